@@ -1,0 +1,65 @@
+"""Find the chunking that works for your documents, and prove it."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from chunkwise.chunkers import describe_all as strategies
+    from chunkwise.chunkers import get_strategy
+    from chunkwise.core import Block, Chunk, Document, Piece, Span
+    from chunkwise.documents import LoadOptions, read
+    from chunkwise.errors import ChunkwiseError, UnreadableDocument
+    from chunkwise.pipeline import chunk, chunk_document, chunk_text
+    from chunkwise.text.analysis import Analyzed
+
+# Imported when first used: `import chunkwise` itself costs next to nothing.
+_HOMES = {
+    "Analyzed": "chunkwise.text.analysis",
+    "Block": "chunkwise.core",
+    "Chunk": "chunkwise.core",
+    "ChunkwiseError": "chunkwise.errors",
+    "Document": "chunkwise.core",
+    "LoadOptions": "chunkwise.documents",
+    "Piece": "chunkwise.core",
+    "Span": "chunkwise.core",
+    "UnreadableDocument": "chunkwise.errors",
+    "chunk": "chunkwise.pipeline",
+    "chunk_document": "chunkwise.pipeline",
+    "chunk_text": "chunkwise.pipeline",
+    "get_strategy": "chunkwise.chunkers",
+    "read": "chunkwise.documents",
+    "strategies": "chunkwise.chunkers:describe_all",
+}
+
+__all__ = [
+    "Analyzed",
+    "Block",
+    "Chunk",
+    "ChunkwiseError",
+    "Document",
+    "LoadOptions",
+    "Piece",
+    "Span",
+    "UnreadableDocument",
+    "chunk",
+    "chunk_document",
+    "chunk_text",
+    "get_strategy",
+    "read",
+    "strategies",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'chunkwise' has no attribute {name!r}")
+    module, _, attribute = _HOMES[name].partition(":")
+    return getattr(importlib.import_module(module), attribute or name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

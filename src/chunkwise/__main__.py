@@ -1,0 +1,5 @@
+"""`python -m chunkwise`."""
+
+from chunkwise.cli.main import main
+
+main()

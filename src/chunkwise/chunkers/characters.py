@@ -1,0 +1,43 @@
+"""Every N characters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chunkwise import parameters
+from chunkwise.chunkers.sized import LARGEST, check_overlap
+from chunkwise.chunkers.windows import windows
+from chunkwise.core import Piece
+from chunkwise.parameters import param
+from chunkwise.text.analysis import Analyzed
+from chunkwise.text.tokenizers import TokenizerLike
+
+
+@dataclass(frozen=True, kw_only=True)
+class Characters:
+    """N characters (Unicode code points), with overlap; a grapheme is never cut.
+
+    Use it where a size in characters is prescribed, or as a baseline.
+    """
+
+    max_chars: int = param(
+        1000, "characters of a chunk", unit="characters", low=1, high=LARGEST,
+        aliases=("chunk_size", "size"),
+    )  # fmt: skip
+    overlap: int | str = param(
+        0, "characters repeated from the chunk before, or a share such as '10%'", unit="characters",
+        aliases=("chunk_overlap",),
+    )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        parameters.check(self)
+        check_overlap(self.overlap, self.max_chars, "max_chars")
+
+    @property
+    def limit(self) -> tuple[TokenizerLike, int]:
+        return "characters", self.max_chars
+
+    def split(self, document: Analyzed) -> Sequence[Piece]:
+        overlap = check_overlap(self.overlap, self.max_chars, "max_chars")
+        return windows(document, document.measure("characters"), self.max_chars, overlap)

@@ -1,0 +1,40 @@
+"""Functions and classes kept whole while they fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chunkwise.chunkers.code_outline import outline_levels
+from chunkwise.chunkers.cuts import ArrayCuts
+from chunkwise.chunkers.levels import word_level
+from chunkwise.chunkers.pack import Packer, merge_crumbs
+from chunkwise.chunkers.sized import Sized
+from chunkwise.core import Piece
+from chunkwise.parameters import param
+from chunkwise.text.analysis import Analyzed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Code(Sized):
+    """Functions, classes and their parts by the language's grammar; without one, by indentation and blank lines.
+
+    Use it for source code. Grammars: pip install 'chunkwise[code]'.
+    """
+
+    language: str = param("auto", "a programming language; auto: the document's own")
+
+    def split(self, document: Analyzed) -> Sequence[Piece]:
+        measure = document.measure(self.tokenizer)
+        language = document.document.language if self.language == "auto" else self.language
+        outline = [ArrayCuts(cuts.copy) for cuts in outline_levels(document, language)]
+        packer = Packer(
+            document,
+            measure,
+            self.max_tokens,
+            [*outline, word_level(document)],
+            nested=True,
+            overlap_from=self.overlap_from(document, measure),
+        )
+        pieces = packer.pack(0, len(document.text))
+        return merge_crumbs(pieces, measure, self.max_tokens, self.min_tokens)

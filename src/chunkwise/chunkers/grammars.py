@@ -1,0 +1,41 @@
+"""Tree-sitter grammars from their wheels: nothing is fetched at run time."""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tree_sitter import Parser
+
+_MODULES = {
+    "python": ("tree_sitter_python", "language"),
+    "javascript": ("tree_sitter_javascript", "language"),
+    "typescript": ("tree_sitter_typescript", "language_typescript"),
+    "tsx": ("tree_sitter_typescript", "language_tsx"),
+    "java": ("tree_sitter_java", "language"),
+    "go": ("tree_sitter_go", "language"),
+    "rust": ("tree_sitter_rust", "language"),
+    "c": ("tree_sitter_c", "language"),
+    "cpp": ("tree_sitter_cpp", "language"),
+    "csharp": ("tree_sitter_c_sharp", "language"),
+    "ruby": ("tree_sitter_ruby", "language"),
+    "php": ("tree_sitter_php", "language_php"),
+    "bash": ("tree_sitter_bash", "language"),
+}
+
+
+@cache
+def parser_for(language: str) -> Parser | None:
+    """A parser, or None where the grammar is unknown or its wheel is not installed."""
+    if language not in _MODULES:
+        return None
+    module, function = _MODULES[language]
+    try:
+        import tree_sitter
+
+        grammar = importlib.import_module(module)
+    except ImportError:
+        return None
+    return tree_sitter.Parser(tree_sitter.Language(getattr(grammar, function)()))

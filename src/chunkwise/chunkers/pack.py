@@ -1,0 +1,162 @@
+"""The one algorithm behind all strategies that fill chunks with pieces: greedy, exact, linear."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from chunkwise.chunkers.cuts import NONE, Cuts, GraphemeCuts
+from chunkwise.core import Piece
+from chunkwise.text.analysis import Analyzed
+from chunkwise.text.measure import Measure
+
+_SOLID = re.compile(r"\S")
+
+
+class _Frame(NamedTuple):
+    """A stretch being filled with pieces of one level."""
+
+    end: int
+    level: int
+    floor: int
+    """Overlap reaches back no further than this."""
+
+
+class Packer:
+    """Fills chunks up to a limit, cutting at the best level that has a cut within reach.
+
+    Levels are ordered from the most to the least preferred cut; between graphemes is always the last.
+    With `nested` a piece too large for its level is split by itself, and what is left of it is not
+    filled up with the next piece, as recursive splitting does.
+    """
+
+    def __init__(
+        self,
+        document: Analyzed,
+        measure: Measure,
+        limit: int,
+        levels: Sequence[Cuts],
+        *,
+        nested: bool = False,
+        overlap_from: Callable[[int], int] | None = None,
+        overlap_cuts: Cuts | None = None,
+    ) -> None:
+        self._text = document.text
+        self._graphemes = document.graphemes
+        self._measure = measure
+        self._limit = limit
+        self._levels: list[Cuts] = [*levels, GraphemeCuts(document.graphemes)]
+        self._nested = nested
+        self._overlap_from = overlap_from
+        self._overlap_cuts = overlap_cuts
+        self._pieces: list[Piece] = []
+
+    def pack(self, start: int, end: int, floor: int | None = None) -> list[Piece]:
+        """Chunks of one stretch that no chunk may leave, but for overlap down to `floor`."""
+        done = len(self._pieces)
+        frames = [_Frame(end, 0, start if floor is None else floor)]
+        fresh = start
+        while frames:
+            frame = frames[-1]
+            fresh = self._solid(fresh, end)
+            if fresh >= frame.end:
+                frames.pop()
+                continue
+            cut = self._next_chunk(frame, fresh)
+            if cut != NONE:
+                fresh = cut
+            else:  # the next piece of this level is too large by itself
+                stop = self._levels[frame.level].first(fresh, frame.end)
+                stop = frame.end if stop == NONE else stop
+                frames[-1] = frame._replace(floor=stop)
+                frames.append(_Frame(stop, frame.level + 1, fresh))
+        return self._pieces[done:]
+
+    def _next_chunk(self, frame: _Frame, fresh: int) -> int:
+        """Emit a chunk that takes in text from `fresh` on; its end, or NONE if only a deeper level can."""
+        start = self._overlapped(frame, fresh)
+        cut = self._fill(frame.level, start, fresh, frame.end)
+        if cut == NONE and start < fresh:
+            cut = self._fill(frame.level, fresh, fresh, frame.end)
+        if cut != NONE or self._nested:
+            return (
+                cut
+                if cut != NONE or frame.level + 1 < len(self._levels)
+                else self._force(fresh, frame.end)
+            )
+        for level in range(frame.level + 1, len(self._levels)):
+            cut = self._fill(level, fresh, fresh, frame.end)
+            if cut != NONE:
+                return cut
+        return self._force(fresh, frame.end)
+
+    def _fill(self, level: int, start: int, fresh: int, end: int) -> int:
+        """Emit the longest chunk from `start` that ends at a cut of this level and holds to the limit."""
+        reach = self._measure.reach(start, self._limit)
+        cut = end if reach >= end else self._levels[level].last(fresh, reach)
+        tries = 0
+        while cut != NONE:
+            stop = self._trimmed(start, cut)
+            size = self._measure.count(start, stop)
+            if size <= self._limit:
+                self._emit(start, stop, size)
+                return cut
+            # The chunk's own tokens may be more than its share of the document's: give up the excess,
+            # and from the fourth try on half of what is left, so that any tokenizer comes to an end.
+            tries += 1
+            excess = size - self._limit
+            shorter = self._measure.reach(start, max(self._limit - excess * tries, 1))
+            high = min(cut - 1, shorter if tries < 4 else fresh + (cut - fresh) // 2)
+            cut = self._levels[level].last(fresh, high)
+        return NONE
+
+    def _force(self, fresh: int, end: int) -> int:
+        """One grapheme larger than the limit: nothing smaller can be cut."""
+        cut = min(self._graphemes.ceil(fresh + 1), end)
+        self._emit(fresh, cut, self._measure.count(fresh, cut))
+        return cut
+
+    def _overlapped(self, frame: _Frame, fresh: int) -> int:
+        """Where a chunk with fresh text starts so that it repeats whole pieces of the one before."""
+        if self._overlap_from is None or not self._pieces or fresh <= frame.floor:
+            return fresh
+        level = self._levels[frame.level]
+        cuts = self._overlap_cuts or level
+        # Starts increase: a chunk never takes in all of the one before it.
+        low = max(self._overlap_from(fresh), frame.floor, self._pieces[-1].start + 1)
+        following = level.first(fresh, frame.end)
+        following = frame.end if following == NONE else following
+        start = cuts.first(low - 1, fresh)
+        while start != NONE and self._measure.reach(start, self._limit) < following:
+            start = cuts.first(start, fresh)
+        return fresh if start == NONE else self._solid(start, fresh)
+
+    def _emit(self, start: int, end: int, size: int) -> None:
+        self._pieces.append(Piece(start, end, "", size))
+
+    def _solid(self, position: int, end: int) -> int:
+        if position < end and not self._text[position].isspace():
+            return position
+        match = _SOLID.search(self._text, position, end)
+        return self._graphemes.floor(match.start()) if match else end
+
+    def _trimmed(self, start: int, end: int) -> int:
+        if not self._text[end - 1].isspace():
+            return end
+        return self._graphemes.ceil(start + len(self._text[start:end].rstrip()))
+
+
+def merge_crumbs(
+    pieces: Sequence[Piece], measure: Measure, limit: int, min_tokens: int
+) -> list[Piece]:
+    """Neighbours joined where one of them is smaller than `min_tokens` and both fit the limit."""
+    kept: list[Piece] = []
+    for piece in pieces:
+        if kept and min(piece.token_count, kept[-1].token_count) < min_tokens:
+            size = measure.count(kept[-1].start, piece.end)
+            if size <= limit:
+                kept[-1] = Piece(kept[-1].start, piece.end, "", size)
+                continue
+        kept.append(piece)
+    return kept

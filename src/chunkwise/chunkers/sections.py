@@ -1,0 +1,44 @@
+"""Sentences inside one section at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from chunkwise.chunkers.levels import clause_levels, sentence_levels
+from chunkwise.chunkers.pack import Packer, merge_crumbs
+from chunkwise.chunkers.sized import LARGEST, Sized
+from chunkwise.core import Piece
+from chunkwise.parameters import param
+from chunkwise.text.analysis import Analyzed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sections(Sized):
+    """Sentences up to the limit inside a section, never across one.
+
+    Use it for handbooks, contracts, papers: anything whose headings divide it by subject.
+    """
+
+    default_overlap: ClassVar[tuple[str, int]] = ("overlap_sentences", 2)
+
+    max_tokens: int = param(
+        800, "no chunk is larger", unit="tokens", low=1, high=LARGEST, aliases=("chunk_size",)
+    )
+
+    def split(self, document: Analyzed) -> Sequence[Piece]:
+        measure = document.measure(self.tokenizer)
+        packer = Packer(
+            document,
+            measure,
+            self.max_tokens,
+            [*sentence_levels(document), *clause_levels(document)],
+            overlap_from=self.overlap_from(document, measure),
+        )
+        starts = document.sections.regions.tolist()
+        pieces: list[Piece] = []
+        for start, end in zip(starts, [*starts[1:], len(document.text)], strict=True):
+            inside = packer.pack(start, end)
+            pieces.extend(merge_crumbs(inside, measure, self.max_tokens, self.min_tokens))
+        return pieces

@@ -1,0 +1,124 @@
+"""The parameters that all size-limited strategies share, and what they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise import parameters
+from chunkwise.errors import InvalidParameter
+from chunkwise.parameters import param
+from chunkwise.text.analysis import Analyzed
+from chunkwise.text.measure import Measure
+from chunkwise.text.tokenizers import DEFAULT, TokenizerLike, get_tokenizer
+
+LARGEST = 10_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sized:
+    """A hard limit, one kind of overlap, and the tokenizer both are counted by."""
+
+    default_overlap: ClassVar[tuple[str, int]] = ("overlap", 0)
+    """The overlap, at most a quarter of the limit, where the user names none."""
+
+    max_tokens: int = param(
+        400, "no chunk is larger", unit="tokens", low=1, high=LARGEST, aliases=("chunk_size",)
+    )
+    overlap: int | str | None = param(
+        None, "repeated from the chunk before: tokens, or a share such as '10%'", unit="tokens",
+        aliases=("chunk_overlap", "overlap_tokens"),
+    )  # fmt: skip
+    overlap_words: int | None = param(
+        None, "the same, in words instead", unit="words", low=0, high=LARGEST
+    )
+    overlap_sentences: int | None = param(
+        None, "the same, in sentences instead", unit="sentences", low=0, high=1000
+    )
+    min_tokens: int = param(
+        0,
+        "smaller chunks join a neighbour where the limit allows",
+        unit="tokens",
+        low=0,
+        high=LARGEST,
+    )
+    tokenizer: TokenizerLike = param(
+        DEFAULT,
+        "o200k_base, cl100k_base, words, characters, the path of a tokenizer.json, or a function",
+    )
+
+    def __post_init__(self) -> None:
+        parameters.check(self)
+        get_tokenizer(self.tokenizer)
+        if self.min_tokens > self.max_tokens:
+            raise InvalidParameter(
+                f"min_tokens ({self.min_tokens}) must not exceed max_tokens ({self.max_tokens})"
+            )
+        units = ("overlap", "overlap_words", "overlap_sentences")
+        given = [name for name in units if getattr(self, name)]
+        if len(given) > 1:
+            raise InvalidParameter(
+                f"{' and '.join(given)} are given; overlap has one unit: choose one"
+            )
+        if self.overlap is not None:
+            check_overlap(self.overlap, self.max_tokens, "max_tokens")
+
+    @property
+    def limit(self) -> tuple[TokenizerLike, int]:
+        """What the hard limit is counted by, and the limit."""
+        return self.tokenizer, self.max_tokens
+
+    def _overlap(self) -> tuple[str, int]:
+        """Unit and amount."""
+        if self.overlap_sentences is not None:
+            return "overlap_sentences", self.overlap_sentences
+        if self.overlap_words is not None:
+            return "overlap_words", self.overlap_words
+        if self.overlap is not None:
+            return "overlap", overlap_tokens(self.overlap, self.max_tokens)
+        unit, amount = self.default_overlap
+        return unit, min(amount, self.max_tokens // 4) if unit == "overlap" else amount
+
+    def overlap_from(self, document: Analyzed, measure: Measure) -> Callable[[int], int] | None:
+        """For the start of fresh text, the earliest start of a chunk that repeats what precedes it."""
+        unit, amount = self._overlap()
+        if not amount:
+            return None
+        if unit == "overlap_sentences":
+            return _units_back(document.sentences, amount)
+        if unit == "overlap_words":
+            return _units_back(document.characters.word_starts, amount)
+        return lambda fresh: measure.back(fresh, amount)
+
+
+def _units_back(starts: NDArray[np.int64], amount: int) -> Callable[[int], int]:
+    def back(fresh: int) -> int:
+        index = int(starts.searchsorted(fresh)) - amount
+        return int(starts[index]) if index > 0 else 0
+
+    return back
+
+
+def overlap_tokens(overlap: int | str, limit: int) -> int:
+    """An overlap in tokens; "10%" is a share of the limit."""
+    if isinstance(overlap, int) and not isinstance(overlap, bool) and overlap >= 0:
+        return overlap
+    if isinstance(overlap, str) and overlap.endswith("%"):
+        number = overlap[:-1].strip()
+        if number.replace(".", "", 1).isdigit():
+            return int(limit * float(number) / 100)
+    raise InvalidParameter(
+        f"overlap is {overlap!r}; a whole number from 0 up or a share such as '10%' is needed"
+    )
+
+
+def check_overlap(overlap: int | str, limit: int, limit_name: str) -> int:
+    """The overlap in units of the limit, refused where it leaves no room for fresh text."""
+    amount = overlap_tokens(overlap, limit)
+    if amount >= limit:
+        raise InvalidParameter(f"overlap ({overlap}) must be smaller than {limit_name} ({limit})")
+    return amount

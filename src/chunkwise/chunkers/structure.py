@@ -1,0 +1,85 @@
+"""Headings with their text; lists, tables and code kept whole while they fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.chunkers.cuts import ArrayCuts, Cuts
+from chunkwise.chunkers.levels import clause_levels, glued, sentence_levels
+from chunkwise.chunkers.pack import Packer, merge_crumbs
+from chunkwise.chunkers.sized import Sized
+from chunkwise.core import Piece
+from chunkwise.text.analysis import Analyzed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Structure(Sized):
+    """Whole sections while they fit, then whole paragraphs, lists, tables and code, then their parts.
+
+    Use it for Markdown, HTML and DOCX with tables, lists and code. A split table's header is in `context`.
+    """
+
+    def split(self, document: Analyzed) -> Sequence[Piece]:
+        measure = document.measure(self.tokenizer)
+        packer = Packer(
+            document,
+            measure,
+            self.max_tokens,
+            structure_levels(document),
+            nested=True,
+            overlap_from=self.overlap_from(document, measure),
+        )
+        pieces = packer.pack(0, len(document.text))
+        pieces = merge_crumbs(pieces, measure, self.max_tokens, self.min_tokens)
+        return self._with_table_headers(document, pieces)
+
+    def _with_table_headers(self, document: Analyzed, pieces: list[Piece]) -> list[Piece]:
+        blocks = document.blocks
+        header = blocks.of("header")
+        if not len(header) or not pieces:
+            return pieces
+        measure = document.measure(self.tokenizer)
+        starts = np.array([piece.start for piece in pieces])
+        # The block a chunk starts in, and the last table header before it.
+        block = blocks.start.searchsorted(starts, "right") - 1
+        above = header.searchsorted(block, "right") - 1
+        told: dict[int, str] = {}
+        for number in np.flatnonzero((block >= 0) & (above >= 0)).tolist():
+            row, head = blocks[int(block[number])], int(header[above[number]])
+            if row.kind != "row" or row.group != blocks.group[head] or starts[number] >= row.end:
+                continue
+            if head not in told:
+                first, last = int(blocks.start[head]), int(blocks.end[head])
+                fits = measure.count(first, last) <= self.max_tokens
+                told[head] = document.text[first:last] if fits else ""
+            pieces[number] = pieces[number]._replace(context=told[head])
+        return pieces
+
+
+def structure_levels(document: Analyzed) -> list[Cuts]:
+    """Headings by depth, blocks, parts of blocks, sentences, clauses, words."""
+    blocks = document.blocks
+    heading = blocks.of("heading")
+    levels: list[Cuts] = []
+    for depth in np.unique(blocks.level[heading]).tolist():
+        starts = blocks.start[heading[blocks.level[heading] == depth]]
+        # Below a bare heading the next one is no place to cut: it would stand alone.
+        levels.append(ArrayCuts(partial(_headings, document, starts)))
+    item = blocks.of("item")
+    outer = blocks.start[item[blocks.level[item] == 0]]
+    return [
+        *levels,
+        ArrayCuts(lambda: glued(document, document.paragraphs)),
+        ArrayCuts(lambda: document.graphemes.keep(outer)),
+        *sentence_levels(document),
+        *clause_levels(document),
+    ]
+
+
+def _headings(document: Analyzed, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+    return document.graphemes.keep(glued(document, starts))

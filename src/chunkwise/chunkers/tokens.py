@@ -1,0 +1,46 @@
+"""Every N tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chunkwise import parameters
+from chunkwise.chunkers.sized import LARGEST, check_overlap
+from chunkwise.chunkers.windows import windows
+from chunkwise.core import Piece
+from chunkwise.parameters import param
+from chunkwise.text.analysis import Analyzed
+from chunkwise.text.tokenizers import DEFAULT, TokenizerLike, get_tokenizer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tokens:
+    """N tokens, overlap in tokens; cuts fall where they fall, between graphemes.
+
+    Use it as the baseline every other strategy has to beat.
+    """
+
+    max_tokens: int = param(
+        400, "tokens of a chunk", unit="tokens", low=1, high=LARGEST, aliases=("chunk_size",)
+    )
+    overlap: int | str = param(
+        0, "tokens repeated from the chunk before, or a share such as '10%'", unit="tokens",
+        aliases=("chunk_overlap",),
+    )  # fmt: skip
+    tokenizer: TokenizerLike = param(
+        DEFAULT, "o200k_base, cl100k_base, the path of a tokenizer.json, or a function"
+    )
+
+    def __post_init__(self) -> None:
+        parameters.check(self)
+        get_tokenizer(self.tokenizer)
+        check_overlap(self.overlap, self.max_tokens, "max_tokens")
+
+    @property
+    def limit(self) -> tuple[TokenizerLike, int]:
+        return self.tokenizer, self.max_tokens
+
+    def split(self, document: Analyzed) -> Sequence[Piece]:
+        overlap = check_overlap(self.overlap, self.max_tokens, "max_tokens")
+        return windows(document, document.measure(self.tokenizer), self.max_tokens, overlap)

@@ -1,0 +1,42 @@
+"""Chunks of a fixed number of units, whatever the units say: the fastest strategies and the bluntest."""
+
+from __future__ import annotations
+
+from chunkwise.core import Piece
+from chunkwise.text.analysis import Analyzed
+from chunkwise.text.measure import Measure
+
+
+def windows(document: Analyzed, measure: Measure, limit: int, overlap: int) -> list[Piece]:
+    """Every `limit` units, the next window starting `overlap` units before the end of the last."""
+    text, graphemes, size = document.text, document.graphemes, len(document.text)
+    pieces: list[Piece] = []
+    start = end = 0
+    while end < size:
+        piece = _window(document, measure, start, end, limit)
+        if not text[piece.start : piece.end].isspace():
+            pieces.append(piece)
+        end = piece.end
+        following = graphemes.floor(measure.back(end, overlap)) if overlap else end
+        # Where a grapheme is larger than the overlap, progress comes first.
+        start = following if following > piece.start else end
+    return pieces
+
+
+def _window(document: Analyzed, measure: Measure, start: int, done: int, limit: int) -> Piece:
+    """The window from `start` with its exact size; it always takes in something beyond `done`."""
+    graphemes = document.graphemes
+    units = limit
+    while units > 0:
+        end = graphemes.floor(measure.reach(start, units))
+        if end <= max(start, done):
+            break
+        count = measure.count(start, end)
+        if count <= limit:
+            return Piece(start, end, "", count)
+        # Cut in the middle of a word, a tail or head may count more by itself than within the text.
+        units -= count - limit
+    if done > start:  # the overlap alone fills the window: leave it out
+        return _window(document, measure, done, done, limit)
+    end = graphemes.ceil(start + 1)
+    return Piece(start, end, "", measure.count(start, end))

@@ -1,0 +1,65 @@
+"""Every N words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chunkwise import parameters
+from chunkwise.chunkers.levels import word_level
+from chunkwise.chunkers.pack import Packer
+from chunkwise.chunkers.sized import LARGEST, check_overlap
+from chunkwise.core import Piece
+from chunkwise.parameters import param
+from chunkwise.text.analysis import Analyzed
+from chunkwise.text.tokenizers import TokenizerLike
+
+_PRESETS = {"small": (200, 30), "medium": (500, 75), "large": (800, 100)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Words:
+    """N whole words, overlap in words.
+
+    Use it where sizes are spoken of in words. Presets: small 200/30, medium 500/75, large 800/100.
+    """
+
+    preset: str = param("medium", "a size and overlap known to work", choices=tuple(_PRESETS))
+    max_words: int | None = param(
+        None, "words of a chunk, instead of the preset's", unit="words", low=1, high=LARGEST,
+        aliases=("chunk_size", "size"),
+    )  # fmt: skip
+    overlap: int | str | None = param(
+        None, "words repeated from the chunk before, or a share; the preset's without max_words, else 0",
+        unit="words", aliases=("chunk_overlap",),
+    )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        parameters.check(self)
+        check_overlap(self._overlap, self._max_words, "max_words")
+
+    @property
+    def _max_words(self) -> int:
+        return _PRESETS[self.preset][0] if self.max_words is None else self.max_words
+
+    @property
+    def _overlap(self) -> int | str:
+        if self.overlap is not None:
+            return self.overlap
+        return _PRESETS[self.preset][1] if self.max_words is None else 0
+
+    @property
+    def limit(self) -> tuple[TokenizerLike, int]:
+        return "words", self._max_words
+
+    def split(self, document: Analyzed) -> Sequence[Piece]:
+        measure = document.measure("words")
+        overlap = check_overlap(self._overlap, self._max_words, "max_words")
+        packer = Packer(
+            document,
+            measure,
+            self._max_words,
+            [word_level(document)],
+            overlap_from=(lambda fresh: measure.back(fresh, overlap)) if overlap else None,
+        )
+        return packer.pack(0, len(document.text))

@@ -1,0 +1,156 @@
+"""The values everything is made of: spans, blocks, documents, chunks. Frozen, standard library only."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, Protocol
+
+BlockKind = Literal["heading", "paragraph", "item", "header", "row", "code"]
+"""What a block is: `header` and `row` are lines of a table, `item` one entry of a list."""
+
+BLOCK_KINDS: tuple[BlockKind, ...] = ("heading", "paragraph", "item", "header", "row", "code")
+
+SECTION_SEPARATOR = " > "
+
+
+class Span(NamedTuple):
+    """Half-open range of Unicode code points of a document's text."""
+
+    start: int
+    end: int
+
+
+class Block(NamedTuple):
+    """A piece of layout the source format declares: blocks are ordered and do not overlap."""
+
+    kind: BlockKind
+    start: int
+    end: int
+    level: int = 0
+    """Depth of a heading (1 = top) or nesting of a list item (0 = outermost)."""
+    group: int = 0
+    """Items of one list and rows of one table share a number; neighbours differ."""
+
+
+class Piece(NamedTuple):
+    """What a strategy returns when it knows more than a span."""
+
+    start: int
+    end: int
+    context: str = ""
+    """Text to index beside the chunk, never part of it (a split table's header)."""
+    token_count: int = -1
+    """Exact count when the strategy already knows it; -1: to be counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """An immutable text with a stable id; offsets everywhere refer to `text`."""
+
+    id: str
+    text: str = field(repr=False)
+    title: str = ""
+    source: str = ""
+    format: str = "text"
+    """text, markdown, code, or the format the text was extracted from (html, pdf, docx, epub, table)."""
+    language: str = ""
+    """Programming language of source code, in lower case; empty for prose."""
+    metadata: Mapping[str, object] = field(default_factory=dict, hash=False)
+    blocks: tuple[Block, ...] | None = field(default=None, repr=False)
+    """Layout declared by the source format; None: to be found in the text."""
+    pages: tuple[int, ...] = field(default=(), repr=False)
+    """Offset at which each page starts, the first page first."""
+
+
+class Outline(Protocol):
+    """Knows the section path of any place in a document."""
+
+    def section(self, start: int, end: int) -> tuple[str, ...]: ...
+
+
+class KnownSection(NamedTuple):
+    """The outline of one chunk that left the process its document was analysed in."""
+
+    path: tuple[str, ...]
+
+    def section(self, start: int, end: int) -> tuple[str, ...]:
+        return self.path
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A place in a document. `text` is always `document.text[start:end]`."""
+
+    document: Document = field(repr=False)
+    index: int
+    start: int
+    end: int
+    token_count: int
+    context: str = ""
+    """Text indexed beside the chunk, never part of it."""
+    strategy: str = field(default="", repr=False)
+    outline: Outline | None = field(default=None, repr=False, compare=False)
+    """Where the section path comes from; looked up when asked, most chunks never are."""
+
+    @property
+    def id(self) -> str:
+        return f"{self.document.id}::{self.index}"
+
+    @property
+    def doc_id(self) -> str:
+        return self.document.id
+
+    @property
+    def text(self) -> str:
+        return self.document.text[self.start : self.end]
+
+    @property
+    def span(self) -> Span:
+        return Span(self.start, self.end)
+
+    @property
+    def index_text(self) -> str:
+        """What is embedded and searched: the context, then the text."""
+        return f"{self.context}\n{self.text}" if self.context else self.text
+
+    @property
+    def section(self) -> tuple[str, ...]:
+        """Titles from the outermost heading down to the chunk's own."""
+        return self.outline.section(self.start, self.end) if self.outline else ()
+
+    @property
+    def section_path(self) -> str:
+        return SECTION_SEPARATOR.join(self.section)
+
+    @property
+    def page(self) -> int | None:
+        """Number of the page the chunk starts on, from 1; None where the format has no pages."""
+        return self._page(self.start)
+
+    @property
+    def last_page(self) -> int | None:
+        return self._page(max(self.start, self.end - 1))
+
+    def _page(self, position: int) -> int | None:
+        pages = self.document.pages
+        return bisect_right(pages, position) if pages else None
+
+    @property
+    def word_count(self) -> int:
+        return len(self.text.split())
+
+    # The names other splitters use for the same two offsets.
+    @property
+    def start_index(self) -> int:
+        return self.start
+
+    @property
+    def end_index(self) -> int:
+        return self.end
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # A document's analysis stays in the process that made it; the path it gives travels.
+        values = (self.document, self.index, self.start, self.end, self.token_count, self.context)
+        return Chunk, (*values, self.strategy, KnownSection(self.section))

@@ -1,0 +1,223 @@
+"""Documents inside .zip, .tar(.gz, .bz2, .xz) and single compressed files, without the disk.
+
+Every member is measured while it is read, since an archive may lie about its sizes.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import re
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import IO, BinaryIO, cast
+
+from chunkwise.documents.loader import OnSkip
+from chunkwise.documents.source import Source, os_reason, printable
+from chunkwise.documents.walk import is_left_out
+from chunkwise.errors import UnreadableDocument
+
+MAX_MEMBER = 1 << 30
+MAX_TOTAL = 4 << 30
+MAX_RATIO = 200
+HARMLESS = 16 << 20
+"""Bytes an archive may unpack to however well it is compressed."""
+
+_COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00")
+_DAMAGE = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    lzma.LZMAError,
+    zlib.error,
+    EOFError,
+    NotImplementedError,
+    ValueError,
+    OverflowError,
+)
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+_CONTAINERS = ("[Content_Types].xml", "META-INF/container.xml", "mimetype")
+
+
+class TooLargeError(Exception):
+    """An archive unpacks to more than it may."""
+
+
+def is_archive(head: bytes) -> bool:
+    """By content; a zip may still turn out to be a document, see `members`."""
+    return (
+        head.startswith((b"PK\x03\x04", b"PK\x05\x06", *_COMPRESSED)) or head[257:262] == b"ustar"
+    )
+
+
+def is_container(archive: zipfile.ZipFile) -> bool:
+    """Whether a zip is itself one document (DOCX, EPUB and their kin)."""
+    names = set(archive.namelist())
+    return any(name in names for name in _CONTAINERS)
+
+
+def members(source: Source, on_skip: OnSkip) -> Iterator[Source]:
+    """A source for each document inside; a zip that is a document itself comes back as it is."""
+    try:
+        with source.open() as handle:
+            if source.head(4).startswith(b"PK"):
+                yield from _zip_members(source, handle, on_skip)
+            else:
+                yield from _tar_members(source, handle, on_skip)
+    except OSError as error:
+        # gzip and bz2 report damage as an OSError without a number.
+        reason = os_reason(error) if error.errno else "damaged or truncated archive"
+        raise UnreadableDocument(source.origin, reason) from error
+    except TooLargeError as error:
+        raise UnreadableDocument(source.origin, str(error)) from error
+    except _DAMAGE as error:
+        raise UnreadableDocument(source.origin, "damaged or truncated archive") from error
+
+
+class Budget:
+    """How much an archive of this size may still unpack to."""
+
+    def __init__(self, packed: int) -> None:
+        self._packed = packed
+        self._spent = 0
+
+    @property
+    def left(self) -> int:
+        allowed = min(MAX_TOTAL, max(HARMLESS, MAX_RATIO * self._packed))
+        return allowed - self._spent
+
+    def spend(self, size: int) -> None:
+        self._spent += size
+        if self.left < 0:
+            raise TooLargeError(
+                f"unpacks to more than {self._spent + self.left:,} bytes (a zip bomb?); "
+                "unpack it yourself if you trust it"
+            )
+
+
+def read_zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, budget: Budget) -> bytes:
+    """The bytes of one member, within the budget whatever its header says."""
+    with archive.open(info) as handle:
+        data = handle.read(min(budget.left, MAX_MEMBER) + 1)
+    budget.spend(len(data))
+    if len(data) > MAX_MEMBER:
+        raise TooLargeError(f"larger than {MAX_MEMBER:,} bytes")
+    return data
+
+
+def _zip_members(source: Source, handle: BinaryIO, on_skip: OnSkip) -> Iterator[Source]:
+    with zipfile.ZipFile(handle) as archive:
+        if is_container(archive):
+            yield source
+            return
+        budget = Budget(handle.seek(0, 2))
+        for info in sorted(archive.infolist(), key=lambda info: info.filename):
+            below = _inner_path(source, info.filename, on_skip)
+            if info.is_dir() or below is None:
+                continue
+            where = f"{source.origin}/{below}"
+            if info.flag_bits & 1:
+                on_skip(UnreadableDocument(where, "encrypted; unpack it first"))
+            elif (info.external_attr >> 28) == 0o12:
+                on_skip(UnreadableDocument(where, "a link inside an archive"))
+            else:
+                try:
+                    data = read_zip_member(archive, info, budget)
+                except _DAMAGE as error:
+                    on_skip(UnreadableDocument(where, f"damaged in the archive: {error}"))
+                    continue
+                yield from _unpacked(source.id, source.origin, below, data, on_skip)
+
+
+class _Measured:
+    """A stream that stops when more comes out of it than may."""
+
+    def __init__(self, stream: IO[bytes], budget: Budget) -> None:
+        self._stream = stream
+        self._budget = budget
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._stream.read(size if 0 <= size <= self._budget.left else self._budget.left + 1)
+        self._budget.spend(len(data))
+        return data
+
+
+def _tar_members(source: Source, handle: BinaryIO, on_skip: OnSkip) -> Iterator[Source]:
+    budget = Budget(handle.seek(0, 2))
+    handle.seek(0)
+    plain = _decompressed(handle)
+    if plain is not handle:
+        is_tar = plain.read(512)[257:262] == b"ustar"
+        handle.seek(0)
+        plain = _decompressed(handle)
+        if not is_tar:
+            data = _Measured(plain, budget).read(MAX_MEMBER + 1)
+            if len(data) > MAX_MEMBER:
+                raise TooLargeError(f"larger than {MAX_MEMBER:,} bytes")
+            name = PurePosixPath(source.name).stem
+            yield from _unpacked(source.id, source.origin, name, data, on_skip)
+            return
+    with tarfile.open(fileobj=_Measured(plain, budget), mode="r|") as archive:  # type: ignore[call-overload]
+        for info in archive:
+            below = _inner_path(source, info.name, on_skip)
+            if info.isdir() or below is None:
+                continue
+            where = f"{source.origin}/{below}"
+            if not info.isreg() or info.issparse():
+                # Holes of a sparse file cost nothing in the archive and everything in memory.
+                kind = "link" if info.issym() or info.islnk() else "device, FIFO or sparse file"
+                on_skip(UnreadableDocument(where, f"a {kind} inside an archive"))
+            elif info.size > MAX_MEMBER:
+                on_skip(UnreadableDocument(where, f"larger than {MAX_MEMBER:,} bytes"))
+            else:
+                stream = archive.extractfile(info)
+                assert stream is not None  # a regular file always has one
+                data = stream.read()
+                yield from _unpacked(source.id, source.origin, below, data, on_skip)
+
+
+def _decompressed(handle: BinaryIO) -> IO[bytes]:
+    """The stream inside a compressed one, or the stream itself."""
+    magic = handle.read(8)
+    handle.seek(0)
+    if magic.startswith(b"\x1f\x8b"):
+        return cast(IO[bytes], gzip.GzipFile(fileobj=handle))
+    if magic.startswith(b"BZh"):
+        return cast(IO[bytes], bz2.BZ2File(handle))
+    if magic.startswith(b"\xfd7zXZ"):
+        return cast(IO[bytes], lzma.LZMAFile(handle))
+    return handle
+
+
+def _inner_path(source: Source, name: str, on_skip: OnSkip) -> str | None:
+    """A member's path, or None when it is left out (with a line if the path is hostile)."""
+    name = printable(name)
+    path = PurePosixPath(name.replace("\\", "/"))
+    if path.is_absolute() or ".." in path.parts or _DRIVE.match(name) or "\0" in name:
+        why = "its path leads out of the archive"
+        on_skip(UnreadableDocument(f"{source.origin}/{name}", why))
+        return None
+    if not path.parts or any(is_left_out(part) for part in path.parts):
+        return None
+    return path.as_posix()
+
+
+def _unpacked(id: str, origin: str, below: str, data: bytes, on_skip: OnSkip) -> Iterator[Source]:
+    member = Source(f"{id}/{below}", f"{origin}/{below}", data=data)
+    if is_archive(data[:512]) and not _is_document(member):
+        on_skip(UnreadableDocument(member.origin, "an archive inside an archive; unpack it first"))
+    else:
+        yield member
+
+
+def _is_document(source: Source) -> bool:
+    if not source.head(4).startswith(b"PK"):
+        return False
+    try:
+        with source.open() as handle, zipfile.ZipFile(handle) as archive:
+            return is_container(archive)
+    except _DAMAGE:
+        return False

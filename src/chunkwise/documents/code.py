@@ -1,0 +1,87 @@
+"""Source code, kept to the character; the language is told by the name or the first line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from chunkwise.core import Document
+from chunkwise.documents.encoding import decode
+from chunkwise.documents.loader import OnSkip, suffix_of
+from chunkwise.documents.options import LoadOptions
+from chunkwise.documents.source import Source
+
+_SUFFIXES = {
+    "bash": "bash zsh ksh",
+    "c": "c h",
+    "clojure": "clj cljs cljc",
+    "cpp": "cpp hpp cc hh cxx hxx",
+    "csharp": "cs",
+    "css": "css scss less",
+    "cuda": "cu cuh",
+    "dart": "dart",
+    "elixir": "ex exs",
+    "erlang": "erl",
+    "fortran": "f90 f95",
+    "fsharp": "fs fsx",
+    "go": "go",
+    "groovy": "groovy gradle",
+    "haskell": "hs",
+    "java": "java",
+    "javascript": "js jsx mjs cjs",
+    "julia": "jl",
+    "kotlin": "kt kts",
+    "lua": "lua",
+    "nim": "nim",
+    "ocaml": "ml mli",
+    "perl": "pl pm",
+    "php": "php",
+    "powershell": "ps1",
+    "protobuf": "proto",
+    "python": "py pyi pyw",
+    "r": "r",
+    "ruby": "rb",
+    "rust": "rs",
+    "scala": "scala",
+    "sh": "sh",
+    "solidity": "sol",
+    "sql": "sql",
+    "svelte": "svelte",
+    "swift": "swift",
+    "tsx": "tsx",
+    "typescript": "ts mts cts",
+    "vue": "vue",
+    "zig": "zig",
+}
+LANGUAGES = {f".{end}": name for name, ends in _SUFFIXES.items() for end in ends.split()}
+_FILE_NAMES = {"makefile": "makefile", "dockerfile": "dockerfile", "rakefile": "ruby"}
+_INTERPRETERS = {"python": "python", "node": "javascript", "bash": "bash", "sh": "sh"} | {
+    name: name for name in ("ruby", "perl", "php", "lua")
+}
+_SHEBANG = re.compile(rb"#![^\n]*?([a-z]+)[0-9.]*[ \t\r]*(?:\n|$)")
+
+
+class CodeLoader:
+    """By suffix; without one, by a shebang line. Configuration files are plain text."""
+
+    suffixes: tuple[str, ...] = tuple(LANGUAGES)
+
+    def accepts(self, name: str, head: bytes) -> bool:
+        return bool(language_of(name, head))
+
+    def load(self, source: Source, options: LoadOptions, on_skip: OnSkip) -> Iterator[Document]:
+        data = source.read(options.max_bytes)
+        text = decode(data, source.origin, options.encoding)
+        language = language_of(source.name, data[:256])
+        yield Document(source.id, text, source=source.origin, format="code", language=language)
+
+
+def language_of(name: str, head: bytes = b"") -> str:
+    """In lower case, empty when it is not known to be code."""
+    suffix = suffix_of(name)
+    if suffix:
+        return LANGUAGES.get(suffix, "")
+    shebang = _SHEBANG.match(head[:256])
+    if shebang:
+        return _INTERPRETERS.get(shebang[1].decode(), "")
+    return _FILE_NAMES.get(name.lower(), "")

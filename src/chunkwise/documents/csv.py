@@ -1,0 +1,103 @@
+"""CSV and TSV: a document a row where a column holds texts, else one table kept verbatim."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+
+from chunkwise.core import Block, Document
+from chunkwise.documents.encoding import decode
+from chunkwise.documents.loader import OnSkip, suffix_of
+from chunkwise.documents.options import LoadOptions
+from chunkwise.documents.record import TEXT_FIELDS, Records, field_of
+from chunkwise.documents.source import Source
+from chunkwise.errors import UnreadableDocument
+
+Record = tuple[int, int, int, list[str]]
+"""Start and end in the text (its line break left out), number of its first line, cells."""
+
+_FIELD_LIMIT = 1 << 30  # the library's own is 131,072 characters, less than a long document
+_DELIMITERS = ",;\t|"
+
+
+class CsvLoader:
+    """By suffix only: commas say nothing in a text."""
+
+    suffixes: tuple[str, ...] = (".csv", ".tsv", ".tab")
+    stream = True
+
+    def accepts(self, name: str, head: bytes) -> bool:
+        return suffix_of(name) in self.suffixes
+
+    def load(self, source: Source, options: LoadOptions, on_skip: OnSkip) -> Iterator[Document]:
+        text = decode(source.read(options.max_bytes), source.origin, options.encoding)
+        tabs = suffix_of(source.name) in (".tsv", ".tab")
+        records = read_records(text, "\t" if tabs else delimiter_of(text))
+        try:
+            header = next(records, (0, 0, 0, []))
+            names = [name.strip() for name in header[3]]
+            if options.text_field is not None and options.text_field not in names:
+                columns = ", ".join(map(repr, names[:8]))
+                why = f"no column {options.text_field!r}; its columns are {columns}"
+                raise UnreadableDocument(source.origin, why)
+            if field_of(names, TEXT_FIELDS, options.text_field) is not None:
+                yield from _rows(source, names, records, options, on_skip)
+            else:
+                yield _table(source, text, header, records)
+        except csv.Error as error:
+            raise UnreadableDocument(source.origin, f"not valid CSV: {error}") from error
+
+
+def read_records(text: str, delimiter: str) -> Iterator[Record]:
+    """Records by the rules of CSV: a line break in quotes is part of its record."""
+    csv.field_size_limit(max(csv.field_size_limit(), _FIELD_LIMIT))
+    start = 1 if text.startswith("\ufeff") else 0
+    ends: list[int] = []
+
+    def lines() -> Iterator[str]:
+        end = start
+        for line in io.StringIO(text[start:], newline=""):
+            end += len(line)
+            ends.append(end)
+            yield line
+
+    reader = csv.reader(lines(), delimiter=delimiter)
+    first = 0
+    for cells in reader:
+        end = ends[reader.line_num - 1]
+        if cells:
+            yield start, start + len(text[start:end].rstrip("\r\n")), first + 1, cells
+        start, first = end, reader.line_num
+
+
+def delimiter_of(text: str) -> str:
+    """The delimiter that is most frequent in the first line, outside quotes."""
+    line = text[: text.find("\n") + 1] or text
+    bare = "".join(line.split('"')[::2])
+    return max(_DELIMITERS, key=bare.count)  # the comma when there is none
+
+
+def _table(source: Source, text: str, header: Record, rows: Iterator[Record]) -> Document:
+    blocks = [Block("row", start, end, 0, 1) for start, end, _, _ in rows]
+    if header[3]:
+        blocks.insert(0, Block("header", header[0], header[1], 0, 1))
+    return Document(source.id, text, source=source.origin, format="table", blocks=tuple(blocks))
+
+
+def _rows(
+    source: Source,
+    names: list[str],
+    rows: Iterator[Record],
+    options: LoadOptions,
+    on_skip: OnSkip,
+) -> Iterator[Document]:
+    records = Records(source, options)
+    for number, (_, _, line, cells) in enumerate(rows, 1):
+        try:
+            record = dict(zip(names, cells, strict=False))
+            document = records.document(record, number, f"line {line}")
+        except UnreadableDocument as error:
+            on_skip(error)
+        else:
+            yield document

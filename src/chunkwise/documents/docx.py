@@ -1,0 +1,91 @@
+"""Word documents (.docx): paragraphs, headings, lists and tables in the order they are read."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from chunkwise.core import Document
+from chunkwise.documents.container import check_container
+from chunkwise.documents.docx_text import DocxText
+from chunkwise.documents.loader import OnSkip, suffix_of
+from chunkwise.documents.options import LoadOptions
+from chunkwise.documents.source import Source
+from chunkwise.errors import UnreadableDocument
+
+if TYPE_CHECKING:
+    from docx.document import Document as DocxDocument
+
+_HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
+_LIST = re.compile(r"list (?:bullet|number)(?: (\d))?", re.IGNORECASE)
+
+
+class DocxLoader:
+    """A zip with `word/` in it."""
+
+    suffixes: tuple[str, ...] = (".docx", ".docm")
+
+    def accepts(self, name: str, head: bytes) -> bool:
+        if not head.startswith(b"PK\x03\x04"):
+            return False
+        return suffix_of(name) in self.suffixes or b"word/" in head
+
+    def load(self, source: Source, options: LoadOptions, on_skip: OnSkip) -> Iterator[Document]:
+        data = source.read(options.max_bytes)
+        check_container(data, source.origin)
+        document = _open(data, source.origin)
+        found = DocxText(heading_levels(document), list_levels(document))
+        found.read(document.element.body)
+        yield Document(
+            source.id,
+            found.layout.text,
+            title=found.title or (document.core_properties.title or "").strip(),
+            source=source.origin,
+            format="docx",
+            blocks=tuple(found.layout.blocks),
+        )
+
+
+def _open(data: bytes, origin: str) -> DocxDocument:
+    import docx
+
+    try:
+        return docx.Document(io.BytesIO(data))
+    except (KeyError, ValueError, SyntaxError, EOFError, zlib.error, zipfile.BadZipFile) as error:
+        raise UnreadableDocument(origin, "damaged, or no Word document") from error
+
+
+def heading_levels(document: DocxDocument) -> dict[str, int]:
+    """Level of each heading style by style id; 0 is the title."""
+    levels: dict[str, int] = {}
+    for style in document.styles:
+        ancestor, depth = style, 0
+        while ancestor is not None and depth < 16:  # a style may be based on itself
+            name = (ancestor.name or "").strip()
+            heading = _HEADING.fullmatch(name)
+            outline = ancestor.element.xpath("./w:pPr/w:outlineLvl/@w:val")
+            if heading or name.lower() == "title":
+                levels[style.style_id] = int(heading[1]) if heading else 0
+                break
+            if outline and outline[0].isdigit():
+                if int(outline[0]) < 9:  # 9 is body text
+                    levels[style.style_id] = int(outline[0]) + 1
+                break
+            ancestor, depth = getattr(ancestor, "base_style", None), depth + 1
+    return levels
+
+
+def list_levels(document: DocxDocument) -> dict[str, int]:
+    """Nesting of each list style by style id: `List Bullet 2` is 1."""
+    levels: dict[str, int] = {}
+    for style in document.styles:
+        named = _LIST.fullmatch((style.name or "").strip())
+        if named:
+            levels[style.style_id] = max(int(named[1] or 1) - 1, 0)
+        elif style.element.xpath("./w:pPr/w:numPr"):
+            levels[style.style_id] = 0
+    return levels

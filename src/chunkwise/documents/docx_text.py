@@ -1,0 +1,122 @@
+"""The text of a Word document's body, walked as XML: the library's own paragraph text leaves out
+insertions, content controls and text boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from chunkwise.documents.layout import Layout
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_CHARACTERS = {
+    f"{_W}tab": "\t",
+    f"{_W}br": "\n",
+    f"{_W}cr": "\n",
+    f"{_W}noBreakHyphen": "\u2011",
+}
+# Deleted or moved text, properties, and the old form of a text box that is there twice.
+_SKIPPED = frozenset({f"{_W}del", f"{_W}moveFrom", f"{_W}pPr", f"{_W}rPr", _FALLBACK})
+
+
+class DocxText:
+    """`layout` and `title` are the result."""
+
+    def __init__(self, headings: Mapping[str, int], lists: Mapping[str, int]) -> None:
+        self.layout = Layout()
+        self.title = ""
+        self._headings = headings
+        self._lists = lists
+        self._list = ""
+        self._group = 0
+
+    def read(self, body: _Element) -> None:
+        """Blocks below `body`, in order; wrappers such as content controls are looked into."""
+        pending = list(reversed(body))
+        while pending:
+            element = pending.pop()
+            if element.tag == f"{_W}p":
+                text, boxes = _text(element)
+                self._paragraph(element, text)
+                for box in reversed(boxes):
+                    pending.extend(reversed(box))
+            elif element.tag == f"{_W}tbl":
+                self._table(element)
+            elif element.tag not in _SKIPPED:
+                pending.extend(reversed(element))
+
+    def _paragraph(self, element: _Element, text: str) -> None:
+        text = text.strip()
+        if not text:
+            return
+        style = _value(element, "pPr/pStyle")
+        level = self._headings.get(style)
+        if level is not None:
+            if level == 0 and not self.title:
+                self.title = text.replace("\n", " ")
+            self._list = ""
+            self.layout.add("heading", text.replace("\n", " "), level=max(level, 1))
+            return
+        number = _value(element, "pPr/numPr/numId")
+        if (number and number != "0") or (style in self._lists and number != "0"):
+            self._item(text, number or style, _value(element, "pPr/numPr/ilvl"), style)
+            return
+        self._list = ""
+        self.layout.add("paragraph", text)
+
+    def _item(self, text: str, of: str, depth: str, style: str) -> None:
+        family = of.rstrip("0123456789") or of  # ListBullet2 continues ListBullet
+        if family != self._list:
+            self._list, self._group = family, self.layout.new_group()
+        level = int(depth) if depth.isdigit() else self._lists.get(style, 0)
+        indent = "  " * min(level, 8)
+        hanging = f"\n{indent}  ".join(text.split("\n"))
+        self.layout.add("item", f"- {hanging}", level=level, group=self._group, indent=indent)
+
+    def _table(self, table: _Element) -> None:
+        self._list = ""
+        group = self.layout.new_group()
+        rows = [
+            " | ".join(_cell(cell) for cell in row.iterchildren(f"{_W}tc", f"{_W}sdt"))
+            for row in table.iterchildren(f"{_W}tr")
+        ]
+        for number, line in enumerate(rows):
+            if line.replace("|", "").strip():
+                header = number == 0 and len(rows) > 1
+                self.layout.add("header" if header else "row", line, group=group)
+
+
+def _cell(cell: _Element) -> str:
+    """All text of a cell, nested tables included, on one line."""
+    words: list[str] = []
+    for paragraph in cell.iter(f"{_W}p"):
+        words += _text(paragraph)[0].split()
+    return " ".join(words)
+
+
+def _text(paragraph: _Element) -> tuple[str, list[_Element]]:
+    """The text of a paragraph, and the text boxes anchored in it."""
+    parts: list[str] = []
+    boxes: list[_Element] = []
+    pending = list(reversed(paragraph))
+    while pending:
+        element = pending.pop()
+        tag = element.tag
+        if tag == f"{_W}t":
+            parts.append(element.text or "")
+        elif tag in _CHARACTERS:
+            parts.append(_CHARACTERS[str(tag)])
+        elif tag == f"{_W}txbxContent":
+            boxes.append(element)
+        elif tag not in _SKIPPED:
+            pending.extend(reversed(element))
+    return "".join(parts), boxes
+
+
+def _value(element: _Element, path: str) -> str:
+    found = element.find("/".join(_W + part for part in path.split("/")))
+    return "" if found is None else (found.get(f"{_W}val") or "")

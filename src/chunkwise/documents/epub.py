@@ -1,0 +1,160 @@
+"""EPUB: the chapters of the spine, each read as HTML."""
+
+from __future__ import annotations
+
+import posixpath
+import zipfile
+import zlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from chunkwise.core import Document
+from chunkwise.documents.archive import Budget, TooLargeError, read_zip_member
+from chunkwise.documents.container import open_container
+from chunkwise.documents.encoding import decode
+from chunkwise.documents.html_text import html_text
+from chunkwise.documents.layout import Layout
+from chunkwise.documents.loader import OnSkip, suffix_of
+from chunkwise.documents.options import LoadOptions
+from chunkwise.documents.source import Source
+from chunkwise.errors import UnreadableDocument
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+_PAGES = ("application/xhtml+xml", "text/html")
+
+
+class EpubLoader:
+    """A zip that says so in its first member."""
+
+    suffixes: tuple[str, ...] = (".epub",)
+
+    def accepts(self, name: str, head: bytes) -> bool:
+        if not head.startswith(b"PK\x03\x04"):
+            return False
+        if suffix_of(name) in self.suffixes or b"application/epub+zip" in head[:256]:
+            return True
+        return b"META-INF/container.xml" in head  # a writer that compressed the first member
+
+    def load(self, source: Source, options: LoadOptions, on_skip: OnSkip) -> Iterator[Document]:
+        data = source.read(options.max_bytes)
+        with open_container(data, source.origin) as archive:
+            book = _Book(archive, len(data), source.origin)
+            layout = Layout()
+            for path in book.chapters:
+                try:
+                    layout.extend(book.chapter(path))
+                except UnreadableDocument as error:
+                    on_skip(error)  # one broken chapter is no reason to lose the others
+        if not layout.blocks:
+            raise UnreadableDocument(source.origin, "no text in any chapter")
+        yield Document(
+            source.id,
+            layout.text,
+            title=book.title,
+            source=source.origin,
+            format="epub",
+            blocks=tuple(layout.blocks),
+        )
+
+
+class _Book:
+    """The parts of the package document that reading needs."""
+
+    def __init__(self, archive: zipfile.ZipFile, packed: int, origin: str) -> None:
+        self._archive = archive
+        self._origin = origin
+        self._budget = Budget(packed)
+        container = self._xml("META-INF/container.xml")
+        roots = [str(path) for path in _find(container, "rootfile", "full-path")]
+        if not roots:
+            raise UnreadableDocument(origin, "damaged EPUB: it names no package document")
+        package = self._xml(roots[0])
+        self._folder = posixpath.dirname(roots[0])
+        self.title = next(iter(_texts(package, "title")), "")
+        items = {item.get("id"): item for item in _elements(package, "item")}
+        spine = [items.get(ref) for ref in _find(package, "itemref", "idref")]
+        self.chapters = [
+            self._path(self._folder, item.get("href") or "")
+            for item in spine
+            if item is not None
+            and item.get("media-type") in _PAGES
+            and "nav" not in (item.get("properties") or "").split()
+        ]
+        self._titles = self._contents(list(items.values()))
+
+    def chapter(self, path: str) -> Layout:
+        """One chapter; the table of contents names it when it has no heading of its own."""
+        page = html_text(decode(self._read(path), f"{self._origin}/{path}").removeprefix("\ufeff"))
+        title = self._titles.get(path, "")
+        if not title or any(block.kind == "heading" for block in page.layout.blocks):
+            return page.layout
+        titled = Layout()
+        if page.layout.blocks:
+            titled.add("heading", title, level=1)
+        titled.extend(page.layout)
+        return titled
+
+    def _contents(self, items: list[_Element]) -> dict[str, str]:
+        """Chapter titles by path, of the navigation document or the older ncx."""
+        titles: dict[str, str] = {}
+        for item in items:
+            is_nav = "nav" in (item.get("properties") or "").split()
+            is_ncx = item.get("media-type") == "application/x-dtbncx+xml"
+            if not is_nav and not is_ncx:
+                continue
+            path = self._path(self._folder, item.get("href") or "")
+            try:
+                root = self._xml(path)
+            except UnreadableDocument:
+                continue  # titles are welcome, not needed
+            base = posixpath.dirname(path)
+            for point in _elements(root, "a" if is_nav else "navPoint"):
+                targets = [point.get("href") or ""] if is_nav else _find(point, "content", "src")
+                label = " ".join("".join(point.itertext()).split()) if is_nav else None
+                label = label or next(iter(_texts(point, "text")), "")
+                if targets and label:
+                    titles.setdefault(self._path(base, targets[0]), label)
+        return titles
+
+    @staticmethod
+    def _path(folder: str, reference: str) -> str:
+        return posixpath.normpath(posixpath.join(folder, unquote(reference.partition("#")[0])))
+
+    def _read(self, path: str) -> bytes:
+        try:
+            return read_zip_member(self._archive, self._archive.getinfo(path), self._budget)
+        except KeyError as error:
+            raise UnreadableDocument(self._origin, f"damaged EPUB: no {path!r} in it") from error
+        except TooLargeError as error:
+            raise UnreadableDocument(self._origin, str(error)) from error
+        except (ValueError, EOFError, NotImplementedError, zlib.error, zipfile.BadZipFile) as error:
+            raise UnreadableDocument(self._origin, f"damaged EPUB: {path!r}: {error}") from error
+
+    def _xml(self, path: str) -> _Element:
+        from lxml import etree
+
+        # No entities of its own, no network: a book is not trusted.
+        parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True)
+        try:
+            root = etree.fromstring(self._read(path), parser)
+        except etree.XMLSyntaxError:
+            root = None
+        if root is None:
+            raise UnreadableDocument(self._origin, f"damaged EPUB: {path!r} is not XML")
+        return root
+
+
+def _elements(root: _Element, name: str) -> list[_Element]:
+    return list(root.iter(f"{{*}}{name}"))
+
+
+def _find(root: _Element, name: str, attribute: str) -> list[str]:
+    return [value for element in _elements(root, name) if (value := element.get(attribute))]
+
+
+def _texts(root: _Element, name: str) -> list[str]:
+    found = (" ".join("".join(element.itertext()).split()) for element in _elements(root, name))
+    return [text for text in found if text]

@@ -1,0 +1,286 @@
+"""The text of an HTML page in source order, with its blocks.
+
+The parser's events are read as they come and no tree is built: text cannot be moved by a repair
+of the tree, nesting has no depth limit, and the time is linear whatever the markup.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from chunkwise.documents.html_tags import (
+    BLOCKS,
+    HEADINGS,
+    LAYOUT_SIGNS,
+    PREFORMATTED,
+    SKIPPED,
+)
+from chunkwise.documents.layout import Layout
+
+_LONG_CELL = 1000
+
+_BREAK = "\0"  # a <br>; the parser turns real NULs into U+FFFD, so it cannot be in the text
+_SPACE = " \t\n\f\r"
+_SPACES = re.compile(r"[ \t\n\f\r]+")
+_BREAKS = re.compile(r" ?\0 ?")
+_EMPTY_LINES = re.compile(r"\n{2,}")
+
+
+@dataclass(slots=True)
+class _List:
+    ordered: bool
+    next_number: int
+    group: int
+
+
+@dataclass(slots=True)
+class _Item:
+    marker: str
+    level: int
+    group: int
+
+
+@dataclass(slots=True)
+class _Table:
+    group: int
+    layout: bool = False
+    in_head: bool = False
+    in_cell: bool = False
+    only_headers: bool = True
+    rows: int = 0
+    cells: list[str] = field(default_factory=list)
+
+
+class HtmlText:
+    """Target of lxml's event parser; `title` and `layout` are the result."""
+
+    def __init__(self) -> None:
+        self.layout = Layout()
+        self.title = ""
+        self._inline: list[str] = []
+        self._title: list[str] | None = None
+        self._skipping = 0
+        self._foreign = 0
+        self._pre = 0
+        self._heading = 0
+        self._cell_length = 0
+        self._lists: list[_List] = []
+        self._items: list[_Item | None] = []
+        self._tables: list[_Table] = []
+
+    # Events of the parser.
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        if self._skipping:
+            self._skipping += 1
+            return
+        if tag in SKIPPED and not (tag == "title" and self._foreign):
+            self._skipping = 1
+            if tag == "title" and not self.title:
+                self._title = []
+            return
+        if tag == "br":
+            self._inline.append("\n" if self._pre else _BREAK)
+        elif tag == "img":
+            self._inline.append(f" {attributes.get('alt') or ''} ")
+        elif tag in ("svg", "math"):
+            self._foreign += 1
+        elif tag in BLOCKS:
+            self._start_block(tag, attributes)
+
+    def end(self, tag: str) -> None:
+        if self._skipping:
+            self._skipping -= 1
+            if not self._skipping and self._title is not None:
+                self.title = _SPACES.sub(" ", "".join(self._title)).strip()
+                self._title = None
+        elif tag in ("svg", "math"):
+            self._foreign -= 1
+        elif tag in BLOCKS:
+            self._end_block(tag)
+
+    def data(self, text: str) -> None:
+        if not self._skipping:
+            self._inline.append(text)
+            self._cell_length += len(text)
+        elif self._title is not None:
+            self._title.append(text)
+
+    def close(self) -> HtmlText:
+        self._boundary()
+        return self
+
+    # Blocks.
+
+    def _start_block(self, tag: str, attributes: Mapping[str, str]) -> None:
+        if self._pre:
+            self._pre_line(tag, 1)
+            return
+        if self._in_cell and (
+            tag in LAYOUT_SIGNS or (tag in ("p", "div") and self._cell_length > _LONG_CELL)
+        ):
+            self._table_is_layout()
+        self._boundary()
+        if tag in HEADINGS:
+            self._heading = HEADINGS[tag]
+        elif tag in PREFORMATTED:
+            self._pre += 1
+        elif tag in ("ul", "ol", "menu", "dir"):
+            group = self._lists[0].group if self._lists else self.layout.new_group()
+            self._lists.append(_List(tag == "ol", _number(attributes.get("start")), group))
+        elif tag == "li":
+            self._start_item(attributes)
+        elif tag == "table":
+            self._tables.append(_Table(self.layout.new_group()))
+            self._items.append(None)  # text in a table's cells belongs to no item around it
+        elif self._tables:
+            self._start_part(tag, self._tables[-1])
+
+    def _end_block(self, tag: str) -> None:
+        if self._pre:
+            self._pre_line(tag, -1)
+            return
+        self._boundary()
+        if tag in HEADINGS:
+            self._heading = 0
+        elif tag in ("ul", "ol", "menu", "dir"):
+            self._lists.pop()
+        elif tag == "li":
+            self._items.pop()
+        elif tag == "table":
+            self._end_row(self._tables.pop())
+            self._items.pop()
+        elif self._tables:
+            self._end_part(tag, self._tables[-1])
+
+    def _start_item(self, attributes: Mapping[str, str]) -> None:
+        if not self._lists:  # <li> without a list
+            self._items.append(_Item("- ", 0, self.layout.new_group()))
+            return
+        of = self._lists[-1]
+        number = _number(attributes.get("value"), of.next_number)
+        of.next_number = number + 1
+        marker = f"{number}. " if of.ordered else "- "
+        self._items.append(_Item(marker, len(self._lists) - 1, of.group))
+
+    def _start_part(self, tag: str, table: _Table) -> None:
+        if tag == "tr":
+            self._end_row(table)
+        elif tag == "thead":
+            table.in_head = True
+        elif tag in ("td", "th") and not table.layout:
+            table.in_cell = True
+            self._cell_length = 0
+            table.only_headers = table.only_headers and tag == "th"
+
+    def _end_part(self, tag: str, table: _Table) -> None:
+        if tag == "tr":
+            self._end_row(table)
+        elif tag == "thead":
+            table.in_head = False
+        elif tag in ("td", "th") and table.in_cell:
+            table.cells.append(self._take().replace("\n", " ").strip(_SPACE))
+            table.in_cell = False
+
+    def _end_row(self, table: _Table) -> None:
+        if any(cell.strip() for cell in table.cells):
+            header = table.in_head or (table.only_headers and not table.rows)
+            line = " | ".join(table.cells)
+            self.layout.add("header" if header else "row", line, group=table.group)
+            table.rows += 1
+        table.cells = []
+        table.only_headers = True
+
+    def _end_open_row(self) -> None:
+        """Text between two cells: the cells before it come first."""
+        if self._tables and self._tables[-1].cells:
+            self._end_row(self._tables[-1])
+
+    @property
+    def _in_cell(self) -> bool:
+        return bool(self._tables) and self._tables[-1].in_cell
+
+    def _table_is_layout(self) -> None:
+        table = self._tables[-1]
+        table.layout = True
+        table.in_cell = False
+        self._end_row(table)
+
+    # Text.
+
+    def _boundary(self) -> None:
+        """A block begins or ends here: what was collected is a block, or goes on in its cell."""
+        if self._in_cell:
+            self._inline.append(" ")
+        else:
+            self._flush()
+
+    def _pre_line(self, tag: str, step: int) -> None:
+        """Inside <pre> a block is a line of its own, and only the outermost </pre> ends it."""
+        if tag in PREFORMATTED:
+            self._pre += step
+        if self._pre:
+            if self._inline and not self._inline[-1].endswith("\n"):
+                self._inline.append("\n")
+            return
+        text = "".join(self._inline).removeprefix("\n").rstrip("\n")
+        self._inline.clear()
+        if text.strip():
+            self._end_open_row()
+            self.layout.add("code", text)
+
+    def _take(self) -> str:
+        """The collected text with white space collapsed as a browser does."""
+        text = _SPACES.sub(" ", "".join(self._inline))
+        self._inline.clear()
+        return _BREAKS.sub("\n", text).strip(_SPACE)
+
+    def _flush(self) -> None:
+        if not self._inline:
+            return
+        text = self._take()
+        if not text.strip():
+            return
+        self._end_open_row()
+        if self._heading:
+            self.layout.add("heading", text.replace("\n", " "), level=self._heading)
+        elif self._items and (item := self._items[-1]) is not None:
+            self._add_item(item, text)
+        else:
+            for paragraph in _EMPTY_LINES.split(text):
+                if paragraph.strip():
+                    self.layout.add("paragraph", paragraph.strip(_SPACE))
+
+    def _add_item(self, item: _Item, text: str) -> None:
+        indent = "  " * min(item.level, 32) + " " * (0 if item.marker else 2)
+        lines = [line.strip(_SPACE) for line in text.split("\n") if line.strip()]
+        hanging = "\n" + indent + " " * len(item.marker)
+        self.layout.add(
+            "item",
+            item.marker + hanging.join(lines),
+            level=item.level,
+            group=item.group,
+            indent=indent,
+        )
+        item.marker = ""  # a second paragraph of the item has none
+
+
+def _number(value: str | None, default: int = 1) -> int:
+    return (
+        int(value) if value and value.isascii() and value.isdigit() and len(value) < 9 else default
+    )
+
+
+def html_text(text: str) -> HtmlText:
+    """Read a page, however malformed."""
+    from lxml import etree
+
+    target = HtmlText()
+    parser = etree.HTMLParser(target=target, encoding="utf-8", huge_tree=True, recover=True)
+    data = text.encode("utf-8", "replace")
+    for start in range(0, len(data) or 1, 1 << 20):  # a parser that is fed nothing fails
+        parser.feed(data[start : start + (1 << 20)])
+    parser.close()
+    return target

@@ -1,0 +1,57 @@
+"""A text built block by block, each block's place kept."""
+
+from __future__ import annotations
+
+from chunkwise.core import Block, BlockKind
+
+_CLOSE = ("item", "header", "row")
+"""Lines of one list or table stand under each other; all else is set off by an empty line."""
+
+
+class Layout:
+    """Grows at its end only, so blocks are ordered and never overlap."""
+
+    def __init__(self) -> None:
+        self.blocks: list[Block] = []
+        self._parts: list[str] = []
+        self._length = 0
+        self._groups = 0
+
+    def new_group(self) -> int:
+        """A number no other list or table of this text has."""
+        self._groups += 1
+        return self._groups
+
+    def add(
+        self, kind: BlockKind, text: str, *, level: int = 0, group: int = 0, indent: str = ""
+    ) -> None:
+        """Append a block; `indent` stands in front of it and is not part of it."""
+        if self.blocks:
+            last = self.blocks[-1]
+            together = kind in _CLOSE and last.kind in _CLOSE and group == last.group
+            self._write("\n" if together else "\n\n")
+        self._write(indent)
+        start = self._length
+        self._write(text)
+        self.blocks.append(Block(kind, start, self._length, level, group))
+
+    def extend(self, other: Layout) -> None:
+        """Append all of another layout, its groups renumbered."""
+        if not other.blocks:
+            return
+        if self.blocks:
+            self._write("\n\n")
+        shift = self._length
+        for kind, start, end, level, group in other.blocks:
+            renumbered = group + self._groups if group else 0
+            self.blocks.append(Block(kind, start + shift, end + shift, level, renumbered))
+        self._write(other.text)
+        self._groups += other._groups
+
+    @property
+    def text(self) -> str:
+        return "".join(self._parts)
+
+    def _write(self, text: str) -> None:
+        self._parts.append(text)
+        self._length += len(text)

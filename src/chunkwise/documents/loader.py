@@ -1,0 +1,31 @@
+"""What a loader is; a third party's class needs these three names and no base class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import PurePath
+from typing import Protocol
+
+from chunkwise.core import Document
+from chunkwise.documents.options import LoadOptions
+from chunkwise.documents.source import Source
+from chunkwise.errors import UnreadableDocument
+
+OnSkip = Callable[[UnreadableDocument], None]
+
+
+class Loader(Protocol):
+    """One format; `stream = True` marks a format of many records in one file."""
+
+    suffixes: tuple[str, ...]
+
+    def accepts(self, name: str, head: bytes) -> bool:
+        """Whether a file of this name that begins with these bytes is of the format."""
+
+    def load(self, source: Source, options: LoadOptions, on_skip: OnSkip) -> Iterator[Document]:
+        """The documents of one source; a bad record goes to `on_skip`, a bad file is raised."""
+
+
+def suffix_of(name: str) -> str:
+    """`.md` of `Notes.MD`; a dot file has none."""
+    return PurePath(name).suffix.lower()

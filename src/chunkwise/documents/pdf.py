@@ -1,0 +1,87 @@
+"""PDF: the text of every page, and where each page starts."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from chunkwise.core import Document
+from chunkwise.documents.loader import OnSkip, suffix_of
+from chunkwise.documents.options import LoadOptions
+from chunkwise.documents.source import Source
+from chunkwise.errors import UnreadableDocument
+
+if TYPE_CHECKING:
+    import pypdfium2
+
+_PAGE_BREAK = "\n\n"
+_PASSWORD_ERRORS = (4, 5)
+_LOCK = threading.Lock()  # PDFium may be called by one thread at a time
+# A hyphen at the end of a line is U+FFFE or U+0002 to PDFium; NUL is a glyph without a character.
+_REPAIRS = str.maketrans({"\ufffe": "-", "\x02": "-", "\x00": None, "\r": None})
+
+
+class PdfLoader:
+    """By its first bytes, whatever the name."""
+
+    suffixes: tuple[str, ...] = (".pdf",)
+
+    def accepts(self, name: str, head: bytes) -> bool:
+        if suffix_of(name) in self.suffixes and b"%PDF-" in head[:1024]:
+            return True  # some writers put other bytes in front
+        return head.lstrip().startswith(b"%PDF-")
+
+    def load(self, source: Source, options: LoadOptions, on_skip: OnSkip) -> Iterator[Document]:
+        data = source.read(options.max_bytes)
+        with _LOCK:
+            title, texts = _pages(data, source.origin)
+        if not any(text.strip() for text in texts):
+            pages = "its only page" if len(texts) == 1 else f"any of its {len(texts)} pages"
+            raise UnreadableDocument(source.origin, f"no text on {pages} (scanned?); run OCR first")
+        starts, offset = [], 0
+        for text in texts:
+            starts.append(offset)
+            offset += len(text) + len(_PAGE_BREAK)
+        yield Document(
+            source.id,
+            _PAGE_BREAK.join(texts),
+            title=title,
+            source=source.origin,
+            format="pdf",
+            pages=tuple(starts),
+        )
+
+
+def _pages(data: bytes, origin: str) -> tuple[str, list[str]]:
+    import pypdfium2
+
+    try:
+        pdf = pypdfium2.PdfDocument(data)
+    except pypdfium2.PdfiumError as error:
+        if getattr(error, "err_code", None) in _PASSWORD_ERRORS:
+            raise UnreadableDocument(origin, "encrypted; save it without its password") from error
+        raise UnreadableDocument(origin, "damaged or truncated PDF") from error
+    try:
+        title = pdf.get_metadata_value("Title").translate(_REPAIRS).strip()
+        return title, [_page_text(pdf, number, origin) for number in range(len(pdf))]
+    finally:
+        pdf.close()
+
+
+def _page_text(pdf: pypdfium2.PdfDocument, number: int, origin: str) -> str:
+    from pypdfium2 import PdfiumError
+
+    try:
+        page = pdf[number]
+        try:
+            content = page.get_textpage()
+            try:
+                text: str = content.get_text_range()
+            finally:
+                content.close()
+        finally:
+            page.close()
+    except PdfiumError as error:
+        raise UnreadableDocument(origin, f"damaged PDF: page {number + 1} is broken") from error
+    return text.translate(_REPAIRS)

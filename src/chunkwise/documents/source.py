@@ -1,0 +1,107 @@
+"""One file of an input, or one member of an archive: named, not yet read."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import stat
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import BinaryIO
+
+from chunkwise.errors import UnreadableDocument
+
+HEAD = 8192
+"""Bytes a loader sees when it decides whether a file is its own."""
+
+_REASONS = {
+    errno.ENOENT: "no such file or folder",
+    errno.EACCES: "permission denied",
+    errno.EPERM: "permission denied",
+    errno.EISDIR: "a folder, not a file",
+    errno.ENOTDIR: "a part of its path is not a folder",
+    errno.ELOOP: "a loop of symbolic links",
+    errno.ENAMETOOLONG: "its path is too long",
+    errno.ENXIO: "not a regular file (a socket or device)",
+}
+
+
+def os_reason(error: OSError) -> str:
+    """Why the operating system refused, in words."""
+    default = (error.strerror or type(error).__name__).lower()
+    return _REASONS.get(error.errno or 0, default)
+
+
+def printable(name: str) -> str:
+    """A file name whose bytes are not UTF-8 has no text form: those bytes become U+FFFD."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def special_file(mode: int) -> str | None:
+    """What a file is that must not be opened, since reading it may never end."""
+    if stat.S_ISREG(mode):
+        return None
+    if stat.S_ISDIR(mode):
+        return "a folder, not a file"
+    kind = "FIFO" if stat.S_ISFIFO(mode) else "socket" if stat.S_ISSOCK(mode) else "device"
+    return f"not a regular file (a {kind}); pipe it in and name it '-' to read it"
+
+
+def _without_blocking(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where bytes are, cheap to make and to send to another process."""
+
+    id: str
+    """Document id when the source holds one document; records without an id build on it."""
+    origin: str
+    """What the user calls it: in messages, and as `Document.source`."""
+    path: str | None = None
+    data: bytes | None = field(default=None, repr=False)
+
+    @property
+    def name(self) -> str:
+        return PurePath(self.origin).name
+
+    def open(self) -> BinaryIO:
+        """The bytes as a stream; a FIFO or device is refused and never waited for."""
+        if self.path is None:
+            return io.BytesIO(self.data or b"")
+        try:
+            # Opened first and looked at after, so that nothing can be swapped in between.
+            handle = open(self.path, "rb", opener=_without_blocking)  # noqa: SIM115 (returned)
+        except OSError as error:
+            raise UnreadableDocument(self.origin, os_reason(error)) from error
+        except ValueError as error:  # a NUL character in the path
+            raise UnreadableDocument(self.origin, str(error)) from error
+        refused = special_file(os.fstat(handle.fileno()).st_mode)
+        if refused is not None:
+            handle.close()
+            raise UnreadableDocument(self.origin, refused)
+        return handle
+
+    def head(self, size: int = HEAD) -> bytes:
+        """The first bytes."""
+        return self._read(size)
+
+    def read(self, limit: int | None = None) -> bytes:
+        """All bytes; more than `limit` of them are an unreadable document."""
+        if limit is None:
+            return self._read(-1)
+        data = self._read(limit + 1)
+        if len(data) > limit:
+            raise UnreadableDocument(self.origin, f"larger than {limit:,} bytes")
+        return data
+
+    def _read(self, size: int) -> bytes:
+        if self.data is not None:
+            return self.data if size < 0 else self.data[:size]
+        try:
+            with self.open() as handle:
+                return handle.read(size)
+        except OSError as error:  # a disk or network error, a file that vanished
+            raise UnreadableDocument(self.origin, os_reason(error)) from error

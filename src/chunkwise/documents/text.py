@@ -1,0 +1,24 @@
+"""Plain text, kept to the character; also the last resort for a file nobody else accepts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from chunkwise.core import Document
+from chunkwise.documents.encoding import decode
+from chunkwise.documents.loader import OnSkip
+from chunkwise.documents.options import LoadOptions
+from chunkwise.documents.source import Source
+
+
+class TextLoader:
+    """Accepts everything, so it must be asked last."""
+
+    suffixes: tuple[str, ...] = (".txt", ".text", ".log", ".rst", ".adoc", ".org", ".tex")
+
+    def accepts(self, name: str, head: bytes) -> bool:
+        return True
+
+    def load(self, source: Source, options: LoadOptions, on_skip: OnSkip) -> Iterator[Document]:
+        text = decode(source.read(options.max_bytes), source.origin, options.encoding)
+        yield Document(source.id, text, source=source.origin)

@@ -1,0 +1,36 @@
+"""The errors users meet; each says what was wrong, the value, what is allowed and what to do next."""
+
+
+class ChunkwiseError(Exception):
+    """Base of every error raised on purpose."""
+
+
+class InvalidParameter(ChunkwiseError, ValueError):
+    """A parameter's value lies outside what is allowed."""
+
+
+class UnknownName(ChunkwiseError, LookupError):
+    """No strategy, tokenizer or loader has this name."""
+
+
+class UnreadableDocument(ChunkwiseError):
+    """One source could not be turned into text; the others go on."""
+
+    def __init__(self, source: str, reason: str) -> None:
+        super().__init__(source, reason)
+        self.source = source
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.reason}"
+
+
+class BrokenContract(ChunkwiseError, AssertionError):
+    """A chunker returned spans that break the contract of `testkit.check_chunker`."""
+
+
+class MissingExtra(ChunkwiseError, ImportError):
+    """An optional dependency is not installed; the message is the command that installs it."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs an optional dependency: pip install 'chunkwise[{extra}]'")

@@ -1,0 +1,1 @@
+"""Chunks as files: JSON lines, Parquet, CSV."""

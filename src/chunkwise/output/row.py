@@ -1,0 +1,55 @@
+"""One chunk as a flat record: the same columns in every file format."""
+
+from __future__ import annotations
+
+import json
+from typing import TypedDict
+
+from chunkwise.core import Chunk
+
+
+class Row(TypedDict):
+    """The columns, in order. Offsets are half-open, in Unicode code points of the document's text."""
+
+    id: str
+    doc_id: str
+    index: int
+    start: int
+    end: int
+    text: str
+    context: str
+    token_count: int
+    word_count: int
+    section: str
+    page: int | None
+    last_page: int | None
+    title: str
+    source: str
+    strategy: str
+    metadata: str
+
+
+COLUMNS = tuple(Row.__annotations__)
+
+
+def row_of(chunk: Chunk) -> Row:
+    """A chunk's record; `section` is the path, `metadata` the document's own, as JSON."""
+    document = chunk.document
+    return {
+        "id": chunk.id,
+        "doc_id": document.id,
+        "index": chunk.index,
+        "start": chunk.start,
+        "end": chunk.end,
+        "text": chunk.text,
+        "context": chunk.context,
+        "token_count": chunk.token_count,
+        "word_count": chunk.word_count,
+        "section": chunk.section_path,
+        "page": chunk.page,
+        "last_page": chunk.last_page,
+        "title": document.title,
+        "source": document.source,
+        "strategy": chunk.strategy,
+        "metadata": json.dumps(dict(document.metadata), ensure_ascii=False, default=str),
+    }

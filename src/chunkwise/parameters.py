@@ -1,0 +1,96 @@
+"""Parameters as dataclass fields: unit, bounds and meaning stand in one place and everything else reads them there."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from chunkwise.errors import InvalidParameter
+
+
+class Bounds(NamedTuple):
+    """What a parameter means and may be; read by validation, help and sweeps."""
+
+    help: str
+    unit: str = ""
+    low: int | None = None
+    high: int | None = None
+    choices: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def example(self) -> int:
+        return max(self.low or 0, 100)
+
+
+def param(
+    default: Any,
+    help: str,
+    *,
+    unit: str = "",
+    low: int | None = None,
+    high: int | None = None,
+    choices: tuple[str, ...] = (),
+    aliases: tuple[str, ...] = (),
+) -> Any:
+    """A dataclass field that carries its `Bounds`."""
+    return dataclasses.field(
+        default=default,
+        metadata={"bounds": Bounds(help, unit, low, high, choices, aliases)},
+    )
+
+
+def bounds(field: dataclasses.Field[Any]) -> Bounds:
+    """A field's bounds; a third party's plain field has none."""
+    found = field.metadata.get("bounds")
+    return found if isinstance(found, Bounds) else Bounds("")
+
+
+def fields(cls: type) -> tuple[dataclasses.Field[Any], ...]:
+    """The parameters of a strategy class; a class that is no dataclass has none."""
+    return dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
+
+
+def check(value: object) -> None:
+    """Check every numeric and choice field of a dataclass instance against its bounds."""
+    for field in fields(type(value)):
+        given, allowed = getattr(value, field.name), bounds(field)
+        if allowed.choices and given not in allowed.choices:
+            raise InvalidParameter(
+                f"{field.name} is {given!r}; allowed: {', '.join(map(repr, allowed.choices))}"
+            )
+        if (allowed.low is None and allowed.high is None) or (
+            given is None and field.default is None
+        ):
+            continue
+        if isinstance(given, bool) or not isinstance(given, int):
+            raise InvalidParameter(
+                f"{field.name} is {given!r}; a whole number is needed, such as {allowed.example}"
+            )
+        if allowed.low is not None and given < allowed.low:
+            raise InvalidParameter(f"{field.name} is {given}; the least allowed is {allowed.low}")
+        if allowed.high is not None and given > allowed.high:
+            raise InvalidParameter(f"{field.name} is {given}; the most allowed is {allowed.high}")
+
+
+def build(cls: Callable[..., Any], name: str, given: Mapping[str, object]) -> Any:
+    """Make an instance from keyword values, aliases resolved; an unknown name lists the known ones."""
+    known = {field.name: field for field in fields(cls)} if isinstance(cls, type) else {}
+    alias = {other: key for key, field in known.items() for other in bounds(field).aliases}
+    values: dict[str, object] = {}
+    for key, value in given.items():
+        target = alias.get(key, key)
+        if known and target not in known:
+            raise InvalidParameter(
+                f"{name} has no parameter {key!r}; it has: {', '.join(known) or 'none'}"
+            )
+        if target in values:
+            raise InvalidParameter(
+                f"{name}: {key!r} and {target!r} are the same parameter; give one"
+            )
+        values[target] = value
+    try:
+        return cls(**values)
+    except InvalidParameter as error:
+        raise InvalidParameter(f"{name}: {error}") from None

@@ -1,0 +1,73 @@
+""" "sentences(max_tokens=200, overlap=50)" ⇄ a strategy object; the text is also its label and cache key."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import hashlib
+
+from chunkwise import parameters
+from chunkwise.errors import InvalidParameter
+
+
+def parse(text: str) -> tuple[str, dict[str, object]]:
+    """The name and keyword values of a specification; values are Python literals."""
+    name, bracket, rest = text.strip().partition("(")
+    if not bracket:
+        return name.strip(), {}
+    example = "write it like sentences(max_tokens=200, overlap=50)"
+    try:
+        call = ast.parse(f"_({rest}", mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise InvalidParameter(f"cannot read the strategy {text!r}; {example}") from None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+        raise InvalidParameter(f"cannot read the strategy {text!r}; {example}")
+    if call.args:
+        raise InvalidParameter(f"{text!r} has a value without a name; {example}")
+    values: dict[str, object] = {}
+    for keyword in call.keywords:
+        if keyword.arg is None:
+            raise InvalidParameter(f"cannot read the strategy {text!r}; {example}")
+        values[keyword.arg] = _literal(keyword.arg, keyword.value)
+    return name.strip(), values
+
+
+def _literal(name: str, node: ast.expr) -> object:
+    # A bare word is what people type for a text: tokenizer=words.
+    if isinstance(node, ast.Name):
+        return node.id
+    try:
+        value = ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        raise InvalidParameter(
+            f"{name} must be a number, a text in quotes, True, False, None or a list of them"
+        ) from None
+    return tuple(value) if isinstance(value, list) else value
+
+
+def describe(name: str, strategy: object) -> str:
+    """The shortest specification that makes this object again: parameters that differ from their defaults."""
+    parts = []
+    for field in parameters.fields(type(strategy)):
+        value = getattr(strategy, field.name)
+        if field.default is dataclasses.MISSING or value != field.default:
+            parts.append(f"{field.name}={_show(value)}")
+    return f"{name}({', '.join(parts)})" if parts else name
+
+
+def _show(value: object) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_show, value))}]"
+    if callable(value):
+        return repr(
+            getattr(value, "name", None) or getattr(value, "__qualname__", type(value).__name__)
+        )
+    return repr(value)
+
+
+def key(name: str, strategy: object) -> str:
+    """A stable hash of the name and every parameter, defaults included."""
+    shown = [
+        f"{f.name}={_show(getattr(strategy, f.name))}" for f in parameters.fields(type(strategy))
+    ]
+    return hashlib.sha256("\n".join([name, *shown]).encode()).hexdigest()[:16]

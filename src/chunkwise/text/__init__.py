@@ -1,0 +1,1 @@
+"""Tokens, sentences, structure: the offsets of everything, once a document."""

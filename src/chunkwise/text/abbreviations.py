@@ -1,0 +1,60 @@
+"""Words that take a full stop without ending a sentence, for the languages the splitter knows."""
+
+NEVER_LAST = frozenset(
+    """
+    dr mr mrs ms mx prof hon rev fr sra sres dra drs gen col maj capt cpt lt sgt cmdr adm gov sen rep pres supt
+    messrs mme mlle mm mgr mons st ste sta sto mt e.g eg i.e ie cf vs viz approx ca c.a incl excl esp
+    resp ed eds trans transl dept univ assn bros tel ext orig abbr obs pseud var
+
+    hr hrn z.b d.h u.a u.ä o.ä s.o s.u i.d.r i.a v.a m.e bzw bspw ggf evtl vgl inkl exkl zzgl abzgl sog
+    geb gest hrsg aufl ing dipl mag röm österr schweiz str tel hl
+
+    p.ex p.ej ej vgr env av boul bd apr avt exc etc.-à-d c.-à-d ud uds vd vds avda ctra dto dtor excmo ilmo núm
+    t.e т.е т.к т.н т.о т.ч напр ул пр пл просп им д-р проф акад гр обл р-н стр рис табл см ср
+    """.split()
+)
+
+BEFORE_NUMBER = frozenset(
+    """
+    no nos nr nrn num fig figs tab tbl eq eqs eqn vol vols ch chap sec sect secs art arts para paras par cl p pp pg
+    pt pts app appx ex exh ln ll n nn v vv lib ver vers op cap sched reg regs
+    abs abb kap bd anm anl zif ziff rn rz art aufl bl
+    chap art al fig núm pág págs cap
+    гл ст п пп рис табл стр с т
+    jan feb mar apr jun jul aug sep sept oct nov dec mär mrz okt dez
+    """.split()
+)
+"""End no sentence where a number follows: "Fig. 2", "No. 7", "Art. IV"."""
+
+RARELY_LAST = frozenset(
+    """
+    inc ltd co corp llc llp plc jr sr esq ph.d phd m.d b.a m.a b.sc m.sc u.s u.k u.n e.u u.s.a n.y l.a a.d b.c b.c.e c.e
+    al ft jh mio mrd tsd тыс млн млрд руб коп gmbh ag kg sa s.a s.l bros dept ave blvd rd
+    """.split()
+)
+"""End a sentence only where a word follows that usually opens one."""
+
+OFTEN_LAST = frozenset("a.m p.m etc usw u.s.w u.v.m".split())
+"""Look like acronyms but end a sentence before any capital letter."""
+
+OPENERS_OF_SENTENCES = frozenset(
+    """
+    the this that these those there then they their it its he she his her we our you your i in on at as if when while
+    after before but and so yet however although though because since for from to with by what who how why where
+    no not all some many most each every both few one two once here such another other
+    der die das ein eine es er sie wir ich ihr in im am auf mit nach vor bei als wenn aber und doch so dann dort hier
+    le la les un une il elle nous vous ils elles ce cette ces en dans pour mais et puis
+    el los las una ella este esta pero
+    """.split()
+)
+
+MONTHS = frozenset(
+    """
+    januar jänner februar märz april mai juni juli august september oktober november dezember
+    jan feb mär mrz apr jun jul aug sep sept okt nov dez
+    januari februari maart mei juni juli augustus oktober
+    leden únor březen duben květen červen červenec srpen září říjen listopad prosinec
+    jahrhundert jahrhunderts jh klasse auflage kapitel tag woche monat jahr stock stufe rang platz
+    """.split()
+)
+"""Follow an ordinal number, which some languages write with a full stop: "3. März"."""

@@ -1,0 +1,135 @@
+"""Everything there is to know about a document's text, found once and shared by all strategies."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.core import Document
+from chunkwise.text.blocks import Blocks
+from chunkwise.text.characters import Characters
+from chunkwise.text.graphemes import Graphemes
+from chunkwise.text.lines import Lines
+from chunkwise.text.markdown_blocks import markdown_blocks
+from chunkwise.text.measure import Measure, measure_of
+from chunkwise.text.plain_blocks import plain_blocks
+from chunkwise.text.sections import Sections
+from chunkwise.text.sentences import sentence_starts
+from chunkwise.text.tokenizers import DEFAULT, TokenizerLike, get_tokenizer
+
+ATOM_TOKENS = 80
+"""An atom longer than this is cut at spaces."""
+
+
+class Analyzed:
+    """A document with its tokens, sentences, blocks and sections as offset arrays, each made when first asked for."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.text = document.text
+        self._measures: dict[int, Measure] = {}
+
+    @cached_property
+    def characters(self) -> Characters:
+        return Characters(self.text)
+
+    @cached_property
+    def graphemes(self) -> Graphemes:
+        return Graphemes(self.characters)
+
+    @cached_property
+    def lines(self) -> Lines:
+        return Lines(self.characters)
+
+    @cached_property
+    def blocks(self) -> Blocks:
+        """Headings, paragraphs, list items, table rows and code: declared by the format or found in the text."""
+        document = self.document
+        if document.blocks is not None:
+            return Blocks(document.blocks)
+        if document.format == "code":
+            return Blocks([])
+        if document.format == "markdown":
+            return Blocks(markdown_blocks(self.lines))
+        return Blocks(plain_blocks(self.lines, dense=document.format == "pdf"))
+
+    @cached_property
+    def sections(self) -> Sections:
+        return Sections(self.text, self.blocks)
+
+    def section(self, start: int, end: int) -> tuple[str, ...]:
+        """The section path of a span: what the paths of all sections it touches share."""
+        first, last = self.sections.at(np.array([start, max(start, end - 1)])).tolist()
+        return self.sections.path(first, last)
+
+    @cached_property
+    def sentences(self) -> NDArray[np.int64]:
+        """Starts of sentences, list items, rows, headings and lines of code: they tile the text."""
+        if self.document.format == "code":
+            return self._tiles(self.lines.start)
+        blocks = self.blocks
+        starts = [blocks.start, self._sentences_in_prose()]
+        code = blocks.code
+        if len(code):
+            line = self.lines.start
+            inside = code[:, 0].searchsorted(line, "right") - 1
+            starts.append(line[(inside >= 0) & (line < code[inside, 1])])
+        return self._tiles(np.concatenate(starts))
+
+    def _sentences_in_prose(self) -> NDArray[np.int64]:
+        starts = sentence_starts(self.characters)
+        prose = self.blocks.spans("paragraph", "item")
+        if not len(prose):
+            return starts[:0]
+        inside = prose[:, 0].searchsorted(starts, "right") - 1
+        return starts[(inside >= 0) & (starts < prose[inside, 1])]
+
+    def _tiles(self, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Sorted starts without doubles, the first at 0, none inside a grapheme cluster."""
+        if not self.text:
+            return starts[:0]
+        starts = np.unique(np.concatenate(([0], starts)))
+        return self.graphemes.keep(starts)
+
+    @cached_property
+    def paragraphs(self) -> NDArray[np.int64]:
+        """Starts of paragraphs, whole lists, whole tables, pieces of code and headings: they tile the text."""
+        blocks = self.blocks
+        if self.document.format == "code" or not len(blocks):
+            return self._tiles(self._after_blank_lines())
+        single = blocks.start[blocks.of("heading", "paragraph", "code")]
+        return self._tiles(np.concatenate((single, blocks.lists[:, 0], blocks.tables[:, 0])))
+
+    def _after_blank_lines(self) -> NDArray[np.int64]:
+        blank = self.lines.blank
+        return self.lines.start[~blank & np.append(True, blank[:-1])[: len(blank)]]
+
+    def measure(self, tokenizer: TokenizerLike = DEFAULT) -> Measure:
+        """Sizes by this tokenizer; the text is tokenised once, whatever is asked."""
+        found = get_tokenizer(tokenizer)
+        if id(found) not in self._measures:
+            self._measures[id(found)] = measure_of(self.text, found)
+        return self._measures[id(found)]
+
+    def atoms(
+        self, tokenizer: TokenizerLike = DEFAULT, max_tokens: int = ATOM_TOKENS
+    ) -> NDArray[np.int64]:
+        """Starts of the smallest units anything is built from: sentences, overlong ones cut at spaces."""
+        measure = self.measure(tokenizer)
+        starts = self.sentences
+        tokens = measure.starts
+        bounds = np.append(starts, len(self.text))
+        size = np.diff(tokens.searchsorted(bounds))
+        if not (size > max_tokens).any():
+            return starts
+        words = self.graphemes.keep(self.characters.word_starts)
+        extra = []
+        for unit in np.flatnonzero(size > max_tokens).tolist():
+            lo, hi = bounds[unit], bounds[unit + 1]
+            # One cut every max_tokens, each moved back to the start of its word where there is one.
+            ideal = tokens[tokens.searchsorted(lo) : tokens.searchsorted(hi) : max_tokens][1:]
+            nearest = words[np.maximum(words.searchsorted(ideal, "right") - 1, 0)]
+            extra.append(nearest[(nearest > lo) & (nearest < hi)])
+        return np.unique(np.concatenate((starts, *extra)))

@@ -1,0 +1,67 @@
+"""The layout of a document as arrays: one block a heading, paragraph, list item, table row or piece of code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.core import BLOCK_KINDS, Block, BlockKind
+
+_CODE_OF: dict[str, int] = {kind: number for number, kind in enumerate(BLOCK_KINDS)}
+
+
+class Blocks:
+    """Ordered, disjoint blocks; what lies between them is white space or markup."""
+
+    def __init__(self, blocks: Iterable[Block]) -> None:
+        columns = list(zip(*blocks, strict=True)) or [(), (), (), (), ()]
+        self.kind: NDArray[np.int8] = np.array([_CODE_OF[kind] for kind in columns[0]], np.int8)
+        self.start, self.end, self.level, self.group = (
+            np.array(column, dtype=np.int64) for column in columns[1:]
+        )
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    def of(self, *kinds: BlockKind) -> NDArray[np.int64]:
+        """Indices of the blocks of these kinds."""
+        return np.flatnonzero(np.isin(self.kind, [_CODE_OF[kind] for kind in kinds]))
+
+    def spans(self, *kinds: BlockKind) -> NDArray[np.int64]:
+        """Starts and ends, two columns, of the blocks of these kinds."""
+        index = self.of(*kinds)
+        return np.stack([self.start[index], self.end[index]], axis=1)
+
+    def grouped(self, *kinds: BlockKind) -> NDArray[np.int64]:
+        """Starts and ends of whole lists or tables: neighbouring blocks of these kinds and one group."""
+        index = self.of(*kinds)
+        if not len(index):
+            return np.zeros((0, 2), dtype=np.int64)
+        new = (np.diff(index) > 1) | (np.diff(self.group[index]) != 0)
+        first = index[np.concatenate(([True], new))]
+        last = index[np.concatenate((new, [True]))]
+        return np.stack([self.start[first], self.end[last]], axis=1)
+
+    @cached_property
+    def lists(self) -> NDArray[np.int64]:
+        return self.grouped("item")
+
+    @cached_property
+    def tables(self) -> NDArray[np.int64]:
+        return self.grouped("header", "row")
+
+    @cached_property
+    def code(self) -> NDArray[np.int64]:
+        return self.spans("code")
+
+    def __getitem__(self, index: int) -> Block:
+        return Block(
+            BLOCK_KINDS[int(self.kind[index])],
+            int(self.start[index]),
+            int(self.end[index]),
+            int(self.level[index]),
+            int(self.group[index]),
+        )

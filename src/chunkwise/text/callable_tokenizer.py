@@ -1,0 +1,42 @@
+"""A user's own function as a tokenizer: it returns a count, or anything with a length."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.errors import InvalidParameter
+from chunkwise.text.characters import Characters
+from chunkwise.text.tokenizers import CountOrEncode
+
+
+class CallableTokenizer:
+    """Token starts are estimated word by word; sizes are always asked of the function itself."""
+
+    restart = None
+
+    def __init__(self, function: CountOrEncode) -> None:
+        self.name = getattr(function, "__qualname__", type(function).__name__)
+        self._function = function
+
+    def count(self, text: str) -> int:
+        answer = self._function(text)
+        size = answer if isinstance(answer, int) else len(answer)
+        if size < 0:
+            raise InvalidParameter(
+                f"the tokenizer {self.name} counts {size} tokens in {text[:40]!r}"
+            )
+        return size
+
+    def offsets(self, text: str) -> NDArray[np.int64]:
+        starts = Characters(text).word_starts
+        ends = np.append(starts[1:], len(text))
+        sizes: dict[str, int] = {}
+        spread = []
+        for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+            word = text[start:end]
+            if word not in sizes:
+                sizes[word] = self.count(word)
+            # A word's tokens are taken to be of equal length.
+            spread.append(np.linspace(start, end, sizes[word], endpoint=False).astype(np.int64))
+        return np.concatenate(spread) if spread else np.zeros(0, dtype=np.int64)

@@ -1,0 +1,127 @@
+"""A text as arrays: its code points and, for each, what kind of character it is."""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import cached_property
+
+import numpy as np
+import regex
+from numpy.typing import NDArray
+
+SPACE = 1
+LETTER = 2
+LOWER = 4
+UPPER = 8
+DIGIT = 16
+FULL_STOP = 32
+ENDER = 64
+"""Ends a sentence where white space follows: ! ? and the ellipsis."""
+FINAL = 128
+"""Ends a sentence wherever it stands: the full stops of scripts that write without spaces, the danda …"""
+CLOSER = 256
+"""Belongs to the sentence it follows: closing quotes and brackets."""
+OPENER = 512
+MARK = 1024
+"""Joins what stands before it in one grapheme cluster, always."""
+JOINER = 8192
+"""May join what follows it: emoji joiners, flags, jamo, viramas; settled by `graphemes`."""
+IDEOGRAPH = 2048
+"""Is a word by itself: Han, kana."""
+NEWLINE = 4096
+_KNOWN = 1 << 15
+
+_FINAL = frozenset("。！？｡।॥؟۔։።፧፨។៕။᠃᠉꘎꘏꛳꛷꡶꡷⳹⳺⳻")
+_ENDER = frozenset("!?…‼‽⁇⁈⁉")
+_CLOSER = frozenset("\"'”’»›)]}」』）】》〉］｝＂＇*_“")
+_OPENER = frozenset("\"'“‘„«‹([{「『（【《〈［｛¿¡*_‚")
+_NEWLINE = frozenset("\n\r\v\f\x85\u2028\u2029")
+_JOINERS = regex.compile(
+    r"[\p{GCB=ZWJ}\p{GCB=Prepend}\p{GCB=Regional_Indicator}\p{GCB=L}\p{GCB=V}\p{GCB=T}]"
+)
+_MARKS = regex.compile(r"[\p{GCB=Extend}\p{GCB=SpacingMark}]")
+_VIRAMA = 9  # the combining class of signs that tie two consonants together
+_IDEOGRAPH = regex.compile(r"[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]")
+
+# Filled as characters are met: asking Unicode about all 1.1 million takes longer than most documents.
+_table: NDArray[np.uint16] = np.zeros(0x110000, dtype=np.uint16)
+_lower: NDArray[np.uint32] = np.zeros(0x110000, dtype=np.uint32)
+
+
+def _classify(point: int) -> int:
+    char = chr(point)
+    category = unicodedata.category(char)
+    kind = _KNOWN
+    if char.isspace():
+        kind |= SPACE
+    if category[0] == "L":
+        kind |= LETTER
+        if category in ("Lu", "Lt"):
+            kind |= UPPER
+        elif category == "Ll":
+            kind |= LOWER
+    elif category[0] == "N":
+        kind |= DIGIT
+    for flag, members in (
+        (FINAL, _FINAL), (ENDER, _ENDER), (CLOSER, _CLOSER), (OPENER, _OPENER), (NEWLINE, _NEWLINE),
+    ):  # fmt: skip
+        if char in members:
+            kind |= flag
+    if char == ".":
+        kind |= FULL_STOP
+    if point > 0x7F:
+        if _JOINERS.match(char) or unicodedata.combining(char) == _VIRAMA:
+            kind |= JOINER
+        elif _MARKS.match(char):
+            kind |= MARK
+        if _IDEOGRAPH.match(char):
+            kind |= IDEOGRAPH
+    return kind
+
+
+class Characters:
+    """Code points and their kinds, one array element a character."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def points(self) -> NDArray[np.uint32]:
+        return np.frombuffer(self.text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+
+    @cached_property
+    def kinds(self) -> NDArray[np.uint16]:
+        kinds = _table[self.points]
+        unknown = self.points[kinds == 0]
+        if len(unknown):
+            for point in np.unique(unknown).tolist():
+                _table[point] = _classify(point)
+                _lower[point] = ord(chr(point).lower()[0])
+            kinds = _table[self.points]
+        return kinds
+
+    def lower(self, positions: NDArray[np.int64]) -> NDArray[np.uint32]:
+        """Lower-case code points of the characters at these positions."""
+        return _lower[self.points[positions]]
+
+    @cached_property
+    def solid(self) -> NDArray[np.int64]:
+        """Positions of all characters that are no white space."""
+        return np.flatnonzero(~self.are(SPACE))
+
+    def next_solid(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The first character at or after each position that is no white space; the text's length if none."""
+        index = self.solid.searchsorted(positions)
+        return np.append(self.solid, len(self.text))[index]
+
+    def are(self, flags: int) -> NDArray[np.bool_]:
+        """Whether each character has any of these kinds."""
+        return (self.kinds & np.uint16(flags)) != 0
+
+    @cached_property
+    def word_starts(self) -> NDArray[np.int64]:
+        """Where words start: runs without white space, each Han or kana character by itself."""
+        space, alone = self.are(SPACE), self.are(IDEOGRAPH)
+        starts = ~space
+        starts[1:] &= space[:-1] | alone[1:] | alone[:-1]
+        return np.flatnonzero(starts)

@@ -1,0 +1,83 @@
+"""Where a text may be cut without breaking what a reader sees as one character."""
+
+from __future__ import annotations
+
+import numpy as np
+import regex
+from numpy.typing import NDArray
+
+from chunkwise.text.characters import JOINER, MARK, Characters
+
+_CLUSTER = regex.compile(r"\X")
+
+
+class Graphemes:
+    """Positions inside grapheme clusters, kept as runs `[first, last]` of forbidden cuts."""
+
+    def __init__(self, characters: Characters) -> None:
+        self._first, self._last = _forbidden_runs(characters)
+        self.trivial = len(self._first) == 0
+        """Every position may be cut."""
+
+    def is_break(self, position: int) -> bool:
+        return self.trivial or self.floor(position) == position
+
+    def floor(self, position: int) -> int:
+        """The nearest allowed cut at or before the position."""
+        if self.trivial:
+            return position
+        run = int(self._first.searchsorted(position, "right")) - 1
+        if run >= 0 and position <= self._last[run]:
+            return int(self._first[run]) - 1
+        return position
+
+    def ceil(self, position: int) -> int:
+        """The nearest allowed cut at or after the position."""
+        if self.trivial:
+            return position
+        run = int(self._first.searchsorted(position, "right")) - 1
+        if run >= 0 and position <= self._last[run]:
+            return int(self._last[run]) + 1
+        return position
+
+    def keep(self, cuts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Only those of the sorted cuts that break no cluster."""
+        if self.trivial or not len(cuts):
+            return cuts
+        run = self._first.searchsorted(cuts, "right") - 1
+        return cuts[(run < 0) | (cuts > self._last[run])]
+
+
+def _forbidden_runs(characters: Characters) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    text, none = characters.text, np.zeros(0, dtype=np.int64)
+    if text.isascii() and "\r\n" not in text:
+        return none, none
+    points = characters.points
+    forbidden = np.zeros(len(points) + 1, dtype=np.bool_)
+    forbidden[1:-1] = (points[:-1] == 13) & (points[1:] == 10)
+    if not text.isascii():
+        _mark_clusters(characters, forbidden)
+    edges = np.flatnonzero(np.diff(forbidden.view(np.int8), prepend=0, append=0))
+    return edges[::2], edges[1::2] - 1
+
+
+def _mark_clusters(characters: Characters, forbidden: NDArray[np.bool_]) -> None:
+    """A mark joins what precedes it; only stretches with joining characters need the full rules."""
+    joining = characters.are(MARK | JOINER)
+    forbidden[1:-1] |= joining[1:]
+    edges = np.flatnonzero(np.diff(joining.view(np.int8), prepend=0, append=0))
+    joiners = np.concatenate(([0], np.cumsum(characters.are(JOINER))))
+    settle = joiners[edges[1::2]] > joiners[edges[::2]]
+    # A control character takes no mark; the few marks after one are settled by the rules as well.
+    before = characters.points[np.maximum(edges[::2] - 1, 0)]
+    settle |= (before < 32) | ((before >= 0x7F) & (before < 0xA0)) | (before >= 0x2000)
+    first, after = edges[::2][settle], edges[1::2][settle]
+    apart = first[1:] - 1 > after[:-1]  # stretches that share a neighbour are settled together
+    first = first[np.concatenate(([True], apart))] if len(first) else first
+    after = after[np.concatenate((apart, [True]))] if len(after) else after
+    for lo, hi in zip((first - 1).tolist(), (after + 1).tolist(), strict=True):
+        # Neither neighbour of the stretch joins by itself, so it can be segmented alone.
+        lo, hi = max(lo, 0), min(hi, len(joining))
+        forbidden[lo + 1 : hi] = False
+        for match in _CLUSTER.finditer(characters.text, lo, hi):
+            forbidden[match.start() + 1 : match.end()] = True

@@ -1,0 +1,89 @@
+"""The lines of a text as arrays, with what a line scanner asks of each."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.text.characters import NEWLINE, Characters
+
+_TAB_WIDTH = 4
+
+
+class Lines:
+    """Line `i` is `text[start[i]:end[i]]`, its line break left out; a final line break opens no line."""
+
+    def __init__(self, characters: Characters) -> None:
+        self.characters = characters
+        points = characters.points
+        breaks = np.flatnonzero(characters.are(NEWLINE))
+        # CR LF is one break: it ends the line at CR and starts the next after LF.
+        pair = (points[breaks[1:]] == 10) & (points[breaks[:-1]] == 13) & (np.diff(breaks) == 1)
+        one = np.ones(min(len(breaks), 1), dtype=np.bool_)
+        ends = breaks[np.concatenate((one, ~pair))]
+        nexts = breaks[np.concatenate((~pair, one))] + 1
+        self.start: NDArray[np.int64] = np.concatenate(([0], nexts))
+        self.end: NDArray[np.int64] = np.append(ends, len(points))
+        if self.start[-1] == len(points):
+            self.start, self.end = self.start[:-1], self.end[:-1]
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    @cached_property
+    def first(self) -> NDArray[np.int64]:
+        """Position of each line's first character that is no white space; its end if it is blank."""
+        return np.minimum(self.characters.next_solid(self.start), self.end)
+
+    @cached_property
+    def blank(self) -> NDArray[np.bool_]:
+        return self.first == self.end
+
+    @cached_property
+    def head(self) -> NDArray[np.uint32]:
+        """First character that is no white space; 0 for a blank line."""
+        return self.at(0)
+
+    def at(self, offset: int) -> NDArray[np.uint32]:
+        """The character this far behind each line's first; 0 beyond the line's end."""
+        where = self.first + offset
+        inside = where < self.end
+        points = np.zeros(len(self), dtype=np.uint32)
+        points[inside] = self.characters.points[where[inside]]
+        return points
+
+    @cached_property
+    def indent(self) -> NDArray[np.int64]:
+        """Columns of white space before the first character; a tab counts four."""
+        width = self.first - self.start
+        return width + (_TAB_WIDTH - 1) * self.count("\t", self.start, self.first)
+
+    def count(
+        self, characters: str, start: NDArray[np.int64], end: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """How many of these characters lie between each pair of positions."""
+        found = np.flatnonzero(self._any_of(characters))
+        counts: NDArray[np.int64] = found.searchsorted(end) - found.searchsorted(start)
+        return counts
+
+    def _any_of(self, characters: str) -> NDArray[np.bool_]:
+        points = self.characters.points
+        found = points == ord(characters[0])
+        for char in characters[1:]:
+            found |= points == ord(char)
+        return found
+
+    def holds(self, characters: str) -> NDArray[np.int64]:
+        """How many of these characters each line has."""
+        return self.count(characters, self.start, self.end)
+
+    def consists_of(self, characters: str) -> NDArray[np.bool_]:
+        """Whether a line has nothing but these characters and white space, and is not blank."""
+        solid = self.characters.solid
+        size = solid.searchsorted(self.end) - solid.searchsorted(self.start)
+        return (size > 0) & (self.holds(characters) == size)
+
+    def text(self, line: int) -> str:
+        return self.characters.text[self.start[line] : self.end[line]]

@@ -1,0 +1,90 @@
+"""The size of any span of one document: cumulative sums inside, the tokenizer itself at the edges."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.text.tokenizers import Tokenizer
+
+_LOOK_BACK = 64
+"""How far before a span's end a restart is sought; without one the whole span is counted."""
+
+
+class Measure:
+    """Token counts of spans, exactly as the tokenizer counts the span's text by itself."""
+
+    def __init__(self, text: str, tokenizer: Tokenizer) -> None:
+        self.text = text
+        self.tokenizer = tokenizer
+
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        return self.tokenizer.offsets(self.text)
+
+    def before(self, position: int) -> int:
+        """How many of the document's tokens start before the position."""
+        return int(self.starts.searchsorted(position))
+
+    def reach(self, start: int, limit: int) -> int:
+        """About the furthest end of a span from `start` that holds `limit` tokens; `count` has the last word."""
+        index = self.before(start) + limit
+        return int(self.starts[index]) if index < len(self.starts) else len(self.text)
+
+    def back(self, end: int, amount: int) -> int:
+        """About the earliest start of a span to `end` that holds `amount` tokens."""
+        index = self.before(end) - amount
+        return int(self.starts[index]) if index > 0 else 0
+
+    def count(self, start: int, end: int) -> int:
+        """Tokens of `text[start:end]`, equal to `tokenizer.count` of that text."""
+        restart = self.tokenizer.restart
+        if restart is None:
+            return self.tokenizer.count(self.text[start:end])
+        head = start if start == 0 else self._first_restart(start, end)
+        tail = end if end == len(self.text) else self._last_restart(head, end)
+        if head < 0 or tail < 0:
+            return self.tokenizer.count(self.text[start:end])
+        total = self.before(tail) - self.before(head)
+        if head > start:
+            total += self.tokenizer.count(self.text[start:head])
+        if tail < end:
+            total += self.tokenizer.count(self.text[tail:end])
+        return total
+
+    def _first_restart(self, start: int, end: int) -> int:
+        assert self.tokenizer.restart is not None
+        # Bounded: text without a restart must not be searched to its end for every span.
+        match = self.tokenizer.restart.search(self.text, start, min(end, start + _LOOK_BACK))
+        return match.start() if match else -1
+
+    def _last_restart(self, start: int, end: int) -> int:
+        assert self.tokenizer.restart is not None
+        if self.tokenizer.restart.match(self.text, end):
+            return end
+        last = -1
+        for match in self.tokenizer.restart.finditer(self.text, max(start, end - _LOOK_BACK), end):
+            last = match.start()
+        return last
+
+
+class CodePointMeasure(Measure):
+    """The size of a span is its length: nothing to look up."""
+
+    def before(self, position: int) -> int:
+        return position
+
+    def reach(self, start: int, limit: int) -> int:
+        return min(start + limit, len(self.text))
+
+    def back(self, end: int, amount: int) -> int:
+        return max(end - amount, 0)
+
+    def count(self, start: int, end: int) -> int:
+        return end - start
+
+
+def measure_of(text: str, tokenizer: Tokenizer) -> Measure:
+    return (CodePointMeasure if tokenizer.name == "characters" else Measure)(text, tokenizer)

@@ -1,0 +1,84 @@
+"""OpenAI's o200k_base and cl100k_base, exact and offline: the vocabularies are inside the bpe-openai wheel."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from functools import lru_cache
+from importlib.machinery import PathFinder
+from importlib.util import find_spec, module_from_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Both split a text by a regular expression before merging bytes, and merge nothing across. Its
+# alternatives look ahead only within white space, so a piece always starts at a space that follows
+# something else, and at a punctuation mark (no apostrophe, it may be a contraction) after a letter
+# or digit, whatever stands further away.
+_RESTART = re.compile(r"(?<=\S)(?= )|(?<=[^\W_])(?=[.,;:!?)\]。，、；：！？）」』])")
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def _package() -> Path:
+    spec = find_spec("bpe_openai")
+    assert spec is not None
+    assert spec.submodule_search_locations is not None
+    return Path(spec.submodule_search_locations[0])
+
+
+@lru_cache(maxsize=1)
+def _bindings() -> Any:
+    """The compiled module alone: importing its package parses three vocabularies, which takes a second."""
+    spec = PathFinder.find_spec("bpe_openai._bindings", [str(_package())])
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@lru_cache(maxsize=2)
+def _token_bytes(name: str) -> NDArray[np.int32]:
+    """Length in bytes of each token of the vocabulary."""
+    packed = (_package() / "data" / f"{name}.tiktoken.gz").read_bytes()
+    words = gzip.decompress(packed).split()  # a token in base64, its number, and so on
+    tokens, numbers = words[::2], np.array(words[1::2], dtype=np.int64)
+    lengths = np.zeros(int(numbers.max()) + 1, dtype=np.int32)
+    lengths[numbers] = [len(token) // 4 * 3 - token.count(b"=") for token in tokens]
+    return lengths
+
+
+class OpenAITokenizer:
+    """Byte-pair encoding; text such as `<|endoftext|>` is text."""
+
+    restart = _RESTART
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._encoding = _bindings().tokenizer_for_encoding(name)
+
+    def count(self, text: str) -> int:
+        try:
+            return int(self._encoding.count(text))
+        except UnicodeEncodeError:
+            return int(self._encoding.count(_SURROGATE.sub("\ufffd", text)))
+
+    def offsets(self, text: str) -> NDArray[np.int64]:
+        try:
+            ids = self._encoding.encode(text)
+        except UnicodeEncodeError:
+            # Half a surrogate pair has no bytes; a stand-in of the same length keeps every offset.
+            text = _SURROGATE.sub("\ufffd", text)
+            ids = self._encoding.encode(text)
+        lengths = _token_bytes(self.name)[np.fromiter(ids, np.int32, len(ids))]
+        starts = np.cumsum(lengths, dtype=np.int64)
+        starts -= lengths
+        if text.isascii():
+            return starts
+        data = np.frombuffer(text.encode(), dtype=np.uint8)
+        # A byte's character is the number of leading bytes up to it, less one.
+        character = np.cumsum((data & 0xC0) != 0x80, dtype=np.int64) - 1
+        return character[starts]

@@ -1,0 +1,91 @@
+"""The section tree of a document: headings, what each covers, and the path to any place."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.text.blocks import Blocks
+
+_ANCHOR = re.compile(r"\s*\{\s*#[^{}]*\}\s*$")
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)")
+_LONGEST_TITLE = 200
+
+
+def heading_title(text: str) -> str:
+    """A heading's words without its markup."""
+    text = text[: 4 * _LONGEST_TITLE].strip()
+    if text.startswith("#"):
+        text = text.lstrip("#").strip()
+        text = re.sub(r"(?:^|\s)#+$", "", text)
+    lines = text.splitlines()
+    if len(lines) > 1 and not lines[-1].strip("=- \t"):
+        lines.pop()
+    text = " ".join(" ".join(lines).split())
+    text = _LINK.sub(r"\1", _ANCHOR.sub("", text)).replace("**", "").replace("`", "").strip(" *_")
+    return text[:_LONGEST_TITLE]
+
+
+class Sections:
+    """Section 0 is what precedes the first heading; section `i` runs from heading `i - 1` to the next one."""
+
+    def __init__(self, text: str, blocks: Blocks) -> None:
+        self._text = text
+        index = blocks.of("heading")
+        self.level: NDArray[np.int64] = np.concatenate(([0], blocks.level[index]))
+        self.start: NDArray[np.int64] = np.concatenate(([0], blocks.start[index]))
+        self.heading_end: NDArray[np.int64] = np.concatenate(([0], blocks.end[index]))
+        self.end: NDArray[np.int64] = np.append(self.start[1:], len(text))
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    @cached_property
+    def paths(self) -> list[tuple[str, ...]]:
+        """Titles from the outermost heading down to each section's own."""
+        paths: list[tuple[str, ...]] = [()]
+        stack: list[tuple[int, tuple[str, ...]]] = [(0, ())]
+        for level, start, end in zip(
+            self.level[1:].tolist(),
+            self.start[1:].tolist(),
+            self.heading_end[1:].tolist(),
+            strict=True,
+        ):
+            while stack[-1][0] >= level:
+                stack.pop()
+            path = (*stack[-1][1], heading_title(self._text[start:end]))
+            stack.append((level, path))
+            paths.append(path)
+        return paths
+
+    def at(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The section each position lies in."""
+        return self.start.searchsorted(positions, "right") - 1
+
+    @cached_property
+    def bare(self) -> NDArray[np.bool_]:
+        """Whether a section is a heading alone, or nothing."""
+        bounds = zip(self.heading_end.tolist(), self.end.tolist(), strict=True)
+        return np.array(
+            [not self._text[start:end].strip() for start, end in bounds], dtype=np.bool_
+        )
+
+    @cached_property
+    def regions(self) -> NDArray[np.int64]:
+        """Starts of the stretches no chunk of `sections` may cross: a bare heading joins its first subsection."""
+        joins = self.bare[:-1] & (self.level[1:] > self.level[:-1])
+        return np.unique(self.start[np.concatenate(([True], ~joins))])
+
+    def path(self, first: int, last: int) -> tuple[str, ...]:
+        """What the paths of these sections share; bare headings on the way to a subsection do not count."""
+        if first == last:
+            return self.paths[first]
+        told = [index for index in range(first, last + 1) if not self.bare[index]] or [last]
+        low, high = min(self.paths[i] for i in told), max(self.paths[i] for i in told)
+        shared = 0
+        while shared < len(low) and shared < len(high) and low[shared] == high[shared]:
+            shared += 1
+        return low[:shared]

@@ -1,0 +1,165 @@
+"""Where sentences start: candidates found by array arithmetic, abbreviations looked up only there."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.text import abbreviations
+from chunkwise.text.characters import (
+    CLOSER,
+    DIGIT,
+    ENDER,
+    FINAL,
+    FULL_STOP,
+    LETTER,
+    LOWER,
+    MARK,
+    NEWLINE,
+    OPENER,
+    SPACE,
+    UPPER,
+    Characters,
+)
+from chunkwise.text.word_hash import hash_beside, hash_words, listed
+
+_CLOSERS_AT_MOST = 4
+_WORD = LETTER | DIGIT | MARK
+_INSIDE_WORD = ".-’'"
+_GUILLEMETS = [ord("»"), ord("›")]
+
+
+def sentence_starts(characters: Characters) -> NDArray[np.int64]:
+    """Start of every sentence but the first, as if the text were one paragraph."""
+    if not characters.text:
+        return np.zeros(0, dtype=np.int64)
+    terminator = characters.are(FULL_STOP | ENDER | FINAL)
+    last = terminator.copy()
+    last[:-1] &= ~terminator[1:]  # "?!" and "..." end once
+    at = np.flatnonzero(last)
+    after = _behind_closers(characters, at)
+    start = characters.next_solid(after)
+    inside = start < len(characters.text)
+    at, after, start = at[inside], after[inside], start[inside]
+    final = _has(characters, at, FINAL)
+    ends = final & ~_quoted_speech_goes_on(characters, at, after, start)
+    spaced = ~final & (start > after)
+    opened = _behind_openers(characters, start)
+    spaced &= ~_has(characters, opened, LOWER)
+    stop = spaced & _has(characters, at, FULL_STOP)
+    ends |= spaced & ~stop
+    single = stop & ~_has(characters, np.maximum(at - 1, 0), FULL_STOP)
+    ends |= stop & ~single  # an ellipsis before a capital
+    index = np.flatnonzero(single)
+    ends[index] = _full_stop_ends(characters, at[index], after[index], opened[index])
+    thai = _thai_starts(characters)
+    return np.union1d(start[ends], thai) if len(thai) else start[ends]
+
+
+def _has(characters: Characters, positions: NDArray[np.int64], flags: int) -> NDArray[np.bool_]:
+    kinds = characters.kinds[np.minimum(positions, len(characters.kinds) - 1)]
+    return ((kinds & np.uint16(flags)) != 0) & (positions < len(characters.kinds))
+
+
+def _point(characters: Characters, positions: NDArray[np.int64]) -> NDArray[np.uint32]:
+    return characters.points[np.minimum(positions, len(characters.points) - 1)]
+
+
+def _behind_closers(characters: Characters, at: NDArray[np.int64]) -> NDArray[np.int64]:
+    after = at + 1
+    # French sets a space before its closing quote.
+    spaced = _has(characters, after, SPACE) & np.isin(_point(characters, after + 1), _GUILLEMETS)
+    after = after + 2 * spaced
+    for _ in range(_CLOSERS_AT_MOST):
+        after = after + _has(characters, after, CLOSER)
+    # A mark such as * or " that touches the next word opens it instead: step back to it.
+    touching = (after > at + 1) & ~_has(characters, after, SPACE) & ~_has(characters, at, FINAL)
+    return np.where(touching & (after < len(characters.text)), at + 1, after)
+
+
+def _behind_openers(characters: Characters, start: NDArray[np.int64]) -> NDArray[np.int64]:
+    for _ in range(2):
+        start = start + _has(characters, start, OPENER)
+    return start
+
+
+def _quoted_speech_goes_on(
+    characters: Characters,
+    at: NDArray[np.int64],
+    after: NDArray[np.int64],
+    start: NDArray[np.int64],
+) -> NDArray[np.bool_]:
+    """A Japanese quotation closed by 」 and taken up by と or っ is part of a longer sentence."""
+    taken_up = np.isin(characters.points[start], [ord("と"), ord("っ")])
+    return (after > at + 1) & (start == after) & taken_up
+
+
+@lru_cache(maxsize=1)
+def _lists() -> tuple[NDArray[np.uint64], ...]:
+    before = [
+        abbreviations.NEVER_LAST,
+        abbreviations.BEFORE_NUMBER,
+        abbreviations.RARELY_LAST,
+        abbreviations.OFTEN_LAST,
+    ]
+    behind = [abbreviations.OPENERS_OF_SENTENCES, abbreviations.MONTHS]
+    return (
+        *(hash_words(words, backwards=True) for words in before),
+        *(hash_words(words, backwards=False) for words in behind),
+    )
+
+
+def _full_stop_ends(
+    characters: Characters,
+    at: NDArray[np.int64],
+    after: NDArray[np.int64],
+    following: NDArray[np.int64],
+) -> NDArray[np.bool_]:
+    """Whether a lone full stop before white space and no small letter ends its sentence."""
+    never, numbered, rarely, often, openers, months = _lists()
+    before, length = hash_beside(characters, at - 1, _WORD, _INSIDE_WORD, -1)
+    behind, behind_length = hash_beside(characters, following, _WORD, "", 1)
+    opens = listed(behind, openers)
+    number_follows = _has(characters, following, DIGIT)
+    acronym = (length >= 3) & (characters.points[np.maximum(at - 2, 0)] == ord("."))
+    digits = _has(characters, np.maximum(at - 1, 0), DIGIT)
+    previous_letter = _has(characters, np.maximum(at - 1, 0), LETTER)
+    capital = _has(characters, np.maximum(at - 1, 0), UPPER)
+    initial = (length == 1) & previous_letter
+    # "т. д. Потом" ends, "z. B. ein" and "p. A. Meyer" go on: a lone small letter counts as an
+    # abbreviation's end unless another initial follows.
+    initial_follows = (behind_length == 1) & _has(characters, following, UPPER)
+    small_and_last = initial & ~capital & ~initial_follows & (at >= 3)
+    small_and_last &= (characters.points[np.maximum(at - 2, 0)] == 32) & (
+        (characters.points[np.maximum(at - 3, 0)] == ord("."))
+        | _has(characters, np.maximum(at - 3, 0), DIGIT)
+    )
+    ordinal = digits & (length <= 2) & listed(behind, months)
+    word_start = at - length
+    marker = (
+        digits
+        & (length <= 3)
+        & ((word_start == 0) | _has(characters, np.maximum(word_start - 1, 0), NEWLINE))
+    )  # "1. First" at the start of a line
+    goes_on = listed(before, never) | ordinal | marker
+    goes_on |= listed(before, numbered) & number_follows
+    goes_on |= (
+        (listed(before, rarely) | (acronym & ~listed(before, often))) & ~opens & (after == at + 1)
+    )
+    goes_on |= initial & ~small_and_last & ~(capital & opens & (behind_length > 1))
+    return ~goes_on
+
+
+def _thai_starts(characters: Characters) -> NDArray[np.int64]:
+    """Thai marks the end of a sentence or clause by a space alone."""
+    if characters.text.isascii():
+        return np.zeros(0, dtype=np.int64)
+    points = characters.points
+    thai = (points >= 0x0E01) & (points <= 0x0E5B)
+    if not thai.any():
+        return np.zeros(0, dtype=np.int64)
+    start = characters.next_solid(np.flatnonzero(thai[:-1] & characters.are(SPACE)[1:]) + 1)
+    start = start[start < len(points)]
+    return start[thai[start]]

@@ -1,0 +1,59 @@
+"""Which of many positions stand beside a word of a list: looked up as 64-bit numbers, all positions at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.text.characters import Characters
+
+_BASE = 1_000_003
+_MASK = (1 << 64) - 1
+_LONGEST = 14
+
+
+def hash_words(words: Iterable[str], *, backwards: bool) -> NDArray[np.uint64]:
+    """The hashes of lower-case words, sorted; backwards as `hash_beside` reads to the left."""
+    hashes = []
+    for word in words:
+        value = 0
+        for char in reversed(word) if backwards else word:
+            value = (value * _BASE + ord(char)) & _MASK
+        hashes.append(value)
+    return np.unique(np.array(hashes, dtype=np.uint64))
+
+
+def hash_beside(
+    characters: Characters, positions: NDArray[np.int64], flags: int, also: str, step: int
+) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Hash and length of the word at each position, read one way over characters of some kinds.
+
+    A word longer than any listed gets a length beyond the longest and a hash that matches nothing.
+    """
+    size = len(characters.text)
+    value = np.zeros(len(positions), dtype=np.uint64)
+    length = np.zeros(len(positions), dtype=np.int64)
+    alive = np.arange(len(positions))
+    where = positions.copy()
+    extra = [ord(char) for char in also]
+    for _ in range(_LONGEST + 1):
+        inside = (where >= 0) & (where < size)
+        alive, where = alive[inside], where[inside]
+        member = (characters.kinds[where] & np.uint16(flags)) != 0
+        for point in extra:
+            member |= characters.points[where] == point
+        alive, where = alive[member], where[member]
+        if not len(alive):
+            break
+        value[alive] = value[alive] * np.uint64(_BASE) + characters.lower(where)
+        length[alive] += 1
+        where = where + step
+    return value, length
+
+
+def listed(values: NDArray[np.uint64], hashes: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Whether each hash is in the sorted list."""
+    index = np.minimum(hashes.searchsorted(values), len(hashes) - 1)
+    return hashes[index] == values

@@ -1,0 +1,108 @@
+"""Small documents of every format, made by hand so that no test needs a file from elsewhere."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from chunkwise.core import Document
+from chunkwise.documents import LoadOptions, read
+from chunkwise.errors import UnreadableDocument
+
+
+class Reader:
+    """Reads inputs and keeps the lines about what was skipped."""
+
+    def __init__(self) -> None:
+        self.skipped: list[UnreadableDocument] = []
+
+    def __call__(self, *inputs: object, **options: object) -> list[Document]:
+        self.skipped.clear()
+        chosen = LoadOptions(**options)  # type: ignore[arg-type]
+        return list(read([str(given) for given in inputs], chosen, self.skipped.append))
+
+    def one(self, *inputs: object, **options: object) -> Document:
+        documents = self(*inputs, **options)
+        assert self.skipped == []
+        assert len(documents) == 1
+        check_blocks(documents[0])
+        return documents[0]
+
+    @property
+    def reasons(self) -> list[str]:
+        return [problem.reason for problem in self.skipped]
+
+
+def check_blocks(document: Document) -> None:
+    end = 0
+    for block in document.blocks or ():
+        assert end <= block.start < block.end <= len(document.text)
+        end = block.end
+
+
+@pytest.fixture
+def reader() -> Reader:
+    return Reader()
+
+
+def pdf_bytes(*pages: str, title: str = "", trailer: str = "") -> bytes:
+    """A valid PDF with one line of Helvetica for each line of a page."""
+    kids = " ".join(f"{4 + 2 * n} 0 R" for n in range(len(pages)))
+    objects = [
+        "<</Type/Catalog/Pages 2 0 R>>",
+        f"<</Type/Pages/Kids[{kids}]/Count {len(pages)}>>",
+        "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+    ]
+    for number, page in enumerate(pages):
+        lines = "".join(
+            f"BT /F 12 Tf 50 {740 - 20 * n} Td ({line}) Tj ET\n"
+            for n, line in enumerate(page.split("\n"))
+        )
+        objects.append(
+            "<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F 3 0 R>>>>"
+            f"/Contents {5 + 2 * number} 0 R>>"
+        )
+        objects.append(f"<</Length {len(lines)}>>\nstream\n{lines}endstream")
+    objects.append(f"<</Title({title})>>")
+    out, offsets = "%PDF-1.4\n", []
+    for number, body in enumerate(objects, 1):
+        offsets.append(len(out))
+        out += f"{number} 0 obj\n{body}\nendobj\n"
+    table = "".join(f"{offset:010} 00000 n \n" for offset in offsets)
+    start = len(out)
+    out += f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}"
+    out += f"trailer\n<</Size {len(objects) + 1}/Root 1 0 R/Info {len(objects)} 0 R{trailer}>>\n"
+    return (out + f"startxref\n{start}\n%%EOF\n").encode("latin-1")
+
+
+@pytest.fixture
+def make_pdf() -> Callable[..., bytes]:
+    return pdf_bytes
+
+
+def zip_bytes(members: dict[str, bytes | str]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return out.getvalue()
+
+
+@pytest.fixture
+def make_zip() -> Callable[[dict[str, bytes | str]], bytes]:
+    return zip_bytes
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str, bytes | str], Path]:
+    def write_file(name: str, data: bytes | str) -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data.encode("utf-8") if isinstance(data, str) else data)
+        return path
+
+    return write_file

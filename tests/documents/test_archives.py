@@ -1,0 +1,160 @@
+"""Archives, friendly and hostile; nothing is ever written to disk."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import tarfile
+import zipfile
+
+import pytest
+
+from chunkwise.documents import archive
+
+
+def tar_bytes(members: list[tarfile.TarInfo | tuple[str, bytes]], mode: str = "w") -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode=mode) as made:
+        for member in members:
+            if isinstance(member, tarfile.TarInfo):
+                made.addfile(member)
+            else:
+                info = tarfile.TarInfo(member[0])
+                info.size = len(member[1])
+                made.addfile(info, io.BytesIO(member[1]))
+    return out.getvalue()
+
+
+def ids(documents: list) -> list[str]:
+    return [document.id for document in documents]
+
+
+def test_zip_members_are_documents(reader, write, make_zip, make_pdf) -> None:
+    data = make_zip({"in/b.md": "B\r\n", "a.pdf": make_pdf("A"), "__MACOSX/x": "x", ".h": "x"})
+    path = write("docs.zip", data)
+    first, second = reader(path)
+    assert (first.id, first.text) == ("docs.zip/a.pdf", "A")
+    assert (second.id, second.text) == ("docs.zip/in/b.md", "B\r\n")
+    assert second.source == f"{path}/in/b.md"
+
+
+@pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2", "w:xz"])
+def test_tars_by_content_whatever_the_name(reader, write, mode) -> None:
+    path = write("docs.bin", tar_bytes([("a.md", b"A"), ("./d/b.txt", b"B")], mode))
+    assert ids(reader(path)) == ["docs.bin/a.md", "docs.bin/d/b.txt"]
+    assert reader.skipped == []
+
+
+@pytest.mark.parametrize("module", [gzip, bz2, lzma])
+def test_one_compressed_file(reader, write, module) -> None:
+    document = reader.one(write("c.jsonl.gz", module.compress(b'{"id":"x","text":"a"}\n')))
+    assert (document.id, document.text) == ("x", "a")
+
+
+def test_an_archive_in_a_folder_is_read_with_it(reader, write, make_zip, tmp_path) -> None:
+    write("sub/z.zip", make_zip({"a.md": "A"}))
+    assert ids(reader(tmp_path)) == ["sub/z.zip/a.md"]
+
+
+@pytest.mark.parametrize(
+    "name", ["../out.md", "/etc/abs.md", "a/../../x.md", "..\\w.md", "C:\\w.md"]
+)
+def test_paths_out_of_the_archive(reader, write, make_zip, name) -> None:
+    for path in (
+        write("a.zip", make_zip({name: "bad", "ok.md": "fine"})),
+        write("a.tar", tar_bytes([(name, b"bad"), ("ok.md", b"fine")])),
+    ):
+        assert [document.text for document in reader(path)] == ["fine"]
+        assert reader.reasons == ["its path leads out of the archive"]
+
+
+def test_links_and_devices_in_a_tar(reader, write) -> None:
+    link, device, hard = tarfile.TarInfo("l.md"), tarfile.TarInfo("d"), tarfile.TarInfo("h.md")
+    link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+    hard.type, hard.linkname = tarfile.LNKTYPE, "../../etc/passwd"
+    device.type = tarfile.CHRTYPE
+    path = write("a.tar", tar_bytes([link, hard, device, ("ok.md", b"fine")]))
+    assert ids(reader(path)) == ["a.tar/ok.md"]
+    assert [reason.split(" inside")[0] for reason in reader.reasons] == [
+        "a link",
+        "a link",
+        "a device, FIFO or sparse file",
+    ]
+
+
+def test_an_archive_inside_an_archive_is_refused_a_document_is_not(
+    reader, write, make_zip, make_pdf
+) -> None:
+    book = make_zip({"mimetype": "application/epub+zip"})
+    data = make_zip(
+        {"in.zip": make_zip({"a.md": "x"}), "b.tgz": gzip.compress(b"x"), "e.epub": book}
+    )
+    assert reader(write("a.zip", data)) == []
+    assert sorted(reader.reasons) == [
+        "an archive inside an archive; unpack it first",
+        "an archive inside an archive; unpack it first",
+        "damaged EPUB: no 'META-INF/container.xml' in it",
+    ]
+
+
+@pytest.mark.parametrize("kind", ["zip", "tar.gz", "gz", "docx"])
+def test_bombs(reader, write, make_zip, monkeypatch, kind) -> None:
+    monkeypatch.setattr(archive, "HARMLESS", 100_000)
+    zeros = b"a" * 20_000_000
+    data = {
+        "zip": lambda: make_zip({"a.md": "first", "b.txt": zeros}),
+        "tar.gz": lambda: tar_bytes([("a.md", b"first"), ("b.txt", zeros)], "w:gz"),
+        "gz": lambda: gzip.compress(zeros),
+        "docx": lambda: make_zip({"[Content_Types].xml": "", "word/document.xml": zeros}),
+    }[kind]()
+    expected = ["first"] if kind in ("zip", "tar.gz") else []
+    path = write(f"bomb.{kind}", data)
+    assert [document.text for document in reader(path)] == expected
+    assert "zip bomb?" in reader.reasons[0]
+    assert len(reader.reasons) == 1
+
+
+def test_a_member_that_lies_about_its_size(reader, write, make_zip) -> None:
+    data = bytearray(make_zip({"a.md": "a" * 5000, "b.md": "fine"}))
+    central = data.index(b"PK\x01\x02")
+    data[central + 24 : central + 28] = (10).to_bytes(4, "little")
+    assert [document.text for document in reader(write("a.zip", bytes(data)))] == ["fine"]
+    assert "damaged" in reader.reasons[0]
+
+
+@pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2", "w:xz"])
+def test_truncated_tars_give_what_came_before(reader, write, mode) -> None:
+    members = [("a.md", b"first"), ("b.md", bytes(range(256)) * 400)]
+    data = tar_bytes(members, mode)
+    documents = reader(write("a.tar", data[: len(data) // 3]))
+    assert all(document.text == "first" for document in documents)
+    assert reader.reasons == ["damaged or truncated archive"]
+
+
+def test_truncated_and_encrypted_zips(reader, write, make_zip, tmp_path) -> None:
+    data = make_zip({"a.md": "text", "b.md": "text"})
+    assert reader(write("cut.zip", data[:-30])) == []
+    assert reader.reasons == ["damaged or truncated archive"]
+    locked = bytearray(data)
+    locked[locked.index(b"PK\x01\x02") + 8] |= 1
+    assert ids(reader(write("locked.zip", bytes(locked)))) == ["locked.zip/b.md"]
+    assert reader.reasons == ["encrypted; unpack it first"]
+
+
+def test_two_members_of_one_name(reader, write) -> None:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as made:
+        made.writestr("a.md", "1")
+        with pytest.warns(UserWarning, match="Duplicate"):
+            made.writestr("a.md", "2")
+    documents = reader(write("a.zip", out.getvalue()))
+    assert ids(documents) == ["a.zip/a.md", "a.zip/a.md~2"]
+
+
+def test_an_archive_without_documents_is_not_passed_over_in_silence(
+    reader, write, make_zip
+) -> None:
+    assert reader(write("a.zip", make_zip({})), write("b.zip", make_zip({".hidden": "x"}))) == []
+    assert reader.reasons == ["no documents in this archive"] * 2

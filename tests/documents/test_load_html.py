@@ -1,0 +1,141 @@
+"""HTML: every word, in order, with its blocks."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chunkwise.documents.html_text import html_text
+
+
+def text_of(markup: str) -> str:
+    return html_text(markup).layout.text
+
+
+def blocks_of(markup: str) -> list[tuple[str, str, int]]:
+    page = html_text(markup)
+    text = page.layout.text
+    return [(b.kind, text[b.start : b.end], b.level) for b in page.layout.blocks]
+
+
+TAGS = [
+    "p", "div", "span", "b", "strong", "ul", "ol", "li", "table", "tr", "td", "th", "thead", "h1",
+    "h3", "pre", "blockquote", "a", "section", "caption", "dl", "dt", "dd", "nav", "select",
+    "option", "code", "br",
+]  # fmt: skip
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.sampled_from([f"<{tag}>" for tag in TAGS] + [f"</{tag}>" for tag in TAGS]),
+            st.integers(0, 999).map(lambda number: f" w{number} "),
+        ),
+        max_size=60,
+    )
+)
+def test_no_word_is_lost_or_moved_however_malformed(parts: list[str]) -> None:
+    words = [part.strip() for part in parts if part.startswith(" w")]
+    page = html_text("".join(parts))
+    assert re.findall(r"w\d+", page.layout.text) == words
+    end = 0
+    for block in page.layout.blocks:
+        assert end <= block.start < block.end
+        end = block.end
+    inside = "".join(page.layout.text[b.start : b.end] + " " for b in page.layout.blocks)
+    assert re.findall(r"w\d+", inside) == words
+
+
+def test_inline_markup_keeps_order_and_spacing() -> None:
+    assert (
+        text_of("<p>one <strong>two</strong>, th<i>ree</i>\n   four</p>") == "one two, three four"
+    )
+
+
+def test_headings_have_levels_and_text_outside_blocks_stays() -> None:
+    assert blocks_of("<h2>A <b>B</b></h2>bare<div>in div<p>p</p>after</div>") == [
+        ("heading", "A B", 2),
+        ("paragraph", "bare", 0),
+        ("paragraph", "in div", 0),
+        ("paragraph", "p", 0),
+        ("paragraph", "after", 0),
+    ]
+
+
+def test_lists_nest_by_two_spaces_and_share_a_group() -> None:
+    page = html_text("<ul><li>a<ol start=3><li>x<li>y</ol></li><li>b</ul><ul><li>c</ul>")
+    assert page.layout.text == "- a\n  3. x\n  4. y\n- b\n\n- c"
+    assert [block.level for block in page.layout.blocks] == [0, 1, 1, 0, 0]
+    groups = [block.group for block in page.layout.blocks]
+    assert len(set(groups[:4])) == 1
+    assert groups[4] != groups[0]
+
+
+def test_tables_have_a_header_and_a_line_a_row() -> None:
+    markup = "<table><tr><th>A<th>B</tr><tr><td>1<br>2<td><p>x</p> <p>y</p></table>"
+    assert blocks_of(markup) == [("header", "A | B", 0), ("row", "1 2 | x y", 0)]
+
+
+def test_a_table_that_arranges_the_page_is_no_data() -> None:
+    markup = "<table><tr><td>menu<td><h1>T</h1><p>one</p><p>two</p></table>"
+    assert blocks_of(markup) == [
+        ("row", "menu", 0),
+        ("heading", "T", 1),
+        ("paragraph", "one", 0),
+        ("paragraph", "two", 0),
+    ]
+
+
+def test_pre_is_verbatim() -> None:
+    markup = "<pre>\ndef f():\n    <b>return</b>  1\n\n\tx</pre>"
+    assert blocks_of(markup) == [("code", "def f():\n    return  1\n\n\tx", 0)]
+
+
+def test_breaks_images_and_entities() -> None:
+    assert text_of("<p>a<br>b &amp; &eacute;&#x4e2d;<img alt='a cat'></p>") == "a\nb & é中 a cat"
+    assert blocks_of("one<br><br>two") == [("paragraph", "one", 0), ("paragraph", "two", 0)]
+
+
+def test_scripts_are_dropped_and_the_title_is_kept_apart() -> None:
+    page = html_text(
+        "<head><title>T &lt; U</title><style>p{}</style></head><body><script>if(a<b)</script>x"
+        "<template><p>no</p></template><svg><title>chart</title></svg>"
+    )
+    assert page.title == "T < U"
+    assert page.layout.text == "xchart"
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<div>" * 100_000 + "x" + "</div>" * 100_000,
+        "<ul><li>" * 20_000 + "x",
+        "<table><tr><td>" * 20_000 + "x",
+        "".join(f"<p><b a={n}>" for n in range(20_000)) + "x",
+        "<a '" * 100_000 + ">x",
+        "x" + "<" * 100_000,
+        "x" + "<!--" * 100_000,
+    ],
+    ids=["divs", "lists", "tables", "formatting", "quotes", "angles", "comments"],
+)
+def test_hostile_nesting_takes_linear_time(markup: str) -> None:
+    started = time.monotonic()
+    text_of(markup)
+    assert time.monotonic() - started < 5  # a quadratic parser needs half a minute
+
+
+def test_the_loader_reads_declared_encodings(reader, write) -> None:
+    page = '<meta charset="shift_jis"><p>日本語</p>'
+    assert reader.one(write("a.html", page.encode("shift_jis"))).text == "日本語"
+    document = reader.one(write("b.html", "\ufeff<title>T</title>é".encode("utf-16-le")))
+    assert (document.text, document.title, document.format) == ("é", "T", "html")
+
+
+def test_a_page_named_txt_is_a_page_and_markdown_is_not(reader, write) -> None:
+    markup = "<!DOCTYPE html><p>x"
+    assert reader.one(write("a.txt", markup)).format == "html"
+    assert reader.one(write("a.md", markup)).text == markup

@@ -1,0 +1,211 @@
+"""The contract of every strategy: on hostile documents, and on whatever hypothesis thinks of."""
+
+import random
+from itertools import pairwise
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from chunkwise import Document, get_strategy
+from chunkwise.chunkers import registry
+from chunkwise.testkit import check_chunker, check_chunks
+
+SIZED = [name for name in registry.names() if name not in ("characters", "words", "tokens")]
+TOKENIZERS = ("o200k_base", "cl100k_base", "words", "characters")
+
+
+def specs_without_overlap() -> list[str]:
+    found = ["characters(max_chars=7)", "characters(max_chars=100)", "words(max_words=5)"]
+    found += ["words(preset=small, overlap=0)"]
+    for number, name in enumerate(["tokens", *SIZED]):
+        for size in (1, 12, 90):
+            tokenizer = TOKENIZERS[(number + size) % 4]
+            found.append(f"{name}(max_tokens={size}, overlap=0, tokenizer={tokenizer})")
+    return found
+
+
+def specs_with_overlap() -> list[str]:
+    found = ["characters(max_chars=20, overlap=19)", "words(max_words=9, overlap=4)"]
+    found += ["tokens(max_tokens=20, overlap=19)", "tokens(max_tokens=5, overlap='40%')"]
+    for number, name in enumerate(SIZED):
+        tokenizer = TOKENIZERS[number % 4]
+        found.append(f"{name}(max_tokens=15, overlap=7, tokenizer={tokenizer})")
+        found.append(f"{name}(max_tokens=60, overlap_sentences=2, min_tokens=20)")
+        found.append(f"{name}(max_tokens=40, overlap_words=3)")
+    return found
+
+
+@pytest.mark.parametrize("spec", specs_without_overlap())
+def test_contract_without_overlap(spec: str) -> None:
+    check_chunker(spec, overlap=False)
+
+
+@pytest.mark.parametrize("spec", specs_with_overlap())
+def test_contract_with_overlap(spec: str) -> None:
+    check_chunker(spec)
+
+
+PIECES = st.sampled_from(
+    [
+        " ",
+        "  ",
+        "\n",
+        "\n\n",
+        "\r\n",
+        "\t",
+        ".",
+        ". ",
+        "? ",
+        "! ",
+        "…",
+        "。",
+        "।",
+        ",",
+        "; ",
+        ": ",
+        "'",
+        '"',
+        "(",
+        ")",
+    ]
+    + [
+        "a",
+        "Word",
+        "word",
+        "Dr",
+        "e.g",
+        "U.S",
+        "3",
+        "12",
+        "٣",
+        "é",
+        "e\u0301",
+        "ß",
+        "文",
+        "字",
+        "है",
+        "ไทย",
+        "한국",
+    ]
+    + [
+        "👨‍👩‍👧‍👦",
+        "🇩🇪",
+        "👍🏽",
+        "\u200d",
+        "\u0301",
+        "\ufeff",
+        "\x00",
+        "\ud800",
+        "\u2028",
+        "<|endoftext|>",
+    ]
+    + [
+        "# ",
+        "\n# Head\n",
+        "\n## Sub\n\n",
+        "\n===\n",
+        "\n---\n",
+        "```\n",
+        "~~~\n",
+        "\n- ",
+        "\n* ",
+        "\n1. ",
+        "\n2) ",
+    ]
+    + [
+        "| a | b |\n|---|---|\n| 1 | 2 |\n",
+        "|",
+        "\n    code\n",
+        "> ",
+        "**",
+        "_",
+        "`",
+        "[x](y)",
+        "internationalisation",
+    ]
+)
+TEXTS = st.lists(PIECES, max_size=80).map("".join) | st.text(max_size=200)
+FORMATS = st.sampled_from(
+    [("text", ""), ("markdown", ""), ("pdf", ""), ("code", "python"), ("code", "")]
+)
+
+
+@st.composite
+def configurations(draw: st.DrawFn) -> tuple[str, bool]:
+    """A specification and whether it overlaps."""
+    name = draw(st.sampled_from(["characters", "words", "tokens", *SIZED]))
+    size = draw(st.integers(1, 40))
+    overlap = draw(st.sampled_from([0, 0, size // 3, size - 1]))
+    if name in ("characters", "words"):
+        unit = {"characters": "max_chars", "words": "max_words"}[name]
+        return f"{name}({unit}={size}, overlap={overlap})", overlap > 0
+    tokenizer = draw(st.sampled_from(TOKENIZERS))
+    if name == "tokens":
+        return f"tokens(max_tokens={size}, overlap={overlap}, tokenizer={tokenizer})", overlap > 0
+    unit = draw(st.sampled_from(["overlap", "overlap_words", "overlap_sentences"]))
+    least = draw(st.integers(0, size))
+    made = f"{name}(max_tokens={size}, {unit}={overlap}, min_tokens={least}, tokenizer={tokenizer})"
+    return made, overlap > 0
+
+
+@settings(max_examples=600, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(text=TEXTS, kind=FORMATS, configuration=configurations())
+def test_contract_on_any_text(
+    text: str, kind: tuple[str, str], configuration: tuple[str, bool]
+) -> None:
+    spec, overlaps = configuration
+    strategy = get_strategy(spec)
+    document = Document("any", text, format=kind[0], language=kind[1])
+    check_chunks(document, list(strategy.chunks(document)), limit=strategy.limit, overlap=overlaps)
+
+
+def test_a_callable_tokenizer_is_obeyed_however_strange() -> None:
+    rng = random.Random(7)
+    text = "".join(rng.choice("ab. \n") for _ in range(600))
+    from chunkwise.chunkers.recursive import Recursive
+    from chunkwise.chunkers.sentences import Sentences
+
+    for count in (
+        len,
+        lambda t: len(t) // 3 + 2,
+        lambda t: t.split(),
+        lambda t: 5 if "a" in t else 1,
+    ):
+        for made in (
+            Recursive(max_tokens=9, tokenizer=count),
+            Sentences(max_tokens=9, tokenizer=count),
+        ):
+            strategy = get_strategy(made)
+            document = Document("any", text)
+            check_chunks(document, list(strategy.chunks(document)), limit=strategy.limit)
+
+
+def test_overlap_repeats_about_as_much_as_asked() -> None:
+    text = " ".join(f"Sentence number {n} is here." for n in range(200))
+    for spec, low, high in (
+        ("sentences(max_tokens=60, overlap=20)", 10, 20),
+        ("tokens(max_tokens=60, overlap=20)", 20, 20),
+        ("recursive(max_tokens=60, overlap=20)", 8, 20),
+    ):
+        strategy = get_strategy(spec)
+        chunks = list(strategy.chunks(Document("x", text)))
+        measure = [
+            strategy_count(spec, text[after.start : before.end])
+            for before, after in pairwise(chunks)
+        ]
+        assert all(low <= size <= high + 1 for size in measure), (spec, measure)
+
+
+def strategy_count(spec: str, text: str) -> int:
+    from chunkwise.text.tokenizers import get_tokenizer
+
+    limit = get_strategy(spec).limit
+    assert limit is not None
+    return get_tokenizer(limit[0]).count(text)
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_an_empty_document_has_no_chunks(name: str) -> None:
+    assert list(get_strategy(name).chunks(Document("x", ""))) == []
+    assert list(get_strategy(name).chunks(Document("x", " \n\t\u3000"))) == []
