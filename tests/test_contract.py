@@ -47,6 +47,7 @@ def test_contract_with_overlap(spec: str) -> None:
 
 
 PIECES = st.sampled_from(
+    # fmt: off
     [
         " ",
         "  ",
@@ -68,8 +69,6 @@ PIECES = st.sampled_from(
         '"',
         "(",
         ")",
-    ]
-    + [
         "a",
         "Word",
         "word",
@@ -87,8 +86,6 @@ PIECES = st.sampled_from(
         "है",
         "ไทย",
         "한국",
-    ]
-    + [
         "👨‍👩‍👧‍👦",
         "🇩🇪",
         "👍🏽",
@@ -99,8 +96,6 @@ PIECES = st.sampled_from(
         "\ud800",
         "\u2028",
         "<|endoftext|>",
-    ]
-    + [
         "# ",
         "\n# Head\n",
         "\n## Sub\n\n",
@@ -112,8 +107,6 @@ PIECES = st.sampled_from(
         "\n* ",
         "\n1. ",
         "\n2) ",
-    ]
-    + [
         "| a | b |\n|---|---|\n| 1 | 2 |\n",
         "|",
         "\n    code\n",
@@ -124,6 +117,7 @@ PIECES = st.sampled_from(
         "[x](y)",
         "internationalisation",
     ]
+    # fmt: on
 )
 TEXTS = st.lists(PIECES, max_size=80).map("".join) | st.text(max_size=200)
 FORMATS = st.sampled_from(

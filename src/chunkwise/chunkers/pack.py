@@ -152,6 +152,8 @@ def merge_crumbs(
 ) -> list[Piece]:
     """Neighbours joined where one of them is smaller than `min_tokens` and both fit the limit."""
     kept: list[Piece] = []
+    if not min_tokens:
+        return list(pieces)
     for piece in pieces:
         if kept and min(piece.token_count, kept[-1].token_count) < min_tokens:
             size = measure.count(kept[-1].start, piece.end)

@@ -14,7 +14,7 @@ def windows(document: Analyzed, measure: Measure, limit: int, overlap: int) -> l
     start = end = 0
     while end < size:
         piece = _window(document, measure, start, end, limit)
-        if not text[piece.start : piece.end].isspace():
+        if not (text[piece.start].isspace() and text[piece.start : piece.end].isspace()):
             pieces.append(piece)
         end = piece.end
         following = graphemes.floor(measure.back(end, overlap)) if overlap else end
@@ -28,10 +28,12 @@ def _window(document: Analyzed, measure: Measure, start: int, done: int, limit: 
     graphemes = document.graphemes
     units = limit
     while units > 0:
-        end = graphemes.floor(measure.reach(start, units))
+        reached, count = measure.fill(start, units)
+        end = graphemes.floor(reached)
         if end <= max(start, done):
             break
-        count = measure.count(start, end)
+        if end < reached:
+            count = measure.count(start, end)
         if count <= limit:
             return Piece(start, end, "", count)
         # Cut in the middle of a word, a tail or head may count more by itself than within the text.

@@ -33,6 +33,20 @@ class Measure:
         index = self.before(start) + limit
         return int(self.starts[index]) if index < len(self.starts) else len(self.text)
 
+    def fill(self, start: int, limit: int) -> tuple[int, int]:
+        """`reach`, and the exact size of the span up to it."""
+        index = self.before(start)
+        stop = index + limit
+        if stop >= len(self.starts):
+            return len(self.text), self.count(start, len(self.text))
+        end = int(self.starts[stop])
+        restart = self.tokenizer.restart
+        clean = restart is not None and restart.match(self.text, start) and restart.match(self.text, end)
+        # Nothing is to be counted where the text can be cut at both ends without changing a token.
+        if clean and self.starts[stop - 1] < end:
+            return end, limit
+        return end, self.count(start, end)
+
     def back(self, end: int, amount: int) -> int:
         """About the earliest start of a span to `end` that holds `amount` tokens."""
         index = self.before(end) - amount
@@ -65,8 +79,11 @@ class Measure:
         if self.tokenizer.restart.match(self.text, end):
             return end
         last = -1
-        for match in self.tokenizer.restart.finditer(self.text, max(start, end - _LOOK_BACK), end):
-            last = match.start()
+        for width in (_LOOK_BACK // 4, _LOOK_BACK):  # most restarts are a word away
+            for match in self.tokenizer.restart.finditer(self.text, max(start, end - width), end):
+                last = match.start()
+            if last >= 0:
+                break
         return last
 
 
@@ -78,6 +95,24 @@ class CodePointMeasure(Measure):
 
     def reach(self, start: int, limit: int) -> int:
         return min(start + limit, len(self.text))
+
+    def fill(self, start: int, limit: int) -> tuple[int, int]:
+        """`reach`, and the exact size of the span up to it."""
+        index = self.before(start)
+        stop = index + limit
+        if stop >= len(self.starts):
+            return len(self.text), self.count(start, len(self.text))
+        end = int(self.starts[stop])
+        restart = self.tokenizer.restart
+        clean = restart is not None and restart.match(self.text, start) and restart.match(self.text, end)
+        # Nothing is to be counted where the text can be cut at both ends without changing a token.
+        if clean and self.starts[stop - 1] < end:
+            return end, limit
+        return end, self.count(start, end)
+
+    def fill(self, start: int, limit: int) -> tuple[int, int]:
+        end = self.reach(start, limit)
+        return end, end - start
 
     def back(self, end: int, amount: int) -> int:
         return max(end - amount, 0)

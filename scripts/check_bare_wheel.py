@@ -1,0 +1,54 @@
+"""Build the wheel, install it without extras in a clean environment, and use it there."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+USE = """
+import importlib, pkgutil, sys
+import chunkwise
+assert not {"numpy", "click", "rich", "lxml"} & set(sys.modules), "import chunkwise is not light"
+optional = {"chunkwise.__main__"}
+for module in pkgutil.walk_packages(chunkwise.__path__, "chunkwise."):
+    if module.name not in optional:
+        importlib.import_module(module.name)
+chunks = list(chunkwise.chunk(chunkwise.__path__[0] + "/corpus"))
+assert len(chunks) > 50, len(chunks)
+assert all(c.text == c.document.text[c.start:c.end] for c in chunks)
+code = chunkwise.Document("a.py", "def f():\\n    pass\\n\\n\\ndef g():\\n    pass\\n", format="code", language="python")
+assert len(chunkwise.chunk_document(code, "code(max_tokens=6)")) >= 2
+try:
+    from chunkwise.output.parquet import schema
+    schema()
+except chunkwise.ChunkwiseError as error:
+    assert "pip install 'chunkwise[parquet]'" in str(error), error
+else:
+    raise AssertionError("pyarrow should not be here")
+print(f"bare wheel: {len(chunks)} chunks from the corpus inside")
+"""
+
+
+def run(*command: str | Path) -> None:
+    subprocess.run([str(part) for part in command], check=True)
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        run(sys.executable, "-m", "build", "--wheel", "--outdir", place, ROOT)
+        (wheel,) = place.glob("*.whl")
+        venv.create(place / "venv", with_pip=True)
+        python = place / "venv" / "bin" / "python"
+        run(python, "-m", "pip", "install", "--quiet", "--constraint", ROOT / "constraints.txt", wheel)
+        run(python, "-c", USE)
+        run(place / "venv" / "bin" / "chunkwise", "--version")
+
+
+if __name__ == "__main__":
+    main()

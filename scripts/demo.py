@@ -1,0 +1,38 @@
+"""The product at work on the corpus inside the package; pages and files are left in `out/`."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import chunkwise
+
+ROOT = Path(__file__).resolve().parents[1]
+CORPUS = Path(chunkwise.__file__).parent / "corpus"
+
+STEPS = (
+    ("What does the corpus look like?", "profile CORPUS"),
+    ("The same as a page.", "profile CORPUS --page out/profile.html"),
+    ("Which strategies are there?", "strategies sentences sections"),
+    ("Cut it by section, and look.", 'chunk CORPUS --strategy "sections(max_tokens=200)" -n 6'),
+    ("Keep the chunks.", 'chunk CORPUS --strategy "sections(max_tokens=200)" -o out/chunks.parquet'),
+    (
+        "Draw the cuts on the documents: overlaps hatched, issues marked.",
+        'chunk CORPUS --strategy "sentences(max_tokens=120, overlap=30)" --view out/cuts.html',
+    ),
+)
+
+
+def main() -> None:
+    (ROOT / "out").mkdir(exist_ok=True)
+    for title, command in STEPS:
+        print(f"\n\033[1m{title}\033[0m\n$ chunkwise {command}\n", flush=True)
+        words = [str(CORPUS) if word == "CORPUS" else word for word in shlex.split(command)]
+        subprocess.run([sys.executable, "-m", "chunkwise", *words], check=True, cwd=ROOT)
+    print("\nOpen out/cuts.html and out/profile.html in a browser.")
+
+
+if __name__ == "__main__":
+    main()

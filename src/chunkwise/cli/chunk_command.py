@@ -1,0 +1,138 @@
+"""`chunkwise chunk`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from chunkwise.cli.inputs import (
+    SKIPPED,
+    chosen_inputs,
+    document_options,
+    load_options,
+    worker_count,
+)
+
+if TYPE_CHECKING:
+    from chunkwise.chunkers import Strategy
+    from chunkwise.cli.chunk_summary import ChunkSummary
+    from chunkwise.cli.progress import Advance
+    from chunkwise.pipeline import Chunked
+
+_EXAMPLES = """
+\b
+Examples:
+  chunkwise chunk handbook/                                    # look at the chunks
+  chunkwise chunk handbook/ -o chunks.parquet                  # or .jsonl, .csv
+  chunkwise chunk paper.pdf -s recursive --view cuts.html      # the document with its cuts drawn on it
+  chunkwise chunk "docs/**/*.md" -s "sections(max_tokens=800, overlap_sentences=2)" -o out.jsonl
+  chunkwise chunk corpus.jsonl --text-field body --json | head -3
+  chunkwise chunk code/ -s ./mine.py:Mine                      # a strategy of your own
+\b
+Exit status: 0 all read, 3 something was skipped (each with a line on stderr), 1 an error, 2 wrong usage.
+"""
+
+
+@click.command("chunk", epilog=_EXAMPLES)
+@click.option("-s", "--strategy", default="structure", metavar="SPEC", show_default=True,
+              help='"name(parameter=value, …)"; see `chunkwise strategies`.')  # fmt: skip
+@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+              help="Write the chunks: .jsonl, .parquet or .csv.")  # fmt: skip
+@click.option("--view", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.html",
+              help="Write one self-contained page that shows the documents with their cuts.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="JSON lines on stdout, nothing else.")
+@click.option("-n", "--show", type=click.IntRange(0), default=12, show_default=True,
+              help="Chunks to show in the terminal.")  # fmt: skip
+@document_options
+def command(inputs: tuple[str, ...], **options: Any) -> None:
+    """Cut documents into chunks, every one an exact span of its source.
+
+    INPUTS are files, folders, globs, archives (.zip, .tar.gz) or '-' for standard input: text, Markdown, HTML, PDF,
+    DOCX, EPUB, CSV, JSON and JSONL corpora, source code.
+    """
+    from chunkwise.chunkers import get_strategy
+    from chunkwise.cli.chunk_summary import ChunkSummary
+    from chunkwise.cli.progress import bytes_of, progress
+
+    strategy = get_strategy(options["strategy"])
+    paths = chosen_inputs(inputs)
+    total = bytes_of(paths)
+    summary = ChunkSummary(strategy)
+    with ExitStack() as stack:
+        sinks = _open_sinks(stack, options, strategy)
+        advance = stack.enter_context(progress("chunking", total, options["quiet"]))
+        documents = _documents(paths, total, options, summary, advance)
+        if sinks:
+            for chunked in documents:
+                for sink in sinks:
+                    sink(chunked)
+        else:
+            _show(documents, strategy, options["show"])
+    if sinks and not options["quiet"]:
+        click.echo(summary.line(), err=True)
+        for written in (options["output"], options["view"]):
+            if written:
+                click.echo(f"written: {written}", err=True)
+    if summary.skipped:
+        sys.exit(SKIPPED)
+
+
+def _documents(
+    paths: list[str],
+    total: int,
+    options: dict[str, Any],
+    summary: ChunkSummary,
+    advance: Advance,
+) -> Iterator[Chunked]:
+    """Documents with their chunks; what cannot be read is a line on stderr."""
+    from chunkwise.pipeline import Chunked, chunk_each
+
+    jobs = worker_count(options["jobs"], total)
+    for outcome in chunk_each(paths, options["strategy"], options=load_options(options), jobs=jobs):
+        if isinstance(outcome, Chunked):
+            summary.add(outcome)
+            yield outcome
+            advance(len(outcome.document.text), summary.note)
+        elif options["strict"]:
+            raise outcome
+        else:
+            summary.skipped += 1
+            click.echo(f"chunkwise: skipped {outcome}", err=True)
+
+
+def _open_sinks(
+    stack: ExitStack, options: dict[str, Any], strategy: Strategy
+) -> list[Callable[[Chunked], None]]:
+    """Where the chunks of each document go; nowhere: they are looked at in the terminal."""
+    from chunkwise.cli.chunk_view import ChunkView
+    from chunkwise.output.writers import chunk_file, write_json_lines
+
+    sinks: list[Callable[[Chunked], None]] = []
+    if options["as_json"]:
+        sinks.append(lambda chunked: write_json_lines(sys.stdout, chunked.chunks))
+    if options["output"]:
+        write = stack.enter_context(chunk_file(options["output"]))
+        sinks.append(lambda chunked: write(chunked.chunks))
+    if options["view"]:
+        sinks.append(stack.enter_context(ChunkView(options["view"], strategy)).add)
+    return sinks
+
+
+def _show(documents: Iterator[Chunked], strategy: Strategy, most: int) -> None:
+    from rich.console import Console
+
+    from chunkwise.report.terminal import render_chunks
+    from chunkwise.text.analysis import Analyzed
+
+    console = Console()
+    pairs = ((Analyzed(each.document), each.chunks) for each in documents)
+    limit = strategy.limit[1] if strategy.limit else None
+    for text in render_chunks(
+        pairs, width=console.width, limit=limit, most=most, color=console.is_terminal
+    ):
+        click.echo(text, nl=False)

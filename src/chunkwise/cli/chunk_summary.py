@@ -1,0 +1,49 @@
+"""What a run of `chunkwise chunk` made: counts and sizes."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.chunkers import Strategy
+from chunkwise.pipeline import Chunked
+
+
+class ChunkSummary:
+    """Kept small whatever the corpus size: one number a chunk."""
+
+    def __init__(self, strategy: Strategy) -> None:
+        self.strategy = strategy
+        self.skipped = 0
+        self.documents = 0
+        self._sizes: list[NDArray[np.int32]] = []
+        self._chunks = 0
+        self._began = time.monotonic()
+
+    def add(self, chunked: Chunked) -> None:
+        self.documents += 1
+        self._sizes.append(
+            np.array([chunk.token_count for chunk in chunked.chunks], dtype=np.int32)
+        )
+        self._chunks += len(chunked.chunks)
+
+    @property
+    def note(self) -> str:
+        return f"{self.documents:,} documents, {self._chunks:,} chunks"
+
+    def line(self) -> str:
+        """Everything in one line."""
+        parts = [self.note]
+        if self._chunks:
+            sizes = np.concatenate(self._sizes)
+            unit = "tokens"
+            if self.strategy.limit and self.strategy.limit[0] in ("words", "characters"):
+                unit = str(self.strategy.limit[0])
+            low, middle, high = sizes.min(), np.median(sizes), sizes.max()
+            parts.append(f"{unit} {low:,} least, {middle:,.0f} median, {high:,} most")
+        if self.skipped:
+            parts.append(f"{self.skipped:,} skipped")
+        parts.append(f"{time.monotonic() - self._began:.1f} s")
+        return f"{self.strategy.label}: {'; '.join(parts)}"

@@ -1,0 +1,58 @@
+"""The `--view` page of `chunkwise chunk`: documents are kept until the page is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+
+import click
+
+from chunkwise.chunkers import Strategy
+from chunkwise.output.atomic import replacing
+from chunkwise.pipeline import Chunked
+from chunkwise.report.cuts_page import write_cuts_page
+from chunkwise.text.analysis import Analyzed
+
+_CHARACTERS_AT_MOST = 20_000_000
+"""Beyond this no browser shows the page in good time."""
+
+
+class ChunkView:
+    """Collects documents; writes the page when the run ends well."""
+
+    def __init__(self, path: Path, strategy: Strategy) -> None:
+        self._path, self._strategy = path, strategy
+        self._documents: list[Chunked] = []
+        self._size = self._left_out = 0
+
+    def add(self, chunked: Chunked) -> None:
+        self._size += len(chunked.document.text)
+        if self._size > _CHARACTERS_AT_MOST and self._documents:
+            self._left_out += 1
+        else:
+            self._documents.append(chunked)
+
+    def __enter__(self) -> ChunkView:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if kind is not None:
+            return
+        if self._left_out:
+            click.echo(
+                f"chunkwise: the page shows the first {len(self._documents):,} documents; "
+                f"{self._left_out:,} more would make it too large for a browser",
+                err=True,
+            )
+        with (
+            replacing(self._path) as temporary,
+            temporary.open("w", encoding="utf-8", errors="replace") as out,
+        ):
+            pairs = ((Analyzed(each.document), each.chunks) for each in self._documents)
+            limit = self._strategy.limit
+            write_cuts_page(out, pairs, self._strategy.label, limit=limit[1] if limit else None)

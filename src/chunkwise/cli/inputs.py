@@ -1,0 +1,55 @@
+"""Options that say which documents are read and how, shared by all commands that read documents."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from chunkwise.documents.options import LoadOptions
+
+SKIPPED = 3
+"""Exit status when everything else worked but something could not be read."""
+
+
+def document_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Inputs, and how to read them."""
+    decorators = [
+        click.argument("inputs", nargs=-1, metavar="[INPUTS]..."),
+        click.option("--strict", is_flag=True, help="Stop at the first document that cannot be read."),
+        click.option("--encoding", metavar="NAME", help="Encoding of text files that are not UTF-8."),
+        click.option("--text-field", metavar="FIELD", help="Field or column of records that holds the text."),
+        click.option("--id-field", metavar="FIELD", help="Field or column of records that holds the id."),
+        click.option("--title-field", metavar="FIELD", help="Field or column of records that holds the title."),
+        click.option("--loader", metavar="NAME", help="Read every file with this loader: text, markdown, html …"),
+        click.option("-j", "--jobs", type=click.IntRange(0), default=0, show_default="all cores",
+                     help="Processes to share the work; the output is the same."),
+        click.option("-q", "--quiet", is_flag=True, help="No progress and no summary."),
+    ]  # fmt: skip
+    for decorate in reversed(decorators):
+        command = decorate(command)
+    return command
+
+
+def chosen_inputs(inputs: tuple[str, ...]) -> list[str]:
+    """The inputs given; a pipe is read when none are."""
+    if inputs:
+        return list(inputs)
+    if not sys.stdin.isatty():
+        return ["-"]
+    raise click.UsageError("no documents: name files, folders or globs, or '-' for standard input")
+
+
+def load_options(options: dict[str, Any]) -> LoadOptions:
+    names = ("encoding", "text_field", "id_field", "title_field", "loader")
+    return LoadOptions(**{name: options[name] for name in names})
+
+
+def worker_count(jobs: int, total_bytes: int) -> int:
+    """As many processes as cores, one where starting others would take longer than the work."""
+    if jobs:
+        return jobs
+    return min(os.cpu_count() or 1, 8) if total_bytes > 4_000_000 else 1

@@ -1,0 +1,86 @@
+"""The `chunkwise` command: names and one-line helps here, the rest in each command's file."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import NoReturn
+
+import click
+
+from chunkwise import __version__
+
+_COMMANDS = {
+    "chunk": "Cut documents into chunks and save or look at them.",
+    "profile": "Tell what a corpus looks like, before anything is chosen.",
+    "strategies": "List every strategy, its parameters, and when to use it.",
+}
+
+_EXAMPLES = """
+\b
+Examples:
+  chunkwise profile handbook/
+  chunkwise chunk handbook/ -o chunks.parquet
+  chunkwise chunk paper.pdf --strategy recursive --view cuts.html
+  chunkwise strategies
+"""
+
+
+class _LazyGroup(click.Group):
+    """Knows its commands by name; imports only the one that is run."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        module = importlib.import_module(f"chunkwise.cli.{cmd_name}_command")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0] if args else ""
+        if name and name not in _COMMANDS and not name.startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, _COMMANDS, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"commands: {', '.join(_COMMANDS)}"
+            ctx.fail(f"no command is named {name!r}; {hint}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=_LazyGroup, epilog=_EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]}
+)
+@click.version_option(__version__, prog_name="chunkwise")
+def group() -> None:
+    """Find the chunking that works for your documents, and prove it."""
+
+
+def main() -> NoReturn:
+    """Run a command; an error that was foreseen is one line on stderr, without a traceback."""
+    from chunkwise.errors import ChunkwiseError
+
+    try:
+        group(standalone_mode=False)
+    except ChunkwiseError as error:
+        click.echo(f"chunkwise: {error}", err=True)
+        sys.exit(1)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("chunkwise: stopped", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader of a pipe, `head` for one, has seen enough.
+        sys.stderr.close()
+        sys.exit(0)
+    sys.exit(0)

@@ -1,0 +1,54 @@
+"""`chunkwise profile`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from chunkwise.cli.inputs import SKIPPED, chosen_inputs, document_options, load_options
+
+_EXAMPLES = """
+\b
+Examples:
+  chunkwise profile handbook/                       # in the terminal
+  chunkwise profile handbook/ --page profile.html   # one self-contained page
+  chunkwise profile corpus.jsonl --json > profile.json
+"""
+
+
+@click.command("profile", epilog=_EXAMPLES)
+@click.option("--page", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.html",
+              help="Write one self-contained page with charts.")  # fmt: skip
+@click.option("--tokenizer", default="o200k_base", show_default=True, metavar="NAME",
+              help="What sizes are counted by, as for strategies.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Only JSON on stdout.")
+@document_options
+def command(inputs: tuple[str, ...], **options: Any) -> None:
+    """Tell what a corpus looks like before anything is chosen: sizes, sections, languages, and where to start."""
+    from chunkwise.cli.profile_run import run_profile
+
+    paths = chosen_inputs(inputs)
+    profile, skipped = run_profile(paths, options, load_options(options))
+    if options["as_json"]:
+        click.echo(json.dumps(profile.to_dict(), ensure_ascii=False, indent=2))
+    if options["page"]:
+        from chunkwise.output.atomic import replacing
+        from chunkwise.report.profile_page import profile_page
+
+        with replacing(options["page"]) as temporary:
+            page = profile_page(profile, ", ".join(paths))
+            temporary.write_text(page, encoding="utf-8", errors="replace")
+        if not options["quiet"]:
+            click.echo(f"written: {options['page']}", err=True)
+    if not (options["as_json"] or options["page"]):
+        from rich.console import Console
+
+        from chunkwise.report.profile_terminal import render_profile
+
+        render_profile(profile, Console())
+    if skipped:
+        sys.exit(SKIPPED)

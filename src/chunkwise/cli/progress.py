@@ -1,0 +1,99 @@
+"""How far the work is, on stderr: a bar on a terminal, a line now and then elsewhere, nothing when quiet."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+_SECONDS_BETWEEN_LINES = 10.0
+_SECONDS_BEFORE_BAR = 0.5
+
+
+class Advance(Protocol):
+    def __call__(self, amount: int, note: str) -> None: ...
+
+
+def bytes_of(inputs: Iterable[str]) -> int:
+    """About how many bytes there are to read; what cannot be known counts nothing."""
+    total = 0
+    for name in inputs:
+        path = Path(name)
+        try:
+            if path.is_dir():
+                for folder, _, files in os.walk(path):
+                    total += sum(_size(os.path.join(folder, file)) for file in files)
+            elif path.is_file():
+                total += _size(name)
+        except (OSError, ValueError):
+            continue
+    return total
+
+
+def _size(path: str) -> int:
+    try:
+        return os.lstat(path).st_size
+    except OSError:
+        return 0
+
+
+@contextmanager
+def progress(what: str, total: int, quiet: bool) -> Iterator[Advance]:
+    """A callback that takes the bytes done and a note."""
+    if quiet:
+        yield lambda amount, note: None
+    elif sys.stderr.isatty():
+        with _bar(what, total) as advance:
+            yield advance
+    else:
+        yield _lines(what)
+
+
+@contextmanager
+def _bar(what: str, total: int) -> Iterator[Advance]:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    bar = Progress(
+        TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[note]}"),
+        TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
+        console=Console(stderr=True), transient=True,
+    )  # fmt: skip
+    task = bar.add_task(what, total=total or None, note="")
+    began = time.monotonic()
+    shown = done = 0
+    try:
+
+        def advance(amount: int, note: str) -> None:
+            nonlocal shown, done
+            done += amount
+            if not shown and time.monotonic() - began > _SECONDS_BEFORE_BAR:
+                bar.start()  # short work needs no bar
+                shown = 1
+            bar.update(task, completed=min(done, total) if total else done, note=note)
+
+        yield advance
+    finally:
+        bar.stop()
+
+
+def _lines(what: str) -> Advance:
+    last = time.monotonic()
+
+    def advance(amount: int, note: str) -> None:
+        nonlocal last
+        if time.monotonic() - last > _SECONDS_BETWEEN_LINES:
+            last = time.monotonic()
+            print(f"{what}: {note}", file=sys.stderr, flush=True)
+
+    return advance

@@ -1,0 +1,63 @@
+"""`chunkwise strategies`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+_EXAMPLES = """
+\b
+Examples:
+  chunkwise strategies                # all of them, a line each
+  chunkwise strategies sentences      # one, with every parameter
+  chunkwise strategies --json
+"""
+
+
+@click.command("strategies", epilog=_EXAMPLES)
+@click.argument("names", nargs=-1)
+@click.option("--json", "as_json", is_flag=True, help="Only JSON on stdout.")
+def command(names: tuple[str, ...], as_json: bool) -> None:
+    """List every strategy, its parameters, defaults and bounds, and when to use it."""
+    from chunkwise.chunkers import describe_all, registry
+    from chunkwise.chunkers.catalogue import describe
+
+    found = [describe(name, registry.get(name)) for name in names] if names else describe_all()
+    if as_json:
+        click.echo(json.dumps(found, ensure_ascii=False, indent=2, default=str))
+        return
+    from rich.console import Console
+
+    console = Console()
+    for strategy in found:
+        _show(console, strategy)
+    console.print(
+        '[dim]Write a strategy as "name(parameter=value, …)". Third parties add their own.[/]'
+    )
+
+
+def _show(console: Any, strategy: dict[str, Any]) -> None:
+    from rich.markup import escape
+    from rich.padding import Padding
+    from rich.table import Table
+
+    console.print(f"[bold cyan]{escape(strategy['name'])}[/]  {escape(strategy['purpose'])}")
+    console.print(Padding(escape(strategy["use"]), (0, 0, 0, 2)), style="green")
+    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    for parameter in strategy["parameters"]:
+        default = parameter["default"]
+        shown = "–" if default is None else json.dumps(default, default=str)
+        table.add_row(
+            escape(parameter["name"]), escape(shown), _allowed(parameter), escape(parameter["help"])
+        )
+    console.print(Padding(table, (0, 0, 1, 2)))
+
+
+def _allowed(parameter: dict[str, Any]) -> str:
+    if parameter["choices"]:
+        return "|".join(parameter["choices"])
+    if parameter["low"] is None:
+        return str(parameter["unit"])
+    return f"{parameter['low']:,}–{parameter['high']:,} {parameter['unit']}"

@@ -1,0 +1,157 @@
+"""Where to start, in words, and what to know before: rules on the figures of a profile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chunkwise.profile.notes import notes
+from chunkwise.profile.results import FITS, Advice, Group
+from chunkwise.profile.wording import counted, number, percent
+
+MEASURE = "A starting point, to be measured."
+
+_MOST_FOLDERS = 12
+_LEAST_SHARE = 0.02
+"""Of the corpus's tokens: smaller folders follow the advice for all."""
+
+_MOSTLY = 0.75
+_SHORT_DOCUMENT = 300
+_LONG_DOCUMENT = 2000
+_SMALL_PARAGRAPH = 100
+_VERSE = 40
+_OWN_WAY = ("code", "table")
+_STRUCTURED = ("markdown", "html", "docx", "epub")
+
+
+def advise(total: Group, folders: Sequence[Group], formats: Sequence[Group]) -> tuple[Advice, ...]:
+    """The start for the corpus, those of folders and formats that differ from it, then notes."""
+    if not total.tokens:
+        return (
+            Advice("corpus", "note", "", "There is no text to look at: every document is empty."),
+        )
+    main = start(total, "corpus")
+    others = [start(group, f"folder {group.name}") for group in _large(folders, total)]
+    if len({advice.strategy_spec for advice in others}) < 2:
+        # Folders agree; a format that wants to be cut in its own way may still be among them.
+        kinds = [group for group in _large(formats, total) if group.name in _OWN_WAY]
+        others = [start(group, f"format {group.name}") for group in kinds]
+    others = [advice for advice in others if advice.strategy_spec != main.strategy_spec]
+    return (main, *others, *notes(total, mixed=bool(others), folders=folders))
+
+
+def _large(groups: Sequence[Group], total: Group) -> list[Group]:
+    return [group for group in groups if group.tokens >= _LEAST_SHARE * total.tokens][
+        :_MOST_FOLDERS
+    ]
+
+
+def start(group: Group, scope: str) -> Advice:
+    """A strategy and a size for one group; the first rule that applies."""
+    for rule in (_code, _tables, _short, _verses, _structure, _sections, _prose):
+        found = rule(group)
+        if found is not None:
+            spec, why = found
+            return Advice(scope, "start", spec, f"Start with {spec}: {why} {MEASURE}")
+    raise AssertionError("the last rule always applies")
+
+
+Found = tuple[str, str] | None
+
+
+def _code(group: Group) -> Found:
+    files = group.formats.get("code", 0)
+    if files < 0.6 * group.documents:
+        return None
+    return "code(max_tokens=400)", (
+        f"{files:,} of {counted(group.documents, 'document')} are source code, {number(group.lengths.median)}"
+        " tokens in the median; functions and classes stay whole while they fit."
+    )
+
+
+def _tables(group: Group) -> Found:
+    share = group.share(group.tables)
+    if share < 0.5:
+        return None
+    return "structure(max_tokens=400)", (
+        f"{percent(share)} of the tokens stand in tables; rows stay whole and carry their table's header."
+    )
+
+
+def _short(group: Group) -> Found:
+    lengths = group.lengths
+    if lengths.median > _SHORT_DOCUMENT or lengths.p95 > 4 * _SHORT_DOCUMENT:
+        return None
+    size = 150 if lengths.p95 <= 150 else 200 if lengths.p95 <= 200 else 250
+    structured = (
+        group.documents_with_headings * 2 > group.documents or group.lists.count >= group.documents
+    )
+    name = "structure" if structured else "sentences"
+    return f"{name}(max_tokens={size})", (
+        f"the documents are short ({number(lengths.median)} tokens in the median, 95 % have at most"
+        f" {number(lengths.p95)}), so most are one chunk; 150–250 tokens suit recipes, entries and notes."
+    )
+
+
+def _verses(group: Group) -> Found:
+    paragraphs = group.paragraphs
+    many = paragraphs.count >= 10 * (group.documents - group.empty_documents)
+    # Under headings a few small paragraphs are a section like any other, unless they are verses.
+    limit = _VERSE if group.sections.count >= 3 * group.documents else _SMALL_PARAGRAPH
+    small = paragraphs.median <= limit and paragraphs.p95 <= 1.5 * limit
+    # Documentation has small paragraphs too, but code and tables between them.
+    plain = group.share(group.code) + group.share(group.tables) < 0.02
+    if not (many and small and plain and group.share(paragraphs) >= 0.7):
+        return None
+    size = 100 if paragraphs.p95 <= 100 else 200 if paragraphs.p95 <= 200 else 300
+    return f"paragraphs(max_tokens={size})", (
+        f"{counted(paragraphs.count, 'paragraph')} of {number(paragraphs.median)} tokens in the median,"
+        f" 95 % have at most {number(paragraphs.p95)}: text in small units, such as verses, aphorisms or"
+        " entries, is found best a paragraph at a time."
+    )
+
+
+def _structure(group: Group) -> Found:
+    shares = {
+        "code": group.share(group.code), "lists": group.share(group.lists), "tables": group.share(group.tables)
+    }  # fmt: skip
+    structured = sum(group.formats.get(name, 0) for name in _STRUCTURED)
+    if sum(shares.values()) < 0.35 or structured * 2 < group.documents:
+        return None
+    told = ", ".join(f"{name} {percent(share)}" for name, share in shares.items() if share >= 0.01)
+    size = _fitting(group) or 400
+    return f"structure(max_tokens={size})", (
+        f"much of the text is no running prose ({told} of the tokens); lists, tables and code stay"
+        f" whole while they fit, and {percent(group.fits[size])} of the sections fit into {size} tokens."
+    )
+
+
+def _fitting(group: Group) -> int | None:
+    """The smallest usual size that most sections fit into."""
+    return next((size for size in FITS[1:] if group.fits[size] >= _MOSTLY), None)
+
+
+def _sections(group: Group) -> Found:
+    filled = group.documents - group.empty_documents
+    if group.documents_with_headings * 2 < filled or group.sections.count < 3 * filled:
+        return None
+    size, count = _fitting(group), counted(group.sections.count, "section")
+    if size is not None:
+        return f"sections(max_tokens={size})", (
+            f"{percent(group.fits[size])} of the {count} fit whole into {size} tokens."
+        )
+    return "sections(max_tokens=400, overlap_sentences=2)", (
+        f"headings divide the text, {percent(group.fits[800])} of the {count} fit into 800 tokens (median"
+        f" {number(group.sections.median)}) and the others are cut inside; 300–500 tokens suit long text."
+    )
+
+
+def _prose(group: Group) -> Found:
+    median = group.lengths.median
+    size = 400 if median >= _LONG_DOCUMENT else 300
+    headed = group.documents_with_headings
+    kind = "PDFs" if group.formats.get("pdf", 0) * 2 > group.documents else "documents"
+    headings = "have no headings" if not headed else "have few headings to go by"
+    return f"sentences(max_tokens={size}, overlap=50)", (
+        f"the {kind} {headings} and are {number(median)} tokens long in the median; whole sentences in"
+        f" chunks of {'300–500' if size == 400 else '200–400'} tokens suit {'long ' if size == 400 else ''}prose."
+    )

@@ -1,0 +1,82 @@
+"""What to know before starting: things in a corpus that make any setting work worse than it could."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from chunkwise.profile.function_words import WITHOUT_SPACES
+from chunkwise.profile.results import Advice, Group
+from chunkwise.profile.wording import counted, percent
+
+_MANY_OVERSIZED = 0.02
+_MANY_REPEATED = 0.01
+
+
+def notes(total: Group, *, mixed: bool, folders: Sequence[Group]) -> tuple[Advice, ...]:
+    """Notes on the whole corpus, the folder most concerned named."""
+    found = (
+        *_mixed(total, folders, mixed),
+        *_text(total, folders),
+        *_languages(total),
+        *_long_sections(total),
+    )
+    return tuple(Advice("corpus", "note", "", why) for why in found)
+
+
+def _mixed(total: Group, folders: Sequence[Group], mixed: bool) -> Iterator[str]:
+    spread = total.lengths.p95 > 10 * max(total.lengths.median, 1)
+    if mixed:
+        yield "The corpus is mixed: one setting may not fit all of it. Measure the parts apart."
+    elif spread:
+        yield (
+            f"Document lengths differ widely (median {total.lengths.median:,}, 95 % have at most"
+            f" {total.lengths.p95:,} tokens): one setting may not fit all."
+        )
+    elif len(total.formats) > 1 and len(folders) == 1 and total.documents >= 5:
+        names = ", ".join(total.formats)
+        yield (
+            f"Documents of several formats ({names}) lie in one folder: one setting may not fit all;"
+            " folders by kind would let you measure each."
+        )
+
+
+def _text(total: Group, folders: Sequence[Group]) -> Iterator[str]:
+    oversized, repeats = total.oversized, total.repeats
+    if oversized.over_200 or oversized.share_over_100 >= _MANY_OVERSIZED:
+        where = max(folders, key=lambda group: group.oversized.share_over_100).name
+        place = f", most often in {where}" if len(folders) > 1 else ""
+        is_are = "is" if oversized.over_100 == 1 else "are"
+        yield (
+            f"{counted(oversized.over_100, 'sentence')} ({percent(oversized.share_over_100)}) {is_are} longer"
+            f" than 100 tokens and {oversized.over_200:,} longer than 200{place}: chunks smaller than that"
+            " cut inside them. Look whether they are sentences or text without full stops."
+        )
+    if repeats.token_share >= _MANY_REPEATED:
+        yield (
+            f"{percent(repeats.token_share)} of the tokens are passages that occur more than once"
+            f" ({counted(repeats.passages, 'passage')}): duplicates compete with each other in retrieval."
+            " Remove them, or count any copy as right."
+        )
+
+
+def _languages(total: Group) -> Iterator[str]:
+    prose = {name: n for name, n in total.languages.items() if not name.startswith("code")}
+    unspaced = {name: n for name, n in prose.items() if name in WITHOUT_SPACES}
+    if sum(unspaced.values()) * 5 >= max(sum(prose.values()), 1):
+        yield (
+            f"Words are not parted by spaces in {', '.join(unspaced)}: give sizes in tokens, not in words."
+        )
+    known = [name for name, n in prose.items() if name != "unknown" and n * 20 >= total.documents]
+    if len(known) > 1:
+        yield f"Several languages ({', '.join(known)}): the same text has more tokens in some than in others."
+
+
+def _long_sections(total: Group) -> Iterator[str]:
+    longest = total.longest_section
+    if longest is None or longest.tokens <= 3200 or total.sections.count < 3 * total.documents:
+        return
+    where = f"“{longest.section}” in {longest.document}" if longest.section else longest.document
+    yield (
+        f"{percent(1 - total.fits[800])} of the sections are longer than 800 tokens, the longest has"
+        f" {longest.tokens:,} ({where}): they are cut inside, so give them overlap."
+    )

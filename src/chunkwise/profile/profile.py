@@ -1,0 +1,140 @@
+"""A corpus looked at once, document by document, in bounded memory."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+from chunkwise.core import Document
+from chunkwise.profile.advice import advise
+from chunkwise.profile.passages import Passages
+from chunkwise.profile.repeated import Repeated
+from chunkwise.profile.results import FITS, OVERSIZED, Group, Oversized, Profile
+from chunkwise.profile.tally import Tally
+from chunkwise.text.analysis import Analyzed
+from chunkwise.text.tokenizers import DEFAULT, TokenizerLike, get_tokenizer
+
+MOST_FOLDERS = 100
+"""Told apart; documents of further ones are counted together."""
+OTHER_FOLDERS = "(other folders)"
+
+_SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
+
+Cell = tuple[str, str]
+"""A folder and a format."""
+
+
+class Profiler:
+    """Takes documents one by one; texts are not kept. Can be pickled and merged with another."""
+
+    def __init__(self, tokenizer: TokenizerLike = DEFAULT) -> None:
+        # Looked up at each use: a name travels to another process, a vocabulary does not.
+        self._tokenizer = tokenizer
+        self._name = get_tokenizer(tokenizer).name
+        self._cells: dict[Cell, Tally] = {}
+        self._numbers: dict[Cell, int] = {}
+        self._folders: set[str] = set()
+        self._passages = Passages()
+
+    def add(self, document: Document) -> None:
+        analyzed = Analyzed(document)
+        tokens = analyzed.measure(self._tokenizer).starts
+        cell = self._cell(folder_of(document.id), document.format)
+        self._cells[cell].add(analyzed, tokens)
+        self._passages.add(analyzed, tokens, self._numbers[cell])
+
+    def _cell(self, folder: str, format: str) -> Cell:
+        if folder not in self._folders and len(self._folders) >= MOST_FOLDERS:
+            folder = OTHER_FOLDERS
+        self._folders.add(folder)
+        cell = folder, format
+        if cell not in self._cells:
+            self._cells[cell] = Tally()
+            self._numbers[cell] = len(self._numbers)
+        return cell
+
+    def merge(self, other: Profiler) -> None:
+        """Count what another has counted, as if its documents had been added here."""
+        cells = [self._cell(*cell) for cell in other._cells]
+        for cell, tally in zip(cells, other._cells.values(), strict=True):
+            self._cells[cell].merge(tally)
+        self._passages.merge(other._passages, [self._numbers[cell] for cell in cells])
+
+    def result(self) -> Profile:
+        repeated = self._passages.repeated()
+        total = self._group("all", list(self._cells), repeated)
+        folders = self._groups(0, repeated)
+        formats = self._groups(1, repeated)
+        advice = advise(total, folders, formats)
+        return Profile(self._name, total, folders, formats, advice)
+
+    def _groups(self, part: int, repeated: Repeated) -> tuple[Group, ...]:
+        names = dict.fromkeys(cell[part] for cell in self._cells)
+        groups = [
+            self._group(name, [cell for cell in self._cells if cell[part] == name], repeated)
+            for name in names
+        ]
+        return tuple(sorted(groups, key=lambda group: (-group.tokens, group.name)))
+
+    def _group(self, name: str, cells: list[Cell], repeated: Repeated) -> Group:
+        sum_of = Tally()
+        formats: Counter[str] = Counter()
+        for cell in cells:
+            sum_of.merge(self._cells[cell])
+            formats[cell[1]] += self._cells[cell].documents
+        tokens = sum_of.lengths.total
+        sections = sum_of.sections
+        return Group(
+            name=name,
+            documents=sum_of.documents,
+            empty_documents=sum_of.empty,
+            documents_with_headings=sum_of.headed,
+            characters=sum_of.characters,
+            tokens=tokens,
+            languages=dict(sum_of.languages.most_common()),
+            formats=dict(formats.most_common()),
+            lengths=sum_of.lengths.summary(histogram=True),
+            sections=sections.summary(histogram=True),
+            longest_section=sum_of.longest_section,
+            fits={size: _share(sections.at_most(size), sections.count) for size in FITS},
+            sentences=sum_of.sentences.summary(),
+            paragraphs=sum_of.paragraphs.summary(),
+            lists=sum_of.lists.summary(),
+            tables=sum_of.tables.summary(),
+            code=sum_of.code.summary(),
+            oversized=_oversized(sum_of),
+            repeats=repeated.of([self._numbers[cell] for cell in cells], tokens),
+        )
+
+
+def _oversized(tally: Tally) -> Oversized:
+    count = tally.sentences.count
+    over, far_over = (count - tally.sentences.at_most(size) for size in OVERSIZED)
+    examples = tuple(tally.oversized)
+    return Oversized(over, far_over, _share(over, count), _share(far_over, count), examples)
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0
+
+
+def folder_of(doc_id: str) -> str:
+    """The top-level folder of a document id; of an address its host; "." for none."""
+    path = _SCHEME.sub("", doc_id).lstrip("/")
+    first, slash, _ = path.partition("/")
+    return first if slash and first not in ("", "..") else "."
+
+
+def profile(
+    documents: Iterable[Document],
+    tokenizer: TokenizerLike = DEFAULT,
+    progress: Callable[[int], None] | None = None,
+) -> Profile:
+    """Look at every document once; `progress` is told how many are done."""
+    profiler = Profiler(tokenizer)
+    for done, document in enumerate(documents, start=1):
+        profiler.add(document)
+        if progress is not None:
+            progress(done)
+    return profiler.result()

@@ -1,0 +1,1 @@
+"""Results people look at: pages, tables and terminal views."""

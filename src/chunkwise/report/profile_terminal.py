@@ -1,0 +1,212 @@
+"""A profile in a terminal: compact tables, bars of block characters, advice last, where the eye rests."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from chunkwise.profile.results import Group, Place, Profile, SizeSummary
+from chunkwise.profile.wording import counted, percent
+from chunkwise.report.profile_text import safe, short_number
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+_BLOCKS = "▏▎▍▌▋▊▉█"
+_COLUMNS = " ▁▂▃▄▅▆▇█"
+_EDGES: tuple[int | None, ...] = (25, 50, 100, 200, 400, 800, 1600, 3200, None)
+_BAR = 24
+_MOST_GROUPS = 12
+
+
+def render_profile(profile: Profile, console: Console) -> None:
+    """Draw the profile; documents' text cannot move the cursor or add markup."""
+    total = profile.total
+    _heading(console, "Corpus")
+    languages = ", ".join(
+        f"{safe(name, 20)} {count:,}" for name, count in list(total.languages.items())[:5]
+    )
+    empty = f", {total.empty_documents:,} empty" if total.empty_documents else ""
+    _line(
+        console,
+        f"{counted(total.documents, 'document')}{empty} · {short_number(total.tokens)} tokens"
+        f" ({safe(profile.tokenizer, 30)}) · {short_number(total.characters)} characters"
+        + (f" · {languages}" if languages else ""),
+    )
+    if total.tokens:
+        for name, groups in (("Folders", profile.folders), ("Formats", profile.formats)):
+            _heading(console, name)
+            console.print(_groups(groups, total.tokens))
+        _sections(console, total)
+        _heading(console, "Sizes in tokens")
+        console.print(_sizes(total))
+        _oversized(console, total)
+        _repeats(console, total)
+    _advice(console, profile)
+
+
+def bar(share: float, width: int = _BAR) -> str:
+    """A bar as long as the share, to an eighth of a character."""
+    eighths = round(max(0.0, min(share, 1.0)) * width * 8)
+    if not eighths and share > 0:
+        eighths = 1
+    return "█" * (eighths // 8) + (_BLOCKS[eighths % 8 - 1] if eighths % 8 else "")
+
+
+def _heading(console: Console, text: str) -> None:
+    from rich.text import Text
+
+    console.print()
+    console.print(Text(text, style="bold"))
+
+
+def _line(console: Console, text: str, style: str = "", *, wrap: bool = True) -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    # Text objects are shown as they are: no markup, no emoji codes, no highlighting.
+    shown = Text(text, style=style, no_wrap=not wrap, overflow="fold" if wrap else "ellipsis")
+    console.print(Padding(shown, (0, 0, 0, 2)))
+
+
+def _table(*columns: str, left: int = 1) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    for index, name in enumerate(columns):
+        first = index < left
+        table.add_column(
+            ("  " if index == 0 else "") + name, justify="left" if first else "right",
+            no_wrap=True, overflow="ellipsis", ratio=None, min_width=10 if index == 0 else None,
+        )  # fmt: skip
+    return table
+
+
+def _groups(groups: tuple[Group, ...], tokens: int) -> Table:
+    from rich.text import Text
+
+    table = _table("", "", "documents", "tokens", "section", "fit 400", "languages", left=2)
+    for group in groups[:_MOST_GROUPS]:
+        label = "top level" if group.name == "." else safe(group.name, 22)
+        languages = ", ".join(safe(name, 14) for name in list(group.languages)[:2])
+        table.add_row(
+            Text(f"  {label}"), Text(bar(group.tokens / tokens, 10), style="cyan"), f"{group.documents:,}",
+            short_number(group.tokens), f"{group.sections.median:,}", percent(group.fits[400]), Text(languages),
+        )  # fmt: skip
+    if len(groups) > _MOST_GROUPS:
+        table.add_row(Text(f"  and {len(groups) - _MOST_GROUPS:,} more", style="dim"))
+    return table
+
+
+def _sections(console: Console, total: Group) -> None:
+    sections, longest = total.sections, total.longest_section
+    _heading(console, f"Share of the {counted(sections.count, 'section')} that fits whole into")
+    for size, share in total.fits.items():
+        _bar_line(console, f"{size:>5} tokens", share, percent(share))
+    _heading(console, "Sections by size in tokens")
+    console.print(_chart(sections), no_wrap=True, overflow="crop")
+    told = f"mean {sections.mean:,.0f}, median {sections.median:,}, p95 {sections.p95:,}"
+    if longest is not None:
+        where = safe(longest.section, 60)
+        named = f"{where} in " if where else ""
+        told += f", longest {longest.tokens:,}: {named}{safe(longest.document, 60)}"
+    _line(console, told, "dim")
+
+
+def _chart(sizes: SizeSummary) -> Text:
+    """Two lines: columns of block characters, and below each the largest size it counts."""
+    from rich.text import Text
+
+    counts = dict.fromkeys(_EDGES, 0)
+    for item in sizes.histogram:
+        edge = next((edge for edge in _EDGES if edge and item.up_to and item.up_to <= edge), None)
+        counts[edge] += item.count
+    most = max(counts.values()) or 1
+    columns = [_COLUMNS[math.ceil(8 * count / most)] * 4 for count in counts.values()]
+    names = [f"≤{edge:,}" if edge else f">{_EDGES[-2]:,}" for edge in _EDGES]
+    drawn = "  ".join(f"{column:^6}" for column in columns)
+    return Text.assemble(
+        "  ", (drawn, "cyan"), "\n  ", ("  ".join(f"{name:^6}" for name in names), "dim")
+    )
+
+
+def _bar_line(console: Console, name: str, share: float, value: str) -> None:
+    from rich.text import Text
+
+    drawn = bar(share)
+    console.print(
+        Text.assemble(f"  {name}  ", (drawn, "cyan"), " " * (_BAR - len(drawn)), f"  {value}")
+    )
+
+
+def _sizes(total: Group) -> Table:
+    table = _table("", "count", "mean", "median", "p95", "largest")
+    kinds: dict[str, SizeSummary] = {
+        "documents": total.lengths, "sections": total.sections, "paragraphs": total.paragraphs,
+        "sentences": total.sentences, "lists": total.lists, "tables": total.tables, "code": total.code,
+    }  # fmt: skip
+    for name, sizes in kinds.items():
+        if sizes.count:
+            numbers = (sizes.count, round(sizes.mean), sizes.median, sizes.p95, sizes.longest)
+            table.add_row(f"  {name}", *(f"{value:,}" for value in numbers))
+    return table
+
+
+def _oversized(console: Console, total: Group) -> None:
+    found = total.oversized
+    if not found.over_100:
+        return
+    _heading(console, "Oversized sentences")
+    _line(
+        console,
+        f"{found.over_100:,} ({percent(found.share_over_100)}) over 100 tokens,"
+        f" {found.over_200:,} ({percent(found.share_over_200)}) over 200; the longest:",
+    )
+    for place in found.examples:
+        _example(console, f"{place.tokens:,} tokens", place.text, (place,))
+
+
+def _repeats(console: Console, total: Group) -> None:
+    found = total.repeats
+    if not found.passages:
+        return
+    _heading(console, "Repeated passages")
+    partly = "" if found.complete else "; the first passages of a larger corpus were compared"
+    _line(
+        console,
+        f"{counted(found.passages, 'passage')}, {found.copies:,} copies,"
+        f" {percent(found.token_share)} of the tokens{partly}",
+    )
+    for repeat in found.examples[:3]:
+        _example(console, f"{repeat.count:,} ×", repeat.text, repeat.places)
+
+
+def _example(console: Console, figure: str, text: str, places: tuple[Place, ...]) -> None:
+    quoted = safe(text, max(console.width - 30, 20)) or "(text not kept)"
+    _line(console, f"{figure:>12}  {quoted}")
+    _line(console, f"{'':>12}  {_where(places)}", "dim", wrap=False)
+
+
+def _where(places: tuple[Place, ...]) -> str:
+    starts: dict[str, list[str]] = {}
+    for place in places:
+        starts.setdefault(safe(place.document, 48), []).append(f"{place.start:,}")
+    return "; ".join(f"{name} at {' and '.join(offsets)}" for name, offsets in starts.items())
+
+
+def _advice(console: Console, profile: Profile) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    _heading(console, "Where to start")
+    grid = Table.grid(padding=(0, 1))
+    for item in profile.advice:
+        words = Text(safe(item.why), overflow="fold")
+        if item.kind == "start":
+            words.highlight_words([item.strategy_spec], "bold cyan")
+            if item.scope != "corpus":
+                words = Text.assemble((f"{safe(item.scope, 60)}: ", "bold"), words)
+        grid.add_row("", "→" if item.kind == "start" else "·", words)
+    console.print(grid)

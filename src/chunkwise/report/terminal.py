@@ -1,0 +1,164 @@
+"""Chunks as a table in the terminal: where each lies, how full it is, how it begins and ends."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chunkwise.core import Chunk
+from chunkwise.metrics.boundary_issues import find_issues
+from chunkwise.report.plain_text import one_line
+from chunkwise.text.analysis import Analyzed
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.text import Text
+
+_BAR = 8
+_WIDEST = 400
+"""Characters of a chunk that can reach the screen from either end."""
+
+
+def render_chunks(
+    documents: Iterable[tuple[Analyzed, Sequence[Chunk]]],
+    *,
+    width: int,
+    limit: int | None = None,
+    most: int | None = None,
+    color: bool = True,
+) -> Iterator[str]:
+    """A text a document, then a summary; `limit`: most tokens a chunk, `most`: chunks shown in all."""
+    sizes: list[int] = []
+    totals: Counter[str] = Counter()
+    count = 0
+    for document, chunks in documents:
+        kinds: defaultdict[int, list[str]] = defaultdict(list)
+        for issue in find_issues(document, chunks):
+            kinds[issue.chunk].append(issue.kind)
+            totals[issue.kind] += 1
+        room = None if most is None else max(most - len(sizes), 0)
+        sizes.extend(chunk.token_count for chunk in chunks)
+        count += 1
+        if chunks[:room]:
+            yield (
+                _printed(_document(document, chunks[:room], kinds, width, limit), width, color)
+                + "\n"
+            )
+    if most is not None and len(sizes) > most:
+        yield _printed(_styled(f"  … {len(sizes) - most:,} more chunks", "dim"), width, color)
+    yield _printed(_summary(count, sizes, totals), width, color)
+
+
+def _printed(what: RenderableType, width: int, color: bool) -> str:
+    from rich.console import Console
+
+    console: Console = Console(
+        file=io.StringIO(), width=width, force_terminal=color, no_color=not color, highlight=False,
+        color_system="standard" if color else None, legacy_windows=False,
+    )  # fmt: skip
+    with console.capture() as captured:
+        console.print(what)
+    lines = captured.get().splitlines()
+    return "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+def _styled(text: str, style: str) -> Text:
+    from rich.text import Text
+
+    return Text(text, style, no_wrap=True, overflow="ellipsis")
+
+
+def _document(
+    document: Analyzed,
+    chunks: Sequence[Chunk],
+    kinds: dict[int, list[str]],
+    width: int,
+    limit: int | None,
+) -> RenderableType:
+    from rich.console import Group
+    from rich.table import Table
+
+    name = document.document.title or document.document.id
+    table = Table.grid(padding=(0, 2, 0, 0))
+    places = [f"{chunk.start:,}–{chunk.end:,}" for chunk in chunks]
+    wide_place = max(map(len, places), default=0) if width >= 72 else 0
+    wide_number = max(3, len(str(len(chunks))))
+    tokens = max((len(f"{chunk.token_count:,}") for chunk in chunks), default=1)
+    wide_size = tokens + (1 + _BAR if limit else 0)
+    room = max(12, width - wide_number - wide_size - wide_place - (6 if wide_place else 4))
+    table.add_column(width=wide_number, justify="right", style="bold cyan")
+    if wide_place:
+        table.add_column(width=wide_place, justify="right", style="dim", no_wrap=True)
+    table.add_column(width=wide_size, no_wrap=True)
+    table.add_column(width=room)
+    section, reach = "", 0
+    for position, (chunk, place) in enumerate(zip(chunks, places, strict=True)):
+        lines: list[Text] = []
+        if chunk.section_path != section:
+            section = chunk.section_path
+            lines.append(_styled(one_line(section), "italic green"))
+        lines += _text(chunk, reach, room)
+        if kinds.get(position):
+            found = ", ".join(dict.fromkeys(kind.replace("_", " ") for kind in kinds[position]))
+            lines.append(_styled(f"! {found}", "red"))
+        reach = max(reach, chunk.end)
+        cells: list[RenderableType] = [
+            str(position + 1),
+            _size(chunk, tokens, limit),
+            Group(*lines),
+        ]
+        if wide_place:
+            cells.insert(1, place)
+        table.add_row(*cells)
+    return Group(_styled(one_line(name), "bold"), table)
+
+
+def _size(chunk: Chunk, digits: int, limit: int | None) -> Text:
+    """The count and, where there is a limit, how much of it is used."""
+    from rich.text import Text
+
+    size = Text(f"{chunk.token_count:>{digits},}")
+    if limit:
+        full = min(_BAR, round(_BAR * chunk.token_count / limit))
+        size.append(" " + "━" * full, "red" if chunk.token_count > limit else "blue")
+        size.append("─" * (_BAR - full), "dim")
+    return size
+
+
+def _text(chunk: Chunk, reach: int, room: int) -> list[Text]:
+    """How a chunk begins and ends; what an earlier chunk has as well is dim, in ‹›."""
+    from rich.cells import cell_len
+    from rich.text import Text
+
+    text = chunk.document.text
+    shared = min(max(chunk.start, reach), chunk.end)
+    head = Text(no_wrap=True, overflow="ellipsis")
+    if shared > chunk.start:
+        repeated = one_line(text[chunk.start : min(shared, chunk.start + _WIDEST)]).strip()
+        head.append(f"‹{repeated}› ", "dim")
+    head.append(one_line(text[shared : min(shared + _WIDEST, chunk.end)]))
+    if chunk.end - chunk.start <= _WIDEST and head.cell_len <= room:
+        return [head]
+    tail = one_line(text[max(chunk.start, chunk.end - _WIDEST) : chunk.end])
+    while tail and cell_len(tail) > room - 1:
+        tail = tail[max(1, (cell_len(tail) - room) // 2) :]
+    return [head, Text(f"…{tail}", no_wrap=True, overflow="ellipsis")]
+
+
+def _summary(documents: int, sizes: list[int], totals: Counter[str]) -> Text:
+    from rich.text import Text
+
+    line = Text(f"{len(sizes):,} chunk{'' if len(sizes) == 1 else 's'}", "bold")
+    line.append(f" of {documents:,} document{'' if documents == 1 else 's'}", "not bold")
+    if sizes:
+        middle = np.median(sizes)
+        line.append(f" · tokens {min(sizes):,} to {max(sizes):,}, median {middle:,.0f}", "not bold")
+    found = [f"{number:,} {kind.replace('_', ' ')}" for kind, number in totals.most_common()]
+    line.append(" · ", "not bold")
+    line.append(f"issues: {', '.join(found)}" if found else "no boundary issues",
+                "not bold red" if found else "not bold green")  # fmt: skip
+    return line

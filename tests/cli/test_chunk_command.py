@@ -1,0 +1,177 @@
+"""`chunkwise chunk` as a user runs it."""
+
+import csv
+import json
+import os
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pyarrow.parquet as pq
+import pytest
+
+Run = Callable[..., "CompletedProcess[str]"]
+
+
+def rows(text: str) -> list[dict[str, object]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_the_shortest_command_shows_chunks(run: Run, handbook: Path) -> None:
+    done = run("chunk", "handbook")
+    assert done.returncode == 0
+    assert "Ask in writing." in done.stdout
+    assert "chunks of 3 documents" in done.stdout
+    assert done.stderr == ""
+
+
+def test_json_owns_stdout(run: Run, handbook: Path) -> None:
+    done = run("chunk", "handbook", "--json", "-s", "sentences(max_tokens=30)")
+    found = rows(done.stdout)
+    assert {row["doc_id"] for row in found} == {"leave.md", "deep/hours.txt", "page.html"}
+    text = (handbook / "deep" / "hours.txt").read_text()
+    for row in found:
+        if row["doc_id"] == "deep/hours.txt":
+            assert row["text"] == text[int(str(row["start"])) : int(str(row["end"]))]
+            assert int(str(row["token_count"])) <= 30
+    assert "3 documents" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["out.jsonl", "out.parquet", "out.csv"])
+def test_every_output_has_the_same_rows(
+    run: Run, handbook: Path, tmp_path: Path, name: str
+) -> None:
+    expected = rows(run("chunk", "handbook", "--json").stdout)
+    done = run("chunk", "handbook", "-o", name)
+    assert done.returncode == 0
+    assert f"written: {name}" in done.stderr
+    file = tmp_path / name
+    if name.endswith("jsonl"):
+        found = rows(file.read_text())
+    elif name.endswith("csv"):
+        with file.open(newline="") as lines:
+            found = list(csv.DictReader(lines))
+    else:
+        found = pq.read_table(file).to_pylist()
+    assert [row["id"] for row in found] == [row["id"] for row in expected]
+    assert [row["text"] for row in found] == [row["text"] for row in expected]
+    assert [int(str(row["start"])) for row in found] == [row["start"] for row in expected]
+    assert found[0].keys() == expected[0].keys()
+    assert not [left for left in os.listdir(tmp_path) if left.startswith(".out")]
+
+
+def test_the_view_is_one_page_without_network(run: Run, handbook: Path, tmp_path: Path) -> None:
+    done = run("chunk", "handbook", "--view", "cuts.html")
+    assert done.returncode == 0
+    page = (tmp_path / "cuts.html").read_text()
+    assert "Ask in writing." in page
+    assert "http://" not in page.replace("http://www.w3.org", "")
+    assert "https://" not in page
+
+
+def test_several_processes_give_the_same_output_as_one(run: Run, tmp_path: Path) -> None:
+    records = [{"id": f"d{n}", "text": f"Lamp {n} is lit. " * (n % 50 + 1)} for n in range(300)]
+    (tmp_path / "corpus.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    (tmp_path / "more.md").write_text("# More\n\nText.")
+    one, two = (
+        run("chunk", "corpus.jsonl", "more.md", "--json", "-q", "-j", jobs) for jobs in (1, 2)
+    )
+    assert one.returncode == two.returncode == 0
+    assert one.stdout == two.stdout
+    assert one.stdout.count("\n") > 300
+
+
+def test_standard_input(run: Run) -> None:
+    done = run("chunk", "-", "--json", stdin="# Title\n\nSome text.\n")
+    assert rows(done.stdout)[0]["doc_id"] == "stdin"
+    assert rows(run("chunk", "--json", stdin="Piped.").stdout)[0]["text"] == "Piped."
+
+
+def test_what_cannot_be_read_is_one_line_and_the_rest_goes_on(run: Run, handbook: Path) -> None:
+    (handbook / "empty.txt").write_bytes(b"")
+    (handbook / "latin.txt").write_bytes("Gr\xf6\xdfe".encode("latin-1"))
+    (handbook / "broken.pdf").write_bytes(b"%PDF-1.7\nnothing")
+    done = run("chunk", "handbook", "missing.md", "--json")
+    assert done.returncode == 3
+    lines = [line for line in done.stderr.splitlines() if "skipped" in line]
+    for name in ("empty.txt", "latin.txt", "broken.pdf", "missing.md"):
+        assert sum(name in line for line in lines) == 1, done.stderr
+    assert len({row["doc_id"] for row in rows(done.stdout)}) == 3
+    assert "Traceback" not in done.stderr
+    assert "--encoding latin-1" in done.stderr
+
+
+def test_strict_makes_it_fatal_and_leaves_no_half_file(
+    run: Run, handbook: Path, tmp_path: Path
+) -> None:
+    (handbook / "empty.txt").write_bytes(b"")
+    done = run("chunk", "handbook", "--strict", "-o", "out.jsonl")
+    assert done.returncode == 1
+    assert done.stderr.strip() == "chunkwise: handbook/empty.txt: empty"
+    assert not (tmp_path / "out.jsonl").exists()
+    assert sorted(os.listdir(tmp_path)) == ["handbook"]
+
+
+def test_archives_and_fields(run: Run, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "docs.zip", "w") as archive:
+        archive.writestr("a.md", "# A\n\nInside.")
+        archive.writestr("../evil.md", "# Evil")
+    done = run("chunk", "docs.zip", "--json")
+    assert [row["doc_id"] for row in rows(done.stdout)] == ["docs.zip/a.md"]
+    assert done.returncode == 3
+    (tmp_path / "c.jsonl").write_text('{"key": "k1", "words": "Some words.", "year": 1911}\n')
+    named = run("chunk", "c.jsonl", "--json", "--text-field", "words", "--id-field", "key")
+    (row,) = rows(named.stdout)
+    assert row["doc_id"] == "k1"
+    assert row["metadata"] == {"year": 1911}
+
+
+def test_hostile_file_names_and_text(run: Run, handbook: Path, tmp_path: Path) -> None:
+    (handbook / "a'b\"; DROP <b>.md").write_text(
+        "# <script>alert(1)</script>\n\n\x1b[31m=cmd|'/c calc'!A1\n"
+    )
+    done = run("chunk", "handbook", "-o", "out.csv", "--view", "v.html")
+    assert done.returncode == 0
+    assert "<script>alert(1)" not in (tmp_path / "v.html").read_text()
+    shown = run("chunk", "handbook", "-n", "50")
+    assert "\x1b" not in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["chunk", "handbook", "-s", "sentence"],
+            "no strategy is named 'sentence'; did you mean sentences",
+        ),
+        (
+            ["chunk", "handbook", "-s", "sentences(max_tokens=0)"],
+            "max_tokens is 0; the least allowed is 1",
+        ),
+        (["chunk", "handbook", "-o", "out.xlsx"], "its name must end in .jsonl, .parquet, .csv"),
+        (["chunk", "handbook", "-o", "/proc/none/out.csv"], "cannot write /proc/none/out.csv"),
+        (["chunk", "handbook", "--loader", "word"], "no loader is named 'word'"),
+        (["chunk", "handbook", "--encoding", "klingon"], "encoding 'klingon' is unknown"),
+    ],
+)
+def test_errors_are_one_line(run: Run, handbook: Path, words: list[str], message: str) -> None:
+    done = run(*words)
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stdout == ""
+
+
+def test_wrong_usage(run: Run) -> None:
+    assert run("chunk", "x", "--stratgy", "a").returncode == 2
+    typo = run("chnk")
+    assert typo.returncode == 2
+    assert "did you mean 'chunk'?" in typo.stderr
+
+
+def test_an_empty_folder_is_said_to_be_empty(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "none").mkdir()
+    done = run("chunk", "none")
+    assert "none" in done.stderr
+    assert done.returncode == 3

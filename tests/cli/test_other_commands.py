@@ -1,0 +1,77 @@
+"""`chunkwise profile`, `chunkwise strategies`, and help."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+from subprocess import run as call
+
+import pytest
+
+from chunkwise.cli.main import _COMMANDS
+
+Run = Callable[..., "CompletedProcess[str]"]
+
+
+def test_profile_in_the_terminal_as_json_and_as_a_page(
+    run: Run, handbook: Path, tmp_path: Path
+) -> None:
+    shown = run("profile", "handbook")
+    assert shown.returncode == 0
+    assert "3 documents" in shown.stdout
+    assert "Where to start" in shown.stdout
+    told = json.loads(run("profile", "handbook", "--json").stdout)
+    assert told["total"]["documents"] == 3
+    done = run("profile", "handbook", "--page", "p.html")
+    assert "written: p.html" in done.stderr
+    assert "https://" not in (tmp_path / "p.html").read_text()
+
+
+def test_profile_skips_like_chunk(run: Run, handbook: Path) -> None:
+    (handbook / "empty.txt").write_bytes(b"")
+    assert run("profile", "handbook", "--json").returncode == 3
+    strict = run("profile", "handbook", "--strict")
+    assert strict.returncode == 1
+    assert "empty.txt: empty" in strict.stderr
+
+
+def test_strategies_lists_all_and_one(run: Run) -> None:
+    everything = run("strategies").stdout
+    for name in (
+        "characters",
+        "words",
+        "tokens",
+        "sentences",
+        "paragraphs",
+        "recursive",
+        "sections",
+        "structure",
+        "code",
+    ):
+        assert f"{name}  " in everything
+    (one,) = json.loads(run("strategies", "sections", "--json").stdout)
+    assert {p["name"]: p["default"] for p in one["parameters"]}["max_tokens"] == 800
+    assert {p["name"]: p["default"] for p in one["parameters"]}["overlap_sentences"] == 2
+
+
+@pytest.mark.parametrize("name", list(_COMMANDS))
+def test_every_command_has_examples(run: Run, name: str) -> None:
+    shown = run(name, "--help")
+    assert shown.returncode == 0
+    assert "Examples:" in shown.stdout
+    assert f"chunkwise {name}" in shown.stdout
+
+
+def test_help_and_import_load_nothing_heavy() -> None:
+    program = (
+        "import sys\n"
+        "import chunkwise\n"
+        "assert 'numpy' not in sys.modules\n"
+        "from chunkwise.cli.main import group\n"
+        "group(['--help'], standalone_mode=False)\n"
+        "heavy = {'numpy', 'rich', 'regex', 'lxml', 'pyarrow', 'chunkwise.pipeline'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    done = call([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr

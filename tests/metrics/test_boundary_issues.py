@@ -1,0 +1,167 @@
+"""Cuts are written into the text as ¦; the chunks are what lies between them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chunkwise.core import Document, Span
+from chunkwise.metrics.boundary_issues import KINDS, find_issues
+from chunkwise.text.analysis import Analyzed
+
+
+def cut(marked: str, format: str = "markdown") -> tuple[Analyzed, list[Span]]:
+    pieces = marked.split("¦")
+    ends = [len("".join(pieces[: i + 1])) for i in range(len(pieces))]
+    spans = [Span(start, end) for start, end in zip([0, *ends], ends, strict=False)]
+    return Analyzed(Document("d", "".join(pieces), format=format)), spans
+
+
+def found(marked: str, format: str = "markdown") -> list[tuple[str, int]]:
+    return [(issue.kind, issue.chunk) for issue in find_issues(*cut(marked, format))]
+
+
+MID = [("mid_sentence_end", 0), ("mid_sentence_start", 1)]
+LIST = "- flour\n- salt\n- water\n"
+TABLE = "| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n"
+CODE = "```\nx = 1\ny = 2\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("marked", "expected"),
+    [
+        ("The lamp was lit. ¦The boat left.", []),
+        ("The lamp was lit.¦ The boat left.", []),
+        ("The lamp ¦was lit.", MID),
+        ("The la¦mp was lit.", [("mid_word", 0), *MID]),
+        ("It cost 3¦.14 crowns.", [("mid_word", 0), *MID]),
+        ("They don¦'t sail.", [("mid_word", 0), *MID]),
+        ("All of 1,¦000 crowns.", [("mid_word", 0), *MID]),
+        ("Lamps, boats,¦nets and rope.", MID),
+        ("潮が満¦ちる。", MID),
+        ("# Lamps\n\n¦The lamp was lit.", [("orphan_heading", 0)]),
+        ("Lit.\n\n# Lamps\n\n## Kinds\n¦\nTwo kinds.", [("orphan_heading", 0)]),
+        ("Lit.\n\n# Lamps\n\n¦## Kinds\n\nTwo kinds.", [("orphan_heading", 0)]),
+        ("# Empty\n\n¦# Lamps\n\nLit.", []),
+        ("Lit.\n\n¦# Lamps\n\nTwo kinds.", []),
+        (LIST.replace("- salt", "¦- salt"), [("split_list", 0)]),
+        (LIST.replace("- salt", "- fine¦ salt"), [*MID, ("split_list", 0)]),
+        (f"Take:\n\n¦{LIST}\n¦Mix well.", []),
+        (TABLE.replace("| 3", "¦| 3"), [("split_table", 0)]),
+        (f"Sizes.\n\n¦{TABLE}\n¦Mix well.", []),
+        (CODE.replace("y", "¦y"), [("split_code", 0)]),
+        (f"Run.\n\n¦{CODE}\n¦Done.", []),
+        ("The lamp was lit. ¦This took an hour.", [("dangling_start", 1)]),
+        ("The lamp was lit.\n\n¦However, nobody came.", [("dangling_start", 1)]),
+        ("The lamp was lit. ¦As mentioned above, lamps are lit.", [("dangling_start", 1)]),
+        ("Die Lampe brannte. ¦Diese Lampe ist alt.", [("dangling_start", 1)]),
+        ("Die Lampe brannte. ¦Das ist lange her.", [("dangling_start", 1)]),
+        ("Die Lampe brannte. ¦Das Boot fuhr ab.", []),
+        ("The lamp was lit. ¦Thistles grow here.", []),
+        ("The lamp was lit.\n\n¦# This island\n\nIt is small.", []),
+        ("¦This is how it begins.", []),
+        ("Cafe¦\u0301 au lait.", [("mid_word", 0), *MID, ("broken_grapheme", 0)]),
+        ("Fine \U0001f44d¦\U0001f3fd work.", [*MID, ("broken_grapheme", 0)]),
+        ("Lit.\r¦\nThe boat left.", []),
+    ],
+)
+def test_each_kind(marked: str, expected: list[tuple[str, int]]) -> None:
+    assert sorted(found(marked)) == sorted(expected)
+
+
+def test_a_line_is_the_unit_of_source_code() -> None:
+    assert found("x = 1\n¦y = 2\n", "code") == []
+    assert sorted(found("x = 1\ny =¦ 2\n", "code")) == MID
+
+
+def test_an_issue_shows_the_text_around_the_cut() -> None:
+    document, spans = cut("a" * 60 + "¦" + "b" * 60)
+    issue = next(i for i in find_issues(document, spans) if i.kind == "mid_word")
+    assert (issue.chunk, issue.offset, issue.before, issue.after) == (0, 60, "a" * 40, "b" * 40)
+    assert set(KINDS) > {issue.kind}
+
+
+def test_overlaps_and_gaps_are_judged_by_their_own_edges() -> None:
+    document = Analyzed(Document("d", "One lamp is lit. Two lamps are out. Three boats left."))
+    spans = [Span(0, 35), Span(17, 53), Span(4, 8), Span(17, 53)]
+    kinds = [(issue.kind, issue.chunk, issue.offset) for issue in find_issues(document, spans)]
+    assert kinds == [("mid_sentence_start", 2, 4), ("mid_sentence_end", 2, 8)]
+
+
+def test_nothing_to_cut() -> None:
+    assert find_issues(Analyzed(Document("d", "")), [Span(0, 0)]) == []
+    assert find_issues(Analyzed(Document("d", " \n ")), [Span(0, 1), Span(1, 3)]) == []
+    assert find_issues(Analyzed(Document("d", "Lit.")), []) == []
+
+
+WORD = "[a-zA-Z0-9é\u0301]"
+WORDS = re.compile(rf"{WORD}+(?:(?:['’._-]|(?<=[0-9]),(?=[0-9])){WORD}+)*")
+PARTS = ["a", "Boat", "7", "é", "e\u0301", "'", ".", ",", "-", " ", ". ", "\n", "\n\n", "漢", "ก",
+         "\U0001f44d\U0001f3fd", "- item\n", "# Top\n", "This "]  # fmt: skip
+
+
+@st.composite
+def cuttings(draw: st.DrawFn) -> tuple[Analyzed, list[Span]]:
+    text = "".join(draw(st.lists(st.sampled_from(PARTS), max_size=30)))
+    place = st.integers(0, len(text))
+    pairs = draw(st.lists(st.tuples(place, place), max_size=6))
+    return Analyzed(Document("d", text, format="markdown")), [Span(*sorted(p)) for p in pairs]
+
+
+def gap(text: str, at: int) -> tuple[int, int] | None:
+    """The place between the characters around a cut; None at the document's own edges."""
+    left, right = len(text[:at].rstrip()), len(text) - len(text[at:].lstrip())
+    return None if left == 0 or right >= len(text) else (left, right)
+
+
+def naive_mid_sentence(document: Analyzed, at: int) -> bool:
+    place = gap(document.text, at)
+    if place is None:
+        return False
+    left, right = place
+    inside = any(
+        b[1] < left and right < b[2]
+        for b in map(document.blocks.__getitem__, range(len(document.blocks)))
+    )
+    return inside and not any(left <= start <= right for start in document.sentences.tolist())
+
+
+def naive_mid_word(document: Analyzed, at: int) -> bool:
+    text = document.text
+    if gap(text, at) != (at, at) or at in document.sentences:
+        return False
+    return any(word.start() < at < word.end() for word in WORDS.finditer(text))
+
+
+@given(cuttings())
+def test_sentences_agree_with_a_naive_reading(cutting: tuple[Analyzed, list[Span]]) -> None:
+    document, spans = cutting
+    issues = {(i.kind, i.chunk) for i in find_issues(document, spans)}
+    for number, span in enumerate(spans):
+        for kind, at in (("mid_sentence_end", span.end), ("mid_sentence_start", span.start)):
+            assert ((kind, number) in issues) == naive_mid_sentence(document, at)
+
+
+@given(cuttings())
+def test_words_agree_with_a_naive_reading_and_each_cut_is_counted_once(
+    cutting: tuple[Analyzed, list[Span]],
+) -> None:
+    document, spans = cutting
+    offsets = [i.offset for i in find_issues(document, spans) if i.kind == "mid_word"]
+    edges = sorted({edge for span in spans for edge in span})
+    assert sorted(offsets) == [at for at in edges if naive_mid_word(document, at)]
+
+
+@given(cuttings())
+def test_every_issue_lies_at_an_edge_of_its_chunk(cutting: tuple[Analyzed, list[Span]]) -> None:
+    document, spans = cutting
+    issues = find_issues(document, spans)
+    for issue in issues:
+        assert issue.offset in spans[issue.chunk]
+        assert document.text[: issue.offset].endswith(issue.before)
+        assert document.text[issue.offset :].startswith(issue.after)
+    order = [(issue.chunk, issue.offset) for issue in issues]
+    assert order == sorted(order)

@@ -1,0 +1,144 @@
+"""The page shows exactly the document's text, and whatever the text holds stays text."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chunkwise.chunkers import get_strategy
+from chunkwise.core import Chunk, Document
+from chunkwise.report.cuts_page import cuts_page
+from chunkwise.text.analysis import Analyzed
+
+HOSTILE = (
+    "</script><script>document.title='owned'</script> <img src=x onerror=\"document.title='owned'\">"
+    "<!-- <script> ]]> &amp; &lt; \" ' ` ${x} $style \\u003c \u2028 \u2029 \u202eabc\u2066 \ufeff "
+    "\x85 \U0001f44d\U0001f3fd é e\u0301 \t end.\n<style>*{display:none}</style> Another lamp is lit."
+)
+UNSPEAKABLE = "\x00 \r\n \r \ud800 \udfff\ud83d"
+
+
+class Page(HTMLParser):
+    """Tags, the text of data and code elements, and what is drawn inside <main>."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.scripts: dict[str, str] = {}
+        self.style = self.main = self.policy = self.title = ""
+        self.drawn: list[tuple[str, str]] = []
+        self.open: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        self.tags.append(tag)
+        if values.get("http-equiv") == "Content-Security-Policy":
+            self.policy = values["content"] or ""
+        if tag not in ("meta", "img", "link", "br"):
+            self.open.append((tag, values))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop()[0] == tag
+
+    def handle_data(self, data: str) -> None:
+        tag, values = self.open[-1] if self.open else ("", {})
+        if tag == "script":
+            name = values.get("id") or "code"
+            self.scripts[name] = self.scripts.get(name, "") + data
+        self.style += data if tag == "style" else ""
+        self.title += data if tag == "title" and self.open[-2][0] == "head" else ""
+        if any(values.get("id") == "text" for _, values in self.open):
+            self.main += data
+            self.drawn.append((values.get("class") or "", data))
+
+    def data(self, number: int) -> Any:
+        return json.loads(self.scripts[f"document-{number}"])
+
+
+def chunked(
+    text: str, strategy: str = "tokens(max_tokens=20, overlap=5)"
+) -> tuple[Analyzed, list[Chunk]]:
+    document = Analyzed(Document("<b>id</b>", text, "</title><i>\u202etitle"))
+    return document, list(get_strategy(strategy).chunks(document))
+
+
+def test_the_text_of_the_page_is_the_text_of_the_document() -> None:
+    text = HOSTILE + UNSPEAKABLE
+    page = Page(cuts_page([chunked(text), chunked("Second.")], "tokens"))
+    assert page.data(0)["text"] == text
+    assert page.data(1)["text"] == "Second."
+
+
+def test_hostile_text_adds_no_element_and_no_raw_control() -> None:
+    html = cuts_page([chunked(HOSTILE + UNSPEAKABLE)], "</script><b>tokens</b>")
+    assert Page(html).tags == Page(cuts_page([chunked("A lamp.")], "tokens")).tags
+    assert not re.search("[\u2028-\u202e\u2066-\u2069\x00\x85]", html)
+    assert html.encode("utf-8")
+
+
+def test_the_policy_allows_the_two_inline_texts_and_nothing_else() -> None:
+    page = Page(cuts_page([chunked("A lamp.")], "tokens"))
+
+    def source(text: str) -> str:
+        digest = hashlib.sha256(text.encode()).digest()
+        return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+    rules = dict(rule.strip().split(" ", 1) for rule in page.policy.split(";"))
+    assert rules["default-src"] == "'none'"
+    assert rules["script-src"] == source(page.scripts["code"])
+    assert rules["style-src"] == source(page.style)
+
+
+def test_nothing_is_fetched() -> None:
+    html = cuts_page([chunked("A lamp.")], "tokens")
+    addresses = set(re.findall(r"https?://[^\"'\s)]+", html))
+    assert addresses == {"http://www.w3.org/2000/svg"}
+    assert not re.search(r"@import|url\(|\bsrc=|<link", html)
+
+
+def test_chunks_carry_what_the_panel_shows() -> None:
+    document = Analyzed(
+        Document("d", "# Top\n\nOne lamp.\n\n## Low\n\nThis boat.", format="markdown")
+    )
+    first = Chunk(document.document, 0, 0, 16, 5, "About lamps.", outline=document)
+    second = Chunk(document.document, 1, 26, 36, 3, outline=document)
+    data = Page(cuts_page([(document, [first, second])], "mine", limit=9)).data(0)
+    assert (data["start"], data["end"], data["tokens"]) == ([0, 26], [16, 36], [5, 3])
+    assert [data["paths"][i] for i in data["section"]] == [["Top"], ["Top", "Low"]]
+    assert data["context"] == {"0": "About lamps."}
+    assert data["words"] == [4, 2]
+
+
+def test_a_megabyte_stays_under_three() -> None:
+    text = "The lamp at the end of the mole is lit before dusk & put out at dawn.\n" * 14_300
+    document, chunks = chunked(text, "sentences(max_tokens=100, overlap=20)")
+    assert len(chunks) > 2_000
+    assert len(cuts_page([(document, chunks)], "sentences").encode()) < 3 * len(text)
+
+
+@pytest.mark.skipif(not shutil.which("chromium"), reason="needs chromium")
+def test_a_browser_draws_the_text_exactly_and_runs_nothing_of_it(tmp_path: Path) -> None:
+    document, chunks = chunked(HOSTILE * 3)
+    file = tmp_path / "cuts.html"
+    file.write_text(cuts_page([(document, chunks)], "tokens", limit=20), encoding="utf-8")
+    command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"]
+    command += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+    command += [f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=3000"]
+    done = subprocess.run([*command, "--dump-dom", file.as_uri()], capture_output=True, timeout=60)
+    page = Page(done.stdout.decode("utf-8"))
+    assert page.main == document.text
+    assert page.title == "Cuts, drawn on the text"
+    repeated = [document.text[b.start : a.end] for a, b in pairwise(chunks)]
+    hatched = "".join(text for look, text in page.drawn if look.startswith("lap"))
+    assert hatched == "".join(repeated)

@@ -1,0 +1,148 @@
+"""The page and the terminal view: complete, self-contained, and safe whatever the documents say."""
+
+from __future__ import annotations
+
+import io
+import re
+from html.parser import HTMLParser
+
+import pytest
+from rich.console import Console
+from rich.text import Text
+
+from chunkwise.core import Document
+from chunkwise.hostile import hostile_documents
+from chunkwise.profile import Profile, profile
+from chunkwise.report.profile_page import profile_page
+from chunkwise.report.profile_terminal import bar, render_profile
+from chunkwise.report.profile_text import safe, short_number
+
+EVIL = "<script>alert(1)</script>\x1b[31m[bold]\u202e\"'><img src=http://x.example/y onerror=a>"
+
+
+def _evil() -> Profile:
+    long = f"{EVIL} " * 20
+    text = f"# {EVIL}\n\n{long}.\n\nMore.\n\n## {EVIL}\n\n{long}.\n"
+    ids = [f"{EVIL.replace('/', '')}/{n}{EVIL}" for n in range(2)]
+    return profile(Document(name, text, format="markdown") for name in ids)
+
+
+def _usual() -> Profile:
+    text = (
+        "# Lamps\n\n"
+        + "The lamp of pier {0} burns all night, says keeper {0}. " * 12
+        + "\n\n## Posts\n\nFew."
+    )
+    return profile(
+        Document(f"{'ab'[n % 2]}/{n}.md", text.format(n // 2), format="markdown") for n in range(8)
+    )
+
+
+class _Page(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in ("meta", "br"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def _parse(html: str) -> _Page:
+    page = _Page()
+    page.feed(html)
+    page.close()
+    assert page.open == []
+    return page
+
+
+def test_advice_comes_first_and_every_part_is_there() -> None:
+    found = _usual()
+    page = _parse(profile_page(found, "Lamps of the island"))
+    headings = re.findall(
+        "Where to start|At a glance|How large|How long|Folders|Oversized|Repeated passages",
+        page.text,
+    )
+    assert headings[0] == "Where to start"
+    assert set(headings) >= {
+        "At a glance",
+        "How large",
+        "How long",
+        "Folders",
+        "Oversized",
+        "Repeated passages",
+    }
+    assert found.advice[0].strategy_spec in page.text
+    assert "Lamps of the island" in page.text
+    columns = [attrs for tag, attrs in page.tags if tag == "rect" and attrs.get("rx") == "2"]
+    used = [
+        item
+        for item in (*found.total.sections.histogram, *found.total.lengths.histogram)
+        if item.count
+    ]
+    assert len([attrs for attrs in columns if attrs["height"] != "0.0"]) == len(used)
+
+
+@pytest.mark.parametrize("found", [_evil(), _usual(), profile(hostile_documents()), profile([])])
+def test_nothing_is_fetched_or_run(found: Profile) -> None:
+    html = profile_page(found, EVIL)
+    page = _parse(html)
+    assert {tag for tag, _ in page.tags}.isdisjoint(
+        {"script", "img", "link", "iframe", "a", "object"}
+    )
+    for _, attributes in page.tags:
+        assert not [name for name in attributes if name.startswith("on") or name in ("src", "href")]
+    assert "url(" not in html
+    assert "@import" not in html
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\ud800-\udfff]", html)
+    html.encode("utf-8")
+
+
+def test_hostile_text_is_shown_as_text() -> None:
+    assert "<script>alert(1)</script>" in _parse(profile_page(_evil(), EVIL)).text
+
+
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("found", [_evil(), _usual(), profile(hostile_documents()), profile([])])
+def test_terminal(found: Profile, width: int) -> None:
+    stream = io.StringIO()
+    render_profile(found, Console(file=stream, width=width, no_color=True, force_terminal=False))
+    shown = stream.getvalue()
+    assert "Where to start" in shown
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\ud800-\udfff]", shown)
+    assert max(Text(line).cell_len for line in shown.splitlines()) <= width
+
+
+def test_markup_in_names_is_no_markup() -> None:
+    stream = io.StringIO()
+    render_profile(_evil(), Console(file=stream, width=200, no_color=True))
+    assert "[bold]" in stream.getvalue()
+
+
+def test_bars_are_as_long_as_their_share() -> None:
+    assert [len(bar(share, 8)) for share in (0, 0.0001, 0.5, 1, 2)] == [0, 1, 4, 8, 8]
+    assert bar(0.5, 1) == "▌"
+
+
+def test_safe_and_short() -> None:
+    assert safe("a\x1b[0m\n\u202eb\ud800c") == "a [0m b c"
+    assert safe("abcdef", 4) == "abc…"
+    assert [short_number(n) for n in (0, 99_999, 123_456, 1_600_000, 2.5e9)] == [
+        "0",
+        "99,999",
+        "123k",
+        "1.6M",
+        "2.5B",
+    ]

@@ -1,0 +1,117 @@
+"""Files in, chunks out, from Python."""
+
+import json
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import chunkwise
+from chunkwise.errors import InvalidParameter, UnreadableDocument
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "b.md").write_text("# B\n\n## C\n\nText of c. More.\n")
+    (tmp_path / "a.txt").write_text("\ufeffFirst line\r\nSecond line\r\n", newline="")
+    return tmp_path
+
+
+def test_paths_folders_and_globs(folder: Path) -> None:
+    everything = [chunk.doc_id for chunk in chunkwise.chunk(folder)]
+    assert everything == ["a.txt", "b.md"]
+    assert [chunk.doc_id for chunk in chunkwise.chunk(str(folder / "*.md"))] == ["b.md"]
+    assert [chunk.doc_id for chunk in chunkwise.chunk([folder / "b.md", folder / "a.txt"])] == [
+        "b.md",
+        "a.txt",
+    ]
+
+
+def test_text_is_kept_to_the_character(folder: Path) -> None:
+    (chunk,) = chunkwise.chunk(folder / "a.txt", strategy="tokens")
+    assert chunk.text == "\ufeffFirst line\r\nSecond line\r\n"
+
+
+def test_what_cannot_be_read_is_raised_or_handed_over(folder: Path) -> None:
+    (folder / "z.txt").write_bytes(b"")
+    with pytest.raises(UnreadableDocument, match=r"z\.txt: empty"):
+        list(chunkwise.chunk(folder))
+    skipped: list[UnreadableDocument] = []
+    assert len(list(chunkwise.chunk(folder, on_skip=skipped.append))) == 2
+    assert [problem.reason for problem in skipped] == ["empty"]
+
+
+def test_a_wrong_parameter_is_an_error_before_any_file_is_read() -> None:
+    with pytest.raises(InvalidParameter):
+        chunkwise.chunk("nowhere", strategy="tokens(max_tokens=0)").__next__()
+
+
+def test_chunks_travel_between_processes_with_their_section(folder: Path) -> None:
+    one = list(chunkwise.chunk(folder))
+    two = list(chunkwise.chunk(folder, jobs=2))
+    assert one == two
+    assert [chunk.section for chunk in two] == [chunk.section for chunk in one]
+    assert two[1].section_path == "B > C"
+    again = pickle.loads(pickle.dumps(one))
+    assert again == one
+    assert again[1].section == ("B", "C")
+
+
+def test_a_duplicate_id_is_skipped_with_both_places(tmp_path: Path) -> None:
+    for name in ("one.jsonl", "two.jsonl"):
+        (tmp_path / name).write_text(json.dumps({"id": "same", "text": "Text."}) + "\n")
+    skipped: list[UnreadableDocument] = []
+    chunks = list(chunkwise.chunk(tmp_path, on_skip=skipped.append))
+    assert [chunk.id for chunk in chunks] == ["same::0"]
+    assert "duplicate id 'same'" in skipped[0].reason
+    assert "one.jsonl" in skipped[0].reason
+
+
+def test_a_stream_is_not_read_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "corpus.jsonl"
+    file.write_text(
+        "".join(json.dumps({"id": n, "text": f"Text {n}."}) + "\n" for n in range(5000))
+    )
+    seen = 0
+
+    def counting(lines: Iterator[bytes]) -> Iterator[bytes]:
+        nonlocal seen
+        for line in lines:
+            seen += 1
+            yield line
+
+    from chunkwise.documents import jsonl
+
+    real = jsonl.JsonLinesLoader.load
+
+    def load(self: object, *arguments: object) -> Iterator[object]:
+        return counting(real(self, *arguments))  # type: ignore[arg-type]
+
+    monkeypatch.setattr(jsonl.JsonLinesLoader, "load", load)
+    chunks = chunkwise.chunk(file)
+    for _ in range(10):
+        next(chunks)
+    assert seen <= 11
+
+
+def test_chunk_text_recognises_markdown_unless_told() -> None:
+    text = "# Title\n\nText.\n\n## Sub\n\nMore text."
+    assert chunkwise.chunk_text(text, strategy="sections")[1].section == ("Title", "Sub")
+    assert chunkwise.chunk_text(text, strategy="sections", format="text")[0].section == ()
+
+
+def test_names_other_splitters_use() -> None:
+    (chunk,) = chunkwise.chunk_text(
+        "Some text.", strategy="recursive(chunk_size=100, chunk_overlap=10)"
+    )
+    assert (chunk.start_index, chunk.end_index) == (0, 10)
+    assert chunk.id == "text::0"
+
+
+def test_the_public_names_exist() -> None:
+    for name in chunkwise.__all__:
+        assert getattr(chunkwise, name) is not None
+    assert set(chunkwise.__all__) <= set(dir(chunkwise))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = chunkwise.nothing

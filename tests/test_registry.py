@@ -1,0 +1,116 @@
+"""Strategies of third parties: from a file, from an entry point, and broken ones."""
+
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+from chunkwise import chunk_text, get_strategy, strategies
+from chunkwise.chunkers import registry
+from chunkwise.core import Span
+from chunkwise.errors import BrokenContract, UnknownName
+from chunkwise.testkit import check_chunker
+from chunkwise.text.analysis import Analyzed
+
+MINE = '''
+from dataclasses import dataclass
+
+@dataclass(frozen=True)
+class Halves:
+    """Two halves."""
+    at: float = 0.5
+
+    def split(self, document):
+        middle = document.graphemes.floor(int(len(document.text) * self.at))
+        return [(a, b) for a, b in ((0, middle), (middle, len(document.text))) if a < b]
+'''
+
+
+def test_a_strategy_from_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(MINE)
+    chunks = chunk_text("abcd efgh", strategy=f"{file}:Halves(at=0.25)")
+    assert [chunk.text for chunk in chunks] == ["ab", "cd efgh"]
+    assert chunks[0].token_count > 0
+    check_chunker(f"{file}:Halves")
+    with pytest.raises(UnknownName, match="has no 'Thirds'"):
+        get_strategy(f"{file}:Thirds")
+    with pytest.raises(UnknownName, match="no file"):
+        get_strategy("./nowhere.py:Mine")
+
+
+def test_a_plugin_appears_like_a_built_in_one_and_a_broken_one_is_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "halves_plugin.py").write_text(MINE)
+    monkeypatch.syspath_prepend(tmp_path)
+    points = [
+        EntryPoint("halves", "halves_plugin:Halves", "chunkwise.chunkers"),
+        EntryPoint("broken", "no_such_module:X", "chunkwise.chunkers"),
+    ]
+    monkeypatch.setattr("chunkwise.registry.entry_points", lambda group: points)
+    assert registry.names()[-2:] == ["broken", "halves"]
+    assert len(chunk_text("abcd", strategy="halves")) == 2
+    with pytest.warns(UserWarning, match="'broken' cannot be loaded"):
+        assert "halves" in [each["name"] for each in strategies()]
+
+
+class Breaks:
+    """A chunker that breaks one rule, to see that the kit notices."""
+
+    limit = ("characters", 5)
+
+    def __init__(self, rule: str) -> None:
+        self.rule = rule
+        self.calls = 0
+
+    def split(self, document: Analyzed) -> list[Span]:
+        size = len(document.text)
+        cut = document.graphemes.floor(min(5, size))
+        steps = [Span(n, min(n + 1, size)) for n in range(size)]
+        self.calls += 1
+        if self.rule == "limit":
+            return [Span(0, size)]
+        if self.rule == "lost":
+            return [Span(0, cut)] if cut else steps
+        if self.rule == "order":
+            return [Span(0, size), Span(0, size)]
+        if self.rule == "outside":
+            return [Span(0, size + 1)]
+        if self.rule == "empty":
+            return [Span(0, 0)]
+        if self.rule == "again" and self.calls > 1 and self.calls % 2 == 0:
+            return [Span(0, size)]
+        return steps  # cuts every grapheme of several characters
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ("limit", "the limit is 5"), ("lost", "no chunk has the text"), ("order", "does not start after"),
+        ("outside", "is no span"), ("empty", "is no span"), ("grapheme", "cuts the grapheme"),
+    ],
+)  # fmt: skip
+def test_the_kit_notices_every_broken_rule(rule: str, message: str) -> None:
+    with pytest.raises(BrokenContract, match=message):
+        check_chunker(Breaks(rule))
+
+
+def test_the_kit_notices_overlap_and_other_results_on_a_second_run() -> None:
+    with pytest.raises(BrokenContract, match="repeats text"):
+        check_chunker("tokens(max_tokens=10, overlap=5)", overlap=False)
+
+    class Fickle:
+        calls = 0
+
+        def split(self, document: Analyzed) -> list[Span]:
+            Fickle.calls += 1
+            size = len(document.text)
+            return (
+                [Span(0, size)]
+                if Fickle.calls % 2
+                else [Span(0, 1), Span(1, size)][: 1 + (size > 1)]
+            )
+
+    with pytest.raises(BrokenContract, match="a second run"):
+        check_chunker(Fickle())
