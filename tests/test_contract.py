@@ -47,7 +47,6 @@ def test_contract_with_overlap(spec: str) -> None:
 
 
 PIECES = st.sampled_from(
-    # fmt: off
     [
         " ",
         "  ",
@@ -117,7 +116,6 @@ PIECES = st.sampled_from(
         "[x](y)",
         "internationalisation",
     ]
-    # fmt: on
 )
 TEXTS = st.lists(PIECES, max_size=80).map("".join) | st.text(max_size=200)
 FORMATS = st.sampled_from(

@@ -1,0 +1,68 @@
+"""Command output in README and docs, run for real: `<!-- output: COMMAND -->` owns the block that follows it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import chunkwise
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"(<!-- output: (?P<command>.+?) -->\n```\w*\n)(?P<shown>.*?)(?P<end>^```$)", re.M | re.S)
+SECONDS = re.compile(r"\b\d+\.\d s$", re.M)
+"""How long a command took differs from run to run; nobody should read it here."""
+
+
+def run(command: str, folder: Path) -> str:
+    """What the command prints, as a user sees it in a terminal of 96 columns."""
+    words = shlex.split(command)
+    program = [sys.executable, "-m", "chunkwise"] if words[0] == "chunkwise" else [sys.executable]
+    environment = {**os.environ, "COLUMNS": "96", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run(
+        [*program, *words[1:]],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    shown = SECONDS.sub("… s", done.stdout.replace("python -m chunkwise", "chunkwise"))
+    return "\n".join(line.rstrip() for line in shown.strip("\n").splitlines()) + "\n"
+
+
+def renewed(page: str, folder: Path) -> str:
+    """The page with every block's output made anew."""
+    return BLOCK.sub(lambda m: m.group(1) + run(m["command"], folder) + m["end"], page)
+
+
+def main() -> None:
+    check = "--check" in sys.argv[1:]
+    stale = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        corpus = Path(chunkwise.__file__).parent / "corpus"
+        shutil.copytree(corpus, folder / "handbook")
+        for page in PAGES:
+            before = page.read_text(encoding="utf-8")
+            after = renewed(before, folder)
+            if after != before:
+                stale.append(page.relative_to(ROOT))
+                if not check:
+                    page.write_text(after, encoding="utf-8")
+    if check and stale:
+        sys.exit(f"command output is stale in {', '.join(map(str, stale))}; run: make docs")
+    print(f"docs: {len(PAGES)} pages, {'all fresh' if not stale else f'{len(stale)} renewed'}")
+
+
+if __name__ == "__main__":
+    main()
