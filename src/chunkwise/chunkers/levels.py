@@ -33,10 +33,10 @@ def word_level(document: Analyzed) -> Cuts:
 
 
 def glued(document: Analyzed, starts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The starts without those right behind a heading: a heading stays with its text."""
+    """The starts without those right behind a heading or a table's header: both stay with what follows."""
     blocks = document.blocks
-    heading = blocks.of("heading")
-    following = heading[heading + 1 < len(blocks)] + 1
+    leading = blocks.of("heading", "header")
+    following = leading[leading + 1 < len(blocks)] + 1
     return np.setdiff1d(starts, blocks.start[following], assume_unique=True)
 
 
