@@ -13,9 +13,10 @@ from rich.text import Text
 from chunkwise.core import Document
 from chunkwise.hostile import hostile_documents
 from chunkwise.profile import Profile, profile
+from chunkwise.report.numbers import short_number
+from chunkwise.report.plain_text import one_line
 from chunkwise.report.profile_page import profile_page
 from chunkwise.report.profile_terminal import bar, render_profile
-from chunkwise.report.profile_text import safe, short_number
 
 EVIL = "<script>alert(1)</script>\x1b[31m[bold]\u202e\"'><img src=http://x.example/y onerror=a>"
 
@@ -136,9 +137,8 @@ def test_bars_are_as_long_as_their_share() -> None:
     assert bar(0.5, 1) == "▌"
 
 
-def test_safe_and_short() -> None:
-    assert safe("a\x1b[0m\n\u202eb\ud800c") == "a [0m b c"
-    assert safe("abcdef", 4) == "abc…"
+def test_long_text_and_numbers_are_short() -> None:
+    assert one_line("abcdef", 4) == "abc…"
     assert [short_number(n) for n in (0, 99_999, 123_456, 1_600_000, 2.5e9)] == [
         "0",
         "99,999",

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from chunkwise.chunkers.code_outline import outline_levels
 from chunkwise.chunkers.cuts import ArrayCuts
 from chunkwise.chunkers.levels import word_level
-from chunkwise.chunkers.pack import Packer, merge_crumbs
 from chunkwise.chunkers.sized import Sized
 from chunkwise.core import Piece
 from chunkwise.parameters import param
@@ -25,16 +24,7 @@ class Code(Sized):
     language: str = param("auto", "a programming language; auto: the document's own")
 
     def split(self, document: Analyzed) -> Sequence[Piece]:
-        measure = document.measure(self.tokenizer)
         language = document.document.language if self.language == "auto" else self.language
         outline = [ArrayCuts(cuts.copy) for cuts in outline_levels(document, language)]
-        packer = Packer(
-            document,
-            measure,
-            self.max_tokens,
-            [*outline, word_level(document)],
-            nested=True,
-            overlap_from=self.overlap_from(document, measure),
-        )
-        pieces = packer.pack(0, len(document.text))
-        return merge_crumbs(pieces, measure, self.max_tokens, self.min_tokens)
+        packer = self.packer(document, [*outline, word_level(document)], nested=True)
+        return self.without_crumbs(document, packer.pack(0, len(document.text)))

@@ -145,20 +145,3 @@ class Packer:
         if not self._text[end - 1].isspace():
             return end
         return self._graphemes.ceil(start + len(self._text[start:end].rstrip()))
-
-
-def merge_crumbs(
-    pieces: Sequence[Piece], measure: Measure, limit: int, min_tokens: int
-) -> list[Piece]:
-    """Neighbours joined where one of them is smaller than `min_tokens` and both fit the limit."""
-    kept: list[Piece] = []
-    if not min_tokens:
-        return list(pieces)
-    for piece in pieces:
-        if kept and min(piece.token_count, kept[-1].token_count) < min_tokens:
-            size = measure.count(kept[-1].start, piece.end)
-            if size <= limit:
-                kept[-1] = Piece(kept[-1].start, piece.end, "", size)
-                continue
-        kept.append(piece)
-    return kept

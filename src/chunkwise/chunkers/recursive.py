@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.chunkers.cuts import ArrayCuts, Cuts, LiteralCuts
-from chunkwise.chunkers.pack import Packer, merge_crumbs
 from chunkwise.chunkers.separators import LANGUAGES, MARKDOWN, TEXT, Level, separators_for
 from chunkwise.chunkers.sized import Sized
 from chunkwise.core import Piece
@@ -53,17 +52,8 @@ class Recursive(Sized):
                     ) from None
 
     def split(self, document: Analyzed) -> Sequence[Piece]:
-        measure = document.measure(self.tokenizer)
-        packer = Packer(
-            document,
-            measure,
-            self.max_tokens,
-            self._levels(document),
-            nested=True,
-            overlap_from=self.overlap_from(document, measure),
-        )
-        pieces = packer.pack(0, len(document.text))
-        return merge_crumbs(pieces, measure, self.max_tokens, self.min_tokens)
+        packer = self.packer(document, self._levels(document), nested=True)
+        return self.without_crumbs(document, packer.pack(0, len(document.text)))
 
     def _levels(self, document: Analyzed) -> list[Cuts]:
         if self.regex and not isinstance(self.separators, str):

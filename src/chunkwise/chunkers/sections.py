@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import ClassVar
 
 from chunkwise.chunkers.levels import clause_levels, sentence_levels
-from chunkwise.chunkers.pack import Packer, merge_crumbs
 from chunkwise.chunkers.sized import LARGEST, Sized
 from chunkwise.core import Piece
 from chunkwise.parameters import param
@@ -28,17 +28,9 @@ class Sections(Sized):
     )
 
     def split(self, document: Analyzed) -> Sequence[Piece]:
-        measure = document.measure(self.tokenizer)
-        packer = Packer(
-            document,
-            measure,
-            self.max_tokens,
-            [*sentence_levels(document), *clause_levels(document)],
-            overlap_from=self.overlap_from(document, measure),
-        )
+        packer = self.packer(document, [*sentence_levels(document), *clause_levels(document)])
         starts = document.sections.regions.tolist()
         pieces: list[Piece] = []
-        for start, end in zip(starts, [*starts[1:], len(document.text)], strict=True):
-            inside = packer.pack(start, end)
-            pieces.extend(merge_crumbs(inside, measure, self.max_tokens, self.min_tokens))
+        for start, end in pairwise([*starts, len(document.text)]):
+            pieces.extend(self.without_crumbs(document, packer.pack(start, end)))
         return pieces

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chunkwise.chunkers.levels import clause_levels, sentence_levels
-from chunkwise.chunkers.pack import Packer, merge_crumbs
 from chunkwise.chunkers.sized import Sized
 from chunkwise.core import Piece
 from chunkwise.text.analysis import Analyzed
@@ -23,13 +22,5 @@ class Sentences(Sized):
     default_overlap: ClassVar[tuple[str, int]] = ("overlap", 50)
 
     def split(self, document: Analyzed) -> Sequence[Piece]:
-        measure = document.measure(self.tokenizer)
-        packer = Packer(
-            document,
-            measure,
-            self.max_tokens,
-            [*sentence_levels(document), *clause_levels(document)],
-            overlap_from=self.overlap_from(document, measure),
-        )
-        pieces = packer.pack(0, len(document.text))
-        return merge_crumbs(pieces, measure, self.max_tokens, self.min_tokens)
+        packer = self.packer(document, [*sentence_levels(document), *clause_levels(document)])
+        return self.without_crumbs(document, packer.pack(0, len(document.text)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise import parameters
+from chunkwise.chunkers.cuts import Cuts
+from chunkwise.chunkers.pack import Packer
+from chunkwise.core import Piece
 from chunkwise.errors import InvalidParameter
 from chunkwise.parameters import param
 from chunkwise.text.analysis import Analyzed
-from chunkwise.text.measure import Measure
 from chunkwise.text.tokenizers import DEFAULT, TokenizerLike, get_tokenizer
 
 LARGEST = 10_000_000
@@ -83,7 +85,41 @@ class Sized:
         unit, amount = self.default_overlap
         return unit, min(amount, self.max_tokens // 4) if unit == "overlap" else amount
 
-    def overlap_from(self, document: Analyzed, measure: Measure) -> Callable[[int], int] | None:
+    def packer(
+        self,
+        document: Analyzed,
+        levels: Sequence[Cuts],
+        *,
+        nested: bool = False,
+        overlap_cuts: Cuts | None = None,
+    ) -> Packer:
+        """What fills chunks of these levels up to the limit, with the overlap asked for."""
+        return Packer(
+            document,
+            document.measure(self.tokenizer),
+            self.max_tokens,
+            levels,
+            nested=nested,
+            overlap_from=self._overlap_from(document),
+            overlap_cuts=overlap_cuts,
+        )
+
+    def without_crumbs(self, document: Analyzed, pieces: list[Piece]) -> list[Piece]:
+        """Pieces smaller than `min_tokens` joined with a neighbour where the limit allows."""
+        if not self.min_tokens:
+            return pieces
+        measure = document.measure(self.tokenizer)
+        kept: list[Piece] = []
+        for piece in pieces:
+            if kept and min(piece.token_count, kept[-1].token_count) < self.min_tokens:
+                size = measure.count(kept[-1].start, piece.end)
+                if size <= self.max_tokens:
+                    kept[-1] = Piece(kept[-1].start, piece.end, "", size)
+                    continue
+            kept.append(piece)
+        return kept
+
+    def _overlap_from(self, document: Analyzed) -> Callable[[int], int] | None:
         """For the start of fresh text, the earliest start of a chunk that repeats what precedes it."""
         unit, amount = self._overlap()
         if not amount:
@@ -92,6 +128,7 @@ class Sized:
             return _units_back(document.sentences, amount)
         if unit == "overlap_words":
             return _units_back(document.characters.word_starts, amount)
+        measure = document.measure(self.tokenizer)
         return lambda fresh: measure.back(fresh, amount)
 
 

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from chunkwise.chunkers.cuts import ArrayCuts, Cuts
 from chunkwise.chunkers.levels import clause_levels, glued, sentence_levels
-from chunkwise.chunkers.pack import Packer, merge_crumbs
 from chunkwise.chunkers.sized import Sized
 from chunkwise.core import Piece
 from chunkwise.text.analysis import Analyzed
@@ -25,17 +24,8 @@ class Structure(Sized):
     """
 
     def split(self, document: Analyzed) -> Sequence[Piece]:
-        measure = document.measure(self.tokenizer)
-        packer = Packer(
-            document,
-            measure,
-            self.max_tokens,
-            structure_levels(document),
-            nested=True,
-            overlap_from=self.overlap_from(document, measure),
-        )
-        pieces = packer.pack(0, len(document.text))
-        pieces = merge_crumbs(pieces, measure, self.max_tokens, self.min_tokens)
+        packer = self.packer(document, structure_levels(document), nested=True)
+        pieces = self.without_crumbs(document, packer.pack(0, len(document.text)))
         return self._with_table_headers(document, pieces)
 
     def _with_table_headers(self, document: Analyzed, pieces: list[Piece]) -> list[Piece]:

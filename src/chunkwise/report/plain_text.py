@@ -1,4 +1,4 @@
-"""Document text made harmless for a terminal."""
+"""Document text made harmless to show: titles and sentences are anyone's."""
 
 from __future__ import annotations
 
@@ -11,11 +11,15 @@ _ESCAPES = re.compile(
     "|\x1b."
 )
 _SPACE = re.compile(r"\s+")
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+# Control characters move a cursor, bidirectional ones reorder a line.
+_CONTROL = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb]"
+)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def one_line(text: str) -> str:
-    """The text on one line, without escape sequences, control or direction characters."""
+def one_line(text: str, most: int = 0) -> str:
+    """On one line, without characters that do more than show; cut with an ellipsis behind `most`."""
     text = _SPACE.sub(" ", _ESCAPES.sub("", text))
-    return _SURROGATE.sub("\ufffd", _CONTROL.sub("", text))
+    text = _SURROGATE.sub("\ufffd", _CONTROL.sub("", text))
+    return text if not most or len(text) <= most else text[: most - 1] + "…"

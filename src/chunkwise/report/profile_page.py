@@ -7,16 +7,17 @@ from importlib.resources import files
 
 from chunkwise.profile.results import Advice, Group, Profile
 from chunkwise.profile.wording import percent
+from chunkwise.report.numbers import short_number
+from chunkwise.report.plain_text import one_line
 from chunkwise.report.profile_charts import bars, histogram
 from chunkwise.report.profile_tables import groups_table, oversized, repeats, sizes_table
-from chunkwise.report.profile_text import safe, short_number
 
 
 def profile_page(profile: Profile, title: str) -> str:
     """The page, self-contained: styles and charts inside, nothing fetched, no scripts."""
     total = profile.total
     style = files("chunkwise.report").joinpath("assets/profile.css").read_text("utf-8")
-    name = escape(safe(title, 200)) or "A corpus"
+    name = escape(one_line(title, 200)) or "A corpus"
     body = "".join(
         (
             f"<h1>{name}</h1>{_lead(profile)}",
@@ -37,14 +38,14 @@ def profile_page(profile: Profile, title: str) -> str:
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
         f"<title>{name} – corpus profile</title><style>{style}</style></head>"
         f"<body><main>{body}<footer>Made by chunkwise profile. Sizes in tokens of"
-        f" {escape(safe(profile.tokenizer))}.</footer></main></body></html>\n"
+        f" {escape(one_line(profile.tokenizer))}.</footer></main></body></html>\n"
     )
 
 
 def _lead(profile: Profile) -> str:
     total = profile.total
     languages = ", ".join(
-        f"{escape(safe(name))} {count:,}" for name, count in list(total.languages.items())[:6]
+        f"{escape(one_line(name))} {count:,}" for name, count in list(total.languages.items())[:6]
     )
     told = f" Documents by language: {languages}." if languages else ""
     return f'<p class="lead">What the corpus looks like before anything is chosen.{told}</p>'
@@ -52,7 +53,9 @@ def _lead(profile: Profile) -> str:
 
 def _advice(advice: tuple[Advice, ...]) -> str:
     starts = [item for item in advice if item.kind == "start"]
-    notes = "".join(f"<li>{escape(safe(item.why))}</li>" for item in advice if item.kind == "note")
+    notes = "".join(
+        f"<li>{escape(one_line(item.why))}</li>" for item in advice if item.kind == "note"
+    )
     main = "".join(_start(item, "card start") for item in starts[:1])
     parts = "".join(_start(item, "card start part") for item in starts[1:])
     grid = f'<div class="parts">{parts}</div>' if parts else ""
@@ -61,10 +64,10 @@ def _advice(advice: tuple[Advice, ...]) -> str:
 
 def _start(advice: Advice, style: str) -> str:
     # The strategy stands above in large letters; once is enough.
-    why = safe(advice.why).removeprefix(f"Start with {advice.strategy_spec}: ")
+    why = one_line(advice.why).removeprefix(f"Start with {advice.strategy_spec}: ")
     scope = "the whole corpus" if advice.scope == "corpus" else advice.scope
     return (
-        f'<div class="{style}"><span class="scope">For {escape(safe(scope))}</span>'
+        f'<div class="{style}"><span class="scope">For {escape(one_line(scope))}</span>'
         f'<span class="spec">{escape(advice.strategy_spec)}</span>'
         f"<p>{escape(why[:1].upper() + why[1:])}</p></div>"
     )
@@ -94,7 +97,7 @@ def _sections(total: Group) -> str:
     sections, longest = total.sections, total.longest_section
     if not sections.count or longest is None:
         return '<div class="card"><p class="none">No text, no sections.</p></div>'
-    where = escape(safe(longest.section, 120) or "text without a heading")
+    where = escape(one_line(longest.section, 120) or "text without a heading")
     chart = histogram(sections.histogram, "sections", total.fits)
     shares = bars({f"into {size} tokens": share for size, share in total.fits.items()})
     return (
@@ -103,7 +106,7 @@ def _sections(total: Group) -> str:
         f'<div class="card"><h3>Share of sections that fit whole</h3>{shares}'
         f'<p class="hint">Mean {sections.mean:,.0f}, median {sections.median:,}; 95 % have at most'
         f" {sections.p95:,} tokens.<br>The longest has {sections.longest:,}: <bdi>{where}</bdi> in"
-        f" <bdi>{escape(safe(longest.document, 120))}</bdi>.</p></div></div>"
+        f" <bdi>{escape(one_line(longest.document, 120))}</bdi>.</p></div></div>"
     )
 
 

@@ -7,8 +7,9 @@ from html import escape
 from chunkwise.profile.results import Group, Place, Profile
 from chunkwise.profile.tally import PREVIEW
 from chunkwise.profile.wording import counted, percent
+from chunkwise.report.numbers import short_number
+from chunkwise.report.plain_text import one_line
 from chunkwise.report.profile_charts import inline_bar
-from chunkwise.report.profile_text import safe, short_number
 
 _MOST_ROWS = 40
 
@@ -37,9 +38,9 @@ def groups_table(profile: Profile) -> str:
 def _group_rows(name: str, groups: tuple[Group, ...], tokens: int) -> str:
     rows = [f'<tr class="head"><td colspan="9">{name}</td></tr>']
     for group in groups[:_MOST_ROWS]:
-        languages = ", ".join(escape(safe(name, 24)) for name in list(group.languages)[:3])
+        languages = ", ".join(escape(one_line(name, 24)) for name in list(group.languages)[:3])
         more = f" +{len(group.languages) - 3}" if len(group.languages) > 3 else ""
-        label = "top level" if group.name == "." else safe(group.name, 80)
+        label = "top level" if group.name == "." else one_line(group.name, 80)
         cells = (
             f"<bdi>{escape(label)}</bdi>", f"{group.documents:,}", short_number(group.tokens),
             inline_bar(group.tokens / tokens if tokens else 0), f"{languages}{more}",
@@ -119,13 +120,13 @@ def repeats(total: Group) -> str:
 def _quoted(text: str) -> str:
     if not text:
         return "<i>text not kept</i>"
-    return f"<bdi>{escape(safe(text))}</bdi>{'…' if len(text) >= PREVIEW else ''}"
+    return f"<bdi>{escape(one_line(text))}</bdi>{'…' if len(text) >= PREVIEW else ''}"
 
 
 def _where(places: tuple[Place, ...]) -> str:
     starts: dict[tuple[str, str], list[str]] = {}
     for place in places:
-        key = safe(place.document, 100), safe(place.section, 100)
+        key = one_line(place.document, 100), one_line(place.section, 100)
         starts.setdefault(key, []).append(f"{place.start:,}")
     told = " · ".join(
         f"<bdi>{escape(document)}</bdi> at {' and '.join(offsets)}"

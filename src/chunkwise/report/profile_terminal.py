@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from chunkwise.profile.results import Group, Place, Profile, SizeSummary
 from chunkwise.profile.wording import counted, percent
-from chunkwise.report.profile_text import safe, short_number
+from chunkwise.report.numbers import short_number
+from chunkwise.report.plain_text import one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,13 +27,13 @@ def render_profile(profile: Profile, console: Console) -> None:
     total = profile.total
     _heading(console, "Corpus")
     languages = ", ".join(
-        f"{safe(name, 20)} {count:,}" for name, count in list(total.languages.items())[:5]
+        f"{one_line(name, 20)} {count:,}" for name, count in list(total.languages.items())[:5]
     )
     empty = f", {total.empty_documents:,} empty" if total.empty_documents else ""
     _line(
         console,
         f"{counted(total.documents, 'document')}{empty} · {short_number(total.tokens)} tokens"
-        f" ({safe(profile.tokenizer, 30)}) · {short_number(total.characters)} characters"
+        f" ({one_line(profile.tokenizer, 30)}) · {short_number(total.characters)} characters"
         + (f" · {languages}" if languages else ""),
     )
     if total.tokens:
@@ -89,8 +90,8 @@ def _groups(groups: tuple[Group, ...], tokens: int) -> Table:
 
     table = _table("", "", "documents", "tokens", "section", "fit 400", "languages", left=2)
     for group in groups[:_MOST_GROUPS]:
-        label = "top level" if group.name == "." else safe(group.name, 22)
-        languages = ", ".join(safe(name, 14) for name in list(group.languages)[:2])
+        label = "top level" if group.name == "." else one_line(group.name, 22)
+        languages = ", ".join(one_line(name, 14) for name in list(group.languages)[:2])
         table.add_row(
             Text(f"  {label}"), Text(bar(group.tokens / tokens, 10), style="cyan"), f"{group.documents:,}",
             short_number(group.tokens), f"{group.sections.median:,}", percent(group.fits[400]), Text(languages),
@@ -109,9 +110,9 @@ def _sections(console: Console, total: Group) -> None:
     console.print(_chart(sections), no_wrap=True, overflow="crop")
     told = f"mean {sections.mean:,.0f}, median {sections.median:,}, p95 {sections.p95:,}"
     if longest is not None:
-        where = safe(longest.section, 60)
+        where = one_line(longest.section, 60)
         named = f"{where} in " if where else ""
-        told += f", longest {longest.tokens:,}: {named}{safe(longest.document, 60)}"
+        told += f", longest {longest.tokens:,}: {named}{one_line(longest.document, 60)}"
     _line(console, told, "dim")
 
 
@@ -184,7 +185,7 @@ def _repeats(console: Console, total: Group) -> None:
 
 
 def _example(console: Console, figure: str, text: str, places: tuple[Place, ...]) -> None:
-    quoted = safe(text, max(console.width - 30, 20)) or "(text not kept)"
+    quoted = one_line(text, max(console.width - 30, 20)) or "(text not kept)"
     _line(console, f"{figure:>12}  {quoted}")
     _line(console, f"{'':>12}  {_where(places)}", "dim", wrap=False)
 
@@ -192,7 +193,7 @@ def _example(console: Console, figure: str, text: str, places: tuple[Place, ...]
 def _where(places: tuple[Place, ...]) -> str:
     starts: dict[str, list[str]] = {}
     for place in places:
-        starts.setdefault(safe(place.document, 48), []).append(f"{place.start:,}")
+        starts.setdefault(one_line(place.document, 48), []).append(f"{place.start:,}")
     return "; ".join(f"{name} at {' and '.join(offsets)}" for name, offsets in starts.items())
 
 
@@ -203,10 +204,10 @@ def _advice(console: Console, profile: Profile) -> None:
     _heading(console, "Where to start")
     grid = Table.grid(padding=(0, 1))
     for item in profile.advice:
-        words = Text(safe(item.why), overflow="fold")
+        words = Text(one_line(item.why), overflow="fold")
         if item.kind == "start":
             words.highlight_words([item.strategy_spec], "bold cyan")
             if item.scope != "corpus":
-                words = Text.assemble((f"{safe(item.scope, 60)}: ", "bold"), words)
+                words = Text.assemble((f"{one_line(item.scope, 60)}: ", "bold"), words)
         grid.add_row("", "→" if item.kind == "start" else "·", words)
     console.print(grid)
