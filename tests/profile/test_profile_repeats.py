@@ -76,6 +76,15 @@ def test_copies_are_found_across_documents_whatever_the_white_space() -> None:
     ]
 
 
+def test_lines_of_code_are_no_copies_of_their_paragraph() -> None:
+    text = "# these are eight words and one line more\n\nx = 1\n\n# another line of more than eight words in all\n"
+    assert profile([Document("x.py", text, format="code")]).total.repeats.passages == 0
+    twice = profile(
+        [Document(name, text, format="code") for name in ("x.py", "y.py")]
+    ).total.repeats
+    assert [(repeat.count, len(repeat.places)) for repeat in twice.examples] == [(2, 2), (2, 2)]
+
+
 def test_eight_words_make_a_passage() -> None:
     seven, eight = "Only seven words are in this one.", "There are exactly eight words in this one."
     found = profile([Document(name, f"{seven}\n\n{eight}") for name in "ab"]).total.repeats

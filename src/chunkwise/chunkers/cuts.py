@@ -51,11 +51,18 @@ class LiteralCuts:
     def __init__(self, text: str, separators: Sequence[str], graphemes: Graphemes) -> None:
         self._text = text
         self._graphemes = graphemes
-        # White space goes to the next piece, where it is trimmed; a sign stays with what it ends.
-        self._separators = [
-            (sep, 0 if sep[0].isspace() else len(sep.rstrip())) for sep in separators
-        ]
+        self._given = separators
         self._next = [(0, NONE)] * len(separators)
+
+    @cached_property
+    def _separators(self) -> list[tuple[str, int]]:
+        """Those that occur in the text at all, and how many of their characters precede the cut."""
+        # White space goes to the next piece, where it is trimmed; a sign stays with what it ends.
+        return [
+            (separator, 0 if separator[0].isspace() else len(separator.rstrip()))
+            for separator in self._given
+            if separator in self._text
+        ]
 
     def last(self, low: int, high: int) -> int:
         best = NONE

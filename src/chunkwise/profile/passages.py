@@ -47,6 +47,9 @@ class Passages:
             return
         own = fingerprints(document.characters, spans)
         parent = np.where(parents >= 0, own[parents], 0).astype(np.uint64)
+        # A line of code and the blank one below it are a paragraph: the same passage once more.
+        other = own != parent
+        own, parent, spans = own[other], parent[other], spans[other]
         bounds = tokens.searchsorted(spans)
         number = len(self._documents)
         self._documents.append(document.document.id)

@@ -65,6 +65,8 @@ class Sizes:
         # Rounded first: 0.95 * 20 is a hair above 19 in binary.
         rank = max(math.ceil(round(share * count, 6)), 1)
         index = int(np.cumsum(self._counts).searchsorted(rank))
+        if rank == count:
+            return self.longest
         return min(_value(index), self.longest)
 
     def summary(self, *, histogram: bool = False) -> SizeSummary:

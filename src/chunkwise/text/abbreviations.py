@@ -9,7 +9,8 @@ NEVER_LAST = frozenset(
     hr hrn z.b d.h u.a u.ä o.ä s.o s.u i.d.r i.a v.a m.e bzw bspw ggf evtl vgl inkl exkl zzgl abzgl sog
     geb gest hrsg aufl ing dipl mag röm österr schweiz str tel hl
 
-    p.ex p.ej ej vgr env av boul bd apr avt exc etc.-à-d c.-à-d ud uds vd vds avda ctra dto dtor excmo ilmo núm
+    डॉ श्री श्रीमती प्रो पं कु
+    p.ex p.ej ej ee vgr env av boul bd apr avt exc etc.-à-d c.-à-d ud uds vd vds avda ctra dto dtor excmo ilmo núm
     t.e т.е т.к т.н т.о т.ч напр ул пр пл просп им д-р проф акад гр обл р-н стр рис табл см ср
     """.split()
 )
@@ -29,7 +30,7 @@ BEFORE_NUMBER = frozenset(
 RARELY_LAST = frozenset(
     """
     inc ltd co corp llc llp plc jr sr esq ph.d phd m.d b.a m.a b.sc m.sc u.s u.k u.n e.u u.s.a n.y l.a a.d b.c b.c.e c.e
-    al ft jh mio mrd tsd тыс млн млрд руб коп gmbh ag kg sa s.a s.l bros dept ave blvd rd
+    uu al ft jh mio mrd tsd тыс млн млрд руб коп gmbh ag kg sa s.a s.l bros dept ave blvd rd
     """.split()
 )
 """End a sentence only where a word follows that usually opens one."""

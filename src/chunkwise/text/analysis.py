@@ -29,7 +29,7 @@ class Analyzed:
     def __init__(self, document: Document) -> None:
         self.document = document
         self.text = document.text
-        self._measures: dict[int, Measure] = {}
+        self._measures: dict[str | int, Measure] = {}
 
     @cached_property
     def characters(self) -> Characters:
@@ -48,12 +48,12 @@ class Analyzed:
         """Headings, paragraphs, list items, table rows and code: declared by the format or found in the text."""
         document = self.document
         if document.blocks is not None:
-            return Blocks(document.blocks)
+            return Blocks.declared(document.blocks)
         if document.format == "code":
-            return Blocks([])
+            return Blocks()
         if document.format == "markdown":
-            return Blocks(markdown_blocks(self.lines))
-        return Blocks(plain_blocks(self.lines, dense=document.format == "pdf"))
+            return markdown_blocks(self.lines)
+        return plain_blocks(self.lines, dense=document.format == "pdf")
 
     @cached_property
     def sections(self) -> Sections:
@@ -108,10 +108,10 @@ class Analyzed:
 
     def measure(self, tokenizer: TokenizerLike = DEFAULT) -> Measure:
         """Sizes by this tokenizer; the text is tokenised once, whatever is asked."""
-        found = get_tokenizer(tokenizer)
-        if id(found) not in self._measures:
-            self._measures[id(found)] = measure_of(self.text, found)
-        return self._measures[id(found)]
+        key = tokenizer if isinstance(tokenizer, str) else id(tokenizer)
+        if key not in self._measures:  # a measure keeps its tokenizer alive, and with it the id
+            self._measures[key] = measure_of(self.text, get_tokenizer(tokenizer))
+        return self._measures[key]
 
     def atoms(
         self, tokenizer: TokenizerLike = DEFAULT, max_tokens: int = ATOM_TOKENS
@@ -128,8 +128,18 @@ class Analyzed:
         extra = []
         for unit in np.flatnonzero(size > max_tokens).tolist():
             lo, hi = bounds[unit], bounds[unit + 1]
-            # One cut every max_tokens, each moved back to the start of its word where there is one.
-            ideal = tokens[tokens.searchsorted(lo) : tokens.searchsorted(hi) : max_tokens][1:]
-            nearest = words[np.maximum(words.searchsorted(ideal, "right") - 1, 0)]
-            extra.append(nearest[(nearest > lo) & (nearest < hi)])
+            inside = words[words.searchsorted(lo, "right") : words.searchsorted(hi)]
+            places = np.concatenate(([lo], inside, [hi]))
+            extra.append(places[_furthest(tokens.searchsorted(places), max_tokens)])
         return np.unique(np.concatenate((starts, *extra)))
+
+
+def _furthest(before: NDArray[np.int64], limit: int) -> list[int]:
+    """Indices from the first place on, each the furthest within the limit, or the next where none is."""
+    reach = before.searchsorted(before + limit, "right") - 1
+    following = np.maximum(reach, np.arange(1, len(before) + 1)).tolist()
+    index, found = 0, []
+    while index < len(before) - 1:
+        found.append(index)
+        index = following[index]
+    return found

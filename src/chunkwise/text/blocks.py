@@ -2,33 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from chunkwise.core import BLOCK_KINDS, Block, BlockKind
 
-_CODE_OF: dict[str, int] = {kind: number for number, kind in enumerate(BLOCK_KINDS)}
+CODE_OF: dict[str, int] = {kind: number for number, kind in enumerate(BLOCK_KINDS)}
 
 
 class Blocks:
-    """Ordered, disjoint blocks; what lies between them is white space or markup."""
+    """Ordered, disjoint blocks, a column each for kind, start, end, level and group."""
 
-    def __init__(self, blocks: Iterable[Block]) -> None:
-        columns = list(zip(*blocks, strict=True)) or [(), (), (), (), ()]
-        self.kind: NDArray[np.int8] = np.array([_CODE_OF[kind] for kind in columns[0]], np.int8)
-        self.start, self.end, self.level, self.group = (
-            np.array(column, dtype=np.int64) for column in columns[1:]
-        )
+    def __init__(
+        self,
+        kind: ArrayLike = (),
+        start: ArrayLike = (),
+        end: ArrayLike = (),
+        level: ArrayLike = (),
+        group: ArrayLike = (),
+    ) -> None:
+        self.kind: NDArray[np.int8] = np.asarray(kind, dtype=np.int8)
+        self.start: NDArray[np.int64] = np.asarray(start, dtype=np.int64)
+        self.end: NDArray[np.int64] = np.asarray(end, dtype=np.int64)
+        self.level: NDArray[np.int64] = np.asarray(level, dtype=np.int64)
+        self.group: NDArray[np.int64] = np.asarray(group, dtype=np.int64)
+
+    @classmethod
+    def declared(cls, blocks: Iterable[Block]) -> Blocks:
+        """Blocks as a document's format declares them."""
+        columns = list(zip(*blocks, strict=True))
+        return cls([CODE_OF[kind] for kind in columns[0]], *columns[1:]) if columns else cls()
+
+    def __iter__(self) -> Iterator[Block]:
+        return map(self.__getitem__, range(len(self)))
 
     def __len__(self) -> int:
         return len(self.kind)
 
     def of(self, *kinds: BlockKind) -> NDArray[np.int64]:
         """Indices of the blocks of these kinds."""
-        return np.flatnonzero(np.isin(self.kind, [_CODE_OF[kind] for kind in kinds]))
+        return np.flatnonzero(np.isin(self.kind, [CODE_OF[kind] for kind in kinds]))
 
     def spans(self, *kinds: BlockKind) -> NDArray[np.int64]:
         """Starts and ends, two columns, of the blocks of these kinds."""

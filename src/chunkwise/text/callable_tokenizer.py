@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import SupportsIndex
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,7 +23,7 @@ class CallableTokenizer:
 
     def count(self, text: str) -> int:
         answer = self._function(text)
-        size = answer if isinstance(answer, int) else len(answer)
+        size = int(answer) if isinstance(answer, SupportsIndex) else len(answer)
         if size < 0:
             raise InvalidParameter(
                 f"the tokenizer {self.name} counts {size} tokens in {text[:40]!r}"
@@ -30,7 +32,7 @@ class CallableTokenizer:
 
     def offsets(self, text: str) -> NDArray[np.int64]:
         starts = Characters(text).word_starts
-        ends = np.append(starts[1:], len(text))
+        ends = np.append(starts, len(text))[1:]
         sizes: dict[str, int] = {}
         spread = []
         for start, end in zip(starts.tolist(), ends.tolist(), strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import cached_property
 
@@ -25,7 +26,7 @@ OPENER = 512
 MARK = 1024
 """Joins what stands before it in one grapheme cluster, always."""
 JOINER = 8192
-"""May join what follows it: emoji joiners, flags, jamo, viramas; settled by `graphemes`."""
+"""May join what follows it: emoji joiners, jamo, viramas; settled by `graphemes`."""
 IDEOGRAPH = 2048
 """Is a word by itself: Han, kana."""
 NEWLINE = 4096
@@ -33,13 +34,13 @@ _KNOWN = 1 << 15
 
 _FINAL = frozenset("。！？｡।॥؟۔։።፧፨។៕။᠃᠉꘎꘏꛳꛷꡶꡷⳹⳺⳻")
 _ENDER = frozenset("!?…‼‽⁇⁈⁉")
-_CLOSER = frozenset("\"'”’»›)]}」』）】》〉］｝＂＇*_“")
+_CLOSER = frozenset("\"'”’»›)]}」』）】》〉］｝＂＇*_“«‹")
 _OPENER = frozenset("\"'“‘„«‹([{「『（【《〈［｛¿¡*_‚")
 _NEWLINE = frozenset("\n\r\v\f\x85\u2028\u2029")
-_JOINERS = regex.compile(
-    r"[\p{GCB=ZWJ}\p{GCB=Prepend}\p{GCB=Regional_Indicator}\p{GCB=L}\p{GCB=V}\p{GCB=T}]"
-)
+_JOINERS = regex.compile(r"[\p{GCB=ZWJ}\p{GCB=Prepend}\p{GCB=L}\p{GCB=V}\p{GCB=T}]")
 _MARKS = regex.compile(r"[\p{GCB=Extend}\p{GCB=SpacingMark}]")
+SURROGATE = re.compile("[\ud800-\udfff]")
+"""Half a surrogate pair: text Python can hold and no encoder takes."""
 _VIRAMA = 9  # the combining class of signs that tie two consonants together
 _IDEOGRAPH = regex.compile(r"[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]")
 

@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 from chunkwise.text.characters import JOINER, MARK, Characters
 
 _CLUSTER = regex.compile(r"\X")
+_FLAG_A, _FLAG_Z = 0x1F1E6, 0x1F1FF
+_LOW_CONTROLS = [0xAD, 0x61C, 0x180E]
+"""Control characters below U+2000 outside the two control blocks: soft hyphen, Arabic and Mongolian marks."""
 
 
 class Graphemes:
@@ -57,6 +60,7 @@ def _forbidden_runs(characters: Characters) -> tuple[NDArray[np.int64], NDArray[
     forbidden[1:-1] = (points[:-1] == 13) & (points[1:] == 10)
     if not text.isascii():
         _mark_clusters(characters, forbidden)
+        _mark_flags(characters, forbidden)
     edges = np.flatnonzero(np.diff(forbidden.view(np.int8), prepend=0, append=0))
     return edges[::2], edges[1::2] - 1
 
@@ -71,6 +75,7 @@ def _mark_clusters(characters: Characters, forbidden: NDArray[np.bool_]) -> None
     # A control character takes no mark; the few marks after one are settled by the rules as well.
     before = characters.points[np.maximum(edges[::2] - 1, 0)]
     settle |= (before < 32) | ((before >= 0x7F) & (before < 0xA0)) | (before >= 0x2000)
+    settle |= np.isin(before, _LOW_CONTROLS)
     first, after = edges[::2][settle], edges[1::2][settle]
     apart = first[1:] - 1 > after[:-1]  # stretches that share a neighbour are settled together
     first = first[np.concatenate(([True], apart))] if len(first) else first
@@ -81,3 +86,13 @@ def _mark_clusters(characters: Characters, forbidden: NDArray[np.bool_]) -> None
         forbidden[lo + 1 : hi] = False
         for match in _CLUSTER.finditer(characters.text, lo, hi):
             forbidden[match.start() + 1 : match.end()] = True
+
+
+def _mark_flags(characters: Characters, forbidden: NDArray[np.bool_]) -> None:
+    """Of a run of regional indicators every second one joins the one before it."""
+    points = characters.points
+    flag = np.flatnonzero((points >= _FLAG_A) & (points <= _FLAG_Z))
+    if len(flag):
+        new = np.concatenate(([True], np.diff(flag) > 1))
+        first = np.maximum.accumulate(np.where(new, flag, 0))
+        forbidden[flag[(flag - first) % 2 == 1]] = True

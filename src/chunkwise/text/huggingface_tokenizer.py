@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.errors import InvalidParameter, MissingExtra
+from chunkwise.text.characters import SURROGATE
 
 
 class HuggingFaceTokenizer:
@@ -29,12 +31,16 @@ class HuggingFaceTokenizer:
             raise InvalidParameter(f"{path} is no tokenizer.json: {error}") from None
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
+        self._tokenizer.encode_special_tokens = True  # text such as <|endoftext|> is text
+
+    def _encode(self, text: str) -> Any:
+        # Half a surrogate pair has no bytes; a stand-in of the same length keeps every offset.
+        return self._tokenizer.encode(SURROGATE.sub("\ufffd", text), add_special_tokens=False)
 
     def count(self, text: str) -> int:
-        return len(self._tokenizer.encode(text, add_special_tokens=False))
+        return len(self._encode(text))
 
     def offsets(self, text: str) -> NDArray[np.int64]:
-        encoding = self._tokenizer.encode(text, add_special_tokens=False)
-        starts = np.array([start for start, _ in encoding.offsets], dtype=np.int64)
+        starts = np.array([start for start, _ in self._encode(text).offsets], dtype=np.int64)
         # Normalisers that re-order marks may report a start twice or out of order.
         return np.maximum.accumulate(starts) if len(starts) else starts

@@ -9,8 +9,7 @@ from chunkwise.text.lines import Lines
 
 BLANK, TEXT, HEADING, ITEM, HEADER, DELIMITER, ROW, UNDERLINE, INDENTED, FENCED, RULE = range(11)
 
-_CODE_INDENT = 4
-_FENCE_MIN = 3
+CODE_INDENT = 4
 
 
 def _is(values: NDArray[np.uint32], characters: str) -> NDArray[np.bool_]:
@@ -27,7 +26,7 @@ def _ends_word(values: NDArray[np.uint32]) -> NDArray[np.bool_]:
 def atx_levels(lines: Lines) -> NDArray[np.int64]:
     """Depth of `# heading` lines; 0 for every other line."""
     levels = np.zeros(len(lines), dtype=np.int64)
-    candidate = np.flatnonzero((lines.head == ord("#")) & (lines.indent < _CODE_INDENT))
+    candidate = np.flatnonzero((lines.head == ord("#")) & (lines.indent < CODE_INDENT))
     if not len(candidate):
         return levels
     run = np.ones(len(candidate), dtype=np.int64)
@@ -41,6 +40,16 @@ def atx_levels(lines: Lines) -> NDArray[np.int64]:
     behind = np.where(where < end, points[np.minimum(where, len(points) - 1)], 0)
     levels[candidate] = np.where((run <= 6) & _ends_word(behind.astype(np.uint32)), run, 0)
     return levels
+
+
+def html_levels(lines: Lines) -> NDArray[np.int64]:
+    """Depth of lines such as `<h2 id="x">Title</h2>`; 0 for every other line."""
+    digit = lines.at(2).astype(np.int64) - ord("0")
+    found = (lines.head == ord("<")) & _is(lines.at(1), "hH") & _is(lines.at(3), "> ")
+    found &= (digit >= 1) & (digit <= 6)
+    for line in np.flatnonzero(found).tolist():
+        found[line] = "</h" in lines.text(line).lower()
+    return np.where(found, digit, 0)
 
 
 def bullets(lines: Lines, signs: str) -> NDArray[np.bool_]:
@@ -78,19 +87,32 @@ def underlines(lines: Lines) -> NDArray[np.int64]:
     for sign, level in (("=", 1), ("-", 2)):
         if not (lines.head == ord(sign)).any():
             continue
-        alone = lines.consists_of(sign) & (lines.indent < _CODE_INDENT)
+        alone = lines.consists_of(sign) & (lines.indent < CODE_INDENT)
         size = lines.holds(sign)
         run_end = np.minimum(lines.first + size, lines.end) - 1
         levels[alone & (lines.characters.points[run_end] == ord(sign))] = level
     return levels
 
 
-def fenced(lines: Lines) -> list[tuple[int, int]]:
-    """Line ranges `[first, last]` of fenced code, fences included; an open fence runs to the end."""
+def comment_lines(lines: Lines) -> NDArray[np.bool_]:
+    """Lines that open with `<!--`."""
+    return (lines.head == ord("<")) & (lines.at(1) == ord("!")) & (lines.at(2) == ord("-"))
+
+
+def verbatim(lines: Lines) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Line ranges `[first, last]` of fenced code, fences included, and of comments; an open one runs to the end."""
     tick = _is(lines.head, "`~") & (lines.head == lines.at(1)) & (lines.head == lines.at(2))
+    comment = comment_lines(lines)
     ranges: list[tuple[int, int]] = []
-    opened, mark, length = -1, "", 0
-    for line in np.flatnonzero(tick).tolist():
+    comments: list[tuple[int, int]] = []
+    opened, mark, length, commented = -1, "", 0, -1
+    for line in np.flatnonzero(tick | comment).tolist():
+        if line <= commented or (opened >= 0 and comment[line]):
+            continue
+        if comment[line]:
+            commented = _line_with(lines, "-->", line)
+            comments.append((line, commented))
+            continue
         text = lines.text(line).strip()
         sign = text[0]
         info = text.lstrip(sign)
@@ -104,7 +126,13 @@ def fenced(lines: Lines) -> list[tuple[int, int]]:
             opened = -1
     if opened >= 0:
         ranges.append((opened, len(lines) - 1))
-    return ranges
+    return ranges, comments
+
+
+def _line_with(lines: Lines, sign: str, line: int) -> int:
+    """The first line from this one on that holds the sign; the last line if none does."""
+    found = lines.characters.text.find(sign, int(lines.first[line]))
+    return int(lines.start.searchsorted(found, "right")) - 1 if found >= 0 else len(lines) - 1
 
 
 def delimiter_rows(lines: Lines) -> NDArray[np.int64]:

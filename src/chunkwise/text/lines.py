@@ -46,6 +46,11 @@ class Lines:
         """First character that is no white space; 0 for a blank line."""
         return self.at(0)
 
+    def head_is(self, flags: int) -> NDArray[np.bool_]:
+        """Whether each line's first character that is no white space is of one of these kinds."""
+        kinds = self.characters.kinds[np.minimum(self.first, len(self.characters.kinds) - 1)]
+        return ~self.blank & ((kinds & np.uint16(flags)) != 0)
+
     def at(self, offset: int) -> NDArray[np.uint32]:
         """The character this far behind each line's first; 0 beyond the line's end."""
         where = self.first + offset

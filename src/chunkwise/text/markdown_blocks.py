@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
-import itertools
+import re
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.core import Block
+from chunkwise.core import BLOCK_KINDS
 from chunkwise.text import line_kinds as kinds
+from chunkwise.text.blocks import CODE_OF, Blocks
 from chunkwise.text.lines import Lines
 
 _FRONT_MATTER_LINES = 200
 _BULLETS = "-*+"
+_LATER_NUMBER = re.compile(r"(?!0*1[.)])\d")
+"""Opens no list in the middle of a paragraph: a year, a page, the end of a sum."""
 
 
-def markdown_blocks(lines: Lines) -> list[Block]:
+def markdown_blocks(lines: Lines) -> Blocks:
     """Headings, paragraphs, items, tables and code of a Markdown text, in order."""
     if not len(lines):
-        return []
-    levels = kinds.atx_levels(lines)
-    fences = dict(kinds.fenced(lines))
-    kind = _classify(lines, levels, fences)
-    return _Reader(lines, kind, levels, fences).read()
+        return Blocks()
+    levels = np.maximum(kinds.atx_levels(lines), kinds.html_levels(lines))
+    fenced, comments = kinds.verbatim(lines)
+    kind = _classify(lines, levels, fenced, comments)
+    return _Reader(lines, kind, levels, dict(fenced)).read()
 
 
-def _classify(lines: Lines, levels: NDArray[np.int64], fences: dict[int, int]) -> NDArray[np.int8]:
+def _classify(
+    lines: Lines,
+    levels: NDArray[np.int64],
+    fenced: list[tuple[int, int]],
+    comments: list[tuple[int, int]],
+) -> NDArray[np.int8]:
     kind = np.full(len(lines), kinds.TEXT, dtype=np.int8)
     rule = kinds.rules(lines)
     kind[kinds.bullets(lines, _BULLETS) | kinds.numbered(lines)] = kinds.ITEM
@@ -38,9 +46,11 @@ def _classify(lines: Lines, levels: NDArray[np.int64], fences: dict[int, int]) -
     )
     kind[(underline > 0) & above] = kinds.UNDERLINE
     kind[levels > 0] = kinds.HEADING
+    for first, last in comments:
+        kind[first : last + 1] = kinds.TEXT
     kind[lines.blank] = kinds.BLANK
     _mark_tables(lines, kind)
-    for first, last in fences.items():
+    for first, last in fenced:
         kind[first : last + 1] = kinds.FENCED
     _mark_front_matter(lines, kind)
     return kind
@@ -53,7 +63,7 @@ def _mark_tables(lines: Lines, kind: NDArray[np.int8]) -> None:
     row = (lines.holds("|") > 0) & np.isin(kind, (kinds.TEXT, kinds.INDENTED, kinds.ITEM))
     after_table = np.append(np.flatnonzero(~row), len(lines))
     for line in delimiters.tolist():
-        if line == 0 or not row[line - 1] or kind[line - 1] == kinds.ROW:
+        if line == 0 or not row[line - 1] or kind[line] == kinds.ROW:
             continue
         end = int(after_table[after_table.searchsorted(line + 1)])
         kind[line - 1] = kinds.HEADER
@@ -70,6 +80,10 @@ def _mark_front_matter(lines: Lines, kind: NDArray[np.int8]) -> None:
             return
 
 
+_HEADING, _PARAGRAPH, _ITEM, _HEADER, _ROW, _CODE = (CODE_OF[kind] for kind in BLOCK_KINDS)
+_NOTHING = -1
+
+
 class _Reader:
     """Reads runs of like lines; at most one paragraph or item is open at a time."""
 
@@ -82,91 +96,120 @@ class _Reader:
     ) -> None:
         self.lines, self.kind, self.levels, self.fences = lines, kind, levels, fences
         self.first, self.end = lines.first.tolist(), lines.end.tolist()
-        self.indent = lines.indent
-        self.blocks: list[Block] = []
+        self.indent = lines.indent.tolist()
+        # Columns rather than objects: a text may have a million blocks.
+        self.kinds: list[int] = []
+        self.starts: list[int] = []
+        self.ends: list[int] = []
+        self.depths: list[int] = []
+        self.groups: list[int] = []
         self.group = 0
         self.in_list = False
         self.after_blank = True
 
-    def read(self) -> list[Block]:
+    def read(self) -> Blocks:
         change = np.flatnonzero(np.diff(self.kind)) + 1
         bounds = [0, *change.tolist(), len(self.kind)]
+        run_kinds = self.kind[bounds[:-1]].tolist()
         handlers = {
             kinds.TEXT: self._text, kinds.INDENTED: self._indented, kinds.HEADING: self._headings,
             kinds.ITEM: self._items, kinds.HEADER: self._header, kinds.ROW: self._rows,
             kinds.FENCED: self._fenced, kinds.UNDERLINE: self._underline,
         }  # fmt: skip
-        for lo, hi in itertools.pairwise(bounds):
-            handler = handlers.get(int(self.kind[lo]))
+        for kind, lo, hi in zip(run_kinds, bounds, bounds[1:], strict=False):
+            handler = handlers.get(kind)
             if handler is not None:
                 handler(lo, hi)
-            elif self.kind[lo] == kinds.RULE:
+            elif kind == kinds.RULE:
                 self.in_list = False
-            self.after_blank = self.kind[lo] in (kinds.BLANK, kinds.RULE)
-        return self.blocks
+            self.after_blank = kind in (kinds.BLANK, kinds.RULE)
+        return Blocks(self.kinds, self.starts, self.ends, self.depths, self.groups)
 
-    def _extend(self, hi: int) -> None:
-        self.blocks[-1] = self.blocks[-1]._replace(end=self.end[hi - 1])
+    def _add(self, kind: int, start: int, end: int, level: int = 0, group: int = 0) -> None:
+        self.kinds.append(kind)
+        self.starts.append(start)
+        self.ends.append(end)
+        self.depths.append(level)
+        self.groups.append(group)
+
+    @property
+    def last(self) -> int:
+        return self.kinds[-1] if self.kinds else _NOTHING
 
     def _text(self, lo: int, hi: int) -> None:
-        last = self.blocks[-1].kind if self.blocks else ""
         # Inside a list an indented paragraph still belongs to the item, without a blank line any does.
-        belongs = self.in_list and last == "item" and (not self.after_blank or self.indent[lo] >= 2)
-        if belongs or (last == "paragraph" and not self.after_blank):
-            self._extend(hi)
+        deep = self.indent[lo] >= 2
+        belongs = self.in_list and self.last == _ITEM and (not self.after_blank or deep)
+        if belongs or (self.last == _PARAGRAPH and not self.after_blank):
+            self.ends[-1] = self.end[hi - 1]
             return
-        if not (self.in_list and self.indent[lo] >= 2):
-            self.in_list = False
-        self.blocks.append(Block("paragraph", self.first[lo], self.end[hi - 1]))
+        self.in_list = self.in_list and deep
+        self._add(_PARAGRAPH, self.first[lo], self.end[hi - 1])
 
     def _indented(self, lo: int, hi: int) -> None:
-        last = self.blocks[-1].kind if self.blocks else ""
-        if last == "paragraph" and not self.after_blank:
-            self._extend(hi)
+        if self.last == _PARAGRAPH and not self.after_blank:
+            self.ends[-1] = self.end[hi - 1]
         elif self.in_list:
             self._text(lo, hi)
-        elif last == "code" and self.after_blank and self.blocks[-1].level == 1:
-            self._extend(hi)
+        elif self.last == _CODE and self.depths[-1] == 1:
+            self.ends[-1] = self.end[hi - 1]
         else:
-            start = int(self.lines.start[lo])
-            self.blocks.append(Block("code", start, self.end[hi - 1], level=1))
+            self._add(_CODE, int(self.lines.start[lo]), self.end[hi - 1], level=1)
 
     def _headings(self, lo: int, hi: int) -> None:
         self.in_list = False
         for line in range(lo, hi):
-            level = int(self.levels[line])
-            self.blocks.append(Block("heading", self.first[line], self.end[line], level))
+            self._add(_HEADING, self.first[line], self.end[line], int(self.levels[line]))
 
     def _underline(self, lo: int, hi: int) -> None:
-        line = hi - 1
-        if not self.blocks or self.blocks[-1].kind != "paragraph" or self.after_blank:
+        if self.last != _PARAGRAPH or self.after_blank:
             self.in_list = False
             return
-        level = 1 if self.lines.head[lo] == ord("=") else 2
-        start = self.blocks[-1].start
-        self.blocks[-1] = Block("heading", start, self.end[line], level)
+        self.kinds[-1] = _HEADING
+        self.ends[-1] = self.end[hi - 1]
+        self.depths[-1] = 1 if self.lines.head[lo] == ord("=") else 2
 
     def _items(self, lo: int, hi: int) -> None:
         if not self.in_list:
+            lo = self._no_items(lo, hi)
+            if lo == hi:
+                return
             self.group += 1
             self.in_list = True
-        ends = self.end[lo:hi]
-        nesting = (self.indent[lo:hi] // 2).tolist()
-        for start, end, level in zip(self.first[lo:hi], ends, nesting, strict=True):
-            self.blocks.append(Block("item", start, end, level, self.group))
+        self.kinds += [_ITEM] * (hi - lo)
+        self.starts += self.first[lo:hi]
+        self.ends += self.end[lo:hi]
+        self.depths += [indent // 2 for indent in self.indent[lo:hi]]
+        self.groups += [self.group] * (hi - lo)
+
+    def _no_items(self, lo: int, hi: int) -> int:
+        """Takes lines that only look like items as text or code; returns the first that is one."""
+        prose = self.last == _PARAGRAPH and not self.after_blank
+        text, first = self.lines.characters.text, lo
+        while lo < hi and (
+            self.indent[lo] >= kinds.CODE_INDENT
+            or (prose and _LATER_NUMBER.match(text, self.first[lo]))
+        ):
+            lo += 1
+        if lo > first:
+            (self._indented if self.indent[first] >= kinds.CODE_INDENT else self._text)(first, lo)
+        return lo
 
     def _header(self, lo: int, hi: int) -> None:
         self.in_list = False
         self.group += 1
-        end = hi + 1  # the delimiter row belongs to the header
-        self.blocks.append(Block("header", self.first[lo], self.end[end - 1], 0, self.group))
+        # The delimiter row below it belongs to the header.
+        self._add(_HEADER, self.first[lo], self.end[hi], 0, self.group)
 
     def _rows(self, lo: int, hi: int) -> None:
-        for start, end in zip(self.first[lo:hi], self.end[lo:hi], strict=True):
-            self.blocks.append(Block("row", start, end, 0, self.group))
+        self.kinds += [_ROW] * (hi - lo)
+        self.starts += self.first[lo:hi]
+        self.ends += self.end[lo:hi]
+        self.depths += [0] * (hi - lo)
+        self.groups += [self.group] * (hi - lo)
 
     def _fenced(self, lo: int, hi: int) -> None:
         while lo < hi:  # two fences may touch without a line between them
             last = self.fences.get(lo, hi - 1)
-            self.blocks.append(Block("code", self.first[lo], self.end[last]))
+            self._add(_CODE, self.first[lo], self.end[last])
             lo = last + 1

@@ -41,7 +41,11 @@ class Measure:
             return len(self.text), self.count(start, len(self.text))
         end = int(self.starts[stop])
         restart = self.tokenizer.restart
-        clean = restart is not None and restart.match(self.text, start) and restart.match(self.text, end)
+        clean = (
+            restart is not None
+            and restart.match(self.text, start)
+            and restart.match(self.text, end)
+        )
         # Nothing is to be counted where the text can be cut at both ends without changing a token.
         if clean and self.starts[stop - 1] < end:
             return end, limit
@@ -49,6 +53,8 @@ class Measure:
 
     def back(self, end: int, amount: int) -> int:
         """About the earliest start of a span to `end` that holds `amount` tokens."""
+        if amount <= 0:
+            return end
         index = self.before(end) - amount
         return int(self.starts[index]) if index > 0 else 0
 
@@ -95,20 +101,6 @@ class CodePointMeasure(Measure):
 
     def reach(self, start: int, limit: int) -> int:
         return min(start + limit, len(self.text))
-
-    def fill(self, start: int, limit: int) -> tuple[int, int]:
-        """`reach`, and the exact size of the span up to it."""
-        index = self.before(start)
-        stop = index + limit
-        if stop >= len(self.starts):
-            return len(self.text), self.count(start, len(self.text))
-        end = int(self.starts[stop])
-        restart = self.tokenizer.restart
-        clean = restart is not None and restart.match(self.text, start) and restart.match(self.text, end)
-        # Nothing is to be counted where the text can be cut at both ends without changing a token.
-        if clean and self.starts[stop - 1] < end:
-            return end, limit
-        return end, self.count(start, end)
 
     def fill(self, start: int, limit: int) -> tuple[int, int]:
         end = self.reach(start, limit)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+from array import array
 from functools import lru_cache
 from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
@@ -13,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.text.characters import SURROGATE
+
 # Both split a text by a regular expression before merging bytes, and merge nothing across. Its
 # alternatives look ahead only within white space, so a piece always starts at a space that follows
 # something else, and at a punctuation mark (no apostrophe, it may be a contraction) after a letter
 # or digit, whatever stands further away.
 _RESTART = re.compile(r"(?<=\S)(?= )|(?<=[^\W_])(?=[.,;:!?)\]。，、；：！？）」』])")
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def _package() -> Path:
@@ -64,16 +65,16 @@ class OpenAITokenizer:
         try:
             return int(self._encoding.count(text))
         except UnicodeEncodeError:
-            return int(self._encoding.count(_SURROGATE.sub("\ufffd", text)))
+            return int(self._encoding.count(SURROGATE.sub("\ufffd", text)))
 
     def offsets(self, text: str) -> NDArray[np.int64]:
         try:
             ids = self._encoding.encode(text)
         except UnicodeEncodeError:
             # Half a surrogate pair has no bytes; a stand-in of the same length keeps every offset.
-            text = _SURROGATE.sub("\ufffd", text)
+            text = SURROGATE.sub("\ufffd", text)
             ids = self._encoding.encode(text)
-        lengths = _token_bytes(self.name)[np.fromiter(ids, np.int32, len(ids))]
+        lengths = _token_bytes(self.name)[np.frombuffer(array("I", ids), np.uint32)]
         starts = np.cumsum(lengths, dtype=np.int64)
         starts -= lengths
         if text.isascii():

@@ -8,8 +8,9 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.core import Block
 from chunkwise.text import line_kinds as kinds
+from chunkwise.text.blocks import CODE_OF, Blocks
+from chunkwise.text.characters import LOWER, UPPER
 from chunkwise.text.lines import Lines
 
 _BULLETS = "-*+•‣◦▪–—●"
@@ -26,7 +27,9 @@ _DIVISION = re.compile(
 )
 _DIVISION_NUMBER = re.compile(
     r"\s*(?:the\s+)?(?:\d+(?:\.\d+)*|[ivxlcdm]+|[a-z]|[а-я]|one|two|three|four|five|six|seven|eight|nine|ten"
-    r"|eleven|twelve|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth)\b",
+    r"|eleven|twelve|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth"
+    r"|eins|zwei|drei|vier|fünf|premi[eè]re?|deuxième|troisième|primer[ao]|segund[ao]|tercer[ao]"
+    r"|перв(?:ая|ый)|втор(?:ая|ой)|трет(?:ья|ий)|четв[её]рт(?:ая|ый)|пят(?:ая|ый))\b",
     re.IGNORECASE,
 )
 _CHINESE = re.compile(
@@ -34,13 +37,14 @@ _CHINESE = re.compile(
 )
 _NUMBER = re.compile(r"(?P<number>\d{1,3}(?:\.\d{1,3})*)[.)]?\s+(?P<title>\S.*)")
 _ROMAN = re.compile(r"[IVXLC]+[.)]\s+(?P<title>\S.*)")
+_PAGE = re.compile(r"\W*(?:page|seite|página|стр\.?)\s+\d+\b.{0,12}", re.IGNORECASE)
 _ENUMERATION = re.compile(r"\(?(?:[a-zA-Z]|[ivx]{1,5}|\d{1,3})[.)]\s")
 
 
-def plain_blocks(lines: Lines, *, dense: bool = False) -> list[Block]:
+def plain_blocks(lines: Lines, *, dense: bool = False) -> Blocks:
     """Blocks of plain text; `dense` for text whose paragraphs no blank line parts, as from a PDF."""
     if not len(lines):
-        return []
+        return Blocks()
     kind = _classify(lines)
     levels = _headings(lines, kind, dense)
     kind[levels > 0] = kinds.HEADING
@@ -71,7 +75,13 @@ def _headings(lines: Lines, kind: NDArray[np.int8], dense: bool) -> NDArray[np.i
     blank_before = np.append(True, lines.blank[:-1])
     blank_after = np.append(lines.blank[1:], True)
     short = ~lines.blank & (lines.end - lines.first <= _LONGEST_HEADING)
-    candidates = short if dense else short & blank_before
+    digit = (lines.head >= ord("0")) & (lines.head <= ord("9"))
+    # In the midst of text only a number, or capitals in text without blank lines, make a heading.
+    maybe = (blank_before & blank_after) | digit
+    if dense:
+        maybe |= lines.head_is(UPPER)
+    candidates = short & maybe & (blank_before | dense)
+    wrapped = np.append(lines.head_is(LOWER)[1:], False)
     single: list[tuple[int, int]] = []
     for line in np.flatnonzero(candidates).tolist():
         text = lines.text(line).strip()
@@ -81,12 +91,15 @@ def _headings(lines: Lines, kind: NDArray[np.int8], dense: bool) -> NDArray[np.i
         alone = bool(blank_before[line] and blank_after[line])
         if not alone and (depth < 2 and not (dense and _shouts(text))):
             continue
+        if not alone and (wrapped[line] or ". " in text[text.index(" ") :]):
+            continue  # the first line of a clause, not its title
         if not alone and line + 1 < len(lines) and kind[line + 1] == kinds.ITEM:
             continue
         levels[line] = level
         if depth == 1:
             single.append((line, level))
     _drop_lists(lines, levels, single)
+    _nest_titles(lines, levels)
     return levels
 
 
@@ -97,12 +110,31 @@ def _drop_lists(lines: Lines, levels: NDArray[np.int64], single: list[tuple[int,
             levels[line] = levels[following] = 0
 
 
+def _nest_titles(lines: Lines, levels: NDArray[np.int64]) -> None:
+    """A title that follows "CHAPTER I" with nothing between them is that chapter's: one level below."""
+    for line, following in itertools.pairwise(np.flatnonzero(levels).tolist()):
+        if levels[line] == levels[following] and lines.blank[line + 1 : following].all():
+            named = _division(lines.text(line).strip())
+            if named and not _division(lines.text(following).strip()):
+                levels[following] += 1
+
+
+def _division(text: str) -> re.Match[str] | None:
+    """A part, chapter or section that says so, with its number."""
+    match = _DIVISION.match(text)
+    if match and _DIVISION_NUMBER.match(text, match.end()):
+        return match
+    return _CHINESE.match(text)
+
+
 def _heading_level(text: str) -> tuple[int, int]:
     """Level (0: no heading) and, for numbered ones, the number's depth."""
-    division = _DIVISION.match(text) or _CHINESE.match(text)
-    if division and (division.re is _CHINESE or _DIVISION_NUMBER.match(text, division.end())):
+    division = _division(text)
+    if division:
         if text[-1] not in ",;":
             return (1 if division["top"] else 2 if division["chapter"] else 3), 0
+        return 0, 0
+    if _PAGE.fullmatch(text):
         return 0, 0
     number = _NUMBER.fullmatch(text)
     if number:
@@ -121,40 +153,47 @@ def _shouts(text: str) -> bool:
     return text.isupper() and letters >= 3 and letters * 2 >= len(text) and text[-1] not in ",;"
 
 
-def _read(lines: Lines, kind: NDArray[np.int8], levels: NDArray[np.int64]) -> list[Block]:
-    blocks: list[Block] = []
-    first, end, indent = lines.first.tolist(), lines.end.tolist(), lines.indent
-    records = _records(lines).tolist()
-    group, in_list, after_blank = 0, False, True
-    bounds = [0, *(np.flatnonzero(np.diff(kind)) + 1).tolist(), len(kind)]
-    for lo, hi in itertools.pairwise(bounds):
-        what = int(kind[lo])
-        if what == kinds.HEADING:
-            in_list = False
-            for line in range(lo, hi):
-                blocks.append(Block("heading", first[line], end[line], int(levels[line])))
-        elif what == kinds.ITEM:
-            group += not in_list
-            in_list = True
-            for line in range(lo, hi):
-                blocks.append(Block("item", first[line], end[line], int(indent[line]) // 2, group))
-        elif what == kinds.TEXT:
-            if in_list and not after_blank:
-                blocks[-1] = blocks[-1]._replace(end=end[hi - 1])
-            else:
-                in_list = False
-                like_a_log = hi - lo >= 3 and records[hi] - records[lo] >= _LOG_SHARE * (hi - lo)
-                cuts = range(lo, hi) if like_a_log else (lo,)
-                for line in cuts:
-                    stop = line if like_a_log else hi - 1
-                    blocks.append(Block("paragraph", first[line], end[stop]))
-        after_blank = what == kinds.BLANK
-    return blocks
+def _read(lines: Lines, kind: NDArray[np.int8], levels: NDArray[np.int64]) -> Blocks:
+    heading, item = np.flatnonzero(kind == kinds.HEADING), np.flatnonzero(kind == kinds.ITEM)
+    text = np.concatenate(([0], (kind == kinds.TEXT).view(np.int8), [0]))
+    edges = np.flatnonzero(np.diff(text))
+    first, last = edges[::2], edges[1::2] - 1
+    # Text right below an item goes on with it; all other runs of text are paragraphs.
+    ends = lines.end.copy()
+    joined = np.append(False, kind == kinds.ITEM)[first]
+    ends[first[joined] - 1] = lines.end[last[joined]]
+    first, last = first[~joined], last[~joined]
+    log = _like_a_log(lines, first, last)
+    record = _each(first[log], last[log])
+    first, last = first[~log], last[~log]
+    line = np.concatenate((heading, item, first, record))
+    order = np.argsort(line, kind="stable")
+    sizes = (len(heading), len(item), len(first) + len(record))
+    codes = np.repeat([CODE_OF["heading"], CODE_OF["item"], CODE_OF["paragraph"]], sizes)[order]
+    nesting = np.concatenate(
+        (levels[heading], lines.indent[item] // 2, np.zeros(sizes[2], np.int64))
+    )
+    stop = np.concatenate((ends[heading], ends[item], lines.end[last], lines.end[record]))
+    is_item = codes == CODE_OF["item"]
+    opens = is_item & ~np.append(False, is_item[:-1])
+    group = np.where(is_item, np.cumsum(opens), 0)
+    return Blocks(codes, lines.first[line][order], stop[order], nesting[order], group)
 
 
-def _records(lines: Lines) -> NDArray[np.int64]:
-    """Running count of lines that open like an entry of a log: a digit or a bracket."""
+def _each(first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Every number of the ranges `[first, last]`."""
+    sizes = last - first + 1
+    starts = np.repeat(first - np.concatenate(([0], np.cumsum(sizes)[:-1])), sizes)
+    return starts + np.arange(sizes.sum())
+
+
+def _like_a_log(
+    lines: Lines, first: NDArray[np.int64], last: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Whether the lines of a run open like entries of a log, with a digit or a bracket: a block a line."""
     record = (lines.head >= ord("0")) & (lines.head <= ord("9"))
     for bracket in "[<{":
         record |= lines.head == ord(bracket)
-    return np.concatenate(([0], np.cumsum(record)))
+    before = np.concatenate(([0], np.cumsum(record)))
+    sizes = last - first + 1
+    return (sizes >= 3) & (before[last + 1] - before[first] >= _LOG_SHARE * sizes)

@@ -12,7 +12,14 @@ from chunkwise.text.blocks import Blocks
 
 _ANCHOR = re.compile(r"\s*\{\s*#[^{}]*\}\s*$")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)")
+_INLINE_TAG = re.compile(
+    r"(`[^`]*`)|</?(?:h[1-6]|a|abbr|b|br|code|dfn|em|i|img|kbd|small|span|strong|sub|sup)\b[^<>]*>",
+    re.IGNORECASE,
+)
+_EMPHASIS = re.compile(r"([*_]{1,3})(?=\S)(.*\S)\1")
 _LONGEST_TITLE = 200
+_DEEPEST = 32
+"""Paths of hostile documents end here: a thousand nested headings are no outline."""
 
 
 def heading_title(text: str) -> str:
@@ -25,8 +32,12 @@ def heading_title(text: str) -> str:
     if len(lines) > 1 and not lines[-1].strip("=- \t"):
         lines.pop()
     text = " ".join(" ".join(lines).split())
-    text = _LINK.sub(r"\1", _ANCHOR.sub("", text)).replace("**", "").replace("`", "").strip(" *_")
-    return text[:_LONGEST_TITLE]
+    text = _LINK.sub(r"\1", _ANCHOR.sub("", text)).replace("**", "")
+    if "<" in text:
+        text = _INLINE_TAG.sub(lambda match: match[1] or "", text)
+    emphasis = _EMPHASIS.fullmatch(text.strip())
+    text = emphasis[2] if emphasis else text
+    return text.replace("`", "").strip()[:_LONGEST_TITLE]
 
 
 class Sections:
@@ -35,7 +46,8 @@ class Sections:
     def __init__(self, text: str, blocks: Blocks) -> None:
         self._text = text
         index = blocks.of("heading")
-        self.level: NDArray[np.int64] = np.concatenate(([0], blocks.level[index]))
+        level = blocks.level[index].clip(1, _DEEPEST)
+        self.level: NDArray[np.int64] = np.concatenate(([0], level))
         self.start: NDArray[np.int64] = np.concatenate(([0], blocks.start[index]))
         self.heading_end: NDArray[np.int64] = np.concatenate(([0], blocks.end[index]))
         self.end: NDArray[np.int64] = np.append(self.start[1:], len(text))

@@ -14,6 +14,7 @@ from chunkwise.text.characters import (
     ENDER,
     FINAL,
     FULL_STOP,
+    JOINER,
     LETTER,
     LOWER,
     MARK,
@@ -26,9 +27,12 @@ from chunkwise.text.characters import (
 from chunkwise.text.word_hash import hash_beside, hash_words, listed
 
 _CLOSERS_AT_MOST = 4
-_WORD = LETTER | DIGIT | MARK
+_WORD = LETTER | DIGIT | MARK | JOINER
 _INSIDE_WORD = ".-’'"
 _GUILLEMETS = [ord("»"), ord("›")]
+_DASHES = [ord("—"), ord("–")]
+_LONGEST_NOTE = 24
+"""Characters of a note mark that belongs to the sentence before it: `[12]`, `[citation needed]`."""
 
 
 def sentence_starts(characters: Characters) -> NDArray[np.int64]:
@@ -48,6 +52,8 @@ def sentence_starts(characters: Characters) -> NDArray[np.int64]:
     spaced = ~final & (start > after)
     opened = _behind_openers(characters, start)
     spaced &= ~_has(characters, opened, LOWER)
+    # ". . ." is an ellipsis, ".NET" a word.
+    spaced &= ~_has(characters, start, FULL_STOP) | _has(characters, start + 1, LETTER)
     stop = spaced & _has(characters, at, FULL_STOP)
     ends |= spaced & ~stop
     single = stop & ~_has(characters, np.maximum(at - 1, 0), FULL_STOP)
@@ -72,14 +78,32 @@ def _behind_closers(characters: Characters, at: NDArray[np.int64]) -> NDArray[np
     # French sets a space before its closing quote.
     spaced = _has(characters, after, SPACE) & np.isin(_point(characters, after + 1), _GUILLEMETS)
     after = after + 2 * spaced
+    # In Chinese and Japanese “ only ever opens; in German it closes.
+    opens = _has(characters, at, FINAL) & (_point(characters, after) == ord("“"))
     for _ in range(_CLOSERS_AT_MOST):
-        after = after + _has(characters, after, CLOSER)
+        after = after + (_has(characters, after, CLOSER) & ~opens)
+    after = _behind_notes(characters, after)
     # A mark such as * or " that touches the next word opens it instead: step back to it.
     touching = (after > at + 1) & ~_has(characters, after, SPACE) & ~_has(characters, at, FINAL)
     return np.where(touching & (after < len(characters.text)), at + 1, after)
 
 
+def _behind_notes(characters: Characters, after: NDArray[np.int64]) -> NDArray[np.int64]:
+    if "[" not in characters.text:
+        return after
+    closing = np.append(np.flatnonzero(characters.points == ord("]")), len(characters.text))
+    for _ in range(_CLOSERS_AT_MOST):
+        end = closing[np.minimum(closing.searchsorted(after), len(closing) - 1)]
+        note = (_point(characters, after) == ord("[")) & (end - after <= _LONGEST_NOTE)
+        note &= end < len(characters.text)
+        after = np.where(note, end + 1, after)
+    return after
+
+
 def _behind_openers(characters: Characters, start: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where the first word behind opening marks stands; a dash is one: «Кто там?» — спросил он."""
+    dash = np.isin(_point(characters, start), _DASHES)
+    start = np.where(dash, characters.next_solid(start + 1), start)
     for _ in range(2):
         start = start + _has(characters, start, OPENER)
     return start

@@ -1,0 +1,1 @@
+"""Speed, hostile inputs, start-up, memory and conformance, against the peers that are installed."""

@@ -1,0 +1,114 @@
+"""The inputs of tests/conformance through the installed peers: which property holds how often."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "conformance"))
+
+from independent import counter  # noqa: E402
+from peer_inputs import INPUTS, Input  # noqa: E402
+
+from benchmarks import machine  # noqa: E402
+from benchmarks.isolated import TooSlow, isolated  # noqa: E402
+from benchmarks.peer_spans import SPLITTERS  # noqa: E402
+from benchmarks.tables import table  # noqa: E402
+from benchmarks.verdicts import PROPERTIES, judge  # noqa: E402
+
+SECONDS = 20.0
+
+
+def run_one(make: Callable[[int, int, str], Any], given: Input) -> dict[str, bool] | str:
+    """The verdicts on one input, or why there are none; a splitter that cannot be asked is left out."""
+    try:
+        spans = make(given.limit, given.overlap, given.tokenizer)
+    except (NotImplementedError, ImportError):
+        raise
+    except Exception as error:
+        return f"{type(error).__name__}: {str(error)[:80]}"
+    count = counter(given.tokenizer)
+    try:
+        found = isolated(lambda: spans(given.text), SECONDS)
+    except TooSlow as error:
+        return str(error)
+    except RuntimeError as error:
+        return str(error)
+    return judge(given.text, found, given.limit, count)
+
+
+def run(only: list[str]) -> str:
+    """Table and list of failures as Markdown."""
+    warnings.simplefilter("ignore")
+    logging.disable(logging.WARNING)
+    rows: list[list[str]] = []
+    details: list[str] = []
+    for name, make in SPLITTERS.items():
+        if only and not any(part in name for part in only):
+            continue
+        asked, passed, failures, missing = _all_inputs(make)
+        if missing:
+            details.append(f"- **{name}**: left out, {missing}")
+            continue
+        rows.append([name, *(f"{passed[key]}/{asked}" for key in PROPERTIES)])
+        print(rows[-1], file=sys.stderr, flush=True)
+        for key, inputs in failures.items():
+            details.append(f"- **{name}**, {key}: {'; '.join(inputs)}")
+    notes = "A splitter is asked only for sizes it can count; one that reports no offsets has none that are exact."
+    parts = [
+        "# Conformance\n",
+        machine.describe(),
+        table(["", *PROPERTIES], rows),
+        "",
+        notes,
+        "",
+        "## Failures\n",
+    ]
+    return "\n".join([*parts, *details, ""])
+
+
+def _all_inputs(
+    make: Callable[[int, int, str], Any],
+) -> tuple[int, dict[str, int], dict[str, list[str]], str]:
+    asked, passed = 0, dict.fromkeys(PROPERTIES, 0)
+    failures: dict[str, list[str]] = {}
+    for given in INPUTS:
+        try:
+            told = run_one(make, given)
+        except NotImplementedError:
+            continue
+        except ImportError as error:
+            return 0, passed, {}, f"not installed: {error}"
+        asked += 1
+        if isinstance(told, str):
+            failures.setdefault(PROPERTIES[-1], []).append(f"{given.name} ({told})")
+            continue
+        passed[PROPERTIES[-1]] += 1
+        for key, holds in told.items():
+            passed[key] += holds
+            if not holds:
+                failures.setdefault(key, []).append(given.name)
+    return asked, passed, failures, ""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("splitters", nargs="*", help="parts of names; all where none is given")
+    parser.add_argument(
+        "--output", type=Path, default=ROOT / "docs" / "benchmarks" / "conformance.md"
+    )
+    given = parser.parse_args()
+    text = run(given.splitters)
+    given.output.parent.mkdir(parents=True, exist_ok=True)
+    given.output.write_text(text, encoding="utf-8")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""Time is linear in the text: the work is counted, not timed."""
+
+import sys
+from collections.abc import Callable
+from types import FrameType
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from chunkwise import Document
+from chunkwise.chunkers import registry
+from chunkwise.chunkers.sized import Sized
+from chunkwise.chunkers.tokens import Tokens
+from chunkwise.text.openai_tokenizer import OpenAITokenizer
+from chunkwise.text.tokenizers import get_tokenizer
+
+INPUTS: dict[str, Callable[[int], str]] = {
+    "prose": lambda n: "The lamp is lit at dusk, and it burns till dawn. " * (n // 49),
+    "no separators": lambda n: "abcdefghij" * (n // 10),
+    "one line": lambda n: "word " * (n // 5),
+    "white space": lambda n: " " * (n - 1) + "x",
+    "headings": lambda n: "# Head\n\nText.\n\n" * (n // 15),
+    "short lines": lambda n: "a b\n" * (n // 4),
+    "list items": lambda n: "- item one\n" * (n // 11),
+    "short sentences": lambda n: "Yes. No. " * (n // 9),
+    "one far separator": lambda n: "word " * (n // 10) + "\n\n" + "word " * (n // 10),
+    "nested headings": lambda n: "".join(f"{'#' * (i % 6 + 1)} H\n\n" for i in range(n // 7)),
+    "table": lambda n: "| a | b |\n|---|---|\n" + "| 1 | 2 |\n" * (n // 10),
+    "families": lambda n: "👨‍👩‍👧‍👦 " * (n // 8),
+    "combining marks": lambda n: "a\u0301\u0302\u0303 " * (n // 5),
+    "one huge grapheme": lambda n: "a" + "\u0301" * n,
+    "han": lambda n: "天地玄黃宇宙洪荒" * (n // 8),
+    "open fences": lambda n: "```\ncode\n" * (n // 9),
+}
+
+
+class Recording(OpenAITokenizer):
+    """Notes how many characters it was asked to look at."""
+
+    def __init__(self) -> None:
+        super().__init__("cl100k_base")
+        self.characters = 0
+
+    def count(self, text: str) -> int:
+        self.characters += len(text)
+        return super().count(text)
+
+    def offsets(self, text: str) -> NDArray[np.int64]:
+        self.characters += len(text)
+        return super().offsets(text)
+
+
+def work(name: str, text: str, overlap: int) -> tuple[int, int]:
+    """Function calls made, and characters handed to the tokenizer."""
+    tokenizer = Recording()
+    cls = registry.get(name)
+    if issubclass(cls, Sized | Tokens):
+        chunker = cls(max_tokens=40, overlap=overlap, tokenizer=tokenizer)
+    else:
+        chunker = cls(**{"max_chars" if name == "characters" else "max_words": 40}, overlap=overlap)
+    calls = 0
+
+    def count(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    from chunkwise.chunkers import Strategy
+
+    strategy = Strategy(name, chunker)
+    sys.setprofile(count)
+    try:
+        chunks = list(strategy.chunks(Document("x", text, format="markdown")))
+    finally:
+        sys.setprofile(None)
+    assert chunks
+    return calls, tokenizer.characters
+
+
+@pytest.mark.parametrize("kind", INPUTS)
+@pytest.mark.parametrize("name", registry.names())
+def test_four_times_the_text_is_at_most_four_times_the_work(name: str, kind: str) -> None:
+    small, large = INPUTS[kind](6_000), INPUTS[kind](24_000)
+    get_tokenizer("cl100k_base")
+    for overlap in (0, 10):
+        work(name, small, overlap)  # tables of characters met for the first time are filled here
+        calls, characters = work(name, small, overlap)
+        more_calls, more_characters = work(name, large, overlap)
+        assert more_calls <= 4.4 * calls + 400, (overlap, calls, more_calls)
+        assert more_characters <= 4.4 * characters + 400, (overlap, characters, more_characters)
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_a_text_is_tokenised_about_once(name: str) -> None:
+    text = INPUTS["prose"](40_000)
+    _, characters = work(name, text, 0)
+    assert characters <= 1.6 * len(text)

@@ -1,0 +1,193 @@
+"""A document analysed once: arrays that tile the text, atoms within their limit, one tokenisation for all."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nasty_text import PIECES
+from numpy.typing import NDArray
+
+from chunkwise.chunkers import get_strategy, registry
+from chunkwise.core import Block, Document
+from chunkwise.hostile import hostile_documents
+from chunkwise.text.analysis import ATOM_TOKENS, Analyzed
+from chunkwise.text.tokenizers import get_tokenizer
+
+MARKUP = [
+    "\n\n", "\n# Head\n", "\n## Sub\n\n", "\n===\n", "\n---\n", "```\n", "\n~~~\n", "\n- item", "\n1. ", "\n    code\n",
+    "| a | b |\n|---|---|\n| 1 | 2 |\n", "<!--", "-->", "\n> ", ". The", "? Who", "。", "。」", "…", "\ud800",
+]  # fmt: skip
+TEXTS = st.lists(st.sampled_from(PIECES + MARKUP), max_size=60).map("".join) | st.text(max_size=80)
+FORMATS = st.sampled_from(["text", "markdown", "pdf", "code", "html"])
+TOKENIZERS = st.sampled_from(["o200k_base", "words", "characters"])
+
+
+def check_tiles(document: Analyzed, starts: NDArray[np.int64]) -> None:
+    if not document.text:
+        assert len(starts) == 0
+        return
+    assert starts[0] == 0
+    assert (np.diff(starts) > 0).all()
+    assert starts[-1] < len(document.text)
+    assert all(document.graphemes.is_break(start) for start in starts.tolist())
+
+
+@settings(max_examples=400, deadline=None)
+@given(TEXTS, FORMATS, TOKENIZERS, st.integers(1, 12))
+def test_sentences_paragraphs_and_atoms_tile_any_text(
+    text: str, form: str, tokenizer: str, limit: int
+) -> None:
+    document = Analyzed(Document("x", text, format=form))
+    check_tiles(document, document.sentences)
+    check_tiles(document, document.paragraphs)
+    check_tiles(document, document.atoms(tokenizer, limit))
+    assert np.isin(document.sentences, document.atoms(tokenizer, limit)).all()
+
+
+@pytest.mark.parametrize("document", hostile_documents(), ids=lambda document: document.id)
+def test_hostile_documents_are_tiled(document: Document) -> None:
+    analyzed = Analyzed(document)
+    for starts in (
+        analyzed.sentences,
+        analyzed.paragraphs,
+        analyzed.atoms(),
+        analyzed.atoms("words", 3),
+    ):
+        check_tiles(analyzed, starts)
+
+
+@settings(max_examples=300, deadline=None)
+@given(TEXTS, FORMATS, TOKENIZERS, st.integers(1, 12))
+def test_an_atom_is_within_the_limit_unless_no_space_divides_it(
+    text: str, form: str, tokenizer: str, limit: int
+) -> None:
+    document = Analyzed(Document("x", text, format=form))
+    bounds = np.append(document.atoms(tokenizer, limit), len(text))
+    before = document.measure(tokenizer).starts.searchsorted(bounds)
+    words = document.graphemes.keep(document.characters.word_starts)
+    for atom in np.flatnonzero(np.diff(before) > limit).tolist():
+        inside = words[(words > bounds[atom]) & (words < bounds[atom + 1])]
+        assert inside.tolist() == []
+
+
+def test_long_words_do_not_push_an_atom_over_the_limit() -> None:
+    text = "internationalisationalised antidisestablishmentarianisms " * 200
+    document = Analyzed(Document("x", text))
+    for limit in (10, 17, ATOM_TOKENS):
+        bounds = np.append(document.atoms("cl100k_base", limit), len(text))
+        sizes = np.diff(document.measure("cl100k_base").starts.searchsorted(bounds))
+        assert sizes.max() <= limit
+        assert sizes[:-1].min() > limit // 3
+
+
+@settings(max_examples=150, deadline=None)
+@given(TEXTS, TOKENIZERS)
+def test_the_sizes_of_atoms_by_running_sums_add_up(text: str, tokenizer: str) -> None:
+    document = Analyzed(Document("x", text))
+    measure = document.measure(tokenizer)
+    bounds = np.append(document.atoms(tokenizer, 5), len(text))
+    assert np.diff(measure.starts.searchsorted(bounds)).sum() == get_tokenizer(tokenizer).count(
+        text
+    )
+
+
+class Recorder:
+    """Words, counted, with a note of every text whose offsets were asked for."""
+
+    name = "recorder"
+    restart = None
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def offsets(self, text: str) -> NDArray[np.int64]:
+        self.asked.append(text)
+        return get_tokenizer("words").offsets(text)
+
+    def count(self, text: str) -> int:
+        return get_tokenizer("words").count(text)
+
+
+def test_a_text_is_tokenised_once_whatever_is_asked_of_it() -> None:
+    recorder = Recorder()
+    text = "# Head\n\n" + "Some words make a sentence. " * 200 + "\n\n- item one\n- item two\n"
+    document = Analyzed(Document("x", text, format="markdown"))
+    made = 0
+    for name in registry.names():
+        factory = registry.get(name)
+        if "tokenizer" not in getattr(factory, "__dataclass_fields__", {}) or name in (
+            "characters",
+            "words",
+        ):
+            continue
+        for size in (20, 60):
+            strategy = get_strategy(factory(max_tokens=size, tokenizer=recorder))
+            assert list(strategy.chunker.split(document))
+            made += 1
+    document.atoms(recorder, 5)
+    assert made >= 10
+    assert recorder.asked == [text]
+
+
+def test_a_function_is_a_tokenizer_once_a_document() -> None:
+    document = Analyzed(Document("x", "Two words. " * 50))
+    counter = str.split
+    assert document.measure(counter) is document.measure(counter)
+    assert document.measure("words") is document.measure("".join(["wor", "ds"]))
+    assert document.measure("words") is not document.measure("characters")
+
+
+def test_what_is_found_is_kept() -> None:
+    document = Analyzed(Document("x", "# A\n\nOne. Two.\n", format="markdown"))
+    for name in (
+        "characters",
+        "graphemes",
+        "lines",
+        "blocks",
+        "sections",
+        "sentences",
+        "paragraphs",
+    ):
+        assert getattr(document, name) is getattr(document, name), name
+
+
+def shown(document: Analyzed, starts: NDArray[np.int64]) -> list[str]:
+    bounds = [*starts.tolist(), len(document.text)]
+    return [document.text[lo:hi].strip() for lo, hi in pairwise(bounds)]
+
+
+def test_the_atoms_of_markdown_are_sentences_items_rows_and_lines_of_code() -> None:
+    text = "# Head. Line\nOne. Two!\n\n- an item. B\n- c\n\n| x |\n|---|\n| y |\n\n```\nf()\n\ng. H\n```\nEnd"
+    document = Analyzed(Document("x", text, format="markdown"))
+    assert shown(document, document.atoms()) == [
+        "# Head. Line", "One.", "Two!", "- an item.", "B", "- c", "| x |\n|---|", "| y |",
+        "```", "f()", "", "g. H", "```", "End",
+    ]  # fmt: skip
+    assert shown(document, document.paragraphs) == [
+        "# Head. Line", "One. Two!", "- an item. B\n- c", "| x |\n|---|\n| y |", "```\nf()\n\ng. H\n```", "End",
+    ]  # fmt: skip
+
+
+def test_a_heading_without_a_full_stop_is_a_sentence() -> None:
+    document = Analyzed(Document("x", "1.1 Scope\n\nThe words. Their meaning.\n"))
+    assert shown(document, document.sentences) == ["1.1 Scope", "The words.", "Their meaning."]
+
+
+def test_code_is_lines_and_its_paragraphs_are_set_off_by_blank_ones() -> None:
+    text = "def f():\n    return 1. # A. B\n\n\ndef g():\n    pass\n"
+    document = Analyzed(Document("x", text, format="code", language="python"))
+    assert shown(document, document.atoms()) == [line.strip() for line in text.splitlines()]
+    assert shown(document, document.paragraphs) == [part.strip() for part in text.split("\n\n\n")]
+    assert len(document.blocks) == 0
+
+
+def test_declared_blocks_are_taken_as_given() -> None:
+    text = "# no heading\nTitle\nOne. Two."
+    blocks = (Block("paragraph", 0, 12), Block("heading", 13, 18, 2), Block("paragraph", 19, 28))
+    document = Analyzed(Document("x", text, format="markdown", blocks=blocks))
+    assert [document.blocks[n] for n in range(3)] == list(blocks)
+    assert document.section(20, 21) == ("Title",)
+    assert shown(document, document.sentences) == ["# no heading", "Title", "One.", "Two."]
+    assert len(Analyzed(Document("x", text, format="markdown", blocks=())).blocks) == 0

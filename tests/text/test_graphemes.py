@@ -1,0 +1,94 @@
+"""Grapheme clusters: where a text may be cut, checked against the `regex` module's \\X."""
+
+import numpy as np
+import pytest
+import regex
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chunkwise.text.characters import Characters
+from chunkwise.text.graphemes import Graphemes
+
+NASTY = [
+    *"ab .\n\r\t\x00\x1b\x7f\x85", "\r\n", "\u00ad", "\u061c", "\u180e", "\u200b", "\u200c", "\u2028", "\ufeff",
+    "\u0301", "\u0308", "\u20e3", "\ufe0f", "\u200d", "\ud800", "\udfff",
+    "👍", "🏽", "👨", "👩", "❤", "©", "🇩", "🇪", "🇩🇪", "\U000e0020", "\U000e007f",
+    "\u1100", "\u1161", "\u11a8", "가", "각", "क", "्", "ि", "ष", "ത", "്", "ต", "ำ", "ี", "ກ", "ຳ",
+    "\u0600", "\u0d4e", "\U000110bd", "か", "\u3099", "ｶ", "\uff9e", "文", "é", "ß",
+]  # fmt: skip
+TEXTS = st.lists(st.sampled_from(NASTY), max_size=14).map("".join) | st.text(max_size=40)
+
+
+def breaks(text: str) -> list[int]:
+    return [*(match.start() for match in regex.finditer(r"\X", text)), len(text)]
+
+
+def graphemes(text: str) -> Graphemes:
+    return Graphemes(Characters(text))
+
+
+@settings(max_examples=1500, deadline=None)
+@given(TEXTS)
+def test_cuts_are_allowed_where_clusters_meet(text: str) -> None:
+    found = graphemes(text)
+    assert [place for place in range(len(text) + 1) if found.is_break(place)] == breaks(text)
+
+
+@settings(max_examples=300, deadline=None)
+@given(TEXTS)
+def test_floor_and_ceil_are_the_nearest_allowed_cuts(text: str) -> None:
+    found, allowed = graphemes(text), breaks(text)
+    for place in range(len(text) + 1):
+        assert found.floor(place) == max(cut for cut in allowed if cut <= place)
+        assert found.ceil(place) == min(cut for cut in allowed if cut >= place)
+
+
+@settings(max_examples=300, deadline=None)
+@given(TEXTS)
+def test_keep_drops_the_cuts_that_break_a_cluster(text: str) -> None:
+    every = np.arange(len(text) + 1)
+    assert graphemes(text).keep(every).tolist() == breaks(text)
+
+
+@pytest.mark.parametrize(
+    "cluster",
+    [
+        "👨‍👩‍👧‍👦",
+        "🇩🇪",
+        "👍🏽",
+        "e\u0301",
+        "한",
+        "कि",
+        "กำ",
+        "\r\n",
+        "❤️",
+        "1\ufe0f\u20e3",
+        "a" + "\u0301" * 500,
+    ],
+)
+def test_one_cluster_is_never_cut(cluster: str) -> None:
+    found = graphemes(f"x{cluster}y")
+    assert [place for place in range(len(cluster) + 3) if found.is_break(place)] == [
+        0, 1, 1 + len(cluster), 2 + len(cluster),
+    ]  # fmt: skip
+
+
+def test_flags_pair_up_from_the_left() -> None:
+    assert [place for place in range(7) if graphemes("🇩🇪🇫🇷🇯🇵").is_break(place)] == [0, 2, 4, 6]
+
+
+def test_a_long_run_of_flags_is_paired_without_looking_back() -> None:
+    """A pattern that counts back to the run's start at every flag would take minutes here."""
+    text = "🇩🇪" * 100_000
+    assert (graphemes(text).keep(np.arange(len(text))) == np.arange(0, len(text), 2)).all()
+
+
+def test_plain_text_may_be_cut_anywhere() -> None:
+    assert graphemes("plain text\nof two lines").trivial
+    assert graphemes("").trivial
+    assert not graphemes("two\r\nlines").trivial
+    assert graphemes("Grüße, 世界！").trivial
+
+
+def test_no_cuts_to_keep() -> None:
+    assert graphemes("e\u0301").keep(np.zeros(0, dtype=np.int64)).tolist() == []

@@ -1,0 +1,213 @@
+"""Plain text: numbered and named headings, enumerations, logs, and what only looks like them."""
+
+import pytest
+
+from chunkwise.core import Block
+from chunkwise.text.characters import Characters
+from chunkwise.text.lines import Lines
+from chunkwise.text.plain_blocks import plain_blocks
+
+
+def blocks(text: str, *, dense: bool = False) -> list[Block]:
+    return list(plain_blocks(Lines(Characters(text)), dense=dense))
+
+
+def shown(text: str, kind: str, *, dense: bool = False) -> list[str]:
+    return [
+        text[block.start : block.end] for block in blocks(text, dense=dense) if block.kind == kind
+    ]
+
+
+def headings(text: str, *, dense: bool = False) -> list[tuple[int, str]]:
+    return [
+        (block.level, text[block.start : block.end])
+        for block in blocks(text, dense=dense)
+        if block.kind == "heading"
+    ]
+
+
+CONTRACT = """\
+SUPPLY AGREEMENT
+
+This Agreement is made on 1 May 2024 between the parties.
+
+1. Definitions
+
+1.1 Scope
+
+The words below have the meanings given to them.
+
+(a) "Goods" means what is
+    sold;
+(b) "Price" means:
+   (i) the list price; or
+   (ii) what is agreed.
+
+2. Delivery
+
+2.1 Place
+Delivery is made at the buyer's door.
+
+ARTICLE III
+
+The rest is silence.
+
+Schedule A
+
+Prices.
+"""
+
+
+def test_a_contract_has_the_outline_its_numbers_give() -> None:
+    assert headings(CONTRACT) == [
+        (2, "SUPPLY AGREEMENT"),
+        (3, "1. Definitions"),
+        (4, "1.1 Scope"),
+        (3, "2. Delivery"),
+        (4, "2.1 Place"),
+        (3, "ARTICLE III"),
+        (3, "Schedule A"),
+    ]
+
+
+def test_an_enumeration_is_one_list_with_nesting() -> None:
+    items = [block for block in blocks(CONTRACT) if block.kind == "item"]
+    assert [CONTRACT[block.start : block.start + 4].strip() for block in items] == [
+        "(a)",
+        "(b)",
+        "(i)",
+        "(ii)",
+    ]
+    assert CONTRACT[items[0].start : items[0].end].endswith("sold;")
+    assert [block.level for block in items] == [0, 0, 1, 1]
+    assert len({block.group for block in items}) == 1
+
+
+BOOK = """\
+MEDITATIONS
+
+BOOK ONE
+
+CHAPTER I. Of Loomings
+
+Call me Ishmael. Some years ago I went to sea
+and saw the watery part of the world.
+
+CHAPTER II
+
+ON PROVIDENCE
+
+I stuffed a shirt or two.
+
+BOOK TWO
+
+III. ON DRUNKENNESS
+
+The end is near.
+"""
+
+
+def test_books_nest_chapters_and_a_chapters_title_belongs_to_it() -> None:
+    assert headings(BOOK) == [
+        (2, "MEDITATIONS"),
+        (1, "BOOK ONE"),
+        (2, "CHAPTER I. Of Loomings"),
+        (2, "CHAPTER II"),
+        (3, "ON PROVIDENCE"),
+        (1, "BOOK TWO"),
+        (2, "III. ON DRUNKENNESS"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "level"),
+    [
+        ("Teil 1", 1), ("Kapitel 3: Der Anfang", 2), ("Abschnitt IV", 3), ("§ 12 Haftung", 3),
+        ("Artikel 5", 3), ("Anhang A", 3), ("第一部", 1), ("第三章 开始", 2), ("第12节 方法", 3),
+        ("Chapitre 2", 2), ("Capítulo IV", 2), ("Глава 7", 2), ("Часть первая", 1), ("Статья 3", 3),
+        ("Part the First", 1), ("APPENDIX B", 3), ("Chapter and verse", 0), ("Partners of the firm", 0),
+        ("4.2 Fees and costs", 4), ("4.2.1 Fees", 5), ("4.2 fees and costs", 0), ("PAGE 12", 0),
+        ("Page 3 of 9", 0), ("4.2 All fees are due at once.", 0), ("2024", 0), ("INTRODUCTION", 2),
+        ("AB", 0), ("GOODS, SERVICES,", 0), ("Dear Sir", 0), ("Ⅳ", 0), ("1.5 %", 0),
+    ],
+)  # fmt: skip
+def test_a_line_that_stands_alone(line: str, level: int) -> None:
+    text = f"Text before it, a whole sentence.\n\n{line}\n\nText after it, a whole sentence.\n"
+    assert headings(text) == ([(level, line)] if level else [])
+
+
+def test_a_line_of_a_paragraph_is_no_heading() -> None:
+    assert headings("He read\nCHAPTER II\nand slept.\n") == []
+    assert headings("We agreed on\n4.2 Fees\nand no more.\n") == []
+
+
+@pytest.mark.parametrize("gap", ["\n", "\n\n", "\n\n\n"])
+def test_numbered_lines_that_follow_each_other_are_a_list(gap: str) -> None:
+    text = "Bring:\n\n" + gap.join(["1. Apples", "2. Pears", "3. Plums"]) + "\n\nThat is all.\n"
+    assert headings(text) == []
+    assert shown(text, "item") == ["1. Apples", "2. Pears", "3. Plums"]
+
+
+@pytest.mark.parametrize("bullet", "-*+•‣◦▪–—●")
+def test_bullets(bullet: str) -> None:
+    text = f"Bring:\n{bullet} apples\n{bullet} pears\nand plums\n\nThanks.\n"
+    assert shown(text, "item") == [f"{bullet} apples", f"{bullet} pears\nand plums"]
+
+
+def test_a_name_with_an_initial_is_no_item() -> None:
+    assert shown("A. Smith came.\nB. Jones left.\n", "item") == []
+    assert shown("a. first\nb. second\n", "item") == ["a. first", "b. second"]
+
+
+def test_paragraphs_are_parted_by_blank_lines() -> None:
+    assert shown("One\ntwo.\n\n\n  Three.\n \t \nFour.", "paragraph") == [
+        "One\ntwo.",
+        "Three.",
+        "Four.",
+    ]
+
+
+LOG = [f"2024-05-01 12:00:{n:02} INFO request {n} done" for n in range(20)]
+
+
+def test_a_log_is_a_block_a_line() -> None:
+    assert shown("\n".join(LOG), "paragraph") == LOG
+    brackets = [f"[{n:03}] started" for n in range(9)]
+    assert shown("\n".join(brackets), "paragraph") == brackets
+
+
+def test_prose_that_starts_a_line_with_a_year_is_no_log() -> None:
+    assert len(shown("It rained in\n1984 and again in\nspring and in\n1985 too.", "paragraph")) == 1
+
+
+PDF = """\
+ANNUAL REPORT
+The year was good. Sales rose and
+costs fell, as the table shows.
+2.1 Sales in Europe
+Sales rose by 4.2 % in all of
+the markets.
+1. first point
+2. second point
+Outlook is good.
+"""
+
+
+def test_a_pdf_has_headings_no_blank_line_sets_off() -> None:
+    assert headings(PDF, dense=True) == [(2, "ANNUAL REPORT"), (4, "2.1 Sales in Europe")]
+    assert headings(PDF) == []
+    assert shown(PDF, "item", dense=True) == ["1. first point", "2. second point\nOutlook is good."]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "\n", "\n\n", " ", "x", "\x00", "\ud800", "(", "1.", "§", "\x0c", "\u2028"]
+)
+@pytest.mark.parametrize("dense", [False, True])
+def test_the_smallest_texts(text: str, dense: bool) -> None:
+    found = blocks(text, dense=dense)
+    assert [text[block.start : block.end] for block in found] == ([text] if text.strip() else [])
+
+
+def test_ten_thousand_headings() -> None:
+    text = "".join(f"CHAPTER {n}\n\nText of chapter {n}.\n\n" for n in range(10_000))
+    assert len(headings(text)) == 10_000
