@@ -40,10 +40,10 @@ def counter(tokenizer: str) -> Callable[[str], int]:
         return len
     if tokenizer == "words":
         return lambda text: len(text.split())
-    import bpe_openai
-
-    with warnings.catch_warnings():  # it opens its vocabulary the deprecated way
+    with warnings.catch_warnings():  # it opens its vocabularies the deprecated way
         warnings.simplefilter("ignore", DeprecationWarning)
+        import bpe_openai
+
         encoding = bpe_openai.get_encoding(tokenizer)
     return lambda text: len(encoding.encode_ordinary(text))
 

@@ -253,24 +253,6 @@ def test_what_the_callers_callback_raises_is_not_swallowed(write) -> None:
         list(read([path], on_skip=stop))
 
 
-@pytest.mark.parametrize(
-    ("module", "name", "extra"),
-    [("pypdfium2", "a.pdf", "pdf"), ("lxml", "a.html", "html"), ("docx", "a.docx", "docx")],
-)
-def test_a_missing_extra_is_one_line_with_its_command(
-    reader, write, make_pdf, make_zip, monkeypatch, tmp_path, module, name, extra
-) -> None:
-    monkeypatch.setitem(sys.modules, module, None)
-    write("a.pdf", make_pdf("x"))
-    write("a.html", "<p>x")
-    write("a.docx", make_zip({"[Content_Types].xml": "<Types/>"}))
-    write("b.md", "fine")
-    assert ids(reader(tmp_path / name, tmp_path / "b.md")) == ["b.md"]
-    assert [reason.split(": ")[-1] for reason in reader.reasons] == [
-        f"pip install 'chunkwise[{extra}]'"
-    ]
-
-
 def test_heavy_libraries_are_imported_only_when_needed() -> None:
     heavy = "{'lxml', 'docx', 'pypdfium2', 'numpy'}"
     program = (

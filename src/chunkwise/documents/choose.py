@@ -10,7 +10,7 @@ from typing import cast
 from chunkwise.documents.loader import Loader
 from chunkwise.documents.options import LoadOptions
 from chunkwise.documents.source import Source
-from chunkwise.errors import MissingExtra, UnreadableDocument
+from chunkwise.errors import UnreadableDocument
 from chunkwise.registry import Registry
 
 _HERE = "chunkwise.documents"
@@ -64,8 +64,6 @@ def crash_is_unreadable(source: Source, loader: str) -> Iterator[None]:
         yield
     except UnreadableDocument:
         raise
-    except MissingExtra as error:
-        raise UnreadableDocument(source.origin, str(error)) from error
     except Exception as error:
         # Parsers of foreign formats fail on hostile files in ways nobody lists; the run goes on.
         what = f"the {loader} loader failed: {type(error).__name__}: {str(error)[:200]}"

@@ -14,6 +14,7 @@ from chunkwise.text.graphemes import Graphemes
 from chunkwise.text.lines import Lines
 from chunkwise.text.markdown_blocks import markdown_blocks
 from chunkwise.text.measure import Measure, measure_of
+from chunkwise.text.merge import merged
 from chunkwise.text.plain_blocks import plain_blocks
 from chunkwise.text.sections import Sections
 from chunkwise.text.sentences import sentence_starts
@@ -76,7 +77,7 @@ class Analyzed:
             line = self.lines.start
             inside = code[:, 0].searchsorted(line, "right") - 1
             starts.append(line[(inside >= 0) & (line < code[inside, 1])])
-        return self._tiles(np.concatenate(starts))
+        return self._tiles(*starts)
 
     def _sentences_in_prose(self) -> NDArray[np.int64]:
         starts = sentence_starts(self.characters)
@@ -86,11 +87,11 @@ class Analyzed:
         inside = prose[:, 0].searchsorted(starts, "right") - 1
         return starts[(inside >= 0) & (starts < prose[inside, 1])]
 
-    def _tiles(self, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _tiles(self, *parts: NDArray[np.int64]) -> NDArray[np.int64]:
         """Sorted starts without doubles, the first at 0, none inside a grapheme cluster."""
         if not self.text:
-            return starts[:0]
-        starts = np.unique(np.concatenate(([0], starts)))
+            return parts[0][:0]
+        starts = merged(np.zeros(1, dtype=np.int64), *parts)
         return self.graphemes.keep(starts)
 
     @cached_property
@@ -100,7 +101,7 @@ class Analyzed:
         if self.document.format == "code" or not len(blocks):
             return self._tiles(self._after_blank_lines())
         single = blocks.start[blocks.of("heading", "paragraph", "code")]
-        return self._tiles(np.concatenate((single, blocks.lists[:, 0], blocks.tables[:, 0])))
+        return self._tiles(single, blocks.lists[:, 0], blocks.tables[:, 0])
 
     def _after_blank_lines(self) -> NDArray[np.int64]:
         blank = self.lines.blank
@@ -131,7 +132,7 @@ class Analyzed:
             inside = words[words.searchsorted(lo, "right") : words.searchsorted(hi)]
             places = np.concatenate(([lo], inside, [hi]))
             extra.append(places[_furthest(tokens.searchsorted(places), max_tokens)])
-        return np.unique(np.concatenate((starts, *extra)))
+        return merged(starts, *extra)
 
 
 def _furthest(before: NDArray[np.int64], limit: int) -> list[int]:

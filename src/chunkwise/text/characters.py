@@ -80,6 +80,20 @@ def _classify(point: int) -> int:
     return kind
 
 
+def kind_of(char: str) -> int:
+    """The kinds of one character."""
+    point = ord(char)
+    if not _table[point]:
+        _learn([point])
+    return int(_table[point])
+
+
+def _learn(points: list[int]) -> None:
+    for point in points:
+        _table[point] = _classify(point)
+        _lower[point] = ord(chr(point).lower()[0])
+
+
 class Characters:
     """Code points and their kinds, one array element a character."""
 
@@ -92,18 +106,16 @@ class Characters:
 
     @cached_property
     def kinds(self) -> NDArray[np.uint16]:
-        kinds = _table[self.points]
+        kinds = _table.take(self.points)
         unknown = self.points[kinds == 0]
         if len(unknown):
-            for point in np.unique(unknown).tolist():
-                _table[point] = _classify(point)
-                _lower[point] = ord(chr(point).lower()[0])
-            kinds = _table[self.points]
+            _learn(np.unique(unknown).tolist())
+            kinds = _table.take(self.points)
         return kinds
 
     def lower(self, positions: NDArray[np.int64]) -> NDArray[np.uint32]:
         """Lower-case code points of the characters at these positions."""
-        return _lower[self.points[positions]]
+        return _lower.take(self.points[positions])
 
     @cached_property
     def solid(self) -> NDArray[np.int64]:

@@ -2,59 +2,93 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from chunkwise.text.characters import JOINER, MARK, Characters
+from chunkwise.text.characters import JOINER, MARK, Characters, kind_of
 
 _CLUSTER = regex.compile(r"\X")
+_JOINING = MARK | JOINER
+_FIRST_MARK = "\u0300"
+"""No character below it joins another, but for line feed behind carriage return."""
 _FLAG_A, _FLAG_Z = 0x1F1E6, 0x1F1FF
 _LOW_CONTROLS = [0xAD, 0x61C, 0x180E]
 """Control characters below U+2000 outside the two control blocks: soft hyphen, Arabic and Mongolian marks."""
 
 
 class Graphemes:
-    """Positions inside grapheme clusters, kept as runs `[first, last]` of forbidden cuts."""
+    """Positions inside grapheme clusters, kept as runs `[first, last]` of forbidden cuts.
+
+    Most cuts lie between two characters that never join; the runs are found when one does not.
+    """
 
     def __init__(self, characters: Characters) -> None:
-        self._first, self._last = _forbidden_runs(characters)
-        self.trivial = len(self._first) == 0
+        self._characters = characters
+        self._text = characters.text
+        self.trivial = self._text.isascii() and "\r\n" not in self._text
         """Every position may be cut."""
 
+    @cached_property
+    def _runs(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        return _forbidden_runs(self._characters)
+
+    def _is_sure(self, position: int) -> bool:
+        """Whether the two characters beside the position alone make it a break."""
+        if self.trivial or position <= 0 or position >= len(self._text):
+            return True
+        before, after = self._text[position - 1], self._text[position]
+        if before < _FIRST_MARK and after < _FIRST_MARK:
+            return before != "\r" or after != "\n"
+        return not (kind_of(before) | kind_of(after)) & _JOINING and not (
+            _is_flag(before) and _is_flag(after)
+        )
+
+    def _are_sure(self, cuts: NDArray[np.int64]) -> bool:
+        cuts = cuts[(cuts > 0) & (cuts < len(self._text))]
+        kinds, points = self._characters.kinds, self._characters.points
+        unsure = ((kinds[cuts] | kinds[cuts - 1]) & np.uint16(_JOINING)) != 0
+        unsure |= (points[cuts - 1] == 13) & (points[cuts] == 10)
+        unsure |= (points[cuts] >= _FLAG_A) & (points[cuts] <= _FLAG_Z)
+        return not unsure.any()
+
     def is_break(self, position: int) -> bool:
-        return self.trivial or self.floor(position) == position
+        return self._is_sure(position) or self._run_around(position) is None
 
     def floor(self, position: int) -> int:
         """The nearest allowed cut at or before the position."""
-        if self.trivial:
-            return position
-        run = int(self._first.searchsorted(position, "right")) - 1
-        if run >= 0 and position <= self._last[run]:
-            return int(self._first[run]) - 1
-        return position
+        run = None if self._is_sure(position) else self._run_around(position)
+        return position if run is None else run[0] - 1
 
     def ceil(self, position: int) -> int:
         """The nearest allowed cut at or after the position."""
-        if self.trivial:
-            return position
-        run = int(self._first.searchsorted(position, "right")) - 1
-        if run >= 0 and position <= self._last[run]:
-            return int(self._last[run]) + 1
-        return position
+        run = None if self._is_sure(position) else self._run_around(position)
+        return position if run is None else run[1] + 1
+
+    def _run_around(self, position: int) -> tuple[int, int] | None:
+        first, last = self._runs
+        run = int(first.searchsorted(position, "right")) - 1
+        if run >= 0 and position <= last[run]:
+            return int(first[run]), int(last[run])
+        return None
 
     def keep(self, cuts: NDArray[np.int64]) -> NDArray[np.int64]:
         """Only those of the sorted cuts that break no cluster."""
-        if self.trivial or not len(cuts):
+        if self.trivial or self._are_sure(cuts):
             return cuts
-        run = self._first.searchsorted(cuts, "right") - 1
-        return cuts[(run < 0) | (cuts > self._last[run])]
+        first, last = self._runs
+        run = first.searchsorted(cuts, "right") - 1
+        return cuts[(run < 0) | (cuts > np.append(last, 0)[run])]
+
+
+def _is_flag(char: str) -> bool:
+    return _FLAG_A <= ord(char) <= _FLAG_Z
 
 
 def _forbidden_runs(characters: Characters) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    text, none = characters.text, np.zeros(0, dtype=np.int64)
-    if text.isascii() and "\r\n" not in text:
-        return none, none
+    text = characters.text
     points = characters.points
     forbidden = np.zeros(len(points) + 1, dtype=np.bool_)
     forbidden[1:-1] = (points[:-1] == 13) & (points[1:] == 10)
