@@ -124,8 +124,11 @@ class Characters:
 
     def next_solid(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """The first character at or after each position that is no white space; the text's length if none."""
-        index = self.solid.searchsorted(positions)
-        return np.append(self.solid, len(self.text))[index]
+        return self._solid_or_end[self.solid.searchsorted(positions)]
+
+    @cached_property
+    def _solid_or_end(self) -> NDArray[np.int64]:
+        return np.append(self.solid, len(self.text))
 
     def are(self, flags: int) -> NDArray[np.bool_]:
         """Whether each character has any of these kinds."""

@@ -108,22 +108,27 @@ class _Reader:
         self.after_blank = True
 
     def read(self) -> Blocks:
-        change = np.flatnonzero(np.diff(self.kind)) + 1
-        bounds = [0, *change.tolist(), len(self.kind)]
-        run_kinds = self.kind[bounds[:-1]].tolist()
+        starts = np.concatenate(([0], np.flatnonzero(np.diff(self.kind)) + 1))
+        ends = np.append(starts[1:], len(self.kind))
+        run = self.kind[starts]
+        apart = np.append(True, np.isin(run[:-1], (kinds.BLANK, kinds.RULE)))
+        solid = run != kinds.BLANK
         handlers = {
             kinds.TEXT: self._text, kinds.INDENTED: self._indented, kinds.HEADING: self._headings,
             kinds.ITEM: self._items, kinds.HEADER: self._header, kinds.ROW: self._rows,
             kinds.FENCED: self._fenced, kinds.UNDERLINE: self._underline,
+            kinds.RULE: self._rule, kinds.DELIMITER: self._delimiter,
         }  # fmt: skip
-        for kind, lo, hi in zip(run_kinds, bounds, bounds[1:], strict=False):
-            handler = handlers.get(kind)
-            if handler is not None:
-                handler(lo, hi)
-            elif kind == kinds.RULE:
-                self.in_list = False
-            self.after_blank = kind in (kinds.BLANK, kinds.RULE)
+        columns = (run[solid], starts[solid], ends[solid], apart[solid])
+        for kind, lo, hi, self.after_blank in zip(*(c.tolist() for c in columns), strict=True):
+            handlers[kind](lo, hi)
         return Blocks(self.kinds, self.starts, self.ends, self.depths, self.groups)
+
+    def _rule(self, lo: int, hi: int) -> None:
+        self.in_list = False
+
+    def _delimiter(self, lo: int, hi: int) -> None:
+        """Taken in with the header above it."""
 
     def _add(self, kind: int, start: int, end: int, level: int = 0, group: int = 0) -> None:
         self.kinds.append(kind)

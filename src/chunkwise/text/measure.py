@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from chunkwise.text.tokenizers import Tokenizer
 
-_LOOK_BACK = 64
-"""How far before a span's end a restart is sought; without one the whole span is counted."""
+_LOOK = 64
+"""How far from a span's edge a restart is sought; without one the whole span is counted."""
 
 
 class Measure:
@@ -63,8 +63,8 @@ class Measure:
         restart = self.tokenizer.restart
         if restart is None:
             return self.tokenizer.count(self.text[start:end])
-        head = start if start == 0 else self._first_restart(start, end)
-        tail = end if end == len(self.text) else self._last_restart(head, end)
+        head = start if start == 0 else self._restart_behind(start, end)
+        tail = end if end == len(self.text) else self._restart_before(head, end)
         if head < 0 or tail < 0:
             return self.tokenizer.count(self.text[start:end])
         total = self.before(tail) - self.before(head)
@@ -74,22 +74,29 @@ class Measure:
             total += self.tokenizer.count(self.text[tail:end])
         return total
 
-    def _first_restart(self, start: int, end: int) -> int:
+    def _restart_behind(self, start: int, end: int) -> int:
+        """A restart soon behind the start, or -1."""
         assert self.tokenizer.restart is not None
         # Bounded: text without a restart must not be searched to its end for every span.
-        match = self.tokenizer.restart.search(self.text, start, min(end, start + _LOOK_BACK))
+        stop = min(end, start + _LOOK)
+        space = self.text.find(" ", start, stop)
+        if space >= 0 and self.tokenizer.restart.match(self.text, space):
+            return space
+        match = self.tokenizer.restart.search(self.text, start, stop)
         return match.start() if match else -1
 
-    def _last_restart(self, start: int, end: int) -> int:
+    def _restart_before(self, start: int, end: int) -> int:
+        """The end if it is a restart, else one soon before it, or -1."""
         assert self.tokenizer.restart is not None
         if self.tokenizer.restart.match(self.text, end):
             return end
+        low = max(start, end - _LOOK)
+        space = self.text.rfind(" ", low, end)
+        if space >= 0 and self.tokenizer.restart.match(self.text, space):
+            return space
         last = -1
-        for width in (_LOOK_BACK // 4, _LOOK_BACK):  # most restarts are a word away
-            for match in self.tokenizer.restart.finditer(self.text, max(start, end - width), end):
-                last = match.start()
-            if last >= 0:
-                break
+        for match in self.tokenizer.restart.finditer(self.text, low, end):
+            last = match.start()
         return last
 
 

@@ -25,6 +25,8 @@ _DIVISION = re.compile(
     r"|sección|artículo|раздел|статья)(?=\s)",
     re.IGNORECASE,
 )
+_INITIALS = frozenset("bpvtlckased§第чкгрсBPVTLCKASEDЧКГРС")
+"""First letters of the words above, to pass over most lines at once."""
 _DIVISION_NUMBER = re.compile(
     r"\s*(?:the\s+)?(?:\d+(?:\.\d+)*|[ivxlcdm]+|[a-z]|[а-я]|one|two|three|four|five|six|seven|eight|nine|ten"
     r"|eleven|twelve|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth"
@@ -91,7 +93,7 @@ def _headings(lines: Lines, kind: NDArray[np.int8], dense: bool) -> NDArray[np.i
         alone = bool(blank_before[line] and blank_after[line])
         if not alone and (depth < 2 and not (dense and _shouts(text))):
             continue
-        if not alone and (wrapped[line] or ". " in text[text.index(" ") :]):
+        if not alone and (wrapped[line] or ". " in text.split(None, 1)[-1]):
             continue  # the first line of a clause, not its title
         if not alone and line + 1 < len(lines) and kind[line + 1] == kinds.ITEM:
             continue
@@ -129,28 +131,34 @@ def _division(text: str) -> re.Match[str] | None:
 
 def _heading_level(text: str) -> tuple[int, int]:
     """Level (0: no heading) and, for numbered ones, the number's depth."""
-    division = _division(text)
+    if text[0].isdigit():
+        return _numbered_level(text)
+    division = _division(text) if text[0] in _INITIALS else None
     if division:
         if text[-1] not in ",;":
             return (1 if division["top"] else 2 if division["chapter"] else 3), 0
         return 0, 0
-    if _PAGE.fullmatch(text):
-        return 0, 0
-    number = _NUMBER.fullmatch(text)
-    if number:
-        depth = number["number"].count(".") + 1
-        ends_like_text = text[-1] in ".,;:!?" and not text.isupper()
-        opens = not number["title"][0].islower() and any(map(str.isalpha, number["title"]))
-        return (min(2 + depth, _DEEPEST), depth) if opens and not ends_like_text else (0, 0)
-    roman = _ROMAN.fullmatch(text)
+    roman = _ROMAN.fullmatch(text) if text[0] in "IVXLC" else None
     if roman and text[-1] not in ".,;:" and not roman["title"][0].islower():
         return 2, 0
-    return (2, 0) if _shouts(text) else (0, 0)
+    return (2, 0) if _shouts(text) and not _PAGE.fullmatch(text) else (0, 0)
+
+
+def _numbered_level(text: str) -> tuple[int, int]:
+    number = _NUMBER.fullmatch(text)
+    if number is None:
+        return (2, 0) if _shouts(text) else (0, 0)
+    depth = number["number"].count(".") + 1
+    ends_like_text = text[-1] in ".,;:!?" and not text.isupper()
+    opens = not number["title"][0].islower() and any(map(str.isalpha, number["title"]))
+    return (min(2 + depth, _DEEPEST), depth) if opens and not ends_like_text else (0, 0)
 
 
 def _shouts(text: str) -> bool:
+    if not text.isupper():
+        return False
     letters = sum(map(str.isalpha, text))
-    return text.isupper() and letters >= 3 and letters * 2 >= len(text) and text[-1] not in ",;"
+    return letters >= 3 and letters * 2 >= len(text) and text[-1] not in ",;"
 
 
 def _read(lines: Lines, kind: NDArray[np.int8], levels: NDArray[np.int64]) -> Blocks:

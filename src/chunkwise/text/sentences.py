@@ -142,16 +142,45 @@ def _full_stop_ends(
     following: NDArray[np.int64],
 ) -> NDArray[np.bool_]:
     """Whether a lone full stop before white space and no small letter ends its sentence."""
-    never, numbered, rarely, often, openers, months = _lists()
+    never, numbered, rarely, often, _, _ = _lists()
     before, length = hash_beside(characters, at - 1, _WORD, _INSIDE_WORD, -1)
+    ends = ~listed(before, never)
+    # Behind a word of some length that is on no list a full stop is what it seems.
+    doubtful = (
+        (length == 1)
+        | _has(characters, np.maximum(at - 1, 0), DIGIT)
+        | _acronym(characters, at, length)
+    )
+    for words in (numbered, rarely, often):
+        doubtful |= listed(before, words)
+    index = np.flatnonzero(ends & doubtful)
+    ends[index] = _doubtful_ends(
+        characters, at[index], after[index], following[index], before[index], length[index]
+    )
+    return ends
+
+
+def _acronym(
+    characters: Characters, at: NDArray[np.int64], length: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    return (length >= 3) & (characters.points[np.maximum(at - 2, 0)] == ord("."))
+
+
+def _doubtful_ends(
+    characters: Characters,
+    at: NDArray[np.int64],
+    after: NDArray[np.int64],
+    following: NDArray[np.int64],
+    before: NDArray[np.uint64],
+    length: NDArray[np.int64],
+) -> NDArray[np.bool_]:
+    """The same behind initials, numbers, acronyms and words that may end a sentence or not."""
+    _, numbered, rarely, often, openers, months = _lists()
     behind, behind_length = hash_beside(characters, following, _WORD, "", 1)
     opens = listed(behind, openers)
-    number_follows = _has(characters, following, DIGIT)
-    acronym = (length >= 3) & (characters.points[np.maximum(at - 2, 0)] == ord("."))
-    digits = _has(characters, np.maximum(at - 1, 0), DIGIT)
-    previous_letter = _has(characters, np.maximum(at - 1, 0), LETTER)
-    capital = _has(characters, np.maximum(at - 1, 0), UPPER)
-    initial = (length == 1) & previous_letter
+    previous = np.maximum(at - 1, 0)
+    digits, capital = _has(characters, previous, DIGIT), _has(characters, previous, UPPER)
+    initial = (length == 1) & _has(characters, previous, LETTER)
     # "т. д. Потом" ends, "z. B. ein" and "p. A. Meyer" go on: a lone small letter counts as an
     # abbreviation's end unless another initial follows.
     initial_follows = (behind_length == 1) & _has(characters, following, UPPER)
@@ -162,16 +191,12 @@ def _full_stop_ends(
     )
     ordinal = digits & (length <= 2) & listed(behind, months)
     word_start = at - length
-    marker = (
-        digits
-        & (length <= 3)
-        & ((word_start == 0) | _has(characters, np.maximum(word_start - 1, 0), NEWLINE))
-    )  # "1. First" at the start of a line
-    goes_on = listed(before, never) | ordinal | marker
-    goes_on |= listed(before, numbered) & number_follows
-    goes_on |= (
-        (listed(before, rarely) | (acronym & ~listed(before, often))) & ~opens & (after == at + 1)
-    )
+    opens_line = (word_start == 0) | _has(characters, np.maximum(word_start - 1, 0), NEWLINE)
+    marker = digits & (length <= 3) & opens_line  # "1. First" at the start of a line
+    goes_on = ordinal | marker
+    goes_on |= listed(before, numbered) & _has(characters, following, DIGIT)
+    seldom = listed(before, rarely) | (_acronym(characters, at, length) & ~listed(before, often))
+    goes_on |= seldom & ~opens & (after == at + 1)
     goes_on |= initial & ~small_and_last & ~(capital & opens & (behind_length > 1))
     return ~goes_on
 

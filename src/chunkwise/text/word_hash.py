@@ -11,7 +11,7 @@ from chunkwise.text.characters import Characters
 
 _BASE = 1_000_003
 _MASK = (1 << 64) - 1
-_LONGEST = 14
+_LONGEST = 12
 
 
 def hash_words(words: Iterable[str], *, backwards: bool) -> NDArray[np.uint64]:
