@@ -63,7 +63,8 @@ class Measure:
         restart = self.tokenizer.restart
         if restart is None:
             return self.tokenizer.count(self.text[start:end])
-        head = start if start == 0 else self._restart_behind(start, end)
+        clean = start == 0 or restart.match(self.text, start)
+        head = start if clean else self._restart_behind(start, end)
         tail = end if end == len(self.text) else self._restart_before(head, end)
         if head < 0 or tail < 0:
             return self.tokenizer.count(self.text[start:end])

@@ -18,9 +18,12 @@ from chunkwise.text.characters import SURROGATE
 
 # Both split a text by a regular expression before merging bytes, and merge nothing across. Its
 # alternatives look ahead only within white space, so a piece always starts at a space that follows
-# something else, and at a punctuation mark (no apostrophe, it may be a contraction) after a letter
-# or digit, whatever stands further away.
-_RESTART = re.compile(r"(?<=\S)(?= )|(?<=[^\W_])(?=[.,;:!?)\]。，、；：！？）」』])")
+# something else, at what follows a line break (no slash: o200k lets it go on), and at a line break
+# or punctuation mark (no apostrophe: it may be a contraction) behind a letter or digit, whatever
+# stands further away.
+_RESTART = re.compile(
+    r"(?<=\S)(?= )|(?<=[\r\n])(?=[^\s/])|(?<=[^\W_])(?=[\r\n.,;:!?)\]。，、；：！？）」』])"
+)
 
 
 def _package() -> Path:
@@ -63,9 +66,9 @@ class OpenAITokenizer:
 
     def count(self, text: str) -> int:
         try:
-            return int(self._encoding.count(text))
+            return self._encoding.count(text)
         except UnicodeEncodeError:
-            return int(self._encoding.count(SURROGATE.sub("\ufffd", text)))
+            return self._encoding.count(SURROGATE.sub("\ufffd", text))
 
     def offsets(self, text: str) -> NDArray[np.int64]:
         try:
