@@ -58,14 +58,13 @@ def test_chunks_travel_between_processes_with_their_section(folder: Path) -> Non
     assert again[1].section == ("B", "C")
 
 
-def test_a_duplicate_id_is_skipped_with_both_places(tmp_path: Path) -> None:
+def test_records_of_two_files_with_one_id_are_both_kept(tmp_path: Path) -> None:
     for name in ("one.jsonl", "two.jsonl"):
-        (tmp_path / name).write_text(json.dumps({"id": "same", "text": "Text."}) + "\n")
-    skipped: list[UnreadableDocument] = []
-    chunks = list(chunkwise.chunk(tmp_path, on_skip=skipped.append))
-    assert [chunk.id for chunk in chunks] == ["same::0"]
-    assert "duplicate id 'same'" in skipped[0].reason
-    assert "one.jsonl" in skipped[0].reason
+        (tmp_path / name).write_text(json.dumps({"id": "same", "text": f"Text of {name}."}) + "\n")
+    for jobs in (1, 2):
+        chunks = list(chunkwise.chunk(tmp_path, jobs=jobs))
+        assert [chunk.id for chunk in chunks] == ["same::0", f"{tmp_path}/two.jsonl/same::0"]
+        assert chunks[1].text == "Text of two.jsonl."
 
 
 def test_a_stream_is_not_read_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,6 +92,18 @@ def test_a_stream_is_not_read_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     for _ in range(10):
         next(chunks)
     assert seen <= 11
+
+
+def test_parameters_can_be_keywords_and_functions() -> None:
+    strategy = chunkwise.get_strategy("sentences(overlap=0)", max_tokens=12, tokenizer=len)
+    chunks = chunkwise.chunk_text("One two. Three four. Five.", strategy)
+    assert [chunk.text for chunk in chunks] == ["One two.", "Three four.", "Five."]
+    assert chunks[0].token_count == 8
+
+
+def test_bytes_are_refused_with_the_reason() -> None:
+    with pytest.raises(InvalidParameter, match="decode bytes first"):
+        chunkwise.chunk_text(b"bytes")  # type: ignore[arg-type]
 
 
 def test_chunk_text_recognises_markdown_unless_told() -> None:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import itertools
 import os
+import signal
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
 from multiprocessing import get_context
+from pathlib import Path
 from typing import NamedTuple
 
 from chunkwise.chunkers import Chunker, Strategy, get_strategy
 from chunkwise.core import Chunk, Document
 from chunkwise.documents import LoadOptions, OnSkip, Source, is_stream, load, sources
 from chunkwise.documents.markdown import looks_like_markdown
-from chunkwise.errors import ChunkwiseError, UnreadableDocument
+from chunkwise.errors import ChunkwiseError, InvalidParameter, UnreadableDocument
 
 DEFAULT_STRATEGY = "structure"
 
@@ -42,6 +45,10 @@ def chunk_text(
     text: str, strategy: StrategyLike = DEFAULT_STRATEGY, *, format: str = "auto", id: str = "text"
 ) -> list[Chunk]:
     """The chunks of a string; `format` is text, markdown or auto (Markdown where it looks like it)."""
+    if not isinstance(text, str):
+        raise InvalidParameter(
+            f"text is {type(text).__name__}; a str is needed: decode bytes first"
+        )
     if format == "auto":
         format = "markdown" if looks_like_markdown(text) else "text"
     return list(get_strategy(strategy).chunks(Document(id, text, format=format)))
@@ -79,12 +86,16 @@ def chunk_each(
     *,
     options: LoadOptions | None = None,
     jobs: int = 1,
+    leave_out: Collection[Path] = (),
 ) -> Iterator[Outcome]:
-    """Every document with its chunks, and every source that could not be read, in the order of the inputs."""
+    """Every document with its chunks, and every source that could not be read, in the order of the inputs.
+
+    `leave_out` names resolved paths that are no documents: the files the caller writes.
+    """
     paths = [inputs] if isinstance(inputs, str | os.PathLike) else list(inputs)
     options = options or LoadOptions()
     get_strategy(strategy)  # a wrong parameter is an error now, not after the first file
-    work = _units(paths, options)
+    work = _units(paths, options, leave_out)
     found = (
         _alone(work, strategy, options) if jobs == 1 else _together(work, strategy, options, jobs)
     )
@@ -94,11 +105,15 @@ def chunk_each(
 _Unit = Source | Document | UnreadableDocument
 
 
-def _units(paths: list[str | os.PathLike[str]], options: LoadOptions) -> Iterator[_Unit]:
+def _units(
+    paths: list[str | os.PathLike[str]], options: LoadOptions, leave_out: Collection[Path]
+) -> Iterator[_Unit]:
     """What there is to do: files a worker opens by itself, records read here, and what is skipped already."""
     skipped: deque[UnreadableDocument] = deque()
     for source in sources(paths, skipped.append):
         yield from _drain(skipped)
+        if leave_out and source.path is not None and Path(source.path).resolve() in leave_out:
+            continue
         if options.loader is None and is_stream(source):
             for document in load(source, options, skipped.append):
                 yield from _drain(skipped)
@@ -139,7 +154,7 @@ def _together(
 ) -> Iterator[Outcome]:
     waiting: deque[Future[list[Outcome]]] = deque()
     # Not forked: a fork copies locks that another thread of the caller may hold.
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(jobs, get_context("spawn"), _leave_interrupts) as pool:
         try:
             for batch in _batches(work):
                 waiting.append(pool.submit(_work, batch, strategy, options))
@@ -153,6 +168,11 @@ def _together(
             ) from None
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+def _leave_interrupts() -> None:
+    """Ctrl-C reaches every process; the one that reads the results answers for all."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _work(batch: list[_Unit], strategy: StrategyLike, options: LoadOptions) -> list[Outcome]:
@@ -188,16 +208,19 @@ def weight(unit: _Unit) -> int:
 
 
 def _unique(outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
-    """A document whose id was there before is skipped: chunk ids build on it."""
-    first: dict[str, str] = {}
+    """No two documents share an id, since chunk ids build on it: a second one is named after its file, too."""
+    taken: set[str] = set()
     for outcome in outcomes:
-        if isinstance(outcome, UnreadableDocument):
-            yield outcome
-            continue
-        document = outcome.document
-        if document.id in first:
-            reason = f"duplicate id {document.id!r} (first in {first[document.id]})"
-            yield UnreadableDocument(document.source, reason)
-        else:
-            first[document.id] = document.source
-            yield outcome
+        if isinstance(outcome, Chunked):
+            if outcome.document.id in taken:
+                outcome = _renamed(outcome, taken)
+            taken.add(outcome.document.id)
+        yield outcome
+
+
+def _renamed(chunked: Chunked, taken: set[str]) -> Chunked:
+    document = chunked.document
+    stem = f"{document.source}/{document.id}"
+    tries = itertools.chain([stem], (f"{stem}~{number}" for number in itertools.count(2)))
+    document = replace(document, id=next(name for name in tries if name not in taken))
+    return Chunked(document, [replace(chunk, document=document) for chunk in chunked.chunks])

@@ -19,6 +19,8 @@ def parse(text: str) -> tuple[str, dict[str, object]]:
     try:
         call = ast.parse(f"_({rest}", mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
+        if "%" in rest and "'" not in rest and '"' not in rest:
+            example = "a share stands in quotes: overlap='10%'"
         raise InvalidParameter(f"cannot read the strategy {text!r}; {example}") from None
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
         raise InvalidParameter(f"cannot read the strategy {text!r}; {example}")

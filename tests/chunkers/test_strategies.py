@@ -226,3 +226,19 @@ def test_one_analysis_serves_all_strategies() -> None:
 def test_text_like_a_special_token_is_text() -> None:
     text = "before <|endoftext|> after"
     assert texts(chunk_text(text, strategy="tokens(tokenizer='cl100k_base')")) == [text]
+
+
+def test_structure_never_puts_two_sections_together() -> None:
+    text = "## Refunds\n\nText a.\n\n## Shipping\n\nText b.\n\n### Abroad\n\nText c.\n"
+    chunks = chunk_text(text, strategy="structure(max_tokens=400)")
+    assert [chunk.section_path for chunk in chunks] == ["Refunds", "Shipping"]
+    assert chunks[1].text.endswith("### Abroad\n\nText c.")
+    joined = chunk_text(text, strategy="structure(max_tokens=400, min_tokens=50)")
+    assert len(joined) == 1
+
+
+def test_the_head_of_a_class_stays_with_its_first_part_and_lines_keep_their_indentation() -> None:
+    document = Document("lamp.py", PYTHON, format="code", language="python")
+    chunks = texts(list(get_strategy("code(max_tokens=30)").chunks(document)))
+    assert any(text.startswith('class Lamp:\n    """A lamp."""') for text in chunks)
+    assert any(text.startswith("    def douse(self):\n        return") for text in chunks)

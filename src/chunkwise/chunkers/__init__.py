@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from chunkwise import parameters, spec
 from chunkwise.core import Chunk, Document, Piece, Span
-from chunkwise.errors import InvalidParameter
+from chunkwise.errors import BrokenContract, ChunkwiseError, InvalidParameter
 from chunkwise.registry import Registry
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.tokenizers import DEFAULT, TokenizerLike
@@ -54,33 +54,49 @@ class Strategy:
         if not analyzed.text or analyzed.text.isspace():
             return
         measure = analyzed.measure(self.limit[0] if self.limit else DEFAULT)
-        for index, found in enumerate(self.chunker.split(analyzed)):
+        source, size = analyzed.document, len(analyzed.text)
+        for index, found in enumerate(self._split(analyzed)):
             piece = found if isinstance(found, Piece) else Piece(*found)
-            count = piece.token_count
+            start, end, context, count = piece
+            if not 0 <= start < end <= size:
+                raise BrokenContract(
+                    f"the strategy {self.name} returned ({start}, {end}) for {source.id}, which has "
+                    f"{size:,} characters; spans start at 0 or later, end after they start and within the text"
+                )
             if count < 0:
-                count = measure.count(piece.start, piece.end)
-            yield Chunk(
-                analyzed.document,
-                index,
-                piece.start,
-                piece.end,
-                count,
-                piece.context,
-                self.label,
-                analyzed,
-            )
+                count = measure.count(start, end)
+            yield Chunk(source, index, start, end, count, context, self.label, analyzed)
+
+    def _split(self, analyzed: Analyzed) -> Sequence[Span | Piece]:
+        if self.name in registry.builtin:
+            return self.chunker.split(analyzed)
+        try:
+            return self.chunker.split(analyzed)
+        except Exception as error:  # somebody else's code: say whose, and on what
+            raise ChunkwiseError(
+                f"the strategy {self.name} failed on {analyzed.document.id}: {type(error).__name__}: {error}"
+            ) from error
 
 
-def get_strategy(strategy: str | Chunker | Strategy) -> Strategy:
-    """A strategy from "name(parameter=value)", `./file.py:Class`, or an object with `split`."""
+def get_strategy(strategy: str | Chunker | Strategy, **parameters_given: object) -> Strategy:
+    """A strategy from "name(parameter=value)", `./file.py:Class`, or an object with `split`.
+
+    Keywords are parameters too: `get_strategy("sentences", max_tokens=100, tokenizer=my_count)`.
+    """
     if isinstance(strategy, Strategy):
         return strategy
     if not isinstance(strategy, str):
-        if not callable(getattr(strategy, "split", None)):
-            raise InvalidParameter(f"{strategy!r} is no strategy: it has no method `split`")
-        return Strategy(_name_of(strategy), strategy)
+        return Strategy(_name_of(strategy), _checked(strategy))
     name, values = spec.parse(strategy)
-    return Strategy(name, parameters.build(registry.get(name), name, values))
+    made = parameters.build(registry.get(name), name, {**values, **parameters_given})
+    return Strategy(name, _checked(made))
+
+
+def _checked(chunker: Any) -> Chunker:
+    if not callable(getattr(chunker, "split", None)):
+        raise InvalidParameter(f"{type(chunker).__name__} is no strategy: it has no method `split`")
+    made: Chunker = chunker
+    return made
 
 
 def _name_of(chunker: object) -> str:

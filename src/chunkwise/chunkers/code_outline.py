@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,7 +11,11 @@ from chunkwise.chunkers.grammars import parser_for
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.lines import Lines
 
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser, TreeCursor
+
 _DEEPEST = 8
+_NO_CUT = 1000
 _CLOSING = [ord(char) for char in ")]}"]
 
 
@@ -23,51 +29,60 @@ def outline_levels(document: Analyzed, language: str) -> list[NDArray[np.int64]]
     return [keep(cuts) for cuts in [*outline, document.lines.start] if len(cuts)]
 
 
-def _by_tree(document: Analyzed, parser: object) -> list[NDArray[np.int64]]:
-    """Lines on which a syntax node starts, by the number of nodes of several lines around it."""
-    data = document.text.encode("utf-8", "surrogatepass")
-    lines = document.lines
-    tree = parser.parse(data)  # type: ignore[attr-defined]
+def _by_tree(document: Analyzed, parser: Parser) -> list[NDArray[np.int64]]:
+    """Rows on which a syntax node starts, by the number of nodes of several rows around it."""
+    tree = parser.parse(document.text.encode("utf-8", "surrogatepass"))
     depth_of: dict[int, int] = {}
-    comments: set[int] = set()
+    said_above: set[int] = set()
     cursor = tree.walk()
-    depth, descend = 0, True
+    # Of each node around: its row, and whether its next row still belongs to its head.
+    around: list[list[int]] = []
+    descend = True
+    row = 0
     while True:
         if descend and cursor.goto_first_child():
-            node = cursor.node
-            depth += 1
-        elif cursor.goto_next_sibling():
-            node = cursor.node
-        elif cursor.goto_parent():
-            depth -= 1
+            # A keyword or bracket opens a head ("class X:", "{"); a statement opens a plain sequence.
+            around.append([row, not _node(cursor).is_named])
+        elif not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                break
+            around.pop()
             descend = False
             continue
-        else:
-            break
-        row = node.start_point[0]
-        several = node.end_point[0] > row
-        depth_of.setdefault(row, depth)
-        if "comment" in node.type or "decorator" in node.type or "attribute" in node.type:
-            comments.update(range(row, node.end_point[0] + 1))
-        # A node on one line holds no line to cut at.
-        descend = several and depth < 3 * _DEEPEST
-    return _ranked(lines, data, depth_of, comments)
+        node = _node(cursor)
+        row, last = node.start_point[0], node.end_point[0]
+        descend = last > row and len(around) < 3 * _DEEPEST  # else there is no row to cut at
+        if not node.is_named:
+            continue
+        if around[-1][1] and row > around[-1][0]:
+            around[-1][1] = False  # a head stays with what follows it
+            depth_of.setdefault(row, _NO_CUT)
+        depth_of.setdefault(row, len(around))
+        if any(word in node.type for word in ("comment", "decorator", "attribute", "annotation")):
+            said_above.update(range(row, last + 1))
+    return _ranked(document.lines, depth_of, said_above)
+
+
+def _node(cursor: TreeCursor) -> Node:
+    assert cursor.node is not None
+    return cursor.node
 
 
 def _ranked(
-    lines: Lines, data: bytes, depth_of: dict[int, int], comments: set[int]
+    lines: Lines, depth_of: dict[int, int], said_above: set[int]
 ) -> list[NDArray[np.int64]]:
     # The tree counts rows by line feeds alone; our lines may have other breaks.
-    feeds = np.flatnonzero(lines.characters.points == 10) + 1
-    row_start = np.concatenate(([0], feeds))
+    row_start = np.concatenate(([0], np.flatnonzero(lines.characters.points == 10) + 1))
+    top_of: dict[int, int] = {}
     by_depth: dict[int, list[int]] = {}
-    for row, depth in depth_of.items():
-        if row >= len(row_start):
-            continue
-        top = row
-        while top - 1 in comments and depth_of.get(top - 1, depth) >= depth:
-            top -= 1  # what is said above a function goes with it
-        by_depth.setdefault(depth, []).append(top)
+    for row in sorted(depth_of):
+        depth = depth_of[row]
+        above = row - 1
+        # What is said above a function goes with it.
+        joins = above in said_above and depth_of.get(above, depth) >= depth
+        top_of[row] = top_of.get(above, above) if joins else row
+        if depth != _NO_CUT and row < len(row_start):
+            by_depth.setdefault(depth, []).append(top_of[row])
     ranks = sorted(by_depth)[:_DEEPEST]
     return [np.unique(row_start[np.array(by_depth[depth])]) for depth in ranks]
 

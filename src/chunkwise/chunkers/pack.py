@@ -12,6 +12,7 @@ from chunkwise.text.analysis import Analyzed
 from chunkwise.text.measure import Measure
 
 _SOLID = re.compile(r"\S")
+_DEEPEST_INDENT = 200
 
 
 class _Frame(NamedTuple):
@@ -28,7 +29,8 @@ class Packer:
 
     Levels are ordered from the most to the least preferred cut; between graphemes is always the last.
     With `nested` a piece too large for its level is split by itself, and what is left of it is not
-    filled up with the next piece, as recursive splitting does.
+    filled up with the next piece, as recursive splitting does. Pieces of the first `apart` levels are
+    never put together: a section is whole or divided, but not half of a chunk.
     """
 
     def __init__(
@@ -39,6 +41,7 @@ class Packer:
         levels: Sequence[Cuts],
         *,
         nested: bool = False,
+        apart: int = 0,
         overlap_from: Callable[[int], int] | None = None,
         overlap_cuts: Cuts | None = None,
     ) -> None:
@@ -48,6 +51,9 @@ class Packer:
         self._limit = limit
         self._levels: list[Cuts] = [*levels, GraphemeCuts(document.graphemes)]
         self._nested = nested
+        self._apart = apart
+        # Code is read with its indentation: a chunk starts where its first line does.
+        self._keeps_indent = document.document.format == "code"
         self._overlap_from = overlap_from
         self._overlap_cuts = overlap_cuts
         self._pieces: list[Piece] = []
@@ -80,11 +86,8 @@ class Packer:
         if cut == NONE and start < fresh:
             cut = self._fill(frame.level, fresh, fresh, frame.end)
         if cut != NONE or self._nested:
-            return (
-                cut
-                if cut != NONE or frame.level + 1 < len(self._levels)
-                else self._force(fresh, frame.end)
-            )
+            last = frame.level + 1 == len(self._levels)
+            return self._force(fresh, frame.end) if cut == NONE and last else cut
         for level in range(frame.level + 1, len(self._levels)):
             cut = self._fill(level, fresh, fresh, frame.end)
             if cut != NONE:
@@ -94,13 +97,18 @@ class Packer:
     def _fill(self, level: int, start: int, fresh: int, end: int) -> int:
         """Emit the longest chunk from `start` that ends at a cut of this level and holds to the limit."""
         reach = self._measure.reach(start, self._limit)
-        cut = end if reach >= end else self._levels[level].last(fresh, reach)
+        if level < self._apart:
+            single = self._levels[level].first(fresh, end)
+            end = end if single == NONE else single
+            cut = end if reach >= end else NONE
+        else:
+            cut = end if reach >= end else self._levels[level].last(fresh, reach)
         tries = 0
         while cut != NONE:
             stop = self._trimmed(start, cut)
             size = self._measure.count(start, stop)
             if size <= self._limit:
-                self._emit(start, stop, size)
+                self._emit(*self._indented(start, stop, size))
                 return cut
             # The chunk's own tokens may be more than its share of the document's: give up the excess,
             # and from the fourth try on half of what is left, so that any tokenizer comes to an end.
@@ -119,7 +127,9 @@ class Packer:
 
     def _overlapped(self, frame: _Frame, fresh: int) -> int:
         """Where a chunk with fresh text starts so that it repeats whole pieces of the one before."""
-        if self._overlap_from is None or not self._pieces or fresh <= frame.floor:
+        if self._overlap_from is None or not self._pieces:
+            return fresh
+        if fresh <= frame.floor or frame.level < self._apart:
             return fresh
         level = self._levels[frame.level]
         cuts = self._overlap_cuts or level
@@ -131,6 +141,18 @@ class Packer:
         while start != NONE and self._measure.reach(start, self._limit) < following:
             start = cuts.first(start, fresh)
         return fresh if start == NONE else self._solid(start, fresh)
+
+    def _indented(self, start: int, end: int, size: int) -> tuple[int, int, int]:
+        """The chunk from the start of its first line on, where that line's indentation fits, too."""
+        if not self._keeps_indent:
+            return start, end, size
+        line = self._text.rfind("\n", max(start - _DEEPEST_INDENT, 0), start) + 1
+        after = self._pieces[-1].start if self._pieces else -1
+        if after < line < start and self._text[line:start].isspace():
+            more = self._measure.count(line, end)
+            if more <= self._limit:
+                return line, end, more
+        return start, end, size
 
     def _emit(self, start: int, end: int, size: int) -> None:
         self._pieces.append(Piece(start, end, "", size))

@@ -91,6 +91,7 @@ class Sized:
         levels: Sequence[Cuts],
         *,
         nested: bool = False,
+        apart: int = 0,
         overlap_cuts: Cuts | None = None,
     ) -> Packer:
         """What fills chunks of these levels up to the limit, with the overlap asked for."""
@@ -100,6 +101,7 @@ class Sized:
             self.max_tokens,
             levels,
             nested=nested,
+            apart=apart,
             overlap_from=self._overlap_from(document),
             overlap_cuts=overlap_cuts,
         )

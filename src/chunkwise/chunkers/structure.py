@@ -18,13 +18,16 @@ from chunkwise.text.analysis import Analyzed
 
 @dataclass(frozen=True, kw_only=True)
 class Structure(Sized):
-    """Whole sections while they fit, then whole paragraphs, lists, tables and code, then their parts.
+    """A section with its subsections while it fits, then whole paragraphs, lists, tables, code, then parts.
 
     Use it for Markdown, HTML and DOCX with tables, lists and code. A split table's header is in `context`.
     """
 
     def split(self, document: Analyzed) -> Sequence[Piece]:
-        packer = self.packer(document, structure_levels(document), nested=True)
+        sections = heading_levels(document)
+        packer = self.packer(
+            document, [*sections, *block_levels(document)], nested=True, apart=len(sections)
+        )
         pieces = self.without_crumbs(document, packer.pack(0, len(document.text)))
         return self._with_table_headers(document, pieces)
 
@@ -51,8 +54,8 @@ class Structure(Sized):
         return pieces
 
 
-def structure_levels(document: Analyzed) -> list[Cuts]:
-    """Headings by depth, blocks, parts of blocks, sentences, clauses, words."""
+def heading_levels(document: Analyzed) -> list[Cuts]:
+    """Starts of sections, a level each depth of heading."""
     blocks = document.blocks
     heading = blocks.of("heading")
     levels: list[Cuts] = []
@@ -60,16 +63,21 @@ def structure_levels(document: Analyzed) -> list[Cuts]:
         starts = blocks.start[heading[blocks.level[heading] == depth]]
         # Below a bare heading the next one is no place to cut: it would stand alone.
         levels.append(ArrayCuts(partial(_headings, document, starts)))
+    return levels
+
+
+def _headings(document: Analyzed, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+    return document.graphemes.keep(glued(document, starts))
+
+
+def block_levels(document: Analyzed) -> list[Cuts]:
+    """Paragraphs, lists, tables and code, then their parts, sentences, clauses, words."""
+    blocks = document.blocks
     item = blocks.of("item")
     outer = blocks.start[item[blocks.level[item] == 0]]
     return [
-        *levels,
         ArrayCuts(lambda: glued(document, document.paragraphs)),
         ArrayCuts(lambda: document.graphemes.keep(outer)),
         *sentence_levels(document),
         *clause_levels(document),
     ]
-
-
-def _headings(document: Analyzed, starts: NDArray[np.int64]) -> NDArray[np.int64]:
-    return document.graphemes.keep(glued(document, starts))

@@ -12,6 +12,7 @@ import click
 
 from chunkwise.cli.inputs import (
     SKIPPED,
+    check_outputs,
     chosen_inputs,
     document_options,
     load_options,
@@ -61,16 +62,20 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
 
     strategy = get_strategy(options["strategy"])
     paths = chosen_inputs(inputs)
+    outputs = check_outputs(paths, options["output"], page=options["view"])
     total = bytes_of(paths)
     summary = ChunkSummary(strategy)
     with ExitStack() as stack:
         sinks = _open_sinks(stack, options, strategy)
         advance = stack.enter_context(progress("chunking", total, options["quiet"]))
-        documents = _documents(paths, total, options, summary, advance)
+        documents = _documents(paths, total, outputs, options, summary, advance)
         if sinks:
             for chunked in documents:
                 for sink in sinks:
                     sink(chunked)
+            if not summary.documents:  # leaving so, an older file of that name stays
+                click.echo("chunkwise: no document was read; nothing is written", err=True)
+                sys.exit(SKIPPED)
         else:
             _show(documents, strategy, options["show"])
     if sinks and not options["quiet"]:
@@ -85,6 +90,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
 def _documents(
     paths: list[str],
     total: int,
+    outputs: list[Path],
     options: dict[str, Any],
     summary: ChunkSummary,
     advance: Advance,
@@ -93,7 +99,9 @@ def _documents(
     from chunkwise.pipeline import Chunked, chunk_each
 
     jobs = worker_count(options["jobs"], total)
-    for outcome in chunk_each(paths, options["strategy"], options=load_options(options), jobs=jobs):
+    for outcome in chunk_each(
+        paths, options["strategy"], options=load_options(options), jobs=jobs, leave_out=outputs
+    ):
         if isinstance(outcome, Chunked):
             summary.add(outcome)
             yield outcome
@@ -110,11 +118,13 @@ def _open_sinks(
 ) -> list[Callable[[Chunked], None]]:
     """Where the chunks of each document go; nowhere: they are looked at in the terminal."""
     from chunkwise.cli.chunk_view import ChunkView
-    from chunkwise.output.writers import chunk_file, write_json_lines
+    from chunkwise.cli.stdout import JsonLines
+    from chunkwise.output.writers import chunk_file
 
     sinks: list[Callable[[Chunked], None]] = []
     if options["as_json"]:
-        sinks.append(lambda chunked: write_json_lines(sys.stdout, chunked.chunks))
+        lines = JsonLines(alone=not (options["output"] or options["view"]))
+        sinks.append(lambda chunked: lines.write(chunked.chunks))
     if options["output"]:
         write = stack.enter_context(chunk_file(options["output"]))
         sinks.append(lambda chunked: write(chunked.chunks))

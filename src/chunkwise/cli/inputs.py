@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -53,3 +54,18 @@ def worker_count(jobs: int, total_bytes: int) -> int:
     if jobs:
         return jobs
     return min(os.cpu_count() or 1, 8) if total_bytes > 4_000_000 else 1
+
+
+def check_outputs(
+    inputs: list[str], output: Path | None = None, *, page: Path | None = None
+) -> list[Path]:
+    """The files a command will write; none of them may be one of its inputs."""
+    if page is not None and page.suffix.lower() not in (".html", ".htm"):
+        raise click.UsageError(f"{page} is to be a page: its name must end in .html")
+    outputs = [path.resolve() for path in (output, page) if path is not None]
+    for name in inputs:
+        if Path(name).resolve() in outputs:
+            raise click.UsageError(
+                f"{name} is read and would be overwritten; write to another file"
+            )
+    return outputs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import signal
 import sys
 from typing import NoReturn
 
@@ -66,13 +67,16 @@ def group() -> None:
 
 def main() -> NoReturn:
     """Run a command; an error that was foreseen is one line on stderr, without a traceback."""
-    from chunkwise.errors import ChunkwiseError
+    from chunkwise.errors import ChunkwiseError, InvalidParameter, UnknownName
 
+    # So that a terminated run clears away what it had begun to write.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     try:
         group(standalone_mode=False)
+        sys.stdout.flush()
     except ChunkwiseError as error:
         click.echo(f"chunkwise: {error}", err=True)
-        sys.exit(1)
+        sys.exit(2 if isinstance(error, InvalidParameter | UnknownName) else 1)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
@@ -80,7 +84,7 @@ def main() -> NoReturn:
         click.echo("chunkwise: stopped", err=True)
         sys.exit(130)
     except BrokenPipeError:
-        # The reader of a pipe, `head` for one, has seen enough.
-        sys.stderr.close()
-        sys.exit(0)
+        from chunkwise.cli.stdout import discard_stdout
+
+        discard_stdout()
     sys.exit(0)

@@ -9,7 +9,13 @@ from typing import Any
 
 import click
 
-from chunkwise.cli.inputs import SKIPPED, chosen_inputs, document_options, load_options
+from chunkwise.cli.inputs import (
+    SKIPPED,
+    check_outputs,
+    chosen_inputs,
+    document_options,
+    load_options,
+)
 
 _EXAMPLES = """
 \b
@@ -32,6 +38,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     from chunkwise.cli.profile_run import run_profile
 
     paths = chosen_inputs(inputs)
+    check_outputs(paths, page=options["page"])
     profile, skipped = run_profile(paths, options, load_options(options))
     if options["as_json"]:
         click.echo(json.dumps(profile.to_dict(), ensure_ascii=False, indent=2))

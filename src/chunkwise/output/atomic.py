@@ -30,6 +30,8 @@ def replacing(path: Path) -> Iterator[Path]:
         with temporary.open("rb") as written:
             os.fsync(written.fileno())
         temporary.replace(path)
+    except BrokenPipeError:  # of another stream than this file
+        raise
     except OSError as error:
         raise ChunkwiseError(f"cannot write {path}: {error.strerror or error}") from error
     finally:

@@ -54,7 +54,7 @@ class Analyzed:
             return Blocks()
         if document.format == "markdown":
             return markdown_blocks(self.lines)
-        return plain_blocks(self.lines, dense=document.format == "pdf")
+        return plain_blocks(self.lines, dense=document.format == "pdf", pages=document.pages)
 
     @cached_property
     def sections(self) -> Sections:

@@ -1,0 +1,31 @@
+"""JSON lines on stdout, for as long as somebody reads them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+
+from chunkwise.core import Chunk
+from chunkwise.output.writers import write_json_lines
+
+
+def discard_stdout() -> None:
+    """The reader of the pipe, `head` for one, has seen enough: what is left to flush goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class JsonLines:
+    """Writes chunks; when nobody reads any more and nothing else is written, the run is done."""
+
+    def __init__(self, *, alone: bool) -> None:
+        self._alone = alone
+
+    def write(self, chunks: Iterable[Chunk]) -> None:
+        try:
+            write_json_lines(sys.stdout, chunks)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            discard_stdout()
+            if self._alone:
+                sys.exit(0)

@@ -1,0 +1,51 @@
+"""Words and numbers that make a line of plain text a heading: Chapter 2, § 5, 4.2 Fees, IV. On War."""
+
+from __future__ import annotations
+
+import re
+
+_DIVISION = re.compile(
+    r"(?P<top>book|part|volume|teil|buch|livre|partie|libro|parte|часть|книга)\b"
+    r"|(?P<chapter>chapter|letter|canto|act|kapitel|chapitre|capítulo|capitulo|глава)\b"
+    r"|(?P<section>section|article|appendix|annex|schedule|exhibit|scene|abschnitt|artikel|anhang|§"
+    r"|sección|artículo|раздел|статья)(?=\s)",
+    re.IGNORECASE,
+)
+INITIALS = frozenset("bpvtlckased§第чкгрсBPVTLCKASEDЧКГРС")
+"""First letters of the words above, to pass over most lines at once."""
+_DIVISION_NUMBER = re.compile(
+    r"\s*(?:the\s+)?(?:\d+(?:\.\d+)*|[ivxlcdm]+|[a-z]|[а-я]|one|two|three|four|five|six|seven|eight|nine|ten"
+    r"|eleven|twelve|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth"
+    r"|eins|zwei|drei|vier|fünf|premi[eè]re?|deuxième|troisième|primer[ao]|segund[ao]|tercer[ao]"
+    r"|перв(?:ая|ый)|втор(?:ая|ой)|трет(?:ья|ий)|четв[её]рт(?:ая|ый)|пят(?:ая|ый))\b",
+    re.IGNORECASE,
+)
+_CHINESE = re.compile(
+    r"第[0-9一二三四五六七八九十百千〇零两]+(?:(?P<top>[部篇卷])|(?P<chapter>[章回])|(?P<section>[节節条條]))"
+)
+NUMBER = re.compile(r"(?P<number>\d{1,3}(?:\.\d{1,3})*)[.)]?\s+(?P<title>\S.*)")
+ROMAN = re.compile(r"[IVXLC]+[.)]\s+(?P<title>\S.*)")
+PAGE = re.compile(r"\W*(?:page|seite|página|стр\.?)\s+\d+\b.{0,12}", re.IGNORECASE)
+
+
+def division(text: str) -> re.Match[str] | None:
+    """A part, chapter or section that says so, with its number."""
+    match = _DIVISION.match(text)
+    if match and _DIVISION_NUMBER.match(text, match.end()):
+        return match
+    return _CHINESE.match(text)
+
+
+def goes_on_small(text: str) -> bool:
+    """Whether a small letter follows a division's number, as in "Section 5 of the Act"."""
+    match = _DIVISION.match(text)
+    number = _DIVISION_NUMBER.match(text, match.end()) if match else None
+    return number is not None and text[number.end() :].lstrip()[:1].islower()
+
+
+def shouts(text: str) -> bool:
+    """Whether a line is written in capitals and has enough letters to be words."""
+    if not text.isupper():
+        return False
+    letters = sum(map(str.isalpha, text))
+    return letters >= 3 and letters * 2 >= len(text) and text[-1] not in ",;"

@@ -1,0 +1,209 @@
+"""Headings of plain text: lines that stand alone, and numbered or named ones right above their text."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.text.characters import LOWER, UPPER
+from chunkwise.text.heading_words import (
+    INITIALS,
+    NUMBER,
+    PAGE,
+    ROMAN,
+    division,
+    goes_on_small,
+    shouts,
+)
+from chunkwise.text.lines import Lines
+
+_LONGEST = 100
+_LONGEST_DENSE = 80
+_SHORT_SHARE = 0.7
+"""A heading among lines no blank one parts stops well short of where full lines end."""
+_NARROWEST = 24
+_DEEPEST = 9
+_RUNNING_PAGES = 3
+_DIGITS = re.compile(r"\d+")
+_ENDS_SENTENCE = frozenset('.!?…。！？"”’»)')
+_ENDS_TEXT = frozenset(".,;:")
+
+
+class _Found(NamedTuple):
+    line: int
+    level: int
+    depth: int
+    """Parts of the heading's number; 0 for one without."""
+    number: tuple[int, ...]
+    alone: bool
+
+
+def heading_levels(lines: Lines, *, dense: bool, pages: Sequence[int] = ()) -> NDArray[np.int64]:
+    """Heading level of each line, 0 for none."""
+    levels = np.zeros(len(lines), dtype=np.int64)
+    blank = lines.blank
+    blank_before, blank_after = np.ones_like(blank), np.ones_like(blank)
+    blank_before[1:], blank_after[:-1] = blank[:-1], blank[1:]
+    size = lines.end - lines.first
+    alone = blank_before & blank_after
+    tight = (lines.head >= ord("0")) & (lines.head <= ord("9"))
+    if dense:
+        tight |= lines.head_is(UPPER) | (lines.head == ord("§")) | (lines.head == ord("第"))
+        tight &= size < _short(size[~blank])
+    wrapped = lines.head_is(LOWER)
+    tight[:-1] &= ~wrapped[1:]
+    candidates = np.flatnonzero(~blank & (size <= _LONGEST) & (alone | tight)).tolist()
+    if not candidates:
+        return levels
+    running, page_starts = _running(lines, pages)
+    found: list[_Found] = []
+    for line in candidates:
+        if line in running:
+            continue
+        text = lines.text(line).strip()
+        heading = _heading(text, line, bool(alone[line]))
+        if heading is None or not (heading.alone or _may_be_tight(heading, text, dense=dense)):
+            continue
+        if not (heading.alone or blank_before[line]):
+            after_heading = found and found[-1].line == line - 1
+            opens = dense and (line in page_starts or line - 1 in running)
+            opens = opens or (dense and lines.text(line - 1).rstrip()[-1] in _ENDS_SENTENCE)
+            if not (after_heading or opens):
+                continue
+        found.append(heading)
+    for heading in _without_lists(lines, found, dense=dense):
+        levels[heading.line] = heading.level
+    _nest_titles(lines, levels)
+    return levels
+
+
+def _short(sizes: NDArray[np.int64]) -> float:
+    if not len(sizes):
+        return 0
+    full = np.partition(sizes, int(0.9 * (len(sizes) - 1)))[int(0.9 * (len(sizes) - 1))]
+    return min(max(_SHORT_SHARE * float(full), _NARROWEST), _LONGEST_DENSE + 1)
+
+
+def _heading(text: str, line: int, alone: bool) -> _Found | None:
+    """What a line would be as a heading, by its words alone."""
+    first = text[0]
+    if first.isdigit():
+        number = NUMBER.fullmatch(text)
+        if number is None:
+            return _Found(line, 2, 0, (), alone) if shouts(text) else None
+        title = number["title"]
+        if title[0].islower() or not any(map(str.isalpha, title)):
+            return None
+        if text[-1] in ".,;:!?" and not text.isupper():
+            return None
+        parts = tuple(map(int, number["number"].split(".")))
+        return _Found(line, min(2 + len(parts), _DEEPEST), len(parts), parts, alone)
+    named = division(text) if first in INITIALS else None
+    if named:
+        level = 1 if named["top"] else 2 if named["chapter"] else 3
+        return _Found(line, level, 0, (), alone) if text[-1] not in ",;" else None
+    roman = ROMAN.fullmatch(text) if first in "IVXLC" else None
+    if roman and text[-1] not in _ENDS_TEXT and not roman["title"][0].islower():
+        return _Found(line, 2, 0, (), alone)
+    loud = shouts(text) and not PAGE.fullmatch(text)
+    return _Found(line, 2, 0, (), alone) if loud else None
+
+
+def _may_be_tight(heading: _Found, text: str, *, dense: bool) -> bool:
+    """Whether a line may be a heading without blank lines around it."""
+    if heading.depth:
+        # ". " inside: the first line of a clause, not its title.
+        return ". " not in text.split(None, 1)[-1] and text[-1] not in _ENDS_TEXT
+    if not dense:
+        return False
+    named = division(text) if text[0] in INITIALS else None
+    if text[-1] in _ENDS_TEXT and not (named and text.isupper()):
+        return False
+    return not goes_on_small(text) if named else text.isupper()
+
+
+def _without_lists(lines: Lines, found: list[_Found], *, dense: bool) -> list[_Found]:
+    """Numbered lines that follow each other with nothing between them are a list, not headings."""
+    numbers = {heading.number[0] for heading in found if heading.depth == 1}
+    numbers_below = {heading.number[0] for heading in found if heading.depth > 1}
+    dropped: set[int] = set()
+    numbered = [heading for heading in found if heading.depth]
+    for one, other in itertools.pairwise(numbered):
+        touching = other.line == one.line + 1
+        if other.depth > one.depth or not (touching or one.depth == other.depth == 1):
+            continue
+        if touching or lines.blank[one.line + 1 : other.line].all():
+            dropped |= {one.line, other.line}
+    for heading in reversed(numbered):
+        if heading.alone or heading.line in dropped:
+            continue
+        line = heading.line
+        if heading.depth == 1:
+            first = heading.number[0]
+            in_order = first - 1 in numbers or first + 1 in numbers or first in numbers_below
+            if not in_order or (not dense and _numbered_again(lines, line)):
+                dropped.add(line)
+        if line + 1 < len(lines) and (line + 1 in dropped or _same_list(lines, line, heading)):
+            dropped.add(line)
+    return [heading for heading in found if heading.line not in dropped]
+
+
+def _same_list(lines: Lines, line: int, heading: _Found) -> bool:
+    """Whether the next line is numbered no deeper than this one."""
+    following = NUMBER.match(lines.text(line + 1).strip())
+    return following is not None and following["number"].count(".") < heading.depth
+
+
+def _numbered_again(lines: Lines, line: int) -> bool:
+    """Whether a later line of the same paragraph opens with a number of one part."""
+    text = lines.characters.text
+    for later in range(line + 1, min(line + _LONGEST, len(lines))):
+        if lines.blank[later]:
+            return False
+        number = NUMBER.match(text, int(lines.first[later]), int(lines.end[later]))
+        if number and "." not in number["number"]:
+            return True
+    return False
+
+
+def _nest_titles(lines: Lines, levels: NDArray[np.int64]) -> None:
+    """A title that follows "CHAPTER I" with nothing between them is that chapter's: one level below."""
+    for line, following in itertools.pairwise(np.flatnonzero(levels).tolist()):
+        if levels[line] == levels[following] and lines.blank[line + 1 : following].all():
+            named = division(lines.text(line).strip())
+            if named and not division(lines.text(following).strip()):
+                levels[following] += 1
+
+
+def _running(lines: Lines, pages: Sequence[int]) -> tuple[set[int], set[int]]:
+    """Lines that head or foot most pages, and the lines pages start with."""
+    solid = np.flatnonzero(~lines.blank)
+    if not pages or not len(solid):
+        return set(), set()
+    at = lines.first[solid].searchsorted(np.asarray(pages))
+    first = solid[np.minimum(at, len(solid) - 1)]
+    last = solid[np.append(at[1:], len(solid)) - 1]
+    where: defaultdict[str, set[int]] = defaultdict(set)
+    for line in {*first.tolist(), *last.tolist()}:
+        where[_but_for_page_number(lines.text(line).strip())].add(line)
+    page_of = np.asarray(pages).searchsorted
+    running: set[int] = set()
+    for same in where.values():
+        held = Counter(page_of(lines.first[sorted(same)], "right").tolist())
+        if len(held) >= max(_RUNNING_PAGES, len(pages) / 2):
+            running |= same
+    return running, set(first.tolist())
+
+
+def _but_for_page_number(text: str) -> str:
+    """What stays the same on all pages; the numbers of "Chapter 1" and "1. Scope 1" tell chapters apart."""
+    number = NUMBER.fullmatch(text)
+    if number:
+        return number["title"]
+    return text if text[0] in INITIALS and division(text) else _DIGITS.sub("#", text)
