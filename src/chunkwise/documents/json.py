@@ -6,14 +6,15 @@ import json
 from collections.abc import Iterator, Mapping
 
 from chunkwise.core import Document
+from chunkwise.documents.corpus import Corpus, Entry
 from chunkwise.documents.encoding import decode
+from chunkwise.documents.fields import has_text
 from chunkwise.documents.loader import OnSkip, suffix_of
 from chunkwise.documents.options import LoadOptions
-from chunkwise.documents.record import Records, has_text
 from chunkwise.documents.source import Source
 from chunkwise.errors import UnreadableDocument
 
-Entry = tuple[str | None, object]
+Keyed = tuple[str | None, object]
 """A record, and the key it stood under if that is its id."""
 
 
@@ -29,43 +30,56 @@ class JsonLoader:
     def load(self, source: Source, options: LoadOptions, on_skip: OnSkip) -> Iterator[Document]:
         text = decode(source.read(options.max_bytes), source.origin, options.encoding)
         try:
-            entries = corpus_entries(json.loads(text.removeprefix("\ufeff")), options)
+            found = corpus_records(json.loads(text.removeprefix("\ufeff")), options.text_field)
         except (ValueError, RecursionError) as error:
             if suffix_of(source.name) in self.suffixes:
-                why = f"not valid JSON ({_short(error)}); pass --loader text to read it as text"
+                why = f"not valid JSON ({json_problem(error)}); pass --loader text to read it as text"
                 raise UnreadableDocument(source.origin, why) from error
-            entries = None
-        if entries is None:
+            found = None
+        if found is None:
             yield Document(source.id, text, source=source.origin)
             return
-        records = Records(source, options)
-        for number, (key, record) in enumerate(entries, 1):
-            try:
-                if isinstance(record, str):
-                    record = {options.text_field or "text": record}
-                if not isinstance(record, Mapping):
-                    where = f"{source.origin} record {number}"
-                    raise UnreadableDocument(where, "neither a text nor an object")
-                document = records.document(record, number, f"record {number}", key)
-            except UnreadableDocument as error:
-                on_skip(error)
-            else:
-                yield document
+        corpus = Corpus(source, options)
+        # Bare texts have no fields, so none that the user named can be missing.
+        bare = all(isinstance(record, str) for _, record in found)
+        entries = _entries(found, options.text_field or "text")
+        yield from corpus.documents(entries if bare else corpus.checked(entries), on_skip)
 
 
-def corpus_entries(value: object, options: LoadOptions) -> list[Entry] | None:
+def _entries(found: list[Keyed], text_field: str) -> Iterator[Entry]:
+    for number, (key, record) in enumerate(found, 1):
+        where = f"record {number}"
+        if isinstance(record, str):
+            yield Entry(where, {text_field: record}, key)
+        elif isinstance(record, Mapping):
+            yield Entry(where, record, key)
+        else:
+            yield Entry(where, "neither a text nor an object")
+
+
+def corpus_records(value: object, text_field: str | None) -> list[Keyed] | None:
     """The records of a corpus, or None when this is some other JSON."""
+    found = _records(value, text_field)
+    if found is not None or text_field is None:
+        return found
+    # No record has a text in the field the user named, which the user should hear.
+    if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        return [(None, item) for item in value]
+    return _records(value, None)
+
+
+def _records(value: object, text_field: str | None) -> list[Keyed] | None:
     if isinstance(value, list):
-        return _from_list(value, options)
+        return _from_list(value, text_field)
     if not isinstance(value, dict) or not value:
         return None
-    if has_text(value, options):
+    if has_text(value, text_field):
         return [(None, value)]
-    lists = [found for item in value.values() if (found := _from_list(item, options))]
+    lists = [found for item in value.values() if (found := _from_list(item, text_field))]
     if len(lists) == 1:
         return lists[0]
     values = list(value.values())
-    if all(has_text(item, options) for item in values):
+    if all(has_text(item, text_field) for item in values):
         return list(value.items())
     # Settings are mappings of strings too: texts are told by the spaces in them.
     texts = [item for item in values if isinstance(item, str)]
@@ -74,17 +88,20 @@ def corpus_entries(value: object, options: LoadOptions) -> list[Entry] | None:
     return None
 
 
-def _from_list(value: object, options: LoadOptions) -> list[Entry] | None:
+def _from_list(value: object, text_field: str | None) -> list[Keyed] | None:
     if not isinstance(value, list) or not value:
         return None
-    if any(has_text(item, options) for item in value):
+    if any(has_text(item, text_field) for item in value):
         return [(None, item) for item in value]
     if all(isinstance(item, str) for item in value) and any(" " in item for item in value):
         return [(None, item) for item in value]
     return None
 
 
-def _short(error: ValueError | RecursionError) -> str:
+def json_problem(error: ValueError | RecursionError, *, line: bool = True) -> str:
+    """What is wrong and where; the library's own words end in `at` here and there."""
     if isinstance(error, json.JSONDecodeError):
-        return f"{error.msg} at line {error.lineno} column {error.colno}"
+        what = error.msg.rstrip(": ").removesuffix(" at")
+        place = f"line {error.lineno} column" if line else "column"
+        return f"{what[:1].lower()}{what[1:]} at {place} {error.colno}"
     return "nested too deeply" if isinstance(error, RecursionError) else str(error)

@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from chunkwise.core import Document
-from chunkwise.documents.encoding import decode, marked_encoding
+from chunkwise.documents.corpus import Corpus, Entry
+from chunkwise.documents.encoding import decode, extends_ascii, marked_encoding
+from chunkwise.documents.json import json_problem
 from chunkwise.documents.loader import OnSkip, suffix_of
 from chunkwise.documents.options import LoadOptions
-from chunkwise.documents.record import Records, has_text, no_text
 from chunkwise.documents.source import Source, os_reason
 from chunkwise.errors import UnreadableDocument
 
@@ -30,45 +31,9 @@ class JsonLinesLoader:
         return suffix in ("", ".json") and _is_lines(head)
 
     def load(self, source: Source, options: LoadOptions, on_skip: OnSkip) -> Iterator[Document]:
-        records = Records(source, options)
-        number = 0
-        is_corpus = options.text_field is not None
-        for line_number, line in _lines(source, options):
-            where = f"{source.origin}:{line_number}"
-            if isinstance(line, UnreadableDocument):
-                on_skip(UnreadableDocument(where, line.reason))
-                continue
-            if not line.strip():
-                continue
-            number += 1
-            try:
-                record = json.loads(line)
-                if not isinstance(record, dict):
-                    raise UnreadableDocument(where, "not a JSON object")
-                if not is_corpus and not has_text(record, options):
-                    raise _NoCorpus(source.origin, no_text(record, options))
-                is_corpus = True
-                document = records.document(record, number, f"line {line_number}")
-            except _NoCorpus:
-                raise  # one line for the file, not one for each of its lines
-            except UnreadableDocument as error:
-                on_skip(error)
-            except (ValueError, RecursionError) as error:
-                on_skip(UnreadableDocument(where, f"not valid JSON: {_short(error)}"))
-            else:
-                yield document
-        if not number:
-            raise UnreadableDocument(source.origin, "no records")
-
-
-class _NoCorpus(UnreadableDocument):
-    """The first record has no text field."""
-
-
-def _short(error: ValueError | RecursionError) -> str:
-    if isinstance(error, json.JSONDecodeError):
-        return f"{error.msg} at column {error.colno}"
-    return "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        corpus = Corpus(source, options)
+        entries = corpus.checked(_entries(source, options), texts=True)
+        yield from corpus.documents(entries, on_skip)
 
 
 def _is_lines(head: bytes) -> bool:
@@ -81,13 +46,36 @@ def _is_lines(head: bytes) -> bool:
         return False
 
 
+def _entries(source: Source, options: LoadOptions) -> Iterator[Entry]:
+    """Lines that are not empty, each a record or what is wrong with it."""
+    empty = True
+    for number, line in _lines(source, options):
+        where = f"line {number}"
+        if isinstance(line, UnreadableDocument):
+            empty = False
+            yield Entry(where, line.reason)
+            continue
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            if not line or line.isspace():
+                continue
+            record = f"not valid JSON: {json_problem(error, line=False)}"
+        else:
+            if not isinstance(record, dict):
+                record = "not a JSON object"
+        empty = False
+        yield Entry(where, record)
+    if empty:
+        raise UnreadableDocument(source.origin, "no records")
+
+
 def _lines(source: Source, options: LoadOptions) -> Iterator[tuple[int, str | UnreadableDocument]]:
     """Numbered lines; one that is not text, or is too long, is an error in its place."""
+    encoding, limit = options.encoding, options.max_bytes
     with source.open() as handle:
-        encoding = options.encoding or marked_encoding(source.head(4))
-        if encoding is not None:
-            handle = _as_utf8(source, encoding, options.max_bytes)
-        limit = options.max_bytes
+        if marked_encoding(source.head(4)) or (encoding and not extends_ascii(encoding)):
+            handle = _as_utf8(source, options)
         number = 0
         while True:
             try:
@@ -102,14 +90,23 @@ def _lines(source: Source, options: LoadOptions) -> Iterator[tuple[int, str | Un
                     continue
             except OSError as error:
                 raise UnreadableDocument(source.origin, os_reason(error)) from error
-            try:
-                yield number, data.removeprefix(codecs.BOM_UTF8).decode("utf-8")
-            except UnicodeDecodeError as error:
-                why = f"not valid UTF-8 at byte {error.start} of the line; pass --encoding"
-                yield number, UnreadableDocument(source.origin, why)
+            if number == 1:
+                data = data.removeprefix(codecs.BOM_UTF8)
+            yield number, _decoded(data, source.origin, encoding)
 
 
-def _as_utf8(source: Source, encoding: str, limit: int) -> BinaryIO:
-    """Other encodings are rare enough to be decoded whole."""
-    text = decode(source.read(limit), source.origin, encoding)
+def _decoded(data: bytes, origin: str, encoding: str | None) -> str | UnreadableDocument:
+    """Lines stand alone: one in another encoding is no reason to read the others in it."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        try:
+            return decode(data, origin, encoding)
+        except UnreadableDocument as error:
+            return error
+
+
+def _as_utf8(source: Source, options: LoadOptions) -> BinaryIO:
+    """Encodings in which a line break is not one byte are rare enough to be decoded whole."""
+    text = decode(source.read(options.max_bytes), source.origin, options.encoding)
     return io.BytesIO(text.encode("utf-8"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import PurePath
 from typing import Protocol
 
 from chunkwise.core import Document
@@ -28,4 +27,6 @@ class Loader(Protocol):
 
 def suffix_of(name: str) -> str:
     """`.md` of `Notes.MD`; a dot file has none."""
-    return PurePath(name).suffix.lower()
+    name = name[name.rfind("/") + 1 :]
+    dot = name.rfind(".")
+    return name[dot:].lower() if 0 < dot < len(name) - 1 else ""

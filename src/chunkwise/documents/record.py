@@ -1,12 +1,22 @@
-"""One record of a corpus as a document: which fields hold its text, id and title."""
+"""One record of a corpus as a document: its text, id, title, format and metadata."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from chunkwise.core import Document
 from chunkwise.documents.code import language_of
+from chunkwise.documents.fields import (
+    ID_FIELDS,
+    PLACE_FIELDS,
+    TEXT_FIELDS,
+    TITLE_FIELDS,
+    field_of,
+    no_text,
+    text_field_of,
+)
 from chunkwise.documents.loader import suffix_of
 from chunkwise.documents.markdown import MarkdownLoader, looks_like_markdown
 from chunkwise.documents.options import LoadOptions
@@ -14,32 +24,24 @@ from chunkwise.documents.source import Source
 from chunkwise.documents.text import TextLoader
 from chunkwise.errors import UnreadableDocument
 
-TEXT_FIELDS = (
-    "text", "content", "contents", "body", "page_content", "passage", "passage_text", "document",
-    "document_text", "doc_text", "full_text", "raw_text", "article", "chunk", "markdown",
-)  # fmt: skip
-ID_FIELDS = (
-    "doc_id", "_id", "id", "docid", "document_id", "docno", "passage_id", "pid", "uid", "uuid",
-    "key",
-)  # fmt: skip
-TITLE_FIELDS = ("title", "headline", "subject", "name")
-PLACE_FIELDS = ("source", "path", "file_path", "filepath", "file", "filename", "file_name", "url")
+_SHAPES_KEPT = 256
+_DEEPEST = 64  # what is read must be written again, by a writer that may stand deeper in the stack
+_SIMPLE = (str, int, type(None))  # bool is an int
 
 
-def field_of(names: Iterable[str], usual: tuple[str, ...], chosen: str | None) -> str | None:
-    """The record's own spelling of the first usual name it has, or the user's choice."""
-    if chosen is not None:
-        return chosen if chosen in names else None
-    spelled = {name.strip().lower(): name for name in reversed(list(names))}
-    return next((spelled[name] for name in usual if name in spelled), None)
+class NoText(UnreadableDocument):
+    """A record without a text; a file may have many, see `Corpus`."""
 
 
-def has_text(record: object, options: LoadOptions) -> bool:
-    """Whether this is a record of a corpus at all."""
-    if not isinstance(record, Mapping):
-        return False
-    name = field_of(record, TEXT_FIELDS, options.text_field)
-    return name is not None and isinstance(record[name], str)
+class _Shape(NamedTuple):
+    """What the names of a record's fields say, worked out once for all records that have them."""
+
+    text: str | None
+    id: str | None
+    title: str | None
+    places: tuple[str, ...]
+    others: tuple[tuple[str, str], ...]
+    """Names of the metadata, and how each is written."""
 
 
 class Records:
@@ -49,52 +51,75 @@ class Records:
         self._source = source
         self._options = options
         self._first: dict[str, str] = {}
+        self._shapes: dict[tuple[str, ...], _Shape] = {}
 
     def document(
         self, record: Mapping[str, object], number: int, where: str, id: str | None = None
     ) -> Document:
         """The document of one record; `where` is what messages call it: `line 3`."""
-        options = self._options
-        text_field = field_of(record, TEXT_FIELDS, options.text_field)
-        if text_field is None or not isinstance(record[text_field], str):
-            raise UnreadableDocument(self._at(where), no_text(record, options))
-        id_field = field_of(record, ID_FIELDS, options.id_field)
-        title_field = field_of(record, TITLE_FIELDS, options.title_field)
-        doc_id = _label(record.get(id_field or "")) or id or f"{self._source.id}#{number}"
-        if doc_id in self._first:
-            why = f"duplicate id {doc_id!r} (first at {self._first[doc_id]})"
-            raise UnreadableDocument(self._at(where), why)
-        self._first[doc_id] = where
-        text = _encodable(str(record[text_field]))
-        format, language = _format(text, record, doc_id)
-        used = {text_field, id_field, title_field}
+        shape = self._shape(record)
+        text = record[shape.text] if shape.text is not None else None
+        if not isinstance(text, str):
+            # Rare: perhaps another of the usual names holds a text here.
+            name = text_field_of(record, self._options.text_field)
+            text = record[name] if name is not None else None
+            if not isinstance(text, str):
+                raise NoText(self.place(where), no_text(record, self._options.text_field))
+            shape = self._learn(record, name)
+        doc_id = _label(record[shape.id]) if shape.id is not None else ""
+        doc_id = doc_id or id or f"{self._source.id}#{number}"
+        first = self._first.setdefault(doc_id, where)
+        if first is not where:
+            why = f"duplicate id {doc_id!r} (first at {first})"
+            raise UnreadableDocument(self.place(where), why)
+        text = _encodable(text)
+        format, language = _format(text, [record[name] for name in shape.places], doc_id)
         return Document(
             doc_id,
             text,
-            title=_label(record.get(title_field or "")),
+            title=_label(record[shape.title]) if shape.title is not None else "",
             source=self._source.origin,
             format=format,
             language=language,
-            metadata=_metadata({k: v for k, v in record.items() if k not in used}),
+            metadata=_metadata(record, shape.others),
         )
 
-    def _at(self, where: str) -> str:
+    def place(self, where: str) -> str:
+        """`corpus.jsonl:3` of line 3, `corpus.json record 3` of a record."""
         line = where.removeprefix("line ")
         return (
             f"{self._source.origin}:{line}" if line != where else f"{self._source.origin} {where}"
         )
 
+    def _shape(self, record: Mapping[str, object]) -> _Shape:
+        names = tuple(record)
+        shape = self._shapes.get(names)
+        if shape is None:
+            if len(self._shapes) >= _SHAPES_KEPT:  # a file in which no two records are alike
+                self._shapes.clear()
+            text = field_of(names, TEXT_FIELDS, self._options.text_field)
+            shape = self._shapes[names] = self._learn(names, text)
+        return shape
 
-def no_text(record: Mapping[str, object], options: LoadOptions) -> str:
-    """Why a record is no document, and what to do."""
-    if options.text_field is not None:
-        return f"no text in its field {options.text_field!r}"
-    fields = ", ".join(repr(name) for name in list(record)[:8]) or "nothing"
-    return f"no text field among {fields}; name it with --text-field"
+    def _learn(self, names: Iterable[str], text: str | None) -> _Shape:
+        names = list(names)
+        id = field_of(names, ID_FIELDS, self._options.id_field)
+        title = field_of(names, TITLE_FIELDS, self._options.title_field)
+        places = (field_of(names, (name,), None) for name in PLACE_FIELDS)
+        others = [name for name in names if name not in (text, id, title)]
+        return _Shape(
+            text,
+            id,
+            title,
+            tuple(name for name in places if name is not None),
+            tuple((name, _encodable(str(name))) for name in others),
+        )
 
 
 def _encodable(text: str) -> str:
     """JSON can spell half of a surrogate pair, which is no character: U+FFFD, as decoders do."""
+    if text.isascii():
+        return text
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -108,16 +133,20 @@ def _label(value: object) -> str:
     return _encodable(str(value)).strip()
 
 
-def _format(text: str, record: Mapping[str, object], doc_id: str) -> tuple[str, str]:
+def _format(text: str, places: list[object], doc_id: str) -> tuple[str, str]:
     """The format a record's own path declares; else what its text evidently is."""
-    places = [record.get(field_of(record, (name,), None) or "") for name in PLACE_FIELDS]
-    for place in [*places, doc_id]:
-        name = _file_name(place) if isinstance(place, str) else ""
-        if suffix_of(name) in MarkdownLoader.suffixes:
+    for place in (*places, doc_id):
+        if not isinstance(place, str) or "." not in place:
+            continue
+        name = _file_name(place)
+        suffix = suffix_of(name)
+        if not suffix:
+            continue
+        if suffix in MarkdownLoader.suffixes:
             return "markdown", ""
-        if suffix_of(name) and (language := language_of(name)):
+        if language := language_of(name):
             return "code", language
-        if suffix_of(name) in TextLoader.suffixes:
+        if suffix in TextLoader.suffixes:
             return "text", ""
     return ("markdown" if looks_like_markdown(text) else "text"), ""
 
@@ -130,16 +159,38 @@ def _file_name(place: str) -> str:
     return place.partition("?")[0].partition("#")[0].rpartition("/")[2]
 
 
-def _metadata(fields: Mapping[str, object]) -> dict[str, object]:
-    """Plain values, and those of a nested `metadata`; what JSON cannot hold is left out."""
-    nested = fields.get("metadata")
-    flat = {**(nested if isinstance(nested, Mapping) else {}), **fields}
-    return {_encodable(str(name)): value for name, value in flat.items() if _is_plain(value)}
+def _metadata(
+    record: Mapping[str, object], names: tuple[tuple[str, str], ...]
+) -> dict[str, object]:
+    """Every JSON value; those of a nested `metadata` stand beside the others."""
+    flat: dict[str, object] = {}
+    for name, written in names:
+        value = record[name]
+        if isinstance(value, _SIMPLE) or _is_json(value):
+            flat[written] = value
+    nested = flat.get("metadata")
+    if isinstance(nested, Mapping):
+        del flat["metadata"]
+        taken = {name: value for name, value in nested.items() if name in flat}
+        flat = {_encodable(str(name)): value for name, value in nested.items()} | flat
+        if taken:  # names the record itself has: nothing is lost
+            flat["metadata"] = taken
+    return flat
 
 
-def _is_plain(value: object) -> bool:
-    if isinstance(value, float):
-        return math.isfinite(value)
-    if isinstance(value, list):
-        return all(_is_plain(item) and not isinstance(item, list) for item in value)
-    return value is None or isinstance(value, str | int | bool)
+def _is_json(value: object) -> bool:
+    """Whether JSON can hold it: NaN and infinities it cannot."""
+    pending = [(value, 0)]
+    while pending:
+        item, depth = pending.pop()
+        if isinstance(item, float):
+            if not math.isfinite(item):
+                return False
+        elif isinstance(item, list | dict):
+            if depth == _DEEPEST:
+                return False
+            inside = item.values() if isinstance(item, dict) else item
+            pending.extend((each, depth + 1) for each in inside)
+        elif not isinstance(item, _SIMPLE):
+            return False
+    return True

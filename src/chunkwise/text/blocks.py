@@ -44,7 +44,10 @@ class Blocks:
 
     def of(self, *kinds: BlockKind) -> NDArray[np.int64]:
         """Indices of the blocks of these kinds."""
-        return np.flatnonzero(np.isin(self.kind, [CODE_OF[kind] for kind in kinds]))
+        found = self.kind == CODE_OF[kinds[0]]
+        for kind in kinds[1:]:
+            found |= self.kind == CODE_OF[kind]
+        return found.nonzero()[0]
 
     def spans(self, *kinds: BlockKind) -> NDArray[np.int64]:
         """Starts and ends, two columns, of the blocks of these kinds."""

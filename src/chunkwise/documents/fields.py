@@ -1,0 +1,72 @@
+"""Which fields of a record hold its text, id and title."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+TEXT_FIELDS = (
+    "text", "content", "contents", "body", "page_content", "passage", "passage_text", "document",
+    "document_text", "doc_text", "full_text", "raw_text", "article", "chunk", "markdown",
+)  # fmt: skip
+ID_FIELDS = (
+    "doc_id", "_id", "id", "docid", "document_id", "docno", "passage_id", "pid", "uid", "uuid",
+    "key",
+)  # fmt: skip
+TITLE_FIELDS = ("title", "headline", "subject", "name")
+PLACE_FIELDS = ("source", "path", "file_path", "filepath", "file", "filename", "file_name", "url")
+_CHUNK_FIELDS = frozenset("id doc_id index start end text token_count strategy".split())
+_NAMED = 20
+
+
+def field_of(names: Iterable[str], usual: tuple[str, ...], chosen: str | None) -> str | None:
+    """The record's own spelling of the first usual name it has, or the user's choice."""
+    if chosen is not None:
+        return chosen if chosen in names else None
+    spelled = {name.strip().lower(): name for name in reversed(list(names))}
+    return next((spelled[name] for name in usual if name in spelled), None)
+
+
+def text_field_of(record: Mapping[str, object], chosen: str | None) -> str | None:
+    """The field of the text: of the usual names the first that holds one, else the first."""
+    texts = [name for name, value in record.items() if isinstance(value, str)]
+    return field_of(texts, TEXT_FIELDS, chosen) or field_of(record, TEXT_FIELDS, chosen)
+
+
+def has_text(record: object, chosen: str | None) -> bool:
+    """Whether this is a record of a corpus at all."""
+    if not isinstance(record, Mapping):
+        return False
+    name = text_field_of(record, chosen)
+    return name is not None and isinstance(record[name], str)
+
+
+def is_chunk(names: Iterable[str]) -> bool:
+    """Whether chunkwise wrote this record itself."""
+    return _CHUNK_FIELDS.issubset(names)
+
+
+def no_text(record: Mapping[str, object], chosen: str | None) -> str:
+    """Why a record is no document, and what to do."""
+    name = text_field_of(record, chosen)
+    if name is not None:
+        return f"its {name!r} is {_kind(record[name])}, not a text"
+    if chosen is not None:
+        return f"no text in its field {chosen!r}"
+    return f"no text field among {listed(record)}; name it with --text-field"
+
+
+def listed(names: Iterable[str]) -> str:
+    """The names for a message, not too many of them."""
+    names = list(names)
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return (", ".join(map(repr, names[:_NAMED])) or "nothing") + more
+
+
+def _kind(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, Mapping):
+        return "an object"
+    return "a list" if isinstance(value, list) else "a number"
