@@ -35,7 +35,7 @@ Examples:
   chunkwise chunk corpus.jsonl --text-field body --json | head -3
   chunkwise chunk code/ -s ./mine.py:Mine                      # a strategy of your own
 \b
-Exit status: 0 all read, 3 something was skipped (each with a line on stderr), 1 an error, 2 wrong usage.
+Exit status: 0 all read, 3 something was skipped (each with a line on stderr), 1 an error, 2 wrong usage or value.
 """
 
 

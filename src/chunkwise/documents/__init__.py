@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Iterable, Iterator
 
 from chunkwise.core import Document
 from chunkwise.documents.choose import choose, crash_is_unreadable, loaders
-from chunkwise.documents.inputs import sources
+from chunkwise.documents.inputs import Inputs, sources
 from chunkwise.documents.loader import Loader, OnSkip
 from chunkwise.documents.options import LoadOptions
 from chunkwise.documents.source import Source
 from chunkwise.errors import UnreadableDocument
 
 __all__ = [
+    "Inputs",
     "LoadOptions",
     "Loader",
     "OnSkip",
@@ -86,7 +86,7 @@ def _warn(problem: UnreadableDocument) -> None:
 
 
 def read(
-    inputs: Iterable[str | os.PathLike[str]],
+    inputs: Inputs,
     options: LoadOptions = _DEFAULTS,
     on_skip: OnSkip = _warn,
 ) -> Iterator[Document]:

@@ -7,10 +7,11 @@ import io
 from collections.abc import Iterator
 
 from chunkwise.core import Block, Document
+from chunkwise.documents.corpus import Corpus, Entry
 from chunkwise.documents.encoding import decode
+from chunkwise.documents.fields import TEXT_FIELDS, field_of
 from chunkwise.documents.loader import OnSkip, suffix_of
 from chunkwise.documents.options import LoadOptions
-from chunkwise.documents.record import TEXT_FIELDS, Records, field_of
 from chunkwise.documents.source import Source
 from chunkwise.errors import UnreadableDocument
 
@@ -19,6 +20,7 @@ Record = tuple[int, int, int, list[str]]
 
 _FIELD_LIMIT = 1 << 30  # the library's own is 131,072 characters, less than a long document
 _DELIMITERS = ",;\t|"
+_MARK = "\ufeff"
 
 
 class CsvLoader:
@@ -37,12 +39,10 @@ class CsvLoader:
         try:
             header = next(records, (0, 0, 0, []))
             names = [name.strip() for name in header[3]]
-            if options.text_field is not None and options.text_field not in names:
-                columns = ", ".join(map(repr, names[:8]))
-                why = f"no column {options.text_field!r}; its columns are {columns}"
-                raise UnreadableDocument(source.origin, why)
+            corpus = Corpus(source, options)
+            corpus.check(names, what="column")
             if field_of(names, TEXT_FIELDS, options.text_field) is not None:
-                yield from _rows(source, names, records, options, on_skip)
+                yield from corpus.documents(_entries(names, records), on_skip)
             else:
                 yield _table(source, text, header, records)
         except csv.Error as error:
@@ -52,7 +52,7 @@ class CsvLoader:
 def read_records(text: str, delimiter: str) -> Iterator[Record]:
     """Records by the rules of CSV: a line break in quotes is part of its record."""
     csv.field_size_limit(max(csv.field_size_limit(), _FIELD_LIMIT))
-    start = 1 if text.startswith("\ufeff") else 0
+    start = 1 if text.startswith(_MARK) else 0
     ends: list[int] = []
 
     def lines() -> Iterator[str]:
@@ -81,23 +81,11 @@ def delimiter_of(text: str) -> str:
 def _table(source: Source, text: str, header: Record, rows: Iterator[Record]) -> Document:
     blocks = [Block("row", start, end, 0, 1) for start, end, _, _ in rows]
     if header[3]:
-        blocks.insert(0, Block("header", header[0], header[1], 0, 1))
+        # A byte order mark belongs to the header: left over, it would be a chunk of its own.
+        blocks.insert(0, Block("header", 0 if text[0] == _MARK else header[0], header[1], 0, 1))
     return Document(source.id, text, source=source.origin, format="table", blocks=tuple(blocks))
 
 
-def _rows(
-    source: Source,
-    names: list[str],
-    rows: Iterator[Record],
-    options: LoadOptions,
-    on_skip: OnSkip,
-) -> Iterator[Document]:
-    records = Records(source, options)
-    for number, (_, _, line, cells) in enumerate(rows, 1):
-        try:
-            record = dict(zip(names, cells, strict=False))
-            document = records.document(record, number, f"line {line}")
-        except UnreadableDocument as error:
-            on_skip(error)
-        else:
-            yield document
+def _entries(names: list[str], rows: Iterator[Record]) -> Iterator[Entry]:
+    for _, _, line, cells in rows:
+        yield Entry(f"line {line}", dict(zip(names, cells, strict=False)))

@@ -27,6 +27,9 @@ _BINARY = (
     (b"PAR1", "a Parquet file; export it as CSV or JSONL"),
 )
 
+# Encodings of seven bits are valid UTF-8 always; each leaves ASCII by a sign of its own.
+_SHIFTS = {"iso2022": b"\x1b", "hz": b"~{", "utf-7": b"+"}
+
 _TEXT_CONTROLS = b"\t\n\v\f\r\x1b"
 _CONTROLS = bytes(code for code in range(32) if code not in _TEXT_CONTROLS)
 
@@ -43,10 +46,19 @@ def binary_reason(head: bytes) -> str | None:
     """Why these bytes are no text, or None when they may be."""
     if marked_encoding(head) is not None:
         return None
+    return _foreign(head) or _unlike_text(head)
+
+
+def _foreign(head: bytes) -> str | None:
+    """What a file is by its first bytes."""
     if b"\0" in head or not head.isascii():  # a note about GIF89a is no image
         for magic, what in _BINARY:
             if head.startswith(magic):
                 return what
+    return None
+
+
+def _unlike_text(head: bytes) -> str | None:
     zeros = head.count(0)
     if zeros > len(head) * 0.3 and max(head[::2].count(0), head[1::2].count(0)) == zeros:
         order = "le" if head[1::2].count(0) == zeros else "be"
@@ -56,32 +68,69 @@ def binary_reason(head: bytes) -> str | None:
 
 
 def decode(data: bytes, origin: str, encoding: str | None = None) -> str:
-    """`data.decode(...)` by the user's encoding, its byte order mark, or strict UTF-8."""
-    if encoding is not None:
-        return _by_name(data, origin, encoding)
-    reason = binary_reason(data[:8192])
-    if reason is not None:
-        raise UnreadableDocument(origin, reason)
+    """Text by its byte order mark, else strict UTF-8, else the encoding the user named."""
     marked = marked_encoding(data)
     if marked is not None:
-        # A UTF-16 text may begin with U+0000, which looks like the mark of UTF-32.
-        if marked == "utf-32-le" and len(data) % 4:
-            marked = "utf-16-le"
-        try:
-            return data.decode(marked)
-        except UnicodeDecodeError as error:
-            what = f"not valid {marked.upper()} at byte {error.start}, as its byte order mark says"
-            raise UnreadableDocument(origin, what) from error
+        return _by_mark(data, origin, marked)
+    head = data[:8192]
+    wide = encoding is not None and _is_wide(encoding)
+    # UTF-16 and UTF-32 look binary, and are valid UTF-8 where they hold nothing but ASCII.
+    reason = _foreign(head) or _unlike_text(head)
+    if reason is not None and not (wide and _foreign(head) is None):
+        raise UnreadableDocument(origin, reason)
+    if encoding is not None and (reason is not None or _is_shifted(data, encoding)):
+        return _by_name(data, origin, encoding)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        if b"\0" in data:
+        if b"\0" in data and not wide:
             raise UnreadableDocument(origin, "a binary file") from error
-        raise UnreadableDocument(
-            origin,
+        if encoding is not None and not _is_utf8(encoding):
+            return _by_name(data, origin, encoding)
+        why = (
             f"not valid UTF-8 at byte {error.start}; "
-            "pass --encoding latin-1 if that is its encoding",
-        ) from error
+            "name its encoding, such as --encoding cp1252"
+        )
+        raise UnreadableDocument(origin, why) from error
+
+
+def extends_ascii(encoding: str) -> bool:
+    """Whether ASCII bytes always mean themselves, so that lines can be told before decoding."""
+    if _codec(encoding) in _SHIFTS:
+        return False
+    ascii = bytes(range(1, 128))
+    return ascii.decode(encoding, "replace") == ascii.decode("ascii")
+
+
+def _codec(encoding: str) -> str:
+    """`iso2022` of all its kinds, else the name Python knows an encoding by."""
+    name = codecs.lookup(encoding).name
+    return "iso2022" if name.startswith("iso2022") else name
+
+
+def _is_utf8(encoding: str) -> bool:
+    return _codec(encoding) == "utf-8"
+
+
+def _is_wide(encoding: str) -> bool:
+    return _codec(encoding).startswith(("utf-16", "utf-32"))
+
+
+def _is_shifted(data: bytes, encoding: str) -> bool:
+    """Whether ASCII bytes hold the sign by which such an encoding leaves ASCII."""
+    shift = _SHIFTS.get(_codec(encoding))
+    return shift is not None and shift in data and data.isascii()
+
+
+def _by_mark(data: bytes, origin: str, marked: str) -> str:
+    # A UTF-16 text may begin with U+0000, which looks like the mark of UTF-32.
+    if marked == "utf-32-le" and len(data) % 4:
+        marked = "utf-16-le"
+    try:
+        return data.decode(marked)
+    except UnicodeDecodeError as error:
+        what = f"not valid {marked.upper()} at byte {error.start}, as its byte order mark says"
+        raise UnreadableDocument(origin, what) from error
 
 
 def _by_name(data: bytes, origin: str, encoding: str) -> str:

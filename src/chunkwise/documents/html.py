@@ -40,6 +40,8 @@ class HtmlLoader:
     def load(self, source: Source, options: LoadOptions, on_skip: OnSkip) -> Iterator[Document]:
         markup = _decode(source.read(options.max_bytes), source.origin, options.encoding)
         page = html_text(markup.removeprefix("\ufeff"))
+        if page.generator == "chunkwise":
+            raise UnreadableDocument(source.origin, "a page written by chunkwise, not a document")
         yield Document(
             source.id,
             page.layout.text,
@@ -53,14 +55,16 @@ class HtmlLoader:
 def _decode(data: bytes, origin: str, encoding: str | None) -> str:
     """As any text; a page that is not UTF-8 may say in its first bytes what it is."""
     try:
-        return decode(data, origin, encoding)
+        return decode(data, origin)
     except UnreadableDocument:
-        declared = _CHARSET.search(data[:1024]) if encoding is None else None
-        if declared is None:
-            raise
-        name = declared[1].decode("ascii").lower()
-        try:
-            return data.decode(_SUPERSETS.get(name, name))
-        except (LookupError, UnicodeError):
-            pass
+        declared = _CHARSET.search(data[:1024])
+        name = declared[1].decode("ascii").lower() if declared else ""
+        if name:
+            try:
+                return data.decode(_SUPERSETS.get(name, name))
+            except (LookupError, UnicodeError):
+                pass
+        # The user's encoding is for what does not say its own.
+        if encoding is not None:
+            return decode(data, origin, encoding)
         raise

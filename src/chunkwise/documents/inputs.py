@@ -19,10 +19,14 @@ STDIN = "-"
 _STDIN_LIMIT = 4 << 30
 
 
-def sources(inputs: Iterable[str | os.PathLike[str]], on_skip: OnSkip) -> Iterator[Source]:
+Inputs = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+"""One path, pattern or `-`, or several."""
+
+
+def sources(inputs: Inputs, on_skip: OnSkip) -> Iterator[Source]:
     """Every file once, each with an id of its own; what cannot be reached goes to `on_skip`."""
     names = _Names()
-    for given in inputs:
+    for given in [inputs] if isinstance(inputs, str | os.PathLike) else inputs:
         text = os.fspath(given)
         for source in _of_input(text, names, on_skip):
             try:

@@ -90,8 +90,7 @@ def _lines(source: Source, options: LoadOptions) -> Iterator[tuple[int, str | Un
                     continue
             except OSError as error:
                 raise UnreadableDocument(source.origin, os_reason(error)) from error
-            if number == 1:
-                data = data.removeprefix(codecs.BOM_UTF8)
+            data = data.removeprefix(codecs.BOM_UTF8)  # joined files have one in the middle
             yield number, _decoded(data, source.origin, encoding)
 
 

@@ -13,7 +13,7 @@ class LoadOptions:
     """Everything is found by itself when left out."""
 
     encoding: str | None = None
-    """Of text files; without it UTF-8, or UTF-16/32 by their byte order mark."""
+    """Of texts that are not UTF-8 and have no byte order mark."""
     text_field: str | None = None
     id_field: str | None = None
     title_field: str | None = None

@@ -68,10 +68,10 @@ class Records:
             shape = self._learn(record, name)
         doc_id = _label(record[shape.id]) if shape.id is not None else ""
         doc_id = doc_id or id or f"{self._source.id}#{number}"
-        first = self._first.setdefault(doc_id, where)
-        if first is not where:
-            why = f"duplicate id {doc_id!r} (first at {first})"
+        if doc_id in self._first:
+            why = f"duplicate id {doc_id!r} (first at {self._first[doc_id]})"
             raise UnreadableDocument(self.place(where), why)
+        self._first[doc_id] = where
         text = _encodable(text)
         format, language = _format(text, [record[name] for name in shape.places], doc_id)
         return Document(

@@ -34,6 +34,7 @@ def profile_page(profile: Profile, title: str) -> str:
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="generator" content="chunkwise">'
         # Whatever a document's text should manage to become, it may load and run nothing.
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
         f"<title>{name} – corpus profile</title><style>{style}</style></head>"
