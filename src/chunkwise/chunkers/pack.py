@@ -75,13 +75,20 @@ class Packer:
             else:  # the next piece of this level is too large by itself
                 stop = self._levels[frame.level].first(fresh, frame.end)
                 stop = frame.end if stop == NONE else stop
-                frames[-1] = frame._replace(floor=stop)
-                frames.append(_Frame(stop, frame.level + 1, fresh))
+                frames[-1] = _Frame(frame.end, frame.level, stop)
+                frames.append(_Frame(stop, self._next_level(frame.level, fresh, stop), fresh))
         return self._pieces[done:]
+
+    def _next_level(self, level: int, fresh: int, stop: int) -> int:
+        """The next level that has a cut in this stretch; the last one always has."""
+        level += 1
+        while level + 1 < len(self._levels) and self._levels[level].first(fresh, stop) == NONE:
+            level += 1
+        return level
 
     def _next_chunk(self, frame: _Frame, fresh: int) -> int:
         """Emit a chunk that takes in text from `fresh` on; its end, or NONE if only a deeper level can."""
-        start = self._overlapped(frame, fresh)
+        start = fresh if self._overlap_from is None else self._overlapped(frame, fresh)
         cut = self._fill(frame.level, start, fresh, frame.end)
         if cut == NONE and start < fresh:
             cut = self._fill(frame.level, fresh, fresh, frame.end)
@@ -108,7 +115,9 @@ class Packer:
             stop = self._trimmed(start, cut)
             size = self._measure.count(start, stop)
             if size <= self._limit:
-                self._emit(*self._indented(start, stop, size))
+                if self._keeps_indent:
+                    start, size = self._indented(start, stop, size)
+                self._emit(start, stop, size)
                 return cut
             # The chunk's own tokens may be more than its share of the document's: give up the excess,
             # and from the fourth try on half of what is left, so that any tokenizer comes to an end.
@@ -142,17 +151,15 @@ class Packer:
             start = cuts.first(start, fresh)
         return fresh if start == NONE else self._solid(start, fresh)
 
-    def _indented(self, start: int, end: int, size: int) -> tuple[int, int, int]:
-        """The chunk from the start of its first line on, where that line's indentation fits, too."""
-        if not self._keeps_indent:
-            return start, end, size
+    def _indented(self, start: int, end: int, size: int) -> tuple[int, int]:
+        """Start and size of the chunk with its first line's indentation, where that fits, too."""
         line = self._text.rfind("\n", max(start - _DEEPEST_INDENT, 0), start) + 1
         after = self._pieces[-1].start if self._pieces else -1
         if after < line < start and self._text[line:start].isspace():
             more = self._measure.count(line, end)
             if more <= self._limit:
-                return line, end, more
-        return start, end, size
+                return line, more
+        return start, size
 
     def _emit(self, start: int, end: int, size: int) -> None:
         self._pieces.append(Piece(start, end, "", size))

@@ -117,10 +117,10 @@ class Characters:
         """Lower-case code points of the characters at these positions."""
         return _lower.take(self.points[positions])
 
-    @cached_property
+    @property
     def solid(self) -> NDArray[np.int64]:
         """Positions of all characters that are no white space."""
-        return np.flatnonzero(~self.are(SPACE))
+        return self._solid_or_end[:-1]
 
     def next_solid(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """The first character at or after each position that is no white space; the text's length if none."""
@@ -128,7 +128,7 @@ class Characters:
 
     @cached_property
     def _solid_or_end(self) -> NDArray[np.int64]:
-        return np.append(self.solid, len(self.text))
+        return np.append(np.flatnonzero(~self.are(SPACE)), len(self.text))
 
     def are(self, flags: int) -> NDArray[np.bool_]:
         """Whether each character has any of these kinds."""

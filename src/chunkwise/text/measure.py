@@ -19,6 +19,7 @@ class Measure:
     def __init__(self, text: str, tokenizer: Tokenizer) -> None:
         self.text = text
         self.tokenizer = tokenizer
+        self._asked = self._answer = 0
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:
@@ -26,7 +27,9 @@ class Measure:
 
     def before(self, position: int) -> int:
         """How many of the document's tokens start before the position."""
-        return int(self.starts.searchsorted(position))
+        if position != self._asked:  # the end of one chunk is the start of the next
+            self._asked, self._answer = position, int(self.starts.searchsorted(position))
+        return self._answer
 
     def reach(self, start: int, limit: int) -> int:
         """About the furthest end of a span from `start` that holds `limit` tokens; `count` has the last word."""
