@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TypedDict
 
 from chunkwise.core import Chunk
@@ -29,6 +30,10 @@ class Row(TypedDict):
     metadata: str
 
 
+def _json(metadata: Mapping[str, object]) -> str:
+    return json.dumps(dict(metadata), ensure_ascii=False, default=str) if metadata else "{}"
+
+
 COLUMNS = tuple(Row.__annotations__)
 
 
@@ -51,5 +56,5 @@ def row_of(chunk: Chunk) -> Row:
         "title": document.title,
         "source": document.source,
         "strategy": chunk.strategy,
-        "metadata": json.dumps(dict(document.metadata), ensure_ascii=False, default=str),
+        "metadata": _json(document.metadata),
     }

@@ -62,7 +62,9 @@ class Analyzed:
 
     def section(self, start: int, end: int) -> tuple[str, ...]:
         """The section path of a span: what the paths of all sections it touches share."""
-        first, last = self.sections.at(np.array([start, max(start, end - 1)])).tolist()
+        starts = self.sections.start
+        first = int(starts.searchsorted(start, "right")) - 1
+        last = int(starts.searchsorted(max(start, end - 1), "right")) - 1
         return self.sections.path(first, last)
 
     @cached_property

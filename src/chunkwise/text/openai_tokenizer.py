@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 from array import array
+from binascii import a2b_base64
 from functools import lru_cache
 from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
@@ -49,9 +50,9 @@ def _token_bytes(name: str) -> NDArray[np.int32]:
     """Length in bytes of each token of the vocabulary."""
     packed = (_package() / "data" / f"{name}.tiktoken.gz").read_bytes()
     words = gzip.decompress(packed).split()  # a token in base64, its number, and so on
-    tokens, numbers = words[::2], np.array(words[1::2], dtype=np.int64)
+    numbers = np.fromiter(map(int, words[1::2]), np.int64, len(words) // 2)
     lengths = np.zeros(int(numbers.max()) + 1, dtype=np.int32)
-    lengths[numbers] = [len(token) // 4 * 3 - token.count(b"=") for token in tokens]
+    lengths[numbers] = np.fromiter(map(len, map(a2b_base64, words[::2])), np.int32, len(numbers))
     return lengths
 
 
