@@ -6,7 +6,7 @@ import itertools
 import os
 import signal
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
@@ -16,13 +16,12 @@ from typing import NamedTuple
 
 from chunkwise.chunkers import Chunker, Strategy, get_strategy
 from chunkwise.core import Chunk, Document
-from chunkwise.documents import LoadOptions, OnSkip, Source, is_stream, load, sources
+from chunkwise.documents import Inputs, LoadOptions, OnSkip, Source, is_stream, load, sources
 from chunkwise.documents.markdown import looks_like_markdown
 from chunkwise.errors import ChunkwiseError, InvalidParameter, UnreadableDocument
 
 DEFAULT_STRATEGY = "structure"
 
-Inputs = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 StrategyLike = str | Chunker | Strategy
 
 _BATCH_BYTES = 1 << 20
@@ -92,10 +91,9 @@ def chunk_each(
 
     `leave_out` names resolved paths that are no documents: the files the caller writes.
     """
-    paths = [inputs] if isinstance(inputs, str | os.PathLike) else list(inputs)
     options = options or LoadOptions()
     get_strategy(strategy)  # a wrong parameter is an error now, not after the first file
-    work = _units(paths, options, leave_out)
+    work = _units(inputs, options, leave_out)
     found = (
         _alone(work, strategy, options) if jobs == 1 else _together(work, strategy, options, jobs)
     )
@@ -105,12 +103,10 @@ def chunk_each(
 _Unit = Source | Document | UnreadableDocument
 
 
-def _units(
-    paths: list[str | os.PathLike[str]], options: LoadOptions, leave_out: Collection[Path]
-) -> Iterator[_Unit]:
+def _units(inputs: Inputs, options: LoadOptions, leave_out: Collection[Path]) -> Iterator[_Unit]:
     """What there is to do: files a worker opens by itself, records read here, and what is skipped already."""
     skipped: deque[UnreadableDocument] = deque()
-    for source in sources(paths, skipped.append):
+    for source in sources(inputs, skipped.append):
         yield from _drain(skipped)
         if leave_out and source.path is not None and Path(source.path).resolve() in leave_out:
             continue

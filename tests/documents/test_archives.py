@@ -99,6 +99,18 @@ def test_an_archive_inside_an_archive_is_refused_a_document_is_not(
     ]
 
 
+def test_a_damaged_document_is_called_what_its_name_says(reader, write, make_zip) -> None:
+    cut = make_zip({"[Content_Types].xml": "<Types/>", "word/document.xml": "<x/>"})[:-40]
+    members = {"a.docx": cut, "b.epub": cut, "c.zip": cut}
+    assert reader(write("all.zip", make_zip(members)), write("d.docx", cut)) == []
+    assert reader.reasons == [
+        "damaged or truncated DOCX",
+        "damaged or truncated EPUB",
+        "an archive inside an archive; unpack it first",
+        "damaged or truncated DOCX",
+    ]
+
+
 @pytest.mark.parametrize("kind", ["zip", "tar.gz", "gz", "docx"])
 def test_bombs(reader, write, make_zip, monkeypatch, kind) -> None:
     monkeypatch.setattr(archive, "HARMLESS", 100_000)

@@ -71,6 +71,13 @@ def test_taken_ids_get_the_folder_above_in_front(reader, write, tmp_path) -> Non
     assert ids(reader(*given)) == ["a.md", "two/a.md", "y/two/a.md"]
 
 
+def test_one_path_need_not_be_in_a_list(write, tmp_path) -> None:
+    path = write("a.md", "x")
+    for given in (path, str(path), tmp_path, [path]):
+        assert ids(list(read(given, on_skip=pytest.fail))) == ["a.md"]
+        assert [source.id for source in sources(given, pytest.fail)] == ["a.md"]
+
+
 def test_a_file_given_twice_is_read_once(reader, write, tmp_path) -> None:
     path = write("a.md", "x")
     assert ids(reader(tmp_path, path, tmp_path / "*.md")) == ["a.md"]

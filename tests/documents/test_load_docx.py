@@ -36,7 +36,7 @@ def test_blocks_come_in_document_order(reader, write, report) -> None:
     text = document.text
     assert [(b.kind, text[b.start : b.end], b.level) for b in document.blocks] == [
         ("heading", "Report", 1),
-        ("heading", "Part", 2),
+        ("heading", "Part", 3),
         ("paragraph", "Before the table.", 0),
         ("header", "A | B", 0),
         ("row", "C | D", 0),
@@ -47,6 +47,68 @@ def test_blocks_come_in_document_order(reader, write, report) -> None:
     assert "- one\n  - deeper\n\nAfter." in text
     assert document.blocks[5].group == document.blocks[6].group != document.blocks[4].group
     assert (document.title, document.format) == ("Report", "docx")
+
+
+def test_without_a_title_headings_keep_their_levels(reader, write) -> None:
+    made = docx.Document()
+    made.add_heading("Part", 1)
+    document = reader.one(write("a.docx", saved(made)))
+    assert [block.level for block in document.blocks] == [1]
+
+
+def listed(*paragraphs: tuple[str, str]) -> docx.document.Document:
+    made = docx.Document()
+    for text, style in paragraphs:
+        made.add_paragraph(text, style)
+    return made
+
+
+def test_numbered_lists_are_numbered_and_restart(reader, write) -> None:
+    number, deeper, bullet = "List Number", "List Number 2", "List Bullet 2"
+    made = listed(
+        ("a", number), ("b\nc", number), ("x", deeper), ("y", deeper), ("d", number),
+        ("z", deeper), ("p", bullet), ("e", number), ("Other text.", "Normal"), ("f", number),
+    )  # fmt: skip
+    document = reader.one(write("a.docx", saved(made)))
+    assert document.text == (
+        "1. a\n2. b\n   c\n  1. x\n  2. y\n3. d\n  1. z\n  - p\n4. e\n\nOther text.\n\n1. f"
+    )
+    groups = [block.group for block in document.blocks]
+    assert len(set(groups[:8])) == 1
+    assert groups[-1] not in groups[:8]
+
+
+@pytest.mark.parametrize(
+    ("numbering", "expected"),
+    [("5", "1. a\n2. b"), ("1", "- a\n- b"), ("77", "- a\n- b")],
+    ids=["decimal", "bullet", "unknown"],
+)
+def test_the_numbering_tells_the_marker(reader, write, numbering, expected) -> None:
+    made = listed(("a", "Normal"), ("b", "Normal"))
+    for paragraph in made.paragraphs:
+        properties = paragraph._p.get_or_add_pPr().get_or_add_numPr()
+        properties.get_or_add_numId().val = int(numbering)
+        properties.get_or_add_ilvl().val = 0
+    assert reader.one(write("a.docx", saved(made))).text == expected
+
+
+def test_a_numbering_that_starts_elsewhere(reader, write) -> None:
+    made = listed(("a", "List Number"), ("b", "List Number"))
+    numbering = made.part.numbering_part.element
+    (number,) = numbering.xpath("./w:num[@w:numId='5']")
+    number.append(
+        parse_xml(
+            f"<w:lvlOverride {nsdecls('w')} w:ilvl='0'><w:startOverride w:val='7'/></w:lvlOverride>"
+        )
+    )
+    assert reader.one(write("a.docx", saved(made))).text == "7. a\n8. b"
+
+
+def test_a_style_named_number_needs_no_numbering(reader, write) -> None:
+    made = listed(("a", "List Number"), ("b", "List Number"))
+    (numbering,) = made.styles["List Number"].element.xpath("./w:pPr/w:numPr")
+    numbering.getparent().remove(numbering)
+    assert reader.one(write("a.docx", saved(made))).text == "1. a\n2. b"
 
 
 def test_insertions_links_and_content_controls_are_text_and_deletions_are_not(

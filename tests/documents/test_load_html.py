@@ -106,7 +106,35 @@ def test_scripts_are_dropped_and_the_title_is_kept_apart() -> None:
         "<template><p>no</p></template><svg><title>chart</title></svg>"
     )
     assert page.title == "T < U"
-    assert page.layout.text == "xchart"
+    assert page.layout.text == "x chart"
+
+
+@pytest.mark.parametrize(
+    ("markup", "expected"),
+    [
+        ("<div hidden>no<br><img alt=no><p>no</div><p>yes", "yes"),
+        ("<p>a <span style='color:red; DISPLAY : none'>no <b>no</b></span>b", "a b"),
+        ("<p>a <input hidden>b <source hidden>c <wbr style='display:none'>d<p>e", "a b c d\n\ne"),
+        ("<ol><li>a<li hidden>no<li>b</ol>", "1. a\n2. b"),
+        ("<pre>a\n<span hidden>no</span>  b<div hidden>no</div></pre>", "a\n  b"),
+        ("<body style='display:none'>shown by a script", "shown by a script"),
+    ],
+)
+def test_what_is_hidden_is_left_out_with_its_content(markup: str, expected: str) -> None:
+    assert text_of(markup) == expected
+
+
+@pytest.mark.parametrize(
+    ("markup", "expected"),
+    [
+        ("a<svg><text>B</text><text>C</text></svg>d", "a B C d"),
+        ("a<noscript>b</noscript>c", "a b c"),
+        ("more<svg><path/></svg>.", "more."),
+        ("<svg><title>t</title><foreignObject><div>d</div></foreignObject></svg>x", "t\n\nd\n\nx"),
+    ],
+)
+def test_drawings_and_noscript_stand_apart(markup: str, expected: str) -> None:
+    assert text_of(markup) == expected
 
 
 @pytest.mark.parametrize(
@@ -119,8 +147,20 @@ def test_scripts_are_dropped_and_the_title_is_kept_apart() -> None:
         "<a '" * 100_000 + ">x",
         "x" + "<" * 100_000,
         "x" + "<!--" * 100_000,
+        "<svg>x" * 100_000,
+        "<svg>x</svg>" * 100_000,
     ],
-    ids=["divs", "lists", "tables", "formatting", "quotes", "angles", "comments"],
+    ids=[
+        "divs",
+        "lists",
+        "tables",
+        "formatting",
+        "quotes",
+        "angles",
+        "comments",
+        "drawings",
+        "icons",
+    ],
 )
 def test_hostile_nesting_takes_linear_time(markup: str) -> None:
     started = time.monotonic()
@@ -139,3 +179,16 @@ def test_a_page_named_txt_is_a_page_and_markdown_is_not(reader, write) -> None:
     markup = "<!DOCTYPE html><p>x"
     assert reader.one(write("a.txt", markup)).format == "html"
     assert reader.one(write("a.md", markup)).text == markup
+
+
+def test_a_page_of_our_own_is_no_document(reader, write) -> None:
+    page = '<!doctype html><meta name="generator" content="chunkwise"><p>Report</p>'
+    assert reader(write("report.html", page)) == []
+    assert reader.reasons == ["a page written by chunkwise, not a document"]
+    assert reader.one(write("other.html", page.replace("chunkwise", "hugo"))).text == "Report"
+
+
+def test_a_pages_own_charset_comes_before_the_users_encoding(reader, write) -> None:
+    page = '<meta charset="shift_jis"><p>日本語</p>'.encode("shift_jis")
+    assert reader.one(write("a.html", page), encoding="cp1252").text == "日本語"
+    assert reader.one(write("b.html", b"<p>caf\xe9"), encoding="cp1252").text == "café"

@@ -30,7 +30,7 @@ def test_jsonl_keeps_ids_titles_and_other_fields(reader, write) -> None:
     path = write("c.jsonl", "\n".join(map(json.dumps, lines)) + "\n\n")
     first, second, third = reader(path)
     assert (first.id, first.title, first.text, first.format) == ("x/1", "One", "First.", "text")
-    assert first.metadata == {"source": "s", "n": 3}
+    assert first.metadata == {"source": "s", "n": 3, "deep": {"a": 1}}
     assert (second.id, third.id) == ("7", "c.jsonl#3")
     assert first.source == str(path)
 
@@ -116,6 +116,11 @@ def test_json_that_is_no_corpus_is_plain_text(reader, write, text) -> None:
 def test_broken_json_says_where(reader, write) -> None:
     assert reader(write("c.json", '[{"text": "a"},\n {"te')) == []
     assert "at line 2 column" in reader.reasons[0]
+    assert reader(write("c.jsonl", '{"text":"x"}\n{"a\tb": 1}\n{"a": "b\n'))
+    assert reader.reasons == [
+        "not valid JSON: invalid control character at column 4",
+        "not valid JSON: invalid control character at column 9",
+    ]
 
 
 def test_jsonl_named_json_and_a_note_in_brackets(reader, write) -> None:
@@ -145,7 +150,7 @@ def test_a_table_is_kept_verbatim(reader, write) -> None:
     document = reader.one(write("t.csv", text))
     assert (document.text, document.format) == (text, "table")
     assert [(b.kind, text[b.start : b.end], b.group) for b in document.blocks] == [
-        ("header", "name,note", 1),
+        ("header", "\ufeffname,note", 1),
         ("row", 'ann,"two\r\nlines"', 1),
         ("row", 'bob,5" pipe', 1),
     ]

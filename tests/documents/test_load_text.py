@@ -57,7 +57,7 @@ def test_utf16_without_mark_is_named() -> None:
 def test_wrong_encoding_names_the_byte_and_the_way_out() -> None:
     data = "the caf\xe9 is open".encode("latin-1")
     assert loaded("a.txt", data)[1] == [
-        "not valid UTF-8 at byte 7; pass --encoding latin-1 if that is its encoding"
+        "not valid UTF-8 at byte 7; name its encoding, such as --encoding cp1252"
     ]
     assert loaded("a.txt", data, encoding="latin-1")[0][0].text == "the café is open"
 

@@ -49,7 +49,8 @@ class Structure(Sized):
             if head not in told:
                 first, last = int(blocks.start[head]), int(blocks.end[head])
                 fits = measure.count(first, last) <= self.max_tokens
-                told[head] = document.text[first:last] if fits else ""
+                header_text = document.text[first:last].removeprefix("\ufeff")
+                told[head] = header_text if fits else ""
             pieces[number] = pieces[number]._replace(context=told[head])
         return pieces
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import IO, BinaryIO, cast
 
-from chunkwise.documents.loader import OnSkip
+from chunkwise.documents.loader import OnSkip, suffix_of
 from chunkwise.documents.source import Source, os_reason, printable
 from chunkwise.documents.walk import is_left_out
 from chunkwise.errors import UnreadableDocument
@@ -39,6 +39,9 @@ _DAMAGE = (
     OverflowError,
 )
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+_INNER_ARCHIVE = "an archive inside an archive; unpack it first"
+# Documents that are zip files; when one is broken, only its name tells.
+_DOCUMENTS = {f".{name}": name.upper() for name in ("docx", "docm", "epub", "xlsx", "pptx", "odt")}
 _CONTAINERS = ("[Content_Types].xml", "META-INF/container.xml", "mimetype")
 
 
@@ -74,7 +77,8 @@ def members(source: Source, on_skip: OnSkip) -> Iterator[Source]:
     except TooLargeError as error:
         raise UnreadableDocument(source.origin, str(error)) from error
     except _DAMAGE as error:
-        raise UnreadableDocument(source.origin, "damaged or truncated archive") from error
+        what = _DOCUMENTS.get(suffix_of(source.name), "archive")
+        raise UnreadableDocument(source.origin, f"damaged or truncated {what}") from error
 
 
 class Budget:
@@ -207,10 +211,12 @@ def _inner_path(source: Source, name: str, on_skip: OnSkip) -> str | None:
 
 def _unpacked(id: str, origin: str, below: str, data: bytes, on_skip: OnSkip) -> Iterator[Source]:
     member = Source(f"{id}/{below}", f"{origin}/{below}", data=data)
-    if is_archive(data[:512]) and not _is_document(member):
-        on_skip(UnreadableDocument(member.origin, "an archive inside an archive; unpack it first"))
-    else:
+    if not is_archive(data[:512]) or _is_document(member):
         yield member
+        return
+    named = _DOCUMENTS.get(suffix_of(below)) if data.startswith(b"PK") else None
+    why = f"damaged or truncated {named}" if named else _INNER_ARCHIVE
+    on_skip(UnreadableDocument(member.origin, why))
 
 
 def _is_document(source: Source) -> bool:

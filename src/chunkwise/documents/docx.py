@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from chunkwise.core import Document
 from chunkwise.documents.container import check_container
+from chunkwise.documents.docx_lists import Lists
 from chunkwise.documents.docx_text import DocxText
 from chunkwise.documents.loader import OnSkip, suffix_of
 from chunkwise.documents.options import LoadOptions
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from docx.document import Document as DocxDocument
 
 _HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
-_LIST = re.compile(r"list (?:bullet|number)(?: (\d))?", re.IGNORECASE)
 
 
 class DocxLoader:
@@ -38,7 +38,7 @@ class DocxLoader:
         data = source.read(options.max_bytes)
         check_container(data, source.origin)
         document = _open(data, source.origin)
-        found = DocxText(heading_levels(document), list_levels(document))
+        found = DocxText(heading_levels(document), Lists(document))
         found.read(document.element.body)
         yield Document(
             source.id,
@@ -76,16 +76,4 @@ def heading_levels(document: DocxDocument) -> dict[str, int]:
                     levels[style.style_id] = int(outline[0]) + 1
                 break
             ancestor, depth = getattr(ancestor, "base_style", None), depth + 1
-    return levels
-
-
-def list_levels(document: DocxDocument) -> dict[str, int]:
-    """Nesting of each list style by style id: `List Bullet 2` is 1."""
-    levels: dict[str, int] = {}
-    for style in document.styles:
-        named = _LIST.fullmatch((style.name or "").strip())
-        if named:
-            levels[style.style_id] = max(int(named[1] or 1) - 1, 0)
-        elif style.element.xpath("./w:pPr/w:numPr"):
-            levels[style.style_id] = 0
     return levels

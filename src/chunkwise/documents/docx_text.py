@@ -4,8 +4,10 @@ insertions, content controls and text boxes."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from chunkwise.documents.docx_lists import Lists
 from chunkwise.documents.layout import Layout
 
 if TYPE_CHECKING:
@@ -19,19 +21,36 @@ _CHARACTERS = {
     f"{_W}cr": "\n",
     f"{_W}noBreakHyphen": "\u2011",
 }
+_DEEPEST_ITEM = 8  # Word has nine levels; a hostile file may claim more
 # Deleted or moved text, properties, and the old form of a text box that is there twice.
 _SKIPPED = frozenset({f"{_W}del", f"{_W}moveFrom", f"{_W}pPr", f"{_W}rPr", _FALLBACK})
+
+
+@dataclass(slots=True)
+class _OpenList:
+    """A list that a next item of its level continues."""
+
+    family: str
+    next_number: int | None
+    """None: its items have bullets."""
+
+    def marker(self) -> str:
+        if self.next_number is None:
+            return "- "
+        self.next_number += 1
+        return f"{self.next_number - 1}. "
 
 
 class DocxText:
     """`layout` and `title` are the result."""
 
-    def __init__(self, headings: Mapping[str, int], lists: Mapping[str, int]) -> None:
+    def __init__(self, headings: Mapping[str, int], lists: Lists) -> None:
         self.layout = Layout()
         self.title = ""
         self._headings = headings
         self._lists = lists
-        self._list = ""
+        self._open: dict[int, _OpenList] = {}
+        self._family = ""
         self._group = 0
 
     def read(self, body: _Element) -> None:
@@ -48,6 +67,19 @@ class DocxText:
                 self._table(element)
             elif element.tag not in _SKIPPED:
                 pending.extend(reversed(element))
+        self._raise_title()
+
+    def _raise_title(self) -> None:
+        """A title, level 0 so far, is the parent of all headings."""
+        if self.title:
+            self.layout.blocks = [
+                block._replace(level=block.level + 1) if block.kind == "heading" else block
+                for block in self.layout.blocks
+            ]
+
+    def _end_lists(self) -> None:
+        self._open.clear()
+        self._family = ""
 
     def _paragraph(self, element: _Element, text: str) -> None:
         text = text.strip()
@@ -58,27 +90,39 @@ class DocxText:
         if level is not None:
             if level == 0 and not self.title:
                 self.title = text.replace("\n", " ")
-            self._list = ""
-            self.layout.add("heading", text.replace("\n", " "), level=max(level, 1))
+            self._end_lists()
+            self.layout.add("heading", text.replace("\n", " "), level=level)
             return
         number = _value(element, "pPr/numPr/numId")
-        if (number and number != "0") or (style in self._lists and number != "0"):
-            self._item(text, number or style, _value(element, "pPr/numPr/ilvl"), style)
+        if (number and number != "0") or (style in self._lists.styles and number != "0"):
+            depth = _value(element, "pPr/numPr/ilvl")
+            self._item(text, number, depth, style)
             return
-        self._list = ""
+        self._end_lists()
         self.layout.add("paragraph", text)
 
-    def _item(self, text: str, of: str, depth: str, style: str) -> None:
+    def _item(self, text: str, number: str, depth: str, style: str) -> None:
+        of = number or style
         family = of.rstrip("0123456789") or of  # ListBullet2 continues ListBullet
-        if family != self._list:
-            self._list, self._group = family, self.layout.new_group()
-        level = int(depth) if depth.isdigit() else self._lists.get(style, 0)
-        indent = "  " * min(level, 8)
-        hanging = f"\n{indent}  ".join(text.split("\n"))
-        self.layout.add("item", f"- {hanging}", level=level, group=self._group, indent=indent)
+        named = self._lists.styles.get(style)
+        level = int(depth) if depth.isdigit() else named.level if named else 0
+        level = min(level, _DEEPEST_ITEM)
+        self._open = {at: it for at, it in self._open.items() if at <= level}
+        open_list = self._open.get(level)
+        if open_list is None or open_list.family != family:
+            # What stands deeper than an open list is part of it, whatever its own kind.
+            if family != self._family and not any(at < level for at in self._open):
+                self._group = self.layout.new_group()
+            first = self._lists.first_number(number, depth, style)
+            open_list = self._open[level] = _OpenList(family, first)
+        self._family = family
+        indent = "  " * level
+        marker = open_list.marker()
+        hanging = f"\n{indent}{' ' * len(marker)}".join(text.split("\n"))
+        self.layout.add("item", marker + hanging, level=level, group=self._group, indent=indent)
 
     def _table(self, table: _Element) -> None:
-        self._list = ""
+        self._end_lists()
         group = self.layout.new_group()
         rows = [
             " | ".join(_cell(cell) for cell in row.iterchildren(f"{_W}tc", f"{_W}sdt"))

@@ -87,10 +87,7 @@ def decode(data: bytes, origin: str, encoding: str | None = None) -> str:
             raise UnreadableDocument(origin, "a binary file") from error
         if encoding is not None and not _is_utf8(encoding):
             return _by_name(data, origin, encoding)
-        why = (
-            f"not valid UTF-8 at byte {error.start}; "
-            "name its encoding, such as --encoding cp1252"
-        )
+        why = f"not valid UTF-8 at byte {error.start}; name its encoding, such as --encoding cp1252"
         raise UnreadableDocument(origin, why) from error
 
 

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
+from chunkwise.documents.html_open import OpenItem, OpenList, OpenTable
 from chunkwise.documents.html_tags import (
     BLOCKS,
+    DRAWING_TEXTS,
     HEADINGS,
     LAYOUT_SIGNS,
     PREFORMATTED,
+    SET_APART,
     SKIPPED,
+    VOID,
+    is_hidden,
 )
 from chunkwise.documents.layout import Layout
 
@@ -28,47 +32,25 @@ _BREAKS = re.compile(r" ?\0 ?")
 _EMPTY_LINES = re.compile(r"\n{2,}")
 
 
-@dataclass(slots=True)
-class _List:
-    ordered: bool
-    next_number: int
-    group: int
-
-
-@dataclass(slots=True)
-class _Item:
-    marker: str
-    level: int
-    group: int
-
-
-@dataclass(slots=True)
-class _Table:
-    group: int
-    layout: bool = False
-    in_head: bool = False
-    in_cell: bool = False
-    only_headers: bool = True
-    rows: int = 0
-    cells: list[str] = field(default_factory=list)
-
-
 class HtmlText:
-    """Target of lxml's event parser; `title` and `layout` are the result."""
+    """Target of lxml's event parser; `title`, `generator` and `layout` are the result."""
 
     def __init__(self) -> None:
         self.layout = Layout()
         self.title = ""
+        self.generator = ""
         self._inline: list[str] = []
         self._title: list[str] | None = None
         self._skipping = 0
         self._foreign = 0
+        self._apart = 0
+        self._apart_from = 0
         self._pre = 0
         self._heading = 0
         self._cell_length = 0
-        self._lists: list[_List] = []
-        self._items: list[_Item | None] = []
-        self._tables: list[_Table] = []
+        self._lists: list[OpenList] = []
+        self._items: list[OpenItem | None] = []
+        self._tables: list[OpenTable] = []
 
     # Events of the parser.
 
@@ -81,12 +63,27 @@ class HtmlText:
             if tag == "title" and not self.title:
                 self._title = []
             return
+        if attributes and is_hidden(tag, attributes):
+            if tag not in VOID:  # those have no content, and not every parser ends them
+                self._skipping = 1
+                if tag in BLOCKS and not self._pre:
+                    self._boundary()
+            return
+        if tag in SET_APART:
+            if not self._apart:
+                self._apart_from = len(self._inline)
+            self._apart += 1
         if tag == "br":
             self._inline.append("\n" if self._pre else _BREAK)
         elif tag == "img":
             self._inline.append(f" {attributes.get('alt') or ''} ")
+        elif tag == "meta":
+            if (attributes.get("name") or "").lower() == "generator":
+                self.generator = (attributes.get("content") or "").strip()
         elif tag in ("svg", "math"):
             self._foreign += 1
+        elif self._foreign and tag in DRAWING_TEXTS:
+            self._inline.append(" ")
         elif tag in BLOCKS:
             self._start_block(tag, attributes)
 
@@ -96,7 +93,12 @@ class HtmlText:
             if not self._skipping and self._title is not None:
                 self.title = _SPACES.sub(" ", "".join(self._title)).strip()
                 self._title = None
-        elif tag in ("svg", "math"):
+            return
+        if tag in SET_APART:
+            self._apart -= 1
+            if not self._apart:
+                self._set_apart()
+        if tag in ("svg", "math"):
             self._foreign -= 1
         elif tag in BLOCKS:
             self._end_block(tag)
@@ -129,11 +131,11 @@ class HtmlText:
             self._pre += 1
         elif tag in ("ul", "ol", "menu", "dir"):
             group = self._lists[0].group if self._lists else self.layout.new_group()
-            self._lists.append(_List(tag == "ol", _number(attributes.get("start")), group))
+            self._lists.append(OpenList(tag == "ol", _number(attributes.get("start")), group))
         elif tag == "li":
             self._start_item(attributes)
         elif tag == "table":
-            self._tables.append(_Table(self.layout.new_group()))
+            self._tables.append(OpenTable(self.layout.new_group()))
             self._items.append(None)  # text in a table's cells belongs to no item around it
         elif self._tables:
             self._start_part(tag, self._tables[-1])
@@ -157,15 +159,15 @@ class HtmlText:
 
     def _start_item(self, attributes: Mapping[str, str]) -> None:
         if not self._lists:  # <li> without a list
-            self._items.append(_Item("- ", 0, self.layout.new_group()))
+            self._items.append(OpenItem("- ", 0, self.layout.new_group()))
             return
         of = self._lists[-1]
         number = _number(attributes.get("value"), of.next_number)
         of.next_number = number + 1
         marker = f"{number}. " if of.ordered else "- "
-        self._items.append(_Item(marker, len(self._lists) - 1, of.group))
+        self._items.append(OpenItem(marker, len(self._lists) - 1, of.group))
 
-    def _start_part(self, tag: str, table: _Table) -> None:
+    def _start_part(self, tag: str, table: OpenTable) -> None:
         if tag == "tr":
             self._end_row(table)
         elif tag == "thead":
@@ -175,7 +177,7 @@ class HtmlText:
             self._cell_length = 0
             table.only_headers = table.only_headers and tag == "th"
 
-    def _end_part(self, tag: str, table: _Table) -> None:
+    def _end_part(self, tag: str, table: OpenTable) -> None:
         if tag == "tr":
             self._end_row(table)
         elif tag == "thead":
@@ -184,7 +186,7 @@ class HtmlText:
             table.cells.append(self._take().replace("\n", " ").strip(_SPACE))
             table.in_cell = False
 
-    def _end_row(self, table: _Table) -> None:
+    def _end_row(self, table: OpenTable) -> None:
         if any(cell.strip() for cell in table.cells):
             header = table.in_head or (table.only_headers and not table.rows)
             line = " | ".join(table.cells)
@@ -216,6 +218,15 @@ class HtmlText:
             self._inline.append(" ")
         else:
             self._flush()
+
+    def _set_apart(self) -> None:
+        """Spaces around the text of a drawing; one without text, an icon, leaves no trace."""
+        start = min(self._apart_from, len(self._inline))  # a block inside took what was there
+        if any(text.strip() for text in self._inline[start:]):
+            self._inline.insert(start, " ")
+            self._inline.append(" ")
+        else:
+            del self._inline[start:]
 
     def _pre_line(self, tag: str, step: int) -> None:
         """Inside <pre> a block is a line of its own, and only the outermost </pre> ends it."""
@@ -253,7 +264,7 @@ class HtmlText:
                 if paragraph.strip():
                     self.layout.add("paragraph", paragraph.strip(_SPACE))
 
-    def _add_item(self, item: _Item, text: str) -> None:
+    def _add_item(self, item: OpenItem, text: str) -> None:
         indent = "  " * min(item.level, 32) + " " * (0 if item.marker else 2)
         lines = [line.strip(_SPACE) for line in text.split("\n") if line.strip()]
         hanging = "\n" + indent + " " * len(item.marker)

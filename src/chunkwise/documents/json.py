@@ -33,7 +33,9 @@ class JsonLoader:
             found = corpus_records(json.loads(text.removeprefix("\ufeff")), options.text_field)
         except (ValueError, RecursionError) as error:
             if suffix_of(source.name) in self.suffixes:
-                why = f"not valid JSON ({json_problem(error)}); pass --loader text to read it as text"
+                why = (
+                    f"not valid JSON ({json_problem(error)}); pass --loader text to read it as text"
+                )
                 raise UnreadableDocument(source.origin, why) from error
             found = None
         if found is None:

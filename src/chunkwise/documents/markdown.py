@@ -8,12 +8,14 @@ from collections.abc import Iterator
 from chunkwise.core import Document
 from chunkwise.documents.encoding import decode
 from chunkwise.documents.loader import OnSkip, suffix_of
+from chunkwise.documents.markdown_title import markdown_title
 from chunkwise.documents.options import LoadOptions
 from chunkwise.documents.source import Source
 
 _LOOKED_AT = 200_000
 _HEADING = re.compile(r"(#{1,6})[ \t]+\S")
 _INLINE = re.compile(r"\*\*\w|\]\([^\s()]+\)")
+_SIGNS = ("#", "|", "```", "~~~")
 _DELIMITER_CELL = re.compile(r":?-+:?")
 
 
@@ -30,11 +32,14 @@ class MarkdownLoader:
 
     def load(self, source: Source, options: LoadOptions, on_skip: OnSkip) -> Iterator[Document]:
         text = decode(source.read(options.max_bytes), source.origin, options.encoding)
-        yield Document(source.id, text, source=source.origin, format="markdown")
+        title = markdown_title(text)
+        yield Document(source.id, text, title=title, source=source.origin, format="markdown")
 
 
 def looks_like_markdown(text: str) -> bool:
     """Sure signs only: a fenced block, a table, or several headings; `# comment` lines are none."""
+    if not any(sign in text for sign in _SIGNS):  # most records of most corpora
+        return False
     fence = ""
     titles: list[bool] = []  # of each heading: is it set off by an empty line below?
     deep = False

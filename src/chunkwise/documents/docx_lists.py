@@ -1,0 +1,107 @@
+"""Lists of a Word document: which styles make items, and which items are numbered."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from docx.document import Document as DocxDocument
+    from lxml.etree import _Element
+
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_LIST = re.compile(r"list (bullet|number)(?: (\d))?", re.IGNORECASE)
+_DEEPEST_STYLE = 16  # a style may be based on itself
+
+
+class ListStyle(NamedTuple):
+    """What a paragraph style says about its paragraphs as items."""
+
+    level: int
+    """Nesting: `List Bullet 2` is 1."""
+    numbering: str
+    depth: str
+    numbered: bool
+    """By its name, for when the numbering itself cannot be told."""
+
+
+class Lists:
+    """The list styles by style id, and the numbers items start with."""
+
+    def __init__(self, document: DocxDocument) -> None:
+        self.styles = _styles(document)
+        self._starts = _starts(document)
+
+    def first_number(self, numbering: str, depth: str, style: str) -> int | None:
+        """What the first item is numbered; None: it has a bullet, or nobody can tell."""
+        of = self.styles.get(style)
+        if not numbering and of is not None:
+            numbering, depth = of.numbering, depth or of.depth
+        key = numbering, depth or "0"
+        if key in self._starts:
+            return self._starts[key]
+        return 1 if of is not None and of.numbered else None
+
+
+def _styles(document: DocxDocument) -> dict[str, ListStyle]:
+    found: dict[str, ListStyle] = {}
+    for style in document.styles:
+        ancestor, steps = style, 0
+        while ancestor is not None and steps < _DEEPEST_STYLE:
+            named = _LIST.fullmatch((ancestor.name or "").strip())
+            numbering = ancestor.element.find(f"{_W}pPr/{_W}numPr")
+            if named or numbering is not None:
+                level = max(int(named[2] or 1) - 1, 0) if named else 0
+                number, depth = _value(numbering, "numId"), _value(numbering, "ilvl")
+                is_numbered = named is not None and named[1].lower() == "number"
+                found[style.style_id] = ListStyle(level, number, depth, is_numbered)
+                break
+            ancestor, steps = getattr(ancestor, "base_style", None), steps + 1
+    return found
+
+
+def _starts(document: DocxDocument) -> dict[tuple[str, str], int | None]:
+    """By numbering and depth: the first number of decimal ones, None for all others."""
+    from docx.opc.constants import RELATIONSHIP_TYPE
+
+    try:
+        part = document.part.part_related_by(RELATIONSHIP_TYPE.NUMBERING)
+    except KeyError:
+        return {}
+    root = getattr(part, "element", None)
+    if root is None:  # a part of another type by this name
+        return {}
+    kinds = {
+        kind.get(f"{_W}abstractNumId"): _levels(kind) for kind in root.iter(f"{_W}abstractNum")
+    }
+    starts: dict[tuple[str, str], int | None] = {}
+    for number in root.iter(f"{_W}num"):
+        levels = dict(kinds.get(_value(number, "abstractNumId"), {}))
+        for override in number.iter(f"{_W}lvlOverride"):
+            levels.update(_levels(override))
+            depth, start = override.get(f"{_W}ilvl") or "0", _value(override, "startOverride")
+            if levels.get(depth) is not None:
+                levels[depth] = _number(start, levels[depth])
+        for depth, first in levels.items():
+            starts[number.get(f"{_W}numId") or "", depth] = first
+    return starts
+
+
+def _levels(kind: _Element) -> dict[str, int | None]:
+    return {
+        level.get(f"{_W}ilvl") or "0": (
+            _number(_value(level, "start"), 1)
+            if _value(level, "numFmt") in ("decimal", "decimalZero")
+            else None
+        )
+        for level in kind.iterchildren(f"{_W}lvl")
+    }
+
+
+def _number(value: str, default: int | None) -> int | None:
+    return int(value) if value.isascii() and value.isdigit() and len(value) < 9 else default
+
+
+def _value(element: _Element | None, name: str) -> str:
+    found = element.find(_W + name) if element is not None else None
+    return "" if found is None else (found.get(f"{_W}val") or "")
