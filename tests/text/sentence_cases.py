@@ -1,4 +1,4 @@
-"""Texts of ten languages with their sentences: `|` stands where a sentence starts, and is no part of the text."""
+"""Texts of many languages with their sentences: `|` stands where a sentence starts, and is no part of the text."""
 
 CASES: dict[str, list[str]] = {
     "English": [
@@ -38,6 +38,7 @@ CASES: dict[str, list[str]] = {
         "It was so.[1] |Others disagree.[2][citation needed] |So be it.",
         "He paused . . . and went on. . . . |Then he left. |.NET was new.",
         "“Why?” — asked she. |— Because!",
+        "At 5 p.m. Mr. X left. |At 6 a.m. Dr. Lund came.",
     ],
     "German": [
         "Das ist z. B. ein Test. |Er geht weiter.",
@@ -71,6 +72,8 @@ CASES: dict[str, list[str]] = {
         "Il coûte 3,50 euros, c.-à-d. trop. |Non ?",
         "Des pommes, des poires, etc. |Il y en a beaucoup.",
         "Quoi ?! |Vraiment ! |Oui…",
+        "L'art. 5 al. 2 du C. civ. s'applique. |L’art. 6 non.",
+        "Il part à 10 h. 30. |Elle reste.",
     ],
     "Spanish": [
         "¿Qué hora es? |¡Es tarde! |Vámonos.",
@@ -80,6 +83,27 @@ CASES: dict[str, list[str]] = {
         "Cuesta 3.500 pesos, p. ej. hoy. |Es caro.",
         "Véase la pág. 12 y el núm. 3. |Está claro.",
     ],
+    "Italian": [
+        "Il dott. Rossi e l’avv. Bianchi sono qui. |La sig.ra Verdi no.",
+        "Il sig. Neri vede il prof. Gallo. |Poi parte.",
+        "Mele, pere, ecc. sono lì. |Ama mele, pere, ecc. |Poi parte.",
+        "Vedi pag. 12 e n. 3. |È chiaro.",
+        "Dove vai? |Vieni! |Sì.",
+    ],
+    "Dutch": [
+        "Dhr. Jansen en mevr. De Vries kwamen. |Zij bleven.",
+        "Neem bijv. Amsterdam. |Of Utrecht.",
+        "Zie nr. 7 op blz. 12. |Dat is duidelijk.",
+        "Morgen, d.w.z. Maandag, komt hij. |Goed.",
+        "Waar ga je heen? |Kom! |Ja.",
+    ],
+    "Portuguese": [
+        "O Sr. Silva e a Sra. Costa vivem aqui. |São amigos.",
+        "O Dr. Souza chegou. |Ele saiu.",
+        "Veja a pág. 12 e o n. 3. |Está claro.",
+        "Aonde vais? |Vem! |Sim.",
+        "Custa 3,50 euros. |É caro.",
+    ],
     "Chinese": [
         "今天天气很好。|我们去公园吧！|你来吗？|来。",
         "他说：“我不去。”|然后他走了。",
@@ -88,6 +112,8 @@ CASES: dict[str, list[str]] = {
         "真的吗？！|是的……好吧。",
         "（这是注释。）|正文开始。",
         "他走了。|“再见。”|门关上了。",
+        "“你好吗？”他问道。|“很好。”小明说。|门开了。",
+        "“走！”|他不动，没有说话。",
     ],
     "Japanese": [
         "今日は晴れです。|明日は雨でしょう。|本当？|はい！",
@@ -126,5 +152,6 @@ CASES: dict[str, list[str]] = {
         "ราคา 3.50 บาท |ถูกมาก",
         "เขาถามว่าไปไหน |แล้วเดินไป",
         "ใช้ Python 3 เขียน |ง่ายดี",
+        "เขาพูดว่า “ไป” |แล้วเดินไป",
     ],
 }

@@ -128,7 +128,7 @@ def test_books_nest_chapters_and_a_chapters_title_belongs_to_it() -> None:
         ("Part the First", 1), ("APPENDIX B", 3), ("Chapter and verse", 0), ("Partners of the firm", 0),
         ("4.2 Fees and costs", 4), ("4.2.1 Fees", 5), ("4.2 fees and costs", 0), ("PAGE 12", 0),
         ("Page 3 of 9", 0), ("4.2 All fees are due at once.", 0), ("2024", 0), ("INTRODUCTION", 2),
-        ("AB", 0), ("GOODS, SERVICES,", 0), ("Dear Sir", 0), ("Ⅳ", 0), ("1.5 %", 0),
+        ("2. Thus they say:--", 0), ("AB", 0), ("GOODS, SERVICES,", 0), ("Dear Sir", 0), ("Ⅳ", 0), ("1.5 %", 0),
     ],
 )  # fmt: skip
 def test_a_line_that_stands_alone(line: str, level: int) -> None:
@@ -139,6 +139,52 @@ def test_a_line_that_stands_alone(line: str, level: int) -> None:
 def test_a_line_of_a_paragraph_is_no_heading() -> None:
     assert headings("He read\nCHAPTER II\nand slept.\n") == []
     assert headings("We agreed on\n4.2 Fees\nand no more.\n") == []
+
+
+TIGHT = """\
+1 General
+1.1 Working hours
+Staff work from nine to five.
+
+2 Safety
+Do not run.
+
+2.1 Fire
+- Leave.
+- Do not come back.
+"""
+
+
+def test_numbered_headings_right_above_their_text() -> None:
+    assert headings(TIGHT) == [
+        (3, "1 General"),
+        (4, "1.1 Working hours"),
+        (3, "2 Safety"),
+        (4, "2.1 Fire"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1. Apples\n2. Pears\n3. Plums\n",
+        "1. Buy milk\nIt is cheap.\n2. Buy bread\nIt is not.\n",
+        "1 General\n1.1 Hours\n1.2 Pay\n2 Safety\n2.1 Fire\n",
+        "1. Heaven and earth and all that is between them are of\nGod.\n\n"
+        "2. Man takes his law from the Earth and the Earth from\nHeaven.\n",
+        "10 Downing Street\nLondon SW1\n",
+        "1. Scope\nof the work\n\n2. Term\nof the contract\n",
+        "4.2 Late delivery. If a Lot is not\ndelivered by noon, it is late.\n",
+        "4.2 Late delivery. If a Lot is not\nDelivered by noon, it is late.\n",
+    ],
+)
+def test_what_only_looks_like_a_numbered_heading(text: str) -> None:
+    assert headings(text) == []
+
+
+def test_a_title_below_an_articles_number_is_that_articles() -> None:
+    text = "ARTICLE III\n\nTHE PARTIES\n\nThey agree.\n\nARTICLE IV\n\nThey part.\n"
+    assert headings(text) == [(3, "ARTICLE III"), (4, "THE PARTIES"), (3, "ARTICLE IV")]
 
 
 @pytest.mark.parametrize("gap", ["\n", "\n\n", "\n\n\n"])
@@ -178,25 +224,6 @@ def test_a_log_is_a_block_a_line() -> None:
 
 def test_prose_that_starts_a_line_with_a_year_is_no_log() -> None:
     assert len(shown("It rained in\n1984 and again in\nspring and in\n1985 too.", "paragraph")) == 1
-
-
-PDF = """\
-ANNUAL REPORT
-The year was good. Sales rose and
-costs fell, as the table shows.
-2.1 Sales in Europe
-Sales rose by 4.2 % in all of
-the markets.
-1. first point
-2. second point
-Outlook is good.
-"""
-
-
-def test_a_pdf_has_headings_no_blank_line_sets_off() -> None:
-    assert headings(PDF, dense=True) == [(2, "ANNUAL REPORT"), (4, "2.1 Sales in Europe")]
-    assert headings(PDF) == []
-    assert shown(PDF, "item", dense=True) == ["1. first point", "2. second point\nOutlook is good."]
 
 
 @pytest.mark.parametrize(

@@ -98,6 +98,16 @@ def test_no_sentence_but_the_last_lacks_an_end(text: str) -> None:
         assert any(char in ".!?…。।؟" or "\u0e01" <= char <= "\u0e5b" for char in sentence)
 
 
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.sampled_from(PIECES + SPACES), max_size=12).map("".join))
+def test_a_short_text_is_cut_as_within_a_long_one(text: str) -> None:
+    """Few full stops are looked up one by one, many as arrays: both find the same."""
+    text = "Begin.\n" + text
+    many = text + "\n\nEnd." * 40
+    alone = sentence_starts(Characters(text + "\n\nEnd.")).tolist()
+    assert sentence_starts(Characters(many)).tolist()[: len(alone)] == alone
+
+
 @pytest.mark.parametrize(
     "text", ["", " ", "\n", "\n\n\n", ".", "x", "\x00", "\ud83d", "...", "?!", "。"]
 )

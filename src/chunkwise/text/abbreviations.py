@@ -11,6 +11,9 @@ NEVER_LAST = frozenset(
 
     डॉ श्री श्रीमती प्रो पं कु
     p.ex p.ej ej ee vgr env av boul bd apr avt exc etc.-à-d c.-à-d ud uds vd vds avda ctra dto dtor excmo ilmo núm
+    dott dott.ssa avv l'avv l’avv dell'avv dell’avv sig sig.ra sigg egr spett geom pag pagg
+    dhr mevr mej bijv d.w.z drs blz o.a m.b.t i.v.m t.a.v n.a.v z.s.m incl
+    exmo exma sr.ª dr.ª
     t.e т.е т.к т.н т.о т.ч напр ул пр пл просп им д-р проф акад гр обл р-н стр рис табл см ср
     """.split()
 )
@@ -20,7 +23,7 @@ BEFORE_NUMBER = frozenset(
     no nos nr nrn num fig figs tab tbl eq eqs eqn vol vols ch chap sec sect secs art arts para paras par cl p pp pg
     pt pts app appx ex exh ln ll n nn v vv lib ver vers op cap sched reg regs
     abs abb kap bd anm anl zif ziff rn rz art aufl bl
-    chap art al fig núm pág págs cap
+    chap art l'art l’art d'art d’art dell'art dell’art all'art all’art al fig núm pág págs cap h nº
     гл ст п пп рис табл стр с т
     jan feb mar apr jun jul aug sep sept oct nov dec mär mrz okt dez
     """.split()
@@ -35,8 +38,13 @@ RARELY_LAST = frozenset(
 )
 """End a sentence only where a word follows that usually opens one."""
 
-OFTEN_LAST = frozenset("a.m p.m etc usw u.s.w u.v.m".split())
+OFTEN_LAST = frozenset("a.m p.m etc ecc enz usw u.s.w u.v.m".split())
 """Look like acronyms but end a sentence before any capital letter."""
+
+OF_THE_CLOCK = frozenset("a.m p.m".split())
+
+TITLES = frozenset("mr mrs ms mx dr prof rev hon messrs sir lady".split())
+"""Open no sentence behind the time of day: "At 5 p.m. Mr. Hale left"."""
 
 OPENERS_OF_SENTENCES = frozenset(
     """

@@ -12,7 +12,8 @@ BLANK, TEXT, HEADING, ITEM, HEADER, DELIMITER, ROW, UNDERLINE, INDENTED, FENCED,
 CODE_INDENT = 4
 
 
-def _is(values: NDArray[np.uint32], characters: str) -> NDArray[np.bool_]:
+def one_of(values: NDArray[np.uint32], characters: str) -> NDArray[np.bool_]:
+    """Whether each code point is one of these characters."""
     found = values == ord(characters[0])
     for char in characters[1:]:
         found |= values == ord(char)
@@ -20,7 +21,7 @@ def _is(values: NDArray[np.uint32], characters: str) -> NDArray[np.bool_]:
 
 
 def _ends_word(values: NDArray[np.uint32]) -> NDArray[np.bool_]:
-    return (values == 0) | _is(values, " \t\u00a0\u3000")
+    return (values == 0) | one_of(values, " \t\u00a0\u3000")
 
 
 def atx_levels(lines: Lines) -> NDArray[np.int64]:
@@ -34,6 +35,8 @@ def atx_levels(lines: Lines) -> NDArray[np.int64]:
     first = lines.first[candidate]
     for offset in range(1, 7):
         where = first + offset
+        if not (run == offset).any():
+            break
         hash_sign = (where < end) & (points[np.minimum(where, len(points) - 1)] == ord("#"))
         run += hash_sign & (run == offset)
     where = first + run
@@ -44,8 +47,11 @@ def atx_levels(lines: Lines) -> NDArray[np.int64]:
 
 def html_levels(lines: Lines) -> NDArray[np.int64]:
     """Depth of lines such as `<h2 id="x">Title</h2>`; 0 for every other line."""
+    tag = lines.head == ord("<")
+    if not tag.any():
+        return np.zeros(len(lines), dtype=np.int64)
     digit = lines.at(2).astype(np.int64) - ord("0")
-    found = (lines.head == ord("<")) & _is(lines.at(1), "hH") & _is(lines.at(3), "> ")
+    found = tag & one_of(lines.at(1), "hH") & one_of(lines.at(3), "> ")
     found &= (digit >= 1) & (digit <= 6)
     for line in np.flatnonzero(found).tolist():
         found[line] = "</h" in lines.text(line).lower()
@@ -54,7 +60,11 @@ def html_levels(lines: Lines) -> NDArray[np.int64]:
 
 def bullets(lines: Lines, signs: str) -> NDArray[np.bool_]:
     """Lines that open with a bullet and white space."""
-    return _is(lines.head, signs) & _ends_word(lines.at(1))
+    signs = "".join(sign for sign in signs if sign in lines.characters.text)
+    if not signs:
+        return np.zeros(len(lines), dtype=np.bool_)
+    found = one_of(lines.head, signs)
+    return found & _ends_word(lines.at(1)) if found.any() else found
 
 
 def numbered(lines: Lines, digits: int = 9) -> NDArray[np.bool_]:
@@ -65,7 +75,7 @@ def numbered(lines: Lines, digits: int = 9) -> NDArray[np.bool_]:
         return found
     for offset in range(1, digits + 1):
         char = lines.at(offset)
-        found |= candidate & _is(char, ".)") & _ends_word(lines.at(offset + 1))
+        found |= candidate & one_of(char, ".)") & _ends_word(lines.at(offset + 1))
         candidate &= (char >= ord("0")) & (char <= ord("9"))
         if not candidate.any():
             break
@@ -96,12 +106,17 @@ def underlines(lines: Lines) -> NDArray[np.int64]:
 
 def comment_lines(lines: Lines) -> NDArray[np.bool_]:
     """Lines that open with `<!--`."""
+    if "<!--" not in lines.characters.text:
+        return np.zeros(len(lines), dtype=np.bool_)
     return (lines.head == ord("<")) & (lines.at(1) == ord("!")) & (lines.at(2) == ord("-"))
 
 
 def verbatim(lines: Lines) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
     """Line ranges `[first, last]` of fenced code, fences included, and of comments; an open one runs to the end."""
-    tick = _is(lines.head, "`~") & (lines.head == lines.at(1)) & (lines.head == lines.at(2))
+    text = lines.characters.text
+    if "```" not in text and "~~~" not in text and "<!--" not in text:
+        return [], []
+    tick = one_of(lines.head, "`~") & (lines.head == lines.at(1)) & (lines.head == lines.at(2))
     comment = comment_lines(lines)
     ranges: list[tuple[int, int]] = []
     comments: list[tuple[int, int]] = []
@@ -137,8 +152,8 @@ def _line_with(lines: Lines, sign: str, line: int) -> int:
 
 def delimiter_rows(lines: Lines) -> NDArray[np.int64]:
     """Lines such as `|---|:--:|` that stand between a table's header and its rows."""
-    maybe = _is(lines.head, "|:-")
-    if not maybe.any():
+    maybe = one_of(lines.head, "|:-")
+    if "|" not in lines.characters.text or not maybe.any():
         return np.zeros(0, dtype=np.int64)
     return np.flatnonzero(
         maybe & lines.consists_of("|:-") & (lines.holds("|") > 0) & (lines.holds("-") > 0)

@@ -39,12 +39,12 @@ def _classify(
     kind[kinds.bullets(lines, _BULLETS) | kinds.numbered(lines)] = kinds.ITEM
     kind[(lines.indent >= 4) & (kind == kinds.TEXT)] = kinds.INDENTED
     kind[rule] = kinds.RULE
-    underline = kinds.underlines(lines)
-    # An underline needs a line of text above it; "- - -" and a lone "---" are rules.
-    above = np.append(
-        False, (kind[:-1] == kinds.TEXT) & ~lines.blank[:-1] & (lines.head[:-1] != ord(">"))
-    )
-    kind[(underline > 0) & above] = kinds.UNDERLINE
+    underline = kinds.underlines(lines) > 0
+    if underline.any():
+        # An underline needs a line of text above it; "- - -" and a lone "---" are rules.
+        above = (kind[:-1] == kinds.TEXT) & ~lines.blank[:-1] & (lines.head[:-1] != ord(">"))
+        underline[0], underline[1:] = False, underline[1:] & above
+        kind[underline] = kinds.UNDERLINE
     kind[levels > 0] = kinds.HEADING
     for first, last in comments:
         kind[first : last + 1] = kinds.TEXT
@@ -111,7 +111,8 @@ class _Reader:
         starts = np.concatenate(([0], np.flatnonzero(np.diff(self.kind)) + 1))
         ends = np.append(starts[1:], len(self.kind))
         run = self.kind[starts]
-        apart = np.append(True, np.isin(run[:-1], (kinds.BLANK, kinds.RULE)))
+        apart = np.ones(len(run), dtype=np.bool_)
+        apart[1:] = (run[:-1] == kinds.BLANK) | (run[:-1] == kinds.RULE)
         solid = run != kinds.BLANK
         handlers = {
             kinds.TEXT: self._text, kinds.INDENTED: self._indented, kinds.HEADING: self._headings,

@@ -33,9 +33,7 @@ def _classify(lines: Lines) -> NDArray[np.int8]:
     kind = np.full(len(lines), kinds.TEXT, dtype=np.int8)
     kind[kinds.bullets(lines, _BULLETS) | kinds.numbered(lines, 3)] = kinds.ITEM
     bracket = np.flatnonzero(
-        (lines.head == ord("("))
-        | np.isin(lines.at(1), [ord("."), ord(")")])
-        | np.isin(lines.head, [ord("i"), ord("v"), ord("x")])
+        (lines.head == ord("(")) | kinds.one_of(lines.at(1), ".)") | kinds.one_of(lines.head, "ivx")
     )
     text, first, end = lines.characters.text, lines.first, lines.end
     for line in bracket.tolist():
@@ -76,6 +74,8 @@ def _read(lines: Lines, kind: NDArray[np.int8], levels: NDArray[np.int64]) -> Bl
 
 def _each(first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.int64]:
     """Every number of the ranges `[first, last]`."""
+    if not len(first):
+        return first
     sizes = last - first + 1
     starts = np.repeat(first - np.concatenate(([0], np.cumsum(sizes)[:-1])), sizes)
     return starts + np.arange(sizes.sum())
@@ -85,9 +85,12 @@ def _like_a_log(
     lines: Lines, first: NDArray[np.int64], last: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
     """Whether the lines of a run open like entries of a log, with a digit or a bracket: a block a line."""
+    sizes = last - first + 1
+    long = sizes >= 3
+    if not long.any():
+        return long
     record = (lines.head >= ord("0")) & (lines.head <= ord("9"))
     for bracket in "[<{":
         record |= lines.head == ord(bracket)
     before = np.concatenate(([0], np.cumsum(record)))
-    sizes = last - first + 1
-    return (sizes >= 3) & (before[last + 1] - before[first] >= _LOG_SHARE * sizes)
+    return long & (before[last + 1] - before[first] >= _LOG_SHARE * sizes)

@@ -24,12 +24,14 @@ from chunkwise.text.heading_words import (
 from chunkwise.text.lines import Lines
 
 _LONGEST = 100
-_LONGEST_DENSE = 80
+_LONGEST_TIGHT = 80
 _SHORT_SHARE = 0.7
 """A heading among lines no blank one parts stops well short of where full lines end."""
-_NARROWEST = 24
+_NARROWEST, _NARROWEST_BEHIND_BLANK = 24, 40
 _DEEPEST = 9
 _RUNNING_PAGES = 3
+_RUNNING_LINES = 4
+"""Lines of a page that may be its header, and as many its footer."""
 _DIGITS = re.compile(r"\d+")
 _ENDS_SENTENCE = frozenset('.!?…。！？"”’»)')
 _ENDS_TEXT = frozenset(".,;:")
@@ -55,7 +57,8 @@ def heading_levels(lines: Lines, *, dense: bool, pages: Sequence[int] = ()) -> N
     tight = (lines.head >= ord("0")) & (lines.head <= ord("9"))
     if dense:
         tight |= lines.head_is(UPPER) | (lines.head == ord("§")) | (lines.head == ord("第"))
-        tight &= size < _short(size[~blank])
+    if tight.any():
+        tight &= size < _short(size[~blank], _NARROWEST if dense else _NARROWEST_BEHIND_BLANK)
     wrapped = lines.head_is(LOWER)
     tight[:-1] &= ~wrapped[1:]
     candidates = np.flatnonzero(~blank & (size <= _LONGEST) & (alone | tight)).tolist()
@@ -83,11 +86,10 @@ def heading_levels(lines: Lines, *, dense: bool, pages: Sequence[int] = ()) -> N
     return levels
 
 
-def _short(sizes: NDArray[np.int64]) -> float:
-    if not len(sizes):
-        return 0
-    full = np.partition(sizes, int(0.9 * (len(sizes) - 1)))[int(0.9 * (len(sizes) - 1))]
-    return min(max(_SHORT_SHARE * float(full), _NARROWEST), _LONGEST_DENSE + 1)
+def _short(sizes: NDArray[np.int64], at_least: int) -> float:
+    rank = int(0.9 * (len(sizes) - 1))
+    full = float(np.partition(sizes, rank)[rank])
+    return min(max(_SHORT_SHARE * full, at_least), _LONGEST_TIGHT + 1)
 
 
 def _heading(text: str, line: int, alone: bool) -> _Found | None:
@@ -100,7 +102,7 @@ def _heading(text: str, line: int, alone: bool) -> _Found | None:
         title = number["title"]
         if title[0].islower() or not any(map(str.isalpha, title)):
             return None
-        if text[-1] in ".,;:!?" and not text.isupper():
+        if text[-1] in ".,;:!?-–—" and not text.isupper():
             return None
         parts = tuple(map(int, number["number"].split(".")))
         return _Found(line, min(2 + len(parts), _DEEPEST), len(parts), parts, alone)
@@ -151,6 +153,9 @@ def _without_lists(lines: Lines, found: list[_Found], *, dense: bool) -> list[_F
                 dropped.add(line)
         if line + 1 < len(lines) and (line + 1 in dropped or _same_list(lines, line, heading)):
             dropped.add(line)
+    for heading in numbered:  # what only a dropped line opened
+        if not heading.alone and heading.line - 1 in dropped:
+            dropped.add(heading.line)
     return [heading for heading in found if heading.line not in dropped]
 
 
@@ -175,10 +180,15 @@ def _numbered_again(lines: Lines, line: int) -> bool:
 def _nest_titles(lines: Lines, levels: NDArray[np.int64]) -> None:
     """A title that follows "CHAPTER I" with nothing between them is that chapter's: one level below."""
     for line, following in itertools.pairwise(np.flatnonzero(levels).tolist()):
-        if levels[line] == levels[following] and lines.blank[line + 1 : following].all():
-            named = division(lines.text(line).strip())
-            if named and not division(lines.text(following).strip()):
-                levels[following] += 1
+        level = int(levels[line])
+        if levels[following] > level or not lines.blank[line + 1 : following].all():
+            continue
+        title = lines.text(following).strip()
+        if not division(lines.text(line).strip()) or division(title):
+            continue
+        # A number has others of its rank further on, which stay where they are.
+        if levels[following] == level or not (title[0].isdigit() or ROMAN.match(title)):
+            levels[following] = level + 1
 
 
 def _running(lines: Lines, pages: Sequence[int]) -> tuple[set[int], set[int]]:
@@ -188,9 +198,11 @@ def _running(lines: Lines, pages: Sequence[int]) -> tuple[set[int], set[int]]:
         return set(), set()
     at = lines.first[solid].searchsorted(np.asarray(pages))
     first = solid[np.minimum(at, len(solid) - 1)]
-    last = solid[np.append(at[1:], len(solid)) - 1]
+    after = np.append(at[1:], len(solid))
+    deep = np.arange(_RUNNING_LINES)[:, None]
+    edges = np.concatenate((np.minimum(at + deep, after - 1), np.maximum(after - 1 - deep, at)))
     where: defaultdict[str, set[int]] = defaultdict(set)
-    for line in {*first.tolist(), *last.tolist()}:
+    for line in solid[np.unique(edges.clip(0, len(solid) - 1))].tolist():
         where[_but_for_page_number(lines.text(line).strip())].add(line)
     page_of = np.asarray(pages).searchsorted
     running: set[int] = set()

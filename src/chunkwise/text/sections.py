@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from functools import cached_property
 
@@ -13,10 +14,22 @@ from chunkwise.text.blocks import Blocks
 _ANCHOR = re.compile(r"\s*\{\s*#[^{}]*\}\s*$")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)")
 _INLINE_TAG = re.compile(
-    r"(`[^`]*`)|</?(?:h[1-6]|a|abbr|b|br|code|dfn|em|i|img|kbd|small|span|strong|sub|sup)\b[^<>]*>",
+    r"</?(?:h[1-6]|a|abbr|b|br|code|dfn|em|i|img|kbd|small|span|strong|sub|sup)\b[^<>]*>",
     re.IGNORECASE,
 )
-_EMPHASIS = re.compile(r"([*_]{1,3})(?=\S)(.*\S)\1")
+_LITERAL = re.compile(r"\\([!-/:-@\[-`{-~])|(?<!`)(`{1,3})(?!`)(.+?)(?<!`)\2(?!`)")
+"""A backslash escape or a piece of code: no mark in it is markup."""
+_STARS = re.compile(r"(\*{1,3}|~~)(?=[^\s*~])([^*~]*[^\s*~])\1")
+# Inside a word _ is a letter: snake_case, __init__ beside others of its kind.
+_UNDERSCORES = re.compile(
+    r"(?<!\w)(_{1,3})(?=[^\s_])([^_]*(?:(?<=[^\W_])_+(?=[^\W_])[^_]*)*)(?<!\s)\1(?!\w)"
+)
+_KEPT = 0xE000
+"""Marks that are no markup stand aside as characters of the private use area while titles are read."""
+_SET_ASIDE = re.compile("[\ue021-\ue07e]")
+_PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
+_MARKED = re.compile(r"[\\`*_~&<\[{]")
+_NESTED_MARKS = 3
 _LONGEST_TITLE = 200
 _DEEPEST = 32
 """Paths of hostile documents end here: a thousand nested headings are no outline."""
@@ -32,12 +45,30 @@ def heading_title(text: str) -> str:
     if len(lines) > 1 and not lines[-1].strip("=- \t"):
         lines.pop()
     text = " ".join(" ".join(lines).split())
-    text = _LINK.sub(r"\1", _ANCHOR.sub("", text)).replace("**", "")
+    return _plain(text).strip()[:_LONGEST_TITLE]
+
+
+def _plain(text: str) -> str:
+    """Words without marks of emphasis, links and code, entities and escapes as what they stand for."""
+    if not _MARKED.search(text):
+        return text
+    text = _LITERAL.sub(lambda match: _PUNCTUATION.sub(_keep, match[1] or match[3]), text)
+    text = _LINK.sub(r"\1", _ANCHOR.sub("", text))
     if "<" in text:
-        text = _INLINE_TAG.sub(lambda match: match[1] or "", text)
-    emphasis = _EMPHASIS.fullmatch(text.strip())
-    text = emphasis[2] if emphasis else text
-    return text.replace("`", "").strip()[:_LONGEST_TITLE]
+        text = _INLINE_TAG.sub("", text)
+    for _ in range(_NESTED_MARKS):
+        text = _UNDERSCORES.sub(_without_marks, _STARS.sub(r"\2", text))
+    text = html.unescape(text) if "&" in text else text
+    return _SET_ASIDE.sub(lambda match: chr(ord(match[0]) - _KEPT), text)
+
+
+def _keep(match: re.Match[str]) -> str:
+    return chr(_KEPT + ord(match[0]))
+
+
+def _without_marks(match: re.Match[str]) -> str:
+    # __init__ and __name__ are names of Python more often than words in bold.
+    return match[0] if match[1] == "__" and match[2].isidentifier() else match[2]
 
 
 class Sections:
