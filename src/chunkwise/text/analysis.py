@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import Document
-from chunkwise.text.blocks import Blocks
+from chunkwise.text.blocks import CODE_OF, Blocks
 from chunkwise.text.characters import Characters
 from chunkwise.text.graphemes import Graphemes
 from chunkwise.text.lines import Lines
@@ -22,6 +23,21 @@ from chunkwise.text.tokenizers import DEFAULT, TokenizerLike, get_tokenizer
 
 ATOM_TOKENS = 80
 """An atom longer than this is cut at spaces."""
+
+
+_LONG_LINE = 200
+"""Longer than any heading."""
+_STARTS_LIKE_PROSE = re.compile(r"[^\W\d_]{2}")
+_LINE_BREAK = re.compile("[\n\r\v\f\x85\u2028\u2029]")
+
+
+def _is_one_paragraph(text: str) -> bool:
+    """A line of prose, as records of a corpus often are: not worth a look at its layout."""
+    return (
+        len(text) > _LONG_LINE
+        and _STARTS_LIKE_PROSE.match(text) is not None
+        and _LINE_BREAK.search(text.rstrip()) is None
+    )
 
 
 class Analyzed:
@@ -52,6 +68,8 @@ class Analyzed:
             return Blocks.declared(document.blocks)
         if document.format == "code":
             return Blocks()
+        if _is_one_paragraph(self.text):
+            return Blocks([CODE_OF["paragraph"]], [0], [len(self.text.rstrip())], [0], [0])
         if document.format == "markdown":
             return markdown_blocks(self.lines)
         return plain_blocks(self.lines, dense=document.format == "pdf", pages=document.pages)
