@@ -50,8 +50,10 @@ class Measure:
             and restart.match(self.text, end)
         )
         # Nothing is to be counted where the text can be cut at both ends without changing a token.
-        if clean and self.starts[stop - 1] < end:
-            return end, limit
+        if self.starts[stop - 1] < end:
+            self._asked, self._answer = end, stop
+            if clean:
+                return end, limit
         return end, self.count(start, end)
 
     def back(self, end: int, amount: int) -> int:

@@ -78,12 +78,13 @@ class OpenAITokenizer:
             # Half a surrogate pair has no bytes; a stand-in of the same length keeps every offset.
             text = SURROGATE.sub("\ufffd", text)
             ids = self._encoding.encode(text)
-        lengths = _token_bytes(self.name)[np.frombuffer(array("I", ids), np.uint32)]
-        starts = np.cumsum(lengths, dtype=np.int64)
-        starts -= lengths
+        lengths = _token_bytes(self.name).take(np.frombuffer(array("I", ids), np.uint32))
+        starts = np.zeros(len(lengths) + 1, dtype=np.int64)
+        np.cumsum(lengths, out=starts[1:])
+        starts = starts[:-1]
         if text.isascii():
             return starts
         data = np.frombuffer(text.encode(), dtype=np.uint8)
         # A byte's character is the number of leading bytes up to it, less one.
-        character = np.cumsum((data & 0xC0) != 0x80, dtype=np.int64) - 1
-        return character[starts]
+        character = np.cumsum((data & 0xC0) != 0x80, dtype=np.int64)
+        return character.take(starts) - 1
