@@ -71,8 +71,8 @@ class LiteralCuts:
             while True:
                 # The separator may reach beyond the cut: only its first `shift` characters precede it.
                 limit = stop - shift + len(separator)
-                found = self._text.rfind(separator, max(low + 1 - shift, 0), limit)
-                if found < 0 or found + shift <= max(low, best):
+                found = self._text.rfind(separator, max(max(low, best) + 1 - shift, 0), limit)
+                if found < 0:
                     break
                 if self._graphemes.is_break(found + shift):
                     best = found + shift

@@ -73,7 +73,8 @@ class Measure:
         tail = end if end == len(self.text) else self._restart_before(head, end)
         if head < 0 or tail < 0:
             return self.tokenizer.count(self.text[start:end])
-        total = self.before(tail) - self.before(head)
+        total = -self.before(head)  # first, since it is the one remembered
+        total += self.before(tail)
         if head > start:
             total += self.tokenizer.count(self.text[start:head])
         if tail < end:
