@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: test check docs demo bench clean
+.PHONY: test docs demo bench clean
 
 test: $(STAMP) ## every check and every test
 	$(BIN)/ruff check src tests benchmarks scripts

@@ -20,6 +20,12 @@ STRATEGIES = (
     "recursive(max_tokens=1000, tokenizer=characters)", "sections", "structure", "code",
 )  # fmt: skip
 
+ON_THE_PAGE = (
+    "no separators", "one line of words", "white space", "ten thousand headings", "headings only",
+    "a million short lines", "Yes. No.", "emoji families", "flags", "CJK without spaces", "list items", "dashes",
+)  # fmt: skip
+"""What `make bench` runs; all the others by name, or with none named, from here."""
+
 
 def seconds(strategy: str, text: str, format: str, limit: float) -> float:
     """Processor time of one run in a process of its own, vocabulary loaded before."""

@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[1]
 if str(ROOT) not in sys.path:  # run as a file, not as a module
     sys.path.insert(0, str(ROOT))
 
-from benchmarks import corpora, hostile, machine, memory, speed, startup  # noqa: E402
+from benchmarks import choices, corpora, hostile, machine, memory, speed, startup  # noqa: E402
 
 NOTES = """## What the figures are
 
@@ -33,18 +33,23 @@ def page(parts: list[str], quick: bool) -> str:
         told += ["## Speed\n", speed.run(200_000 if quick else 800_000, 2 if quick else 5)]
     if "hostile" in parts:
         size = corpora.MEGABYTE if quick else 10 * corpora.MEGABYTE
-        told += ["## Hostile inputs\n", hostile.run(size, peers=not quick)]
+        told += [
+            "## Hostile inputs\n",
+            hostile.run(size, names=hostile.ON_THE_PAGE, peers=not quick),
+        ]
     if "startup" in parts:
         told += ["## Start\n", startup.run(3 if quick else 10)]
     if "memory" in parts:
         told += ["## Memory\n", memory.run((5, 20) if quick else memory.SIZES)]
+    if "choices" in parts:
+        told += ["## Our own parts and the libraries instead\n", choices.run()]
     return "\n".join(
         ["# Chunking speed\n", "Written by `make bench`.\n", machine.describe(), *told, NOTES]
     )
 
 
 def main() -> None:
-    names = ["speed", "hostile", "startup", "memory"]
+    names = ["speed", "hostile", "startup", "memory", "choices"]
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", help=f"of {', '.join(names)}; all where none is given")
     parser.add_argument("--output", type=Path, default=ROOT / "docs" / "benchmarks" / "chunking.md")

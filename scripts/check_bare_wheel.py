@@ -21,7 +21,8 @@ for module in pkgutil.walk_packages(chunkwise.__path__, "chunkwise."):
 chunks = list(chunkwise.chunk(chunkwise.__path__[0] + "/corpus"))
 assert len(chunks) > 50, len(chunks)
 assert all(c.text == c.document.text[c.start:c.end] for c in chunks)
-code = chunkwise.Document("a.py", "def f():\\n    pass\\n\\n\\ndef g():\\n    pass\\n", format="code", language="python")
+text = "def f():\\n    pass\\n\\n\\ndef g():\\n    pass\\n"
+code = chunkwise.Document("a.py", text, format="code", language="python")
 assert len(chunkwise.chunk_document(code, "code(max_tokens=6)")) >= 2
 try:
     from chunkwise.output.parquet import schema
@@ -45,7 +46,16 @@ def main() -> None:
         (wheel,) = place.glob("*.whl")
         venv.create(place / "venv", with_pip=True)
         python = place / "venv" / "bin" / "python"
-        run(python, "-m", "pip", "install", "--quiet", "--constraint", ROOT / "constraints.txt", wheel)
+        run(
+            python,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--constraint",
+            ROOT / "constraints.txt",
+            wheel,
+        )
         run(python, "-c", USE)
         run(place / "venv" / "bin" / "chunkwise", "--version")
 

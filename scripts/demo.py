@@ -17,7 +17,10 @@ STEPS = (
     ("The same as a page.", "profile CORPUS --page out/profile.html"),
     ("Which strategies are there?", "strategies sentences sections"),
     ("Cut it by section, and look.", 'chunk CORPUS --strategy "sections(max_tokens=200)" -n 6'),
-    ("Keep the chunks.", 'chunk CORPUS --strategy "sections(max_tokens=200)" -o out/chunks.parquet'),
+    (
+        "Keep the chunks.",
+        'chunk CORPUS --strategy "sections(max_tokens=200)" -o out/chunks.parquet',
+    ),
     (
         "Draw the cuts on the documents: overlaps hatched, issues marked.",
         'chunk CORPUS --strategy "sentences(max_tokens=120, overlap=30)" --view out/cuts.html',

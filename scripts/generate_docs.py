@@ -15,7 +15,9 @@ import chunkwise
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCK = re.compile(r"(<!-- output: (?P<command>.+?) -->\n```\w*\n)(?P<shown>.*?)(?P<end>^```$)", re.M | re.S)
+BLOCK = re.compile(
+    r"(<!-- output: (?P<command>.+?) -->\n```\w*\n)(?P<shown>.*?)(?P<end>^```$)", re.M | re.S
+)
 SECONDS = re.compile(r"\b\d+\.\d s$", re.M)
 """How long a command took differs from run to run; nobody should read it here."""
 

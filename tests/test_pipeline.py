@@ -4,11 +4,13 @@ import json
 import pickle
 from collections.abc import Iterator
 from pathlib import Path
+from weakref import ref
 
+import numpy as np
 import pytest
 
 import chunkwise
-from chunkwise.errors import InvalidParameter, UnreadableDocument
+from chunkwise.errors import InvalidParameter, MissingExtra, UnreadableDocument
 
 
 @pytest.fixture
@@ -44,7 +46,7 @@ def test_what_cannot_be_read_is_raised_or_handed_over(folder: Path) -> None:
 
 def test_a_wrong_parameter_is_an_error_before_any_file_is_read() -> None:
     with pytest.raises(InvalidParameter):
-        chunkwise.chunk("nowhere", strategy="tokens(max_tokens=0)").__next__()
+        chunkwise.chunk("nowhere", strategy="tokens(max_tokens=0)")
 
 
 def test_chunks_travel_between_processes_with_their_section(folder: Path) -> None:
@@ -99,6 +101,37 @@ def test_parameters_can_be_keywords_and_functions() -> None:
     chunks = chunkwise.chunk_text("One two. Three four. Five.", strategy)
     assert [chunk.text for chunk in chunks] == ["One two.", "Three four.", "Five."]
     assert chunks[0].token_count == 8
+
+
+def test_a_tokenizer_function_is_asked_whatever_its_name_and_answer() -> None:
+    def characters(text: str) -> int:
+        return (len(text) + 3) // 4
+
+    text = "abcdefgh " * 20
+    for count in (characters, lambda text: np.zeros((len(text) + 3) // 4)):
+        strategy = chunkwise.get_strategy("recursive", max_tokens=9, tokenizer=count)
+        chunks = chunkwise.chunk_text(text, strategy)
+        assert all(chunk.token_count == characters(chunk.text) <= 9 for chunk in chunks)
+        assert max(len(chunk.text) for chunk in chunks) > 9
+
+
+def test_chunks_do_not_keep_the_analysis_alive() -> None:
+    analyzed = chunkwise.Analyzed(chunkwise.Document("x", "# A\n\nText.\n", format="markdown"))
+    chunks = list(chunkwise.get_strategy("sections").chunks(analyzed))
+    kept = ref(analyzed)
+    del analyzed
+    assert kept() is None
+    assert chunks[0].section == ("A",)
+
+
+def test_what_several_jobs_cannot_do_is_said() -> None:
+    with pytest.raises(InvalidParameter, match="jobs is 0; the least allowed is 1"):
+        chunkwise.chunk("nowhere", jobs=0)
+    strategy = chunkwise.get_strategy("sentences", tokenizer=lambda text: len(text))
+    with pytest.raises(InvalidParameter, match="cannot be sent to another process"):
+        list(chunkwise.chunk("nowhere", strategy, jobs=2, on_skip=print))
+    error = MissingExtra("writing Parquet", "parquet")
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
 
 
 def test_bytes_are_refused_with_the_reason() -> None:

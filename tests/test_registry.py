@@ -8,7 +8,7 @@ import pytest
 from chunkwise import chunk_text, get_strategy, strategies
 from chunkwise.chunkers import registry
 from chunkwise.core import Span
-from chunkwise.errors import BrokenContract, UnknownName
+from chunkwise.errors import BrokenContract, ChunkwiseError, UnknownName
 from chunkwise.testkit import check_chunker
 from chunkwise.text.analysis import Analyzed
 
@@ -62,13 +62,11 @@ class Breaks:
 
     def __init__(self, rule: str) -> None:
         self.rule = rule
-        self.calls = 0
 
     def split(self, document: Analyzed) -> list[Span]:
         size = len(document.text)
         cut = document.graphemes.floor(min(5, size))
         steps = [Span(n, min(n + 1, size)) for n in range(size)]
-        self.calls += 1
         if self.rule == "limit":
             return [Span(0, size)]
         if self.rule == "lost":
@@ -79,8 +77,6 @@ class Breaks:
             return [Span(0, size + 1)]
         if self.rule == "empty":
             return [Span(0, 0)]
-        if self.rule == "again" and self.calls > 1 and self.calls % 2 == 0:
-            return [Span(0, size)]
         return steps  # cuts every grapheme of several characters
 
 
@@ -114,3 +110,39 @@ def test_the_kit_notices_overlap_and_other_results_on_a_second_run() -> None:
 
     with pytest.raises(BrokenContract, match="a second run"):
         check_chunker(Fickle())
+
+
+def test_offsets_of_any_integer_kind_and_generators_are_taken(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "import numpy as np\n"
+        "class Half:\n"
+        "    def split(self, document):\n"
+        "        yield np.int64(0), np.int64(len(document.text) // 2)\n"
+        "class Fails:\n"
+        "    def split(self, document):\n"
+        "        yield 0, 1\n"
+        "        raise RuntimeError('half-way')\n"
+        "class Odd:\n"
+        "    def split(self, document):\n"
+        "        return [(1, 2, 3, 4, 5)]\n"
+    )
+    (chunk,) = chunk_text("abcd", strategy=f"{tmp_path}/mine.py:Half")
+    assert type(chunk.start) is int
+    for name in ("Fails", "Odd"):
+        with pytest.raises(ChunkwiseError, match=rf"mine\.py:{name} failed on text"):
+            chunk_text("abcd", strategy=f"{tmp_path}/mine.py:{name}")
+
+
+def test_a_file_is_run_once_and_again_when_it_changes(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    (tmp_path / "other").mkdir()
+    log = tmp_path / "log"
+    body = MINE + f"\nwith open({str(log)!r}, 'a') as log:\n    log.write('run ')\n"
+    for place in (file, tmp_path / "other" / "mine.py"):
+        place.write_text(body)
+        for _ in range(3):
+            get_strategy(f"{place}:Halves")
+    assert log.read_text() == "run run "
+    (tmp_path / "bad.py").write_text("import no_such_module\n")
+    with pytest.raises(ChunkwiseError, match=r"bad\.py cannot be run: ModuleNotFoundError"):
+        get_strategy(f"{tmp_path}/bad.py:X")

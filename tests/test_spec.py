@@ -37,6 +37,14 @@ from chunkwise.spec import key, parse
         ("tokens(tokenizer=3)", "tokenizer is 3"),
         ("recursive(separators=klingon)", "separators is 'klingon'"),
         ("recursive(separators=['('], regex=True)", "is no regular expression"),
+        ("sentences(overlap=50, overlap_sentences=0)", "overlap has one unit"),
+        ("sentences(overlap='²%')", "a share such as '10%'"),
+        ("sentences(overlap=50%)", "a share stands in quotes"),
+        ("paragraphs(merge='no')", "merge is 'no'; allowed: True, False"),
+        ("code(language=pyhton)", "language is 'pyhton'; allowed: 'auto', 'python'"),
+        ("recursive(separators=5)", "a list of texts is needed"),
+        ("tokens(chunk_size=5, max_tokens=6)", "'chunk_size' and 'max_tokens' are the same"),
+        ("./mine.py", "name the class in it, too"),
         ("sentences(100)", "a value without a name"),
         ("sentences(max_tokens=", "cannot read the strategy"),
         ("sentences(max_tokens=open('x'))", "must be a number, a text in quotes"),
@@ -47,6 +55,11 @@ from chunkwise.spec import key, parse
 def test_a_wrong_specification_says_what_is_wrong(text: str, message: str) -> None:
     with pytest.raises(ChunkwiseError, match=message):
         get_strategy(text)
+
+
+def test_bare_words_for_true_and_false() -> None:
+    assert get_strategy("paragraphs(merge=false)").chunker == get_strategy("paragraphs").chunker
+    assert get_strategy("paragraphs(merge=true)").label == "paragraphs(merge=True)"
 
 
 def test_an_unknown_strategy_names_the_nearest() -> None:

@@ -33,4 +33,8 @@ class MissingExtra(ChunkwiseError, ImportError):
     """An optional dependency is not installed; the message is the command that installs it."""
 
     def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs an optional dependency: pip install 'chunkwise[{extra}]'")
+        super().__init__(what, extra)
+
+    def __str__(self) -> str:
+        what, extra = self.args
+        return f"{what} needs an optional dependency: pip install 'chunkwise[{extra}]'"

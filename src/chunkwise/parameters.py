@@ -56,6 +56,8 @@ def check(value: object) -> None:
     """Check every numeric and choice field of a dataclass instance against its bounds."""
     for field in fields(type(value)):
         given, allowed = getattr(value, field.name), bounds(field)
+        if isinstance(field.default, bool) and not isinstance(given, bool):
+            raise InvalidParameter(f"{field.name} is {given!r}; allowed: True, False")
         if allowed.choices and given not in allowed.choices:
             raise InvalidParameter(
                 f"{field.name} is {given!r}; allowed: {', '.join(map(repr, allowed.choices))}"
@@ -79,18 +81,20 @@ def build(cls: Callable[..., Any], name: str, given: Mapping[str, object]) -> An
     known = {field.name: field for field in fields(cls)} if isinstance(cls, type) else {}
     alias = {other: key for key, field in known.items() for other in bounds(field).aliases}
     values: dict[str, object] = {}
+    spelled: dict[str, str] = {}
     for key, value in given.items():
         target = alias.get(key, key)
         if known and target not in known:
+            raise InvalidParameter(f"{name} has no parameter {key!r}; it has: {', '.join(known)}")
+        if target in spelled:
             raise InvalidParameter(
-                f"{name} has no parameter {key!r}; it has: {', '.join(known) or 'none'}"
+                f"{name}: {spelled[target]!r} and {key!r} are the same parameter; give one"
             )
-        if target in values:
-            raise InvalidParameter(
-                f"{name}: {key!r} and {target!r} are the same parameter; give one"
-            )
+        spelled[target] = key
         values[target] = value
     try:
         return cls(**values)
     except InvalidParameter as error:
         raise InvalidParameter(f"{name}: {error}") from None
+    except TypeError as error:  # a class that is no dataclass says itself what it takes
+        raise InvalidParameter(f"{name}: {error}") from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import pickle
 import signal
 from collections import deque
 from collections.abc import Collection, Iterator
@@ -12,13 +13,22 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
-from typing import NamedTuple
 
 from chunkwise.chunkers import Chunker, Strategy, get_strategy
 from chunkwise.core import Chunk, Document
-from chunkwise.documents import Inputs, LoadOptions, OnSkip, Source, is_stream, load, sources
+from chunkwise.documents import (
+    Ids,
+    Inputs,
+    LoadOptions,
+    OnSkip,
+    Source,
+    is_stream,
+    load,
+    sources,
+)
 from chunkwise.documents.markdown import looks_like_markdown
 from chunkwise.errors import ChunkwiseError, InvalidParameter, UnreadableDocument
+from chunkwise.text.analysis import Analyzed
 
 DEFAULT_STRATEGY = "structure"
 
@@ -30,11 +40,25 @@ _AHEAD = 3
 """Batches a worker may be ahead of the reader: what bounds memory."""
 
 
-class Chunked(NamedTuple):
+class Chunked:
     """One document and its chunks."""
 
-    document: Document
-    chunks: list[Chunk]
+    def __init__(
+        self, document: Document, chunks: list[Chunk], analyzed: Analyzed | None = None
+    ) -> None:
+        self.document = document
+        self.chunks = chunks
+        self._analyzed = analyzed
+
+    @property
+    def analyzed(self) -> Analyzed:
+        """The analysis the chunks were made by; made anew where they came from another process."""
+        if self._analyzed is None:
+            self._analyzed = Analyzed(self.document)
+        return self._analyzed
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Chunked, (self.document, self.chunks)  # the arrays stay where they were made
 
 
 Outcome = Chunked | UnreadableDocument
@@ -48,6 +72,8 @@ def chunk_text(
         raise InvalidParameter(
             f"text is {type(text).__name__}; a str is needed: decode bytes first"
         )
+    if format not in ("auto", "text", "markdown"):
+        raise InvalidParameter(f"format is {format!r}; allowed: auto, text, markdown")
     if format == "auto":
         format = "markdown" if looks_like_markdown(text) else "text"
     return list(get_strategy(strategy).chunks(Document(id, text, format=format)))
@@ -70,7 +96,11 @@ def chunk(
 
     A file that cannot be read is raised unless `on_skip` takes it.
     """
-    for outcome in chunk_each(inputs, strategy, options=options, jobs=jobs):
+    return _chunks_of(chunk_each(inputs, strategy, options=options, jobs=jobs), on_skip)
+
+
+def _chunks_of(outcomes: Iterator[Outcome], on_skip: OnSkip | None) -> Iterator[Chunk]:
+    for outcome in outcomes:
         if isinstance(outcome, Chunked):
             yield from outcome.chunks
         elif on_skip is None:
@@ -89,15 +119,17 @@ def chunk_each(
 ) -> Iterator[Outcome]:
     """Every document with its chunks, and every source that could not be read, in the order of the inputs.
 
-    `leave_out` names resolved paths that are no documents: the files the caller writes.
+    `leave_out` names files that are no documents: those the caller writes.
     """
     options = options or LoadOptions()
     get_strategy(strategy)  # a wrong parameter is an error now, not after the first file
+    if jobs < 1:
+        raise InvalidParameter(f"jobs is {jobs}; the least allowed is 1")
     work = _units(inputs, options, leave_out)
     found = (
         _alone(work, strategy, options) if jobs == 1 else _together(work, strategy, options, jobs)
     )
-    return _unique(found)
+    return _distinct(found)
 
 
 _Unit = Source | Document | UnreadableDocument
@@ -106,11 +138,9 @@ _Unit = Source | Document | UnreadableDocument
 def _units(inputs: Inputs, options: LoadOptions, leave_out: Collection[Path]) -> Iterator[_Unit]:
     """What there is to do: files a worker opens by itself, records read here, and what is skipped already."""
     skipped: deque[UnreadableDocument] = deque()
-    for source in sources(inputs, skipped.append):
+    for source in sources(inputs, skipped.append, leave_out):
         yield from _drain(skipped)
-        if leave_out and source.path is not None and Path(source.path).resolve() in leave_out:
-            continue
-        if options.loader is None and is_stream(source):
+        if is_stream(source, options):
             for document in load(source, options, skipped.append):
                 yield from _drain(skipped)
                 yield document
@@ -129,13 +159,18 @@ def _outcomes(unit: _Unit, strategy: Strategy, options: LoadOptions) -> Iterator
     if isinstance(unit, UnreadableDocument):
         yield unit
     elif isinstance(unit, Document):
-        yield Chunked(unit, list(strategy.chunks(unit)))
+        yield _chunked(unit, strategy)
     else:
         skipped: deque[UnreadableDocument] = deque()
         for document in load(unit, options, skipped.append):
             yield from _drain(skipped)
-            yield Chunked(document, list(strategy.chunks(document)))
+            yield _chunked(document, strategy)
         yield from _drain(skipped)
+
+
+def _chunked(document: Document, strategy: Strategy) -> Chunked:
+    analyzed = Analyzed(document)
+    return Chunked(document, list(strategy.chunks(analyzed)), analyzed)
 
 
 def _alone(
@@ -148,6 +183,12 @@ def _alone(
 def _together(
     work: Iterator[_Unit], strategy: StrategyLike, options: LoadOptions, jobs: int
 ) -> Iterator[Outcome]:
+    try:
+        pickle.dumps(strategy)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise InvalidParameter(
+            f"the strategy cannot be sent to another process ({error}); name it in a text, or use jobs=1"
+        ) from error
     waiting: deque[Future[list[Outcome]]] = deque()
     # Not forked: a fork copies locks that another thread of the caller may hold.
     with ProcessPoolExecutor(jobs, get_context("spawn"), _leave_interrupts) as pool:
@@ -160,10 +201,12 @@ def _together(
                 yield from waiting.popleft().result()
         except BrokenProcessPool:
             raise ChunkwiseError(
-                "a worker process died, perhaps for lack of memory; run again with --jobs 1"
+                "a worker process died, perhaps for lack of memory: run again with one job; a script that "
+                'uses several needs its code under `if __name__ == "__main__":`'
             ) from None
         finally:
-            pool.shutdown(cancel_futures=True)
+            for future in waiting:
+                future.cancel()
 
 
 def _leave_interrupts() -> None:
@@ -203,20 +246,17 @@ def weight(unit: _Unit) -> int:
         return 0
 
 
-def _unique(outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
-    """No two documents share an id, since chunk ids build on it: a second one is named after its file, too."""
-    taken: set[str] = set()
+def _distinct(outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
+    """No two documents share an id, since chunk ids build on it."""
+    ids = Ids()
     for outcome in outcomes:
         if isinstance(outcome, Chunked):
-            if outcome.document.id in taken:
-                outcome = _renamed(outcome, taken)
-            taken.add(outcome.document.id)
-        yield outcome
+            id = ids.distinct(outcome.document.id, outcome.document.source)
+            yield outcome if id == outcome.document.id else _renamed(outcome, id)
+        else:
+            yield outcome
 
 
-def _renamed(chunked: Chunked, taken: set[str]) -> Chunked:
-    document = chunked.document
-    stem = f"{document.source}/{document.id}"
-    tries = itertools.chain([stem], (f"{stem}~{number}" for number in itertools.count(2)))
-    document = replace(document, id=next(name for name in tries if name not in taken))
+def _renamed(chunked: Chunked, id: str) -> Chunked:
+    document = replace(chunked.document, id=id)
     return Chunked(document, [replace(chunk, document=document) for chunk in chunked.chunks])

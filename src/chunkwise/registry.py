@@ -8,12 +8,14 @@ import sys
 import warnings
 from collections.abc import Mapping
 from difflib import get_close_matches
+from functools import cache
+from hashlib import sha256
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
-from chunkwise.errors import UnknownName
+from chunkwise.errors import ChunkwiseError, UnknownName
 
 
 class Registry:
@@ -65,12 +67,24 @@ def _from_file(kind: str, reference: str) -> Any:
     file = Path(path)
     if not file.is_file():
         raise UnknownName(f"no file {path!r} to take the {kind} {attribute!r} from")
-    spec = importlib.util.spec_from_file_location(f"chunkwise_user_{file.stem}", file)
-    if spec is None or spec.loader is None:
-        raise UnknownName(f"{path!r} is not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up by name
-    spec.loader.exec_module(module)
+    module = _run_file(file.resolve(), file.stat().st_mtime_ns)
     if not hasattr(module, attribute):
         raise UnknownName(f"{path!r} has no {attribute!r}")
     return getattr(module, attribute)
+
+
+@cache
+def _run_file(file: Path, changed: int) -> ModuleType:
+    """A user's file as a module, run once for each of its versions."""
+    name = f"chunkwise_user_{file.stem}_{sha256(f'{file}{changed}'.encode()).hexdigest()[:12]}"
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up by name
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # somebody else's code: say whose
+        del sys.modules[name]
+        raise ChunkwiseError(f"{file} cannot be run: {type(error).__name__}: {error}") from error
+    return module

@@ -9,6 +9,8 @@ import hashlib
 from chunkwise import parameters
 from chunkwise.errors import InvalidParameter
 
+_WORDS = {"true": True, "false": False, "none": None, "null": None}
+
 
 def parse(text: str) -> tuple[str, dict[str, object]]:
     """The name and keyword values of a specification; values are Python literals."""
@@ -37,7 +39,7 @@ def parse(text: str) -> tuple[str, dict[str, object]]:
 def _literal(name: str, node: ast.expr) -> object:
     # A bare word is what people type for a text: tokenizer=words.
     if isinstance(node, ast.Name):
-        return node.id
+        return _WORDS.get(node.id.lower(), node.id)
     try:
         value = ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):

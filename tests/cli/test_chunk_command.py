@@ -267,3 +267,35 @@ def test_a_strategy_that_misbehaves_is_named(run: Run, handbook: Path, tmp_path:
         assert done.returncode in (1, 2)
         assert message in done.stderr
         assert "Traceback" not in done.stderr
+
+
+def test_a_name_from_an_archive_cannot_command_the_terminal(run: Run, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "docs.zip", "w") as archive:
+        archive.writestr("../\x1b]0;title\x07\nchunkwise: all is well.md", "x")
+        archive.writestr("a.md", "# A\n\nText.")
+    done = run("chunk", "docs.zip", "-q", "-o", "o.jsonl")
+    assert done.returncode == 3
+    assert len(done.stderr.splitlines()) == 1
+    assert "\x1b" not in done.stderr
+
+
+def test_a_console_that_knows_little_unicode_is_no_error(handbook: Path) -> None:
+    (handbook / "lamp.md").write_text(
+        "# Lampe\n\nGr\u00fc\u00dfe \U0001f44d \u2013 ok.\n", encoding="utf-8"
+    )
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    for words in (["--json"], []):
+        done = subprocess.run(
+            [sys.executable, "-m", "chunkwise", "chunk", handbook, "-q", *words],
+            capture_output=True,
+            env=environment,
+            timeout=60,
+        )
+        assert done.returncode == 0, done.stderr
+        assert b"Gr" in done.stdout
+
+
+def test_sizes_are_named_by_their_unit(run: Run, handbook: Path) -> None:
+    done = run("chunk", "handbook", "-s", "characters(max_chars=50)")
+    assert "characters 6 to 50" in done.stdout
+    assert "tokens" not in done.stdout

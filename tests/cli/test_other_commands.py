@@ -36,6 +36,13 @@ def test_profile_skips_like_chunk(run: Run, handbook: Path) -> None:
     assert "empty.txt: empty" in strict.stderr
 
 
+def test_profile_leaves_its_own_page_out(run: Run, handbook: Path) -> None:
+    words = ["profile", "handbook", "--page", "handbook/p.html", "--json"]
+    first, second = run(*words), run(*words)
+    assert first.returncode == second.returncode == 0
+    assert first.stdout == second.stdout
+
+
 def test_strategies_lists_all_and_one(run: Run) -> None:
     everything = run("strategies").stdout
     for name in (

@@ -128,6 +128,41 @@ def test_bombs(reader, write, make_zip, monkeypatch, kind) -> None:
     assert len(reader.reasons) == 1
 
 
+def test_a_member_over_the_limit_is_skipped_and_the_next_is_read(
+    reader, write, make_zip, monkeypatch
+) -> None:
+    monkeypatch.setattr(archive, "MAX_MEMBER", 1000)
+    path = write("a.zip", make_zip({"a.md": "first", "b.md": "b" * 1001, "c.md": "c" * 1000}))
+    assert ids(reader(path)) == ["a.zip/a.md", "a.zip/c.md"]
+    assert [str(problem) for problem in reader.skipped] == [f"{path}/b.md: larger than 1,000 bytes"]
+
+
+def test_members_over_the_limit_count_towards_the_total(
+    reader, write, make_zip, monkeypatch
+) -> None:
+    monkeypatch.setattr(archive, "MAX_MEMBER", 1000)
+    monkeypatch.setattr(archive, "MAX_TOTAL", 2500)
+    path = write("a.zip", make_zip({f"{name}.md": name * 5000 for name in "abcd"}))
+    assert reader(path) == []
+    assert [reason.split(" (")[0] for reason in reader.reasons] == [
+        "larger than 1,000 bytes",
+        "larger than 1,000 bytes",
+        "unpacks to more than 2,500 bytes",
+    ]
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_damaged_member_is_skipped_and_the_next_is_read(reader, write, method) -> None:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", method) as made:
+        for name in ("a.md", "b.md"):
+            made.writestr(name, "".join(map(str, range(2000))))
+    data = bytearray(out.getvalue())
+    data[40:140] = b"\xff" * 100
+    assert ids(reader(write("a.zip", bytes(data)))) == ["a.zip/b.md"]
+    assert [reason.split(":")[0] for reason in reader.reasons] == ["damaged in the archive"]
+
+
 def test_a_member_that_lies_about_its_size(reader, write, make_zip) -> None:
     data = bytearray(make_zip({"a.md": "a" * 5000, "b.md": "fine"}))
     central = data.index(b"PK\x01\x02")

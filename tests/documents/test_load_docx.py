@@ -6,8 +6,9 @@ import io
 
 import docx
 import pytest
+from docx.enum.style import WD_STYLE_TYPE
 from docx.oxml import parse_xml
-from docx.oxml.ns import nsdecls
+from docx.oxml.ns import nsdecls, qn
 
 
 def saved(document: docx.document.Document) -> bytes:
@@ -102,6 +103,34 @@ def test_a_numbering_that_starts_elsewhere(reader, write) -> None:
         )
     )
     assert reader.one(write("a.docx", saved(made))).text == "7. a\n8. b"
+
+
+@pytest.mark.parametrize("depth", ["\u00b2", "\u0663", "9" * 5000, "-1", "x"])
+def test_a_depth_that_is_no_number_is_the_styles(reader, write, depth) -> None:
+    made = listed(("a", "List Bullet"), ("b", "List Bullet 2"))
+    level = made.paragraphs[1]._p.get_or_add_pPr().get_or_add_numPr().get_or_add_ilvl()
+    level.set(qn("w:val"), depth)
+    document = reader.one(write("a.docx", saved(made)))
+    assert document.text == "- a\n  - b"
+
+
+@pytest.mark.parametrize(
+    ("outline", "kind", "level"),
+    [("1", "heading", 2), ("9", "paragraph", 0), ("\u00b2", "paragraph", 0)],
+)
+def test_a_style_is_a_heading_by_the_outline_of_what_it_is_based_on(
+    reader, write, outline, kind, level
+) -> None:
+    made = docx.Document()
+    base, own = (made.styles.add_style(name, WD_STYLE_TYPE.PARAGRAPH) for name in ("B", "O"))
+    base.element.get_or_add_pPr().append(
+        parse_xml(f"<w:outlineLvl {nsdecls('w')} w:val='{outline}'/>")
+    )
+    own.base_style = base
+    base.base_style = own  # a circle
+    made.add_paragraph("text", own)
+    (block,) = reader.one(write("a.docx", saved(made))).blocks
+    assert (block.kind, block.level) == (kind, level)
 
 
 def test_a_style_named_number_needs_no_numbering(reader, write) -> None:

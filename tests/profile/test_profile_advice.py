@@ -128,6 +128,41 @@ def test_notes_on_the_text() -> None:
     )
 
 
+def test_nothing_read_is_not_the_same_as_nothing_in_it() -> None:
+    assert _notes(profile([])) == "There is no text to look at: no document was read."
+    empty = profile([Document("a", " ")])
+    assert _notes(empty) == "There is no text to look at: every document is empty."
+
+
+def _spoken(*languages: str) -> str:
+    texts = {"en": "The tide is in.", "de": "Das ist die Flut.", "fr": "Les marées sont dans le port.",
+             "el": "Το νερό.", "zh": "潮水每天涨落两次。", "ko": "바닷물은 하루에.", "he": "המים עולים.",
+             "th": "น้ำขึ้นวันละ", "code": "x = 1", "unknown": "1 2 3"}  # fmt: skip
+    documents = [
+        Document(
+            f"{n}", texts[name], format="code" if name == "code" else "text", language="python"
+        )
+        for n, name in enumerate(languages)
+    ]
+    return _notes(profile(documents))
+
+
+def test_several_languages_are_named_or_counted() -> None:
+    assert "languages (en, de): " in _spoken("en", "en", "de", "code", "unknown")
+    eight = ("en", "de", "fr", "el", "zh", "ko", "he", "th")
+    assert "languages (en, de, fr, el, zh, ko and 2 more): " in _spoken(*eight, "code", "unknown")
+
+
+def test_rare_languages_are_named_once_there_are_several() -> None:
+    assert "languages (en, de, fr): " in _spoken(*["en"] * 27, "de", "de", "fr")
+    assert "languages" not in _spoken(*["en"] * 30, "de")
+
+
+def test_source_code_is_no_language() -> None:
+    assert "languages" not in _spoken("en", "en", "code", "code", "unknown")
+    assert "languages (en, de): " in _spoken("en", "de", *["code"] * 60)
+
+
 def test_a_very_long_section_is_named() -> None:
     text = f"{_sections(5, 6)}\n\n## The endless one\n\n{_prose(300, 9)}"
     assert "“The endless one” in x.md" in _notes(

@@ -192,22 +192,6 @@ def test_hostile_documents_are_counted() -> None:
     assert json.loads(json.dumps(found.to_dict(), allow_nan=False)) == found.to_dict()
 
 
-def test_merged_profilers_equal_one() -> None:
-    same = "# One\n\nThe same eight words stand here every single time. And more.\n\n## Two\n\nText {}."
-    late = "# Late\n\nThese words are repeated by the later documents only, the last five."
-    texts = [same.format(n) if n < 15 else late for n in range(20)]
-    documents = [
-        Document(f"f{n % 3}/{n}.md", text, format="markdown") for n, text in enumerate(texts)
-    ]
-    whole, first, second = Profiler(), Profiler(), Profiler()
-    for number, document in enumerate(documents):
-        whole.add(document)
-        (first if number < 11 else second).add(document)
-    merged: Profiler = pickle.loads(pickle.dumps(first))
-    merged.merge(pickle.loads(pickle.dumps(second)))
-    assert merged.result().to_dict() == whole.result().to_dict()
-
-
 def test_ten_thousand_documents_in_a_stream() -> None:
     characters = 0
 

@@ -25,6 +25,7 @@ HOSTILE = (
     "<!-- <script> ]]> &amp; &lt; \" ' ` ${x} $style \\u003c \u2028 \u2029 \u202eabc\u2066 \ufeff "
     "\x85 \U0001f44d\U0001f3fd é e\u0301 \t end.\n<style>*{display:none}</style> Another lamp is lit."
 )
+needs_browser = pytest.mark.skipif(not shutil.which("chromium"), reason="needs chromium")
 UNSPEAKABLE = "\x00 \r\n \r \ud800 \udfff\ud83d"
 
 
@@ -114,7 +115,7 @@ def test_chunks_carry_what_the_panel_shows() -> None:
     first = Chunk(document.document, 0, 0, 16, 5, "About lamps.", outline=document)
     second = Chunk(document.document, 1, 26, 36, 3, outline=document)
     data = Page(cuts_page([(document, [first, second])], "mine", limit=9)).data(0)
-    assert (data["start"], data["end"], data["tokens"]) == ([0, 26], [16, 36], [5, 3])
+    assert (data["start"], data["end"], data["size"]) == ([0, 26], [16, 36], [5, 3])
     assert [data["paths"][i] for i in data["section"]] == [["Top"], ["Top", "Low"]]
     assert data["context"] == {"0": "About lamps."}
     assert data["words"] == [4, 2]
@@ -127,16 +128,50 @@ def test_a_megabyte_stays_under_three() -> None:
     assert len(cuts_page([(document, chunks)], "sentences").encode()) < 3 * len(text)
 
 
-@pytest.mark.skipif(not shutil.which("chromium"), reason="needs chromium")
-def test_a_browser_draws_the_text_exactly_and_runs_nothing_of_it(tmp_path: Path) -> None:
-    document, chunks = chunked(HOSTILE * 3)
-    file = tmp_path / "cuts.html"
-    file.write_text(cuts_page([(document, chunks)], "tokens", limit=20), encoding="utf-8")
+def drawn(html: str, folder: Path, place: str = "") -> str:
+    """The page as a browser has it once the script has run; `place` is behind the address."""
+    file = folder / "cuts.html"
+    file.write_text(html, encoding="utf-8")
     command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"]
     command += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
-    command += [f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=3000"]
-    done = subprocess.run([*command, "--dump-dom", file.as_uri()], capture_output=True, timeout=60)
-    page = Page(done.stdout.decode("utf-8"))
+    command += [f"--user-data-dir={folder / 'profile'}", "--virtual-time-budget=3000"]
+    done = subprocess.run(
+        [*command, "--dump-dom", file.as_uri() + place], capture_output=True, timeout=60
+    )
+    return done.stdout.decode("utf-8")
+
+
+@needs_browser
+@pytest.mark.parametrize("unit", ["tokens", "words", "characters"])
+def test_sizes_are_told_in_the_unit_of_the_strategy(unit: str, tmp_path: Path) -> None:
+    document = Analyzed(Document("d", "One lamp. Two boats."))
+    chunks = [
+        Chunk(document.document, 0, 0, 10, 1, outline=document),
+        Chunk(document.document, 1, 10, 20, 7, outline=document),
+    ]
+    html = cuts_page([(document, chunks)], "mine", limit=9, unit=unit)
+    assert json.loads(Page(html).scripts["overview"])["unit"] == unit
+    # The second chunk is pointed at by the address, so that the panel is drawn.
+    page = drawn(html, tmp_path, "#1:2")
+    head = page[: page.index('<script type="application/json"')]
+    labels = re.findall(r"(?:tokens?|words?|characters?)\b", head)
+    assert set(labels) - {"words"} <= {unit, unit[:-1]}
+    for told in (
+        f"{unit}, least",
+        f"9 {unit}</text>",
+        f"7 {unit}: 1 chunk<",
+        f'Chunk 1, 1 {unit[:-1]}"',
+        f">7 of 9 {unit}<",
+    ):
+        assert told in head
+    # Once is enough.
+    assert ("<dt>words</dt>" in head) == (unit != "words")
+
+
+@needs_browser
+def test_a_browser_draws_the_text_exactly_and_runs_nothing_of_it(tmp_path: Path) -> None:
+    document, chunks = chunked(HOSTILE * 3)
+    page = Page(drawn(cuts_page([(document, chunks)], "tokens", limit=20), tmp_path))
     assert page.main == document.text
     assert page.title == "Cuts, drawn on the text"
     repeated = [document.text[b.start : a.end] for a, b in pairwise(chunks)]

@@ -13,11 +13,17 @@ from rich.text import Text
 from chunkwise.core import Document
 from chunkwise.hostile import hostile_documents
 from chunkwise.profile import Profile, profile
-from chunkwise.report.numbers import short_number
+from chunkwise.profile.results import Bin
 from chunkwise.report.plain_text import one_line
+from chunkwise.report.profile_charts import histogram
 from chunkwise.report.profile_page import profile_page
 from chunkwise.report.profile_terminal import bar, render_profile
 
+LANGUAGES = {
+    "en": "The tide is in.", "de": "Das ist die Flut.", "fr": "Les marées sont dans le port.",
+    "es": "La marea es muy alta y también los barcos.", "it": "La marea è della luna.",
+    "pt": "A maré não é para você.", "el": "Το νερό ανεβαίνει.", "zh": "潮水每天涨落两次。",
+}  # fmt: skip
 EVIL = "<script>alert(1)</script>\x1b[31m[bold]\u202e\"'><img src=http://x.example/y onerror=a>"
 
 
@@ -137,12 +143,27 @@ def test_bars_are_as_long_as_their_share() -> None:
     assert bar(0.5, 1) == "▌"
 
 
-def test_long_text_and_numbers_are_short() -> None:
+def test_long_text_is_short() -> None:
     assert one_line("abcdef", 4) == "abc…"
-    assert [short_number(n) for n in (0, 99_999, 123_456, 1_600_000, 2.5e9)] == [
-        "0",
-        "99,999",
-        "123k",
-        "1.6M",
-        "2.5B",
-    ]
+
+
+def test_columns_have_short_labels() -> None:
+    bins = (Bin(0, 400, 999_999), Bin(400, 1600, 1), Bin(1600, None, 1_234_567_890))
+    drawn = histogram(bins, "section", {400: 0.5, 1600: 1.0})
+    labels = re.findall(r'class="(?:count|tick)"[^>]*>([^<]+)<', drawn)
+    assert labels == ["1M", "400", "1", "1.6k", "1.2B"]
+    assert "<title>1 section of 401 to 1,600 tokens</title>" in drawn
+    assert "<title>999,999 sections of" in drawn
+
+
+def test_languages_are_those_of_people_and_none_is_left_out_silently() -> None:
+    documents = [Document(language, text) for language, text in LANGUAGES.items()]
+    code = Document("x.py", "x = 1", format="code", language="python")
+    found = profile([*documents, *[code] * 3])
+    stream = io.StringIO()
+    render_profile(found, Console(file=stream, width=200, no_color=True))
+    assert (
+        f"· en 1, de 1, fr 1, es 1, it 1, pt 1 and {len(LANGUAGES) - 6} more" in stream.getvalue()
+    )
+    text = _parse(profile_page(found, "")).text
+    assert f"by language: en 1, de 1, fr 1, es 1, it 1, pt 1 and {len(LANGUAGES) - 6} more." in text

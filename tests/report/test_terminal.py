@@ -57,6 +57,19 @@ def test_the_last_line_sums_up() -> None:
     assert last == expected
 
 
+@pytest.mark.parametrize("unit", ["tokens", "words", "characters"])
+def test_sizes_are_told_in_the_unit_of_the_strategy(unit: str) -> None:
+    shown = "".join(render_chunks([chunk_of("Lit.", 0, 4)], width=120, color=False, unit=unit))
+    assert f"· {unit} 7 to 7, median 7 ·" in shown
+
+
+def test_one_is_not_many() -> None:
+    pairs = [chunk_of("Lit.", 0, 4), chunk_of("Out.", 0, 4)]
+    assert "… 1 more chunk\n" in "".join(render_chunks(pairs, width=90, color=False, most=1))
+    alone = "".join(render_chunks(pairs[:1], width=90, color=False))
+    assert alone.splitlines()[-1].startswith("1 chunk of 1 document ·")
+
+
 def test_only_so_many_chunks_are_shown_but_all_are_counted() -> None:
     text = "The lamp is lit.\n\n" * 30
     shown = view(text, "sentences(max_tokens=8, overlap=0)", most=4)

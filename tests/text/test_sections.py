@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from chunkwise.chunkers import get_strategy
 from chunkwise.core import Block, Document
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.blocks import Blocks
@@ -178,3 +179,15 @@ def test_sections_cover_the_text_without_gap_or_overlap() -> None:
     assert sections.end[-1] == len(GUIDE)
     assert (sections.start[1:] == sections.end[:-1]).all()
     assert sections.at(np.array([0, len(GUIDE) - 1])).tolist() == [0, len(sections) - 1]
+
+
+def test_a_byte_order_mark_hides_no_heading() -> None:
+    for text, format in (
+        ("\ufeff# Title\n\nText.\n", "markdown"),
+        ("\ufeffCHAPTER I\n\nText.\n", "text"),
+    ):
+        analyzed = Analyzed(Document("x", text, format=format))
+        assert len(analyzed.sections.paths[-1]) == 1
+        assert not analyzed.sections.paths[-1][0].startswith("\ufeff")
+        (chunk,) = get_strategy("sections").chunks(analyzed)
+        assert chunk.start == 0

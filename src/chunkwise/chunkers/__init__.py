@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from chunkwise import parameters, spec
+from chunkwise.chunkers.catalogue import describe
 from chunkwise.core import Chunk, Document, Piece, Span
 from chunkwise.errors import BrokenContract, ChunkwiseError, InvalidParameter
 from chunkwise.registry import Registry
 from chunkwise.text.analysis import Analyzed
+from chunkwise.text.outline import SectionLookup
 from chunkwise.text.tokenizers import DEFAULT, TokenizerLike
 
 registry = Registry(
@@ -48,16 +51,20 @@ class Strategy:
         found: tuple[TokenizerLike, int] | None = getattr(self.chunker, "limit", None)
         return found
 
+    @property
+    def unit(self) -> str:
+        """What sizes are counted in: tokens, words or characters."""
+        tokenizer = self.limit[0] if self.limit else DEFAULT
+        return tokenizer if tokenizer in ("words", "characters") else "tokens"
+
     def chunks(self, document: Document | Analyzed) -> Iterator[Chunk]:
         """The chunks of one document, in order."""
         analyzed = document if isinstance(document, Analyzed) else Analyzed(document)
         if not analyzed.text or analyzed.text.isspace():
             return
         measure = analyzed.measure(self.limit[0] if self.limit else DEFAULT)
-        source, size = analyzed.document, len(analyzed.text)
-        for index, found in enumerate(self._split(analyzed)):
-            piece = found if isinstance(found, Piece) else Piece(*found)
-            start, end, context, count = piece
+        source, size, outline = analyzed.document, len(analyzed.text), SectionLookup(analyzed)
+        for index, (start, end, context, count) in enumerate(self._pieces(analyzed)):
             if not 0 <= start < end <= size:
                 raise BrokenContract(
                     f"the strategy {self.name} returned ({start}, {end}) for {source.id}, which has "
@@ -65,17 +72,23 @@ class Strategy:
                 )
             if count < 0:
                 count = measure.count(start, end)
-            yield Chunk(source, index, start, end, count, context, self.label, analyzed)
+            yield Chunk(source, index, start, end, count, context, self.label, outline)
 
-    def _split(self, analyzed: Analyzed) -> Sequence[Span | Piece]:
+    def _pieces(self, analyzed: Analyzed) -> Sequence[Piece]:
         if self.name in registry.builtin:
-            return self.chunker.split(analyzed)
+            return self.chunker.split(analyzed)  # type: ignore[return-value]
         try:
-            return self.chunker.split(analyzed)
+            return [_piece(found) for found in self.chunker.split(analyzed)]
         except Exception as error:  # somebody else's code: say whose, and on what
             raise ChunkwiseError(
                 f"the strategy {self.name} failed on {analyzed.document.id}: {type(error).__name__}: {error}"
             ) from error
+
+
+def _piece(found: Span | Piece) -> Piece:
+    """Offsets as plain integers, whatever kind of number they came as."""
+    piece = found if isinstance(found, Piece) else Piece(*found)
+    return piece._replace(start=operator.index(piece.start), end=operator.index(piece.end))
 
 
 def get_strategy(strategy: str | Chunker | Strategy, **parameters_given: object) -> Strategy:
@@ -108,6 +121,4 @@ def _name_of(chunker: object) -> str:
 
 def describe_all() -> list[dict[str, Any]]:
     """Every strategy with its parameters, defaults, bounds and when to use it."""
-    from chunkwise.chunkers.catalogue import describe
-
     return [describe(name, cls) for name, cls in registry.all().items()]

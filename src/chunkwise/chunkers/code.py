@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from chunkwise.chunkers.code_outline import outline_levels
 from chunkwise.chunkers.cuts import ArrayCuts
+from chunkwise.chunkers.grammars import LANGUAGES
 from chunkwise.chunkers.levels import word_level
 from chunkwise.chunkers.sized import Sized
 from chunkwise.core import Piece
@@ -21,7 +22,9 @@ class Code(Sized):
     Use it for source code. Grammars: pip install 'chunkwise[code]'.
     """
 
-    language: str = param("auto", "a programming language; auto: the document's own")
+    language: str = param(
+        "auto", "a programming language; auto: the document's own", choices=("auto", *LANGUAGES)
+    )
 
     def split(self, document: Analyzed) -> Sequence[Piece]:
         language = document.document.language if self.language == "auto" else self.language

@@ -26,6 +26,10 @@ _MODULES = {
 }
 
 
+LANGUAGES = tuple(_MODULES)
+"""The languages there are grammars for."""
+
+
 @cache
 def parser_for(language: str) -> Parser | None:
     """A parser, or None where the grammar is unknown or its wheel is not installed."""

@@ -40,7 +40,9 @@ class Recursive(Sized):
                 raise InvalidParameter(
                     f"separators is {self.separators!r}; allowed: {', '.join(sorted(known))}, or a list"
                 )
-        elif not all(isinstance(item, str) for item in self.separators):
+        elif not isinstance(self.separators, tuple | list) or not all(
+            isinstance(item, str) for item in self.separators
+        ):
             raise InvalidParameter(f"separators is {self.separators!r}; a list of texts is needed")
         elif self.regex:
             for item in self.separators:

@@ -19,6 +19,7 @@ from chunkwise.text.analysis import Analyzed
 from chunkwise.text.tokenizers import DEFAULT, TokenizerLike, get_tokenizer
 
 LARGEST = 10_000_000
+_OVERLAPS = ("overlap", "overlap_words", "overlap_sentences")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,8 +61,7 @@ class Sized:
             raise InvalidParameter(
                 f"min_tokens ({self.min_tokens}) must not exceed max_tokens ({self.max_tokens})"
             )
-        units = ("overlap", "overlap_words", "overlap_sentences")
-        given = [name for name in units if getattr(self, name)]
+        given = [name for name in _OVERLAPS if getattr(self, name) is not None]
         if len(given) > 1:
             raise InvalidParameter(
                 f"{' and '.join(given)} are given; overlap has one unit: choose one"
@@ -76,12 +76,12 @@ class Sized:
 
     def _overlap(self) -> tuple[str, int]:
         """Unit and amount."""
-        if self.overlap_sentences is not None:
-            return "overlap_sentences", self.overlap_sentences
-        if self.overlap_words is not None:
-            return "overlap_words", self.overlap_words
         if self.overlap is not None:
             return "overlap", overlap_tokens(self.overlap, self.max_tokens)
+        for unit in _OVERLAPS:
+            amount = getattr(self, unit)
+            if amount is not None:
+                return unit, amount
         unit, amount = self.default_overlap
         return unit, min(amount, self.max_tokens // 4) if unit == "overlap" else amount
 
@@ -148,7 +148,7 @@ def overlap_tokens(overlap: int | str, limit: int) -> int:
         return overlap
     if isinstance(overlap, str) and overlap.endswith("%"):
         number = overlap[:-1].strip()
-        if number.replace(".", "", 1).isdigit():
+        if number.isascii() and number.replace(".", "", 1).isdigit():
             return int(limit * float(number) / 100)
     raise InvalidParameter(
         f"overlap is {overlap!r}; a whole number from 0 up or a share such as '10%' is needed"

@@ -24,7 +24,7 @@ class Words:
     Use it where sizes are spoken of in words. Presets: small 200/30, medium 500/75, large 800/100.
     """
 
-    preset: str = param("medium", "a size and overlap known to work", choices=tuple(_PRESETS))
+    preset: str = param("medium", "a size and overlap by name", choices=tuple(_PRESETS))
     max_words: int | None = param(
         None, "words of a chunk, instead of the preset's", unit="words", low=1, high=LARGEST,
         aliases=("chunk_size", "size"),

@@ -15,6 +15,7 @@ from chunkwise.cli.inputs import (
     check_outputs,
     chosen_inputs,
     document_options,
+    jobs_option,
     load_options,
     worker_count,
 )
@@ -49,6 +50,7 @@ Exit status: 0 all read, 3 something was skipped (each with a line on stderr), 1
 @click.option("--json", "as_json", is_flag=True, help="JSON lines on stdout, nothing else.")
 @click.option("-n", "--show", type=click.IntRange(0), default=12, show_default=True,
               help="Chunks to show in the terminal.")  # fmt: skip
+@jobs_option
 @document_options
 def command(inputs: tuple[str, ...], **options: Any) -> None:
     """Cut documents into chunks, every one an exact span of its source.
@@ -58,6 +60,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     """
     from chunkwise.chunkers import get_strategy
     from chunkwise.cli.chunk_summary import ChunkSummary
+    from chunkwise.cli.messages import say
     from chunkwise.cli.progress import bytes_of, progress
 
     strategy = get_strategy(options["strategy"])
@@ -74,7 +77,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
                 for sink in sinks:
                     sink(chunked)
             if not summary.documents:  # leaving so, an older file of that name stays
-                click.echo("chunkwise: no document was read; nothing is written", err=True)
+                say("no document was read; nothing is written")
                 sys.exit(SKIPPED)
         else:
             _show(documents, strategy, options["show"])
@@ -96,6 +99,7 @@ def _documents(
     advance: Advance,
 ) -> Iterator[Chunked]:
     """Documents with their chunks; what cannot be read is a line on stderr."""
+    from chunkwise.cli.messages import say_skipped
     from chunkwise.pipeline import Chunked, chunk_each
 
     jobs = worker_count(options["jobs"], total)
@@ -110,7 +114,7 @@ def _documents(
             raise outcome
         else:
             summary.skipped += 1
-            click.echo(f"chunkwise: skipped {outcome}", err=True)
+            say_skipped(outcome)
 
 
 def _open_sinks(
@@ -137,12 +141,16 @@ def _show(documents: Iterator[Chunked], strategy: Strategy, most: int) -> None:
     from rich.console import Console
 
     from chunkwise.report.terminal import render_chunks
-    from chunkwise.text.analysis import Analyzed
 
     console = Console()
-    pairs = ((Analyzed(each.document), each.chunks) for each in documents)
+    pairs = ((each.analyzed, each.chunks) for each in documents)
     limit = strategy.limit[1] if strategy.limit else None
     for text in render_chunks(
-        pairs, width=console.width, limit=limit, most=most, color=console.is_terminal
+        pairs,
+        width=console.width,
+        limit=limit,
+        most=most,
+        color=console.is_terminal,
+        unit=strategy.unit,
     ):
         click.echo(text, nl=False)

@@ -31,18 +31,16 @@ class ChunkSummary:
 
     @property
     def note(self) -> str:
-        return f"{self.documents:,} documents, {self._chunks:,} chunks"
+        documents = f"{self.documents:,} document{'s' * (self.documents != 1)}"
+        return f"{documents}, {self._chunks:,} chunk{'s' * (self._chunks != 1)}"
 
     def line(self) -> str:
         """Everything in one line."""
         parts = [self.note]
         if self._chunks:
             sizes = np.concatenate(self._sizes)
-            unit = "tokens"
-            if self.strategy.limit and self.strategy.limit[0] in ("words", "characters"):
-                unit = str(self.strategy.limit[0])
             low, middle, high = sizes.min(), np.median(sizes), sizes.max()
-            parts.append(f"{unit} {low:,} least, {middle:,.0f} median, {high:,} most")
+            parts.append(f"{self.strategy.unit} {low:,} least, {middle:,.0f} median, {high:,} most")
         if self.skipped:
             parts.append(f"{self.skipped:,} skipped")
         parts.append(f"{time.monotonic() - self._began:.1f} s")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from types import TracebackType
 
-import click
-
 from chunkwise.chunkers import Strategy
+from chunkwise.cli.messages import say
+from chunkwise.core import Chunk, Document
 from chunkwise.output.atomic import replacing
 from chunkwise.pipeline import Chunked
 from chunkwise.report.cuts_page import write_cuts_page
@@ -22,7 +22,7 @@ class ChunkView:
 
     def __init__(self, path: Path, strategy: Strategy) -> None:
         self._path, self._strategy = path, strategy
-        self._documents: list[Chunked] = []
+        self._documents: list[tuple[Document, list[Chunk]]] = []
         self._size = self._left_out = 0
 
     def add(self, chunked: Chunked) -> None:
@@ -30,7 +30,8 @@ class ChunkView:
         if self._size > _CHARACTERS_AT_MOST and self._documents:
             self._left_out += 1
         else:
-            self._documents.append(chunked)
+            # Without its analysis: what is kept of a document is its text and its chunks.
+            self._documents.append((chunked.document, chunked.chunks))
 
     def __enter__(self) -> ChunkView:
         return self
@@ -44,15 +45,16 @@ class ChunkView:
         if kind is not None:
             return
         if self._left_out:
-            click.echo(
-                f"chunkwise: the page shows the first {len(self._documents):,} documents; "
-                f"{self._left_out:,} more would make it too large for a browser",
-                err=True,
+            say(
+                f"the page shows the first {len(self._documents):,} documents; "
+                f"{self._left_out:,} more would make it too large for a browser"
             )
         with (
             replacing(self._path) as temporary,
             temporary.open("w", encoding="utf-8", errors="replace") as out,
         ):
-            pairs = ((Analyzed(each.document), each.chunks) for each in self._documents)
-            limit = self._strategy.limit
-            write_cuts_page(out, pairs, self._strategy.label, limit=limit[1] if limit else None)
+            pairs = ((Analyzed(document), chunks) for document, chunks in self._documents)
+            limit, unit = self._strategy.limit, self._strategy.unit
+            write_cuts_page(
+                out, pairs, self._strategy.label, limit=limit[1] if limit else None, unit=unit
+            )

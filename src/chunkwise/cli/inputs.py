@@ -26,8 +26,6 @@ def document_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--id-field", metavar="FIELD", help="Field or column of records that holds the id."),
         click.option("--title-field", metavar="FIELD", help="Field or column of records that holds the title."),
         click.option("--loader", metavar="NAME", help="Read every file with this loader: text, markdown, html …"),
-        click.option("-j", "--jobs", type=click.IntRange(0), default=0, show_default="all cores",
-                     help="Processes to share the work; the output is the same."),
         click.option("-q", "--quiet", is_flag=True, help="No progress and no summary."),
     ]  # fmt: skip
     for decorate in reversed(decorators):
@@ -35,11 +33,19 @@ def document_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def jobs_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """How many processes share the work."""
+    return click.option(
+        "-j", "--jobs", type=click.IntRange(0), default=0, metavar="N", show_default="by size, up to 8",
+        help="Processes to share the work; the output is the same.",
+    )(command)  # fmt: skip
+
+
 def chosen_inputs(inputs: tuple[str, ...]) -> list[str]:
     """The inputs given; a pipe is read when none are."""
     if inputs:
         return list(inputs)
-    if not sys.stdin.isatty():
+    if sys.stdin is not None and not sys.stdin.isatty():
         return ["-"]
     raise click.UsageError("no documents: name files, folders or globs, or '-' for standard input")
 
@@ -50,7 +56,7 @@ def load_options(options: dict[str, Any]) -> LoadOptions:
 
 
 def worker_count(jobs: int, total_bytes: int) -> int:
-    """As many processes as cores, one where starting others would take longer than the work."""
+    """Up to eight processes, one where starting others would take longer than the work."""
     if jobs:
         return jobs
     return min(os.cpu_count() or 1, 8) if total_bytes > 4_000_000 else 1

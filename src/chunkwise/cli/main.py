@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import signal
 import sys
 from typing import NoReturn
@@ -71,11 +72,17 @@ def main() -> NoReturn:
 
     # So that a terminated run clears away what it had begun to write.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    for stream in (sys.stdout, sys.stderr):
+        # A pipe or an old console may know less than Unicode; a character is then spelled out.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         group(standalone_mode=False)
         sys.stdout.flush()
     except ChunkwiseError as error:
-        click.echo(f"chunkwise: {error}", err=True)
+        from chunkwise.cli.messages import say
+
+        say(error)
         sys.exit(2 if isinstance(error, InvalidParameter | UnknownName) else 1)
     except click.ClickException as error:
         error.show()

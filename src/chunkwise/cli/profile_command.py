@@ -38,8 +38,8 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     from chunkwise.cli.profile_run import run_profile
 
     paths = chosen_inputs(inputs)
-    check_outputs(paths, page=options["page"])
-    profile, skipped = run_profile(paths, options, load_options(options))
+    outputs = check_outputs(paths, page=options["page"])
+    profile, skipped = run_profile(paths, outputs, options, load_options(options))
     if options["as_json"]:
         click.echo(json.dumps(profile.to_dict(), ensure_ascii=False, indent=2))
     if options["page"]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
-import click
-
+from chunkwise.cli.messages import say_skipped
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.documents import LoadOptions, read
 from chunkwise.errors import UnreadableDocument
@@ -13,7 +13,7 @@ from chunkwise.profile import Profile, Profiler
 
 
 def run_profile(
-    paths: list[str], options: dict[str, Any], load: LoadOptions
+    paths: list[str], outputs: list[Path], options: dict[str, Any], load: LoadOptions
 ) -> tuple[Profile, int]:
     """The profile, and how many documents could not be read."""
     skipped = 0
@@ -23,12 +23,12 @@ def run_profile(
         if options["strict"]:
             raise problem
         skipped += 1
-        click.echo(f"chunkwise: skipped {problem}", err=True)
+        say_skipped(problem)
 
     profiler = Profiler(options["tokenizer"])
     done = 0
     with progress("profiling", bytes_of(paths), options["quiet"]) as advance:
-        for document in read(paths, load, on_skip):
+        for document in read(paths, load, on_skip, leave_out=outputs):
             profiler.add(document)
             done += 1
             advance(len(document.text), f"{done:,} documents")

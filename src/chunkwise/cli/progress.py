@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
+from chunkwise.documents.walk import is_left_out
+
 _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BEFORE_BAR = 0.5
 
@@ -25,7 +27,8 @@ def bytes_of(inputs: Iterable[str]) -> int:
         path = Path(name)
         try:
             if path.is_dir():
-                for folder, _, files in os.walk(path):
+                for folder, below, files in os.walk(path):
+                    below[:] = [each for each in below if not is_left_out(each)]
                     total += sum(_size(os.path.join(folder, file)) for file in files)
             elif path.is_file():
                 total += _size(name)

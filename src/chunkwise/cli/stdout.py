@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Iterable
@@ -20,6 +21,8 @@ class JsonLines:
 
     def __init__(self, *, alone: bool) -> None:
         self._alone = alone
+        if isinstance(sys.stdout, io.TextIOWrapper):  # JSON is UTF-8, whatever the console is
+            sys.stdout.reconfigure(encoding="utf-8")
 
     def write(self, chunks: Iterable[Chunk]) -> None:
         try:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
+from pathlib import Path
 
 from chunkwise.core import Document
 from chunkwise.documents.choose import choose, crash_is_unreadable, loaders
+from chunkwise.documents.ids import Ids, distinct_documents
 from chunkwise.documents.inputs import Inputs, sources
 from chunkwise.documents.loader import Loader, OnSkip
 from chunkwise.documents.options import LoadOptions
@@ -14,17 +16,18 @@ from chunkwise.documents.source import Source
 from chunkwise.errors import UnreadableDocument
 
 __all__ = [
+    "Ids",
     "Inputs",
     "LoadOptions",
     "Loader",
     "OnSkip",
     "Source",
+    "distinct_documents",
     "is_stream",
     "load",
     "loaders",
     "read",
     "sources",
-    "unique",
 ]
 
 
@@ -58,27 +61,16 @@ def load(source: Source, options: LoadOptions, on_skip: OnSkip) -> Iterator[Docu
         yield document
 
 
-def is_stream(source: Source) -> bool:
+_DEFAULTS = LoadOptions()
+
+
+def is_stream(source: Source, options: LoadOptions = _DEFAULTS) -> bool:
     """Whether one file holds many records, so that it is better read where they are used."""
     try:
-        return bool(getattr(choose(source, LoadOptions())[1], "stream", False))
+        # A third party's class may leave it out.
+        return bool(getattr(choose(source, options)[1], "stream", False))
     except UnreadableDocument:
         return False
-
-
-def unique(documents: Iterable[Document], on_skip: OnSkip) -> Iterator[Document]:
-    """Documents whose id is new; a repeated one is skipped, since chunk ids build on it."""
-    first: dict[str, str] = {}
-    for document in documents:
-        if document.id in first:
-            why = f"duplicate id {document.id!r} (first in {first[document.id]})"
-            on_skip(UnreadableDocument(document.source, why))
-        else:
-            first[document.id] = document.source
-            yield document
-
-
-_DEFAULTS = LoadOptions()
 
 
 def _warn(problem: UnreadableDocument) -> None:
@@ -89,7 +81,11 @@ def read(
     inputs: Inputs,
     options: LoadOptions = _DEFAULTS,
     on_skip: OnSkip = _warn,
+    leave_out: Collection[Path] = (),
 ) -> Iterator[Document]:
-    """Every document of the inputs; by default a skipped one is a warning."""
-    found = (doc for source in sources(inputs, on_skip) for doc in load(source, options, on_skip))
-    return unique(found, on_skip)
+    """Every document of the inputs; by default a skipped one is a warning.
+
+    `leave_out` names files that are no documents: those the caller writes.
+    """
+    found = sources(inputs, on_skip, leave_out)
+    return distinct_documents(doc for source in found for doc in load(source, options, on_skip))

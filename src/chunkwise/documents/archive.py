@@ -49,6 +49,10 @@ class TooLargeError(Exception):
     """An archive unpacks to more than it may."""
 
 
+class MemberTooLargeError(TooLargeError):
+    """One member does; there may be room for the others."""
+
+
 def is_archive(head: bytes) -> bool:
     """By content; a zip may still turn out to be a document, see `members`."""
     return (
@@ -104,11 +108,16 @@ class Budget:
 
 def read_zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, budget: Budget) -> bytes:
     """The bytes of one member, within the budget whatever its header says."""
-    with archive.open(info) as handle:
-        data = handle.read(min(budget.left, MAX_MEMBER) + 1)
+    try:
+        with archive.open(info) as handle:
+            data = handle.read(min(budget.left, MAX_MEMBER) + 1)
+    except OSError as error:
+        if error.errno:  # the disk's
+            raise
+        raise zipfile.BadZipFile(str(error)) from error  # bz2 reports damage so
     budget.spend(len(data))
     if len(data) > MAX_MEMBER:
-        raise TooLargeError(f"larger than {MAX_MEMBER:,} bytes")
+        raise MemberTooLargeError(f"larger than {MAX_MEMBER:,} bytes")
     return data
 
 
@@ -130,6 +139,9 @@ def _zip_members(source: Source, handle: BinaryIO, on_skip: OnSkip) -> Iterator[
             else:
                 try:
                     data = read_zip_member(archive, info, budget)
+                except MemberTooLargeError as error:
+                    on_skip(UnreadableDocument(where, str(error)))
+                    continue
                 except _DAMAGE as error:
                     on_skip(UnreadableDocument(where, f"damaged in the archive: {error}"))
                     continue

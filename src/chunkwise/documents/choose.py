@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -32,14 +33,20 @@ loaders = Registry(
         "text": f"{_HERE}.text:TextLoader",
     },
 )
-BUILT_IN = tuple(loaders.names()[:10])
 
 
 @cache
 def in_order() -> tuple[tuple[str, Loader], ...]:
     """One of each, those of third parties first: who installs one wants it used."""
-    made = {name: cast(Loader, kind()) for name, kind in loaders.all().items()}
-    names = [name for name in made if name not in BUILT_IN] + list(BUILT_IN)
+    made: dict[str, Loader] = {}
+    for name, kind in loaders.all().items():
+        try:
+            made[name] = cast(Loader, kind())
+        except Exception as error:
+            if name in loaders.builtin:
+                raise
+            warnings.warn(f"the loader {name!r} cannot be made: {error}", stacklevel=2)
+    names = [name for name in made if name not in loaders.builtin] + list(loaders.builtin)
     return tuple((name, made[name]) for name in names)
 
 

@@ -65,6 +65,7 @@ class CodeLoader:
     """By suffix; without one, by a shebang line. Configuration files are plain text."""
 
     suffixes: tuple[str, ...] = tuple(LANGUAGES)
+    stream = False
 
     def accepts(self, name: str, head: bytes) -> bool:
         return bool(language_of(name, head))

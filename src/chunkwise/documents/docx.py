@@ -13,6 +13,8 @@ from chunkwise.core import Document
 from chunkwise.documents.container import check_container
 from chunkwise.documents.docx_lists import Lists
 from chunkwise.documents.docx_text import DocxText
+from chunkwise.documents.docx_xml import ancestors, value
+from chunkwise.documents.integers import small_integer
 from chunkwise.documents.loader import OnSkip, suffix_of
 from chunkwise.documents.options import LoadOptions
 from chunkwise.documents.source import Source
@@ -22,12 +24,14 @@ if TYPE_CHECKING:
     from docx.document import Document as DocxDocument
 
 _HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
+_BODY_TEXT = 9  # as an outline level
 
 
 class DocxLoader:
     """A zip with `word/` in it."""
 
     suffixes: tuple[str, ...] = (".docx", ".docm")
+    stream = False
 
     def accepts(self, name: str, head: bytes) -> bool:
         if not head.startswith(b"PK\x03\x04"):
@@ -63,17 +67,15 @@ def heading_levels(document: DocxDocument) -> dict[str, int]:
     """Level of each heading style by style id; 0 is the title."""
     levels: dict[str, int] = {}
     for style in document.styles:
-        ancestor, depth = style, 0
-        while ancestor is not None and depth < 16:  # a style may be based on itself
+        for ancestor in ancestors(style):
             name = (ancestor.name or "").strip()
             heading = _HEADING.fullmatch(name)
-            outline = ancestor.element.xpath("./w:pPr/w:outlineLvl/@w:val")
             if heading or name.lower() == "title":
                 levels[style.style_id] = int(heading[1]) if heading else 0
                 break
-            if outline and outline[0].isdigit():
-                if int(outline[0]) < 9:  # 9 is body text
-                    levels[style.style_id] = int(outline[0]) + 1
+            outline = small_integer(value(ancestor.element, "pPr/outlineLvl"), None)
+            if outline is not None:
+                if outline < _BODY_TEXT:
+                    levels[style.style_id] = outline + 1
                 break
-            ancestor, depth = getattr(ancestor, "base_style", None), depth + 1
     return levels

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from chunkwise.documents.docx_xml import W, ancestors, value
+from chunkwise.documents.integers import small_integer
+
 if TYPE_CHECKING:
     from docx.document import Document as DocxDocument
     from lxml.etree import _Element
 
-_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _LIST = re.compile(r"list (bullet|number)(?: (\d))?", re.IGNORECASE)
-_DEEPEST_STYLE = 16  # a style may be based on itself
 
 
 class ListStyle(NamedTuple):
@@ -46,17 +47,15 @@ class Lists:
 def _styles(document: DocxDocument) -> dict[str, ListStyle]:
     found: dict[str, ListStyle] = {}
     for style in document.styles:
-        ancestor, steps = style, 0
-        while ancestor is not None and steps < _DEEPEST_STYLE:
+        for ancestor in ancestors(style):
             named = _LIST.fullmatch((ancestor.name or "").strip())
-            numbering = ancestor.element.find(f"{_W}pPr/{_W}numPr")
+            numbering = ancestor.element.find(f"{W}pPr/{W}numPr")
             if named or numbering is not None:
                 level = max(int(named[2] or 1) - 1, 0) if named else 0
-                number, depth = _value(numbering, "numId"), _value(numbering, "ilvl")
+                number, depth = value(numbering, "numId"), value(numbering, "ilvl")
                 is_numbered = named is not None and named[1].lower() == "number"
                 found[style.style_id] = ListStyle(level, number, depth, is_numbered)
                 break
-            ancestor, steps = getattr(ancestor, "base_style", None), steps + 1
     return found
 
 
@@ -71,37 +70,26 @@ def _starts(document: DocxDocument) -> dict[tuple[str, str], int | None]:
     root = getattr(part, "element", None)
     if root is None:  # a part of another type by this name
         return {}
-    kinds = {
-        kind.get(f"{_W}abstractNumId"): _levels(kind) for kind in root.iter(f"{_W}abstractNum")
-    }
+    kinds = {kind.get(f"{W}abstractNumId"): _levels(kind) for kind in root.iter(f"{W}abstractNum")}
     starts: dict[tuple[str, str], int | None] = {}
-    for number in root.iter(f"{_W}num"):
-        levels = dict(kinds.get(_value(number, "abstractNumId"), {}))
-        for override in number.iter(f"{_W}lvlOverride"):
+    for number in root.iter(f"{W}num"):
+        levels = dict(kinds.get(value(number, "abstractNumId"), {}))
+        for override in number.iter(f"{W}lvlOverride"):
             levels.update(_levels(override))
-            depth, start = override.get(f"{_W}ilvl") or "0", _value(override, "startOverride")
+            depth, start = override.get(f"{W}ilvl") or "0", value(override, "startOverride")
             if levels.get(depth) is not None:
-                levels[depth] = _number(start, levels[depth])
+                levels[depth] = small_integer(start, levels[depth])
         for depth, first in levels.items():
-            starts[number.get(f"{_W}numId") or "", depth] = first
+            starts[number.get(f"{W}numId") or "", depth] = first
     return starts
 
 
 def _levels(kind: _Element) -> dict[str, int | None]:
     return {
-        level.get(f"{_W}ilvl") or "0": (
-            _number(_value(level, "start"), 1)
-            if _value(level, "numFmt") in ("decimal", "decimalZero")
+        level.get(f"{W}ilvl") or "0": (
+            small_integer(value(level, "start"), 1)
+            if value(level, "numFmt") in ("decimal", "decimalZero")
             else None
         )
-        for level in kind.iterchildren(f"{_W}lvl")
+        for level in kind.iterchildren(f"{W}lvl")
     }
-
-
-def _number(value: str, default: int | None) -> int | None:
-    return int(value) if value.isascii() and value.isdigit() and len(value) < 9 else default
-
-
-def _value(element: _Element | None, name: str) -> str:
-    found = element.find(_W + name) if element is not None else None
-    return "" if found is None else (found.get(f"{_W}val") or "")

@@ -8,22 +8,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chunkwise.documents.docx_lists import Lists
+from chunkwise.documents.docx_xml import W, value
+from chunkwise.documents.integers import small_integer
 from chunkwise.documents.layout import Layout
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _CHARACTERS = {
-    f"{_W}tab": "\t",
-    f"{_W}br": "\n",
-    f"{_W}cr": "\n",
-    f"{_W}noBreakHyphen": "\u2011",
+    f"{W}tab": "\t",
+    f"{W}br": "\n",
+    f"{W}cr": "\n",
+    f"{W}noBreakHyphen": "\u2011",
 }
 _DEEPEST_ITEM = 8  # Word has nine levels; a hostile file may claim more
 # Deleted or moved text, properties, and the old form of a text box that is there twice.
-_SKIPPED = frozenset({f"{_W}del", f"{_W}moveFrom", f"{_W}pPr", f"{_W}rPr", _FALLBACK})
+_SKIPPED = frozenset({f"{W}del", f"{W}moveFrom", f"{W}pPr", f"{W}rPr", _FALLBACK})
 
 
 @dataclass(slots=True)
@@ -58,12 +59,12 @@ class DocxText:
         pending = list(reversed(body))
         while pending:
             element = pending.pop()
-            if element.tag == f"{_W}p":
+            if element.tag == f"{W}p":
                 text, boxes = _text(element)
                 self._paragraph(element, text)
                 for box in reversed(boxes):
                     pending.extend(reversed(box))
-            elif element.tag == f"{_W}tbl":
+            elif element.tag == f"{W}tbl":
                 self._table(element)
             elif element.tag not in _SKIPPED:
                 pending.extend(reversed(element))
@@ -85,7 +86,7 @@ class DocxText:
         text = text.strip()
         if not text:
             return
-        style = _value(element, "pPr/pStyle")
+        style = value(element, "pPr/pStyle")
         level = self._headings.get(style)
         if level is not None:
             if level == 0 and not self.title:
@@ -93,9 +94,9 @@ class DocxText:
             self._end_lists()
             self.layout.add("heading", text.replace("\n", " "), level=level)
             return
-        number = _value(element, "pPr/numPr/numId")
+        number = value(element, "pPr/numPr/numId")
         if (number and number != "0") or (style in self._lists.styles and number != "0"):
-            depth = _value(element, "pPr/numPr/ilvl")
+            depth = value(element, "pPr/numPr/ilvl")
             self._item(text, number, depth, style)
             return
         self._end_lists()
@@ -105,8 +106,7 @@ class DocxText:
         of = number or style
         family = of.rstrip("0123456789") or of  # ListBullet2 continues ListBullet
         named = self._lists.styles.get(style)
-        level = int(depth) if depth.isdigit() else named.level if named else 0
-        level = min(level, _DEEPEST_ITEM)
+        level = min(small_integer(depth, named.level if named else 0), _DEEPEST_ITEM)
         self._open = {at: it for at, it in self._open.items() if at <= level}
         open_list = self._open.get(level)
         if open_list is None or open_list.family != family:
@@ -125,8 +125,8 @@ class DocxText:
         self._end_lists()
         group = self.layout.new_group()
         rows = [
-            " | ".join(_cell(cell) for cell in row.iterchildren(f"{_W}tc", f"{_W}sdt"))
-            for row in table.iterchildren(f"{_W}tr")
+            " | ".join(_cell(cell) for cell in row.iterchildren(f"{W}tc", f"{W}sdt"))
+            for row in table.iterchildren(f"{W}tr")
         ]
         for number, line in enumerate(rows):
             if line.replace("|", "").strip():
@@ -137,7 +137,7 @@ class DocxText:
 def _cell(cell: _Element) -> str:
     """All text of a cell, nested tables included, on one line."""
     words: list[str] = []
-    for paragraph in cell.iter(f"{_W}p"):
+    for paragraph in cell.iter(f"{W}p"):
         words += _text(paragraph)[0].split()
     return " ".join(words)
 
@@ -150,17 +150,12 @@ def _text(paragraph: _Element) -> tuple[str, list[_Element]]:
     while pending:
         element = pending.pop()
         tag = element.tag
-        if tag == f"{_W}t":
+        if tag == f"{W}t":
             parts.append(element.text or "")
         elif tag in _CHARACTERS:
             parts.append(_CHARACTERS[str(tag)])
-        elif tag == f"{_W}txbxContent":
+        elif tag == f"{W}txbxContent":
             boxes.append(element)
         elif tag not in _SKIPPED:
             pending.extend(reversed(element))
     return "".join(parts), boxes
-
-
-def _value(element: _Element, path: str) -> str:
-    found = element.find("/".join(_W + part for part in path.split("/")))
-    return "" if found is None else (found.get(f"{_W}val") or "")

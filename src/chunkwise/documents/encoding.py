@@ -42,13 +42,6 @@ def marked_encoding(head: bytes) -> str | None:
     return None
 
 
-def binary_reason(head: bytes) -> str | None:
-    """Why these bytes are no text, or None when they may be."""
-    if marked_encoding(head) is not None:
-        return None
-    return _foreign(head) or _unlike_text(head)
-
-
 def _foreign(head: bytes) -> str | None:
     """What a file is by its first bytes."""
     if b"\0" in head or not head.isascii():  # a note about GIF89a is no image

@@ -30,6 +30,7 @@ class EpubLoader:
     """A zip that says so in its first member."""
 
     suffixes: tuple[str, ...] = (".epub",)
+    stream = False
 
     def accepts(self, name: str, head: bytes) -> bool:
         if not head.startswith(b"PK\x03\x04"):

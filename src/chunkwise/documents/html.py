@@ -27,6 +27,7 @@ class HtmlLoader:
     """By suffix; by its first tag when the suffix is none or says plain text."""
 
     suffixes: tuple[str, ...] = (".html", ".htm", ".xhtml")
+    stream = False
 
     def accepts(self, name: str, head: bytes) -> bool:
         suffix = suffix_of(name)

@@ -21,6 +21,7 @@ from chunkwise.documents.html_tags import (
     VOID,
     is_hidden,
 )
+from chunkwise.documents.integers import small_integer
 from chunkwise.documents.layout import Layout
 
 _LONG_CELL = 1000
@@ -131,7 +132,9 @@ class HtmlText:
             self._pre += 1
         elif tag in ("ul", "ol", "menu", "dir"):
             group = self._lists[0].group if self._lists else self.layout.new_group()
-            self._lists.append(OpenList(tag == "ol", _number(attributes.get("start")), group))
+            self._lists.append(
+                OpenList(tag == "ol", small_integer(attributes.get("start"), 1), group)
+            )
         elif tag == "li":
             self._start_item(attributes)
         elif tag == "table":
@@ -162,7 +165,7 @@ class HtmlText:
             self._items.append(OpenItem("- ", 0, self.layout.new_group()))
             return
         of = self._lists[-1]
-        number = _number(attributes.get("value"), of.next_number)
+        number = small_integer(attributes.get("value"), of.next_number)
         of.next_number = number + 1
         marker = f"{number}. " if of.ordered else "- "
         self._items.append(OpenItem(marker, len(self._lists) - 1, of.group))
@@ -276,12 +279,6 @@ class HtmlText:
             indent=indent,
         )
         item.marker = ""  # a second paragraph of the item has none
-
-
-def _number(value: str | None, default: int = 1) -> int:
-    return (
-        int(value) if value and value.isascii() and value.isdigit() and len(value) < 9 else default
-    )
 
 
 def html_text(text: str) -> HtmlText:

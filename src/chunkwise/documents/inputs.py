@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path, PurePath
 
 from chunkwise.documents.archive import is_archive, members
 from chunkwise.documents.glob import depth_of, is_pattern, split_pattern, to_regex
+from chunkwise.documents.ids import Ids
 from chunkwise.documents.loader import OnSkip
 from chunkwise.documents.source import Source, os_reason, printable
 from chunkwise.documents.walk import walk
@@ -23,9 +25,12 @@ Inputs = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 """One path, pattern or `-`, or several."""
 
 
-def sources(inputs: Inputs, on_skip: OnSkip) -> Iterator[Source]:
-    """Every file once, each with an id of its own; what cannot be reached goes to `on_skip`."""
-    names = _Names()
+def sources(inputs: Inputs, on_skip: OnSkip, leave_out: Collection[Path] = ()) -> Iterator[Source]:
+    """Every file once, each with an id of its own; what cannot be reached goes to `on_skip`.
+
+    Files in `leave_out` are passed over in silence.
+    """
+    names = _Names(leave_out)
     for given in [inputs] if isinstance(inputs, str | os.PathLike) else inputs:
         text = os.fspath(given)
         for source in _of_input(text, names, on_skip):
@@ -39,11 +44,12 @@ def sources(inputs: Inputs, on_skip: OnSkip) -> Iterator[Source]:
 
 
 class _Names:
-    """Ids given so far. A taken id gets the folder above its input in front, then `~2`, `~3` …"""
+    """The files that were met, and the ids they were given."""
 
-    def __init__(self) -> None:
-        self._ids: set[str] = set()
+    def __init__(self, leave_out: Collection[Path]) -> None:
+        self._ids = Ids()
         self._paths: set[str] = set()
+        self._left_out = {os.path.realpath(path) for path in leave_out}
 
     def is_new(self, path: str) -> bool:
         absolute = os.path.abspath(path)
@@ -51,24 +57,22 @@ class _Names:
         self._paths.add(absolute)
         return new
 
-    def distinct(self, source: Source) -> Source:
-        name = source.id
-        above = self._folders_above(source)
-        while name in self._ids and above:
-            name = f"{above.pop()}/{name}"
-        stem, count = name, 1
-        while name in self._ids:
-            count += 1
-            name = f"{stem}~{count}"
-        self._ids.add(name)
-        return Source(name, source.origin, source.path, source.data)
+    def is_left_out(self, path: str) -> bool:
+        # Following links costs a look at every folder of the path.
+        return bool(self._left_out) and os.path.realpath(path) in self._left_out
 
-    @staticmethod
-    def _folders_above(source: Source) -> list[str]:
-        if source.path is None:
-            return []
-        parts = PurePath(printable(os.path.abspath(source.path))).parts[1:]
-        return list(parts[: len(parts) - source.id.count("/") - 1])
+    def distinct(self, source: Source) -> Source:
+        """The source with an id of its own; a taken one gets the folder above its input in front."""
+        id = self._ids.distinct(source.id, _folder_above(source))
+        return source if id == source.id else replace(source, id=id)
+
+
+def _folder_above(source: Source) -> str:
+    """`two` of the file `a/b.md` in the folder `one/two`; nothing of what is no file."""
+    if source.path is None:
+        return ""
+    path = PurePath(printable(os.path.abspath(source.path)))
+    return path.parents[source.id.count("/")].name
 
 
 def _of_input(text: str, names: _Names, on_skip: OnSkip) -> Iterator[Source]:
@@ -91,7 +95,7 @@ def _of_input(text: str, names: _Names, on_skip: OnSkip) -> Iterator[Source]:
 
 
 def _file(name: str, path: str, names: _Names) -> Iterator[Source]:
-    if names.is_new(path):
+    if names.is_new(path) and not names.is_left_out(path):
         yield names.distinct(Source(printable(name), printable(path), path=path))
 
 

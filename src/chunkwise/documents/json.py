@@ -22,6 +22,7 @@ class JsonLoader:
     """A list of records, a dict with one such list, or a mapping from id to text or record."""
 
     suffixes: tuple[str, ...] = (".json",)
+    stream = False
 
     def accepts(self, name: str, head: bytes) -> bool:
         suffix = suffix_of(name)

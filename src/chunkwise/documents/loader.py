@@ -1,4 +1,4 @@
-"""What a loader is; a third party's class needs these three names and no base class."""
+"""What a loader is; a third party's class needs these names and no base class."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ OnSkip = Callable[[UnreadableDocument], None]
 
 
 class Loader(Protocol):
-    """One format; `stream = True` marks a format of many records in one file."""
+    """One format."""
 
     suffixes: tuple[str, ...]
+    """For people to read; `accepts` decides."""
+    stream: bool
+    """Whether one file holds many records, each a document; left out, it is no."""
 
     def accepts(self, name: str, head: bytes) -> bool:
         """Whether a file of this name that begins with these bytes is of the format."""

@@ -23,6 +23,7 @@ class MarkdownLoader:
     """By suffix; without one, when the text is evidently Markdown."""
 
     suffixes: tuple[str, ...] = (".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd", ".rmd")
+    stream = False
 
     def accepts(self, name: str, head: bytes) -> bool:
         suffix = suffix_of(name)

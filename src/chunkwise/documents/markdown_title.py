@@ -4,38 +4,38 @@ from __future__ import annotations
 
 import re
 
-_LINES = 100
-"""How far down a heading may stand and still be the title of the whole."""
 _CHARACTERS = 20_000
+"""How far down a heading may stand and still be the title of the whole."""
 _LONGEST = 300
 
 _FIELD = re.compile(r"title[ \t]*[:=][ \t]*(.*)", re.IGNORECASE)
 _QUOTED = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^']|'')*)'")
 _COMMENT = re.compile(r"(?:^|[ \t])#.*")
-_ATX = re.compile(r" {0,3}#(?:[ \t]+(.*))?")
-_CLOSING = re.compile(r"(?:^|[ \t])#+[ \t]*$")
-_SETEXT = re.compile(r" {0,3}=+[ \t]*")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-# What is no line of a paragraph, and so no text of a Setext heading.
-_OTHER_BLOCK = re.compile(r" {0,3}(?:[>#|<]|[-*+][ \t]|\d{1,9}[.)][ \t])| {4}|\t")
-_LINK = re.compile(r"!?\[([^\]]*)\]\([^()\s]*\)")
-_MARKUP = re.compile(r"\*\*|`")
 
 
 def markdown_title(text: str) -> str:
     """Empty when there is none."""
-    # The last line may be cut, and is left out then.
-    cut = len(text) > _CHARACTERS
-    lines = [line.rstrip() for line in text[:_CHARACTERS].removeprefix("\ufeff").splitlines()]
-    lines = lines[:-1] if cut and len(lines) > 1 else lines
-    body = 0
-    if lines and lines[0] in ("---", "+++"):
-        ends = (lines[0], "...")
-        body = next((n for n, line in enumerate(lines[1:], 1) if line in ends), -1) + 1
-        for line in lines[1 : max(body - 1, 1)]:
-            if (found := _FIELD.fullmatch(line)) and (title := _scalar(found[1])):
-                return title[:_LONGEST]
-    return _first_heading(lines[body : body + _LINES])[:_LONGEST]
+    if len(text) > _CHARACTERS:
+        text = text[:_CHARACTERS]
+        text = text[: text.rfind("\n") + 1] or text  # the last line may be cut
+    text = text.removeprefix("\ufeff")
+    title, body = _front_matter(text)
+    return title or _first_heading(text, body)
+
+
+def _front_matter(text: str) -> tuple[str, int]:
+    """The title it gives, and where it ends."""
+    lines = text.splitlines(keepends=True)
+    opening = lines[0].rstrip() if lines else ""
+    if opening not in ("---", "+++"):
+        return "", 0
+    stripped = [line.rstrip() for line in lines]
+    last = next((n for n, line in enumerate(stripped) if n and line in (opening, "...")), 0)
+    body = sum(map(len, lines[: last + 1])) if last else 0
+    for line in stripped[1:last]:
+        if (found := _FIELD.fullmatch(line)) and (title := _scalar(found[1])):
+            return title[:_LONGEST], body
+    return "", body
 
 
 def _scalar(value: str) -> str:
@@ -50,31 +50,18 @@ def _scalar(value: str) -> str:
     return _COMMENT.sub("", value).strip()
 
 
-def _first_heading(lines: list[str]) -> str:
-    fence = ""
-    paragraph: list[str] = []
-    for line in lines:
-        opening = _FENCE.match(line)
-        if fence:
-            if opening and opening[1].startswith(fence) and not line.strip(f" {fence[0]}"):
-                fence = ""
-        elif opening:
-            fence = opening[1]
-            paragraph = []
-        elif heading := _ATX.fullmatch(line):
-            if title := _plain(_CLOSING.sub("", heading[1] or "")):
+def _first_heading(text: str, body: int) -> str:
+    # Imported here: they bring NumPy, which a run over other formats need not wait for.
+    from chunkwise.text.characters import Characters
+    from chunkwise.text.lines import Lines
+    from chunkwise.text.markdown_blocks import markdown_blocks
+    from chunkwise.text.sections import heading_title
+
+    blocks = markdown_blocks(Lines(Characters(text)))
+    for index in blocks.of("heading").tolist():
+        block = blocks[index]
+        if block.level == 1 and block.start >= body:
+            title = heading_title(text[block.start : block.end])
+            if title:
                 return title
-            paragraph = []
-        elif paragraph and _SETEXT.fullmatch(line):
-            return _plain(" ".join(paragraph))
-        elif not line.strip() or (_OTHER_BLOCK.match(line) and not paragraph):
-            paragraph = []
-        else:
-            paragraph.append(line.strip())
     return ""
-
-
-def _plain(text: str) -> str:
-    """Without the markup that is common in headings."""
-    text = text[: 4 * _LONGEST]  # the patterns are not linear on hostile lines
-    return " ".join(_MARKUP.sub("", _LINK.sub(r"\1", text)).split())

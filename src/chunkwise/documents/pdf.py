@@ -26,6 +26,7 @@ class PdfLoader:
     """By its first bytes, whatever the name."""
 
     suffixes: tuple[str, ...] = (".pdf",)
+    stream = False
 
     def accepts(self, name: str, head: bytes) -> bool:
         if suffix_of(name) in self.suffixes and b"%PDF-" in head[:1024]:

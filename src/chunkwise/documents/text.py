@@ -15,6 +15,7 @@ class TextLoader:
     """Accepts everything, so it must be asked last."""
 
     suffixes: tuple[str, ...] = (".txt", ".text", ".log", ".rst", ".adoc", ".org", ".tex")
+    stream = False
 
     def accepts(self, name: str, head: bytes) -> bool:
         return True

@@ -56,7 +56,7 @@ class Places:
         starts = self.document.sentences
         cut: Flags = starts.searchsorted(self.left) == starts.searchsorted(self.right, "right")
         blocks = self.document.blocks
-        if len(blocks):
+        if self.document.document.format != "code":
             # Markup between two blocks (a rule) follows a sentence without being part of it.
             cut &= self.inside(np.stack([blocks.start, blocks.end], axis=1))
         return cut & ~self.edge

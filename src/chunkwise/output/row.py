@@ -31,7 +31,7 @@ class Row(TypedDict):
 
 
 def _json(metadata: Mapping[str, object]) -> str:
-    return json.dumps(dict(metadata), ensure_ascii=False, default=str) if metadata else "{}"
+    return json.dumps(dict(metadata), ensure_ascii=False) if metadata else "{}"
 
 
 COLUMNS = tuple(Row.__annotations__)

@@ -11,7 +11,7 @@ from typing import IO
 
 from chunkwise.core import Chunk
 from chunkwise.errors import InvalidParameter
-from chunkwise.output.atomic import replacing
+from chunkwise.output.atomic import replacing, says_what_it_writes
 from chunkwise.output.row import COLUMNS, row_of
 
 Write = Callable[[Iterable[Chunk]], None]
@@ -22,7 +22,12 @@ Write = Callable[[Iterable[Chunk]], None]
 def chunk_file(path: Path) -> Iterator[Write]:
     """A file to append chunks to; its name's ending says the format."""
     opener = opener_for(path)
-    with replacing(path) as temporary, opener(temporary) as write:
+    with replacing(path) as temporary, opener(temporary) as write_to_it:
+
+        def write(chunks: Iterable[Chunk]) -> None:
+            with says_what_it_writes(path):
+                write_to_it(chunks)
+
         yield write
 
 
@@ -45,7 +50,7 @@ def write_json_lines(out: IO[str], chunks: Iterable[Chunk]) -> None:
     """One JSON object a line."""
     for chunk in chunks:
         row = {**row_of(chunk), "metadata": dict(chunk.document.metadata)}
-        out.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
+        out.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
 @contextmanager

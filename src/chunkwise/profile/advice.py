@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from chunkwise.profile.notes import notes
 from chunkwise.profile.results import FITS, Advice, Group
-from chunkwise.profile.wording import counted, number, percent
+from chunkwise.profile.wording import counted, percent, short_number
 
 MEASURE = "A starting point, to be measured."
 
@@ -26,9 +26,8 @@ _STRUCTURED = ("markdown", "html", "docx", "epub")
 def advise(total: Group, folders: Sequence[Group], formats: Sequence[Group]) -> tuple[Advice, ...]:
     """The start for the corpus, those of folders and formats that differ from it, then notes."""
     if not total.tokens:
-        return (
-            Advice("corpus", "note", "", "There is no text to look at: every document is empty."),
-        )
+        why = "every document is empty" if total.documents else "no document was read"
+        return (Advice("corpus", "note", "", f"There is no text to look at: {why}."),)
     main = start(total, "corpus")
     others = [start(group, f"folder {group.name}") for group in _large(folders, total)]
     if len({advice.strategy_spec for advice in others}) < 2:
@@ -63,7 +62,7 @@ def _code(group: Group) -> Found:
     if files < 0.6 * group.documents:
         return None
     return "code(max_tokens=400)", (
-        f"{files:,} of {counted(group.documents, 'document')} are source code, {number(group.lengths.median)}"
+        f"{files:,} of {counted(group.documents, 'document')} are source code, {short_number(group.lengths.median)}"
         " tokens in the median; functions and classes stay whole while they fit."
     )
 
@@ -87,8 +86,8 @@ def _short(group: Group) -> Found:
     )
     name = "structure" if structured else "sentences"
     return f"{name}(max_tokens={size})", (
-        f"the documents are short ({number(lengths.median)} tokens in the median, 95 % have at most"
-        f" {number(lengths.p95)}), so most are one chunk; 150–250 tokens suit recipes, entries and notes."
+        f"the documents are short ({short_number(lengths.median)} tokens in the median, 95 % have at most"
+        f" {short_number(lengths.p95)}), so most are one chunk; 150–250 tokens suit recipes, entries and notes."
     )
 
 
@@ -104,8 +103,8 @@ def _verses(group: Group) -> Found:
         return None
     size = 100 if paragraphs.p95 <= 100 else 200 if paragraphs.p95 <= 200 else 300
     return f"paragraphs(max_tokens={size})", (
-        f"{counted(paragraphs.count, 'paragraph')} of {number(paragraphs.median)} tokens in the median,"
-        f" 95 % have at most {number(paragraphs.p95)}: text in small units, such as verses, aphorisms or"
+        f"{counted(paragraphs.count, 'paragraph')} of {short_number(paragraphs.median)} tokens in the median,"
+        f" 95 % have at most {short_number(paragraphs.p95)}: text in small units, such as verses, aphorisms or"
         " entries, is found best a paragraph at a time."
     )
 
@@ -141,7 +140,7 @@ def _sections(group: Group) -> Found:
         )
     return "sections(max_tokens=400, overlap_sentences=2)", (
         f"headings divide the text, {percent(group.fits[800])} of the {count} fit into 800 tokens (median"
-        f" {number(group.sections.median)}) and the others are cut inside; 300–500 tokens suit long text."
+        f" {short_number(group.sections.median)}) and the others are cut inside; 300–500 tokens suit long text."
     )
 
 
@@ -152,6 +151,6 @@ def _prose(group: Group) -> Found:
     kind = "PDFs" if group.formats.get("pdf", 0) * 2 > group.documents else "documents"
     headings = "have no headings" if not headed else "have few headings to go by"
     return f"sentences(max_tokens={size}, overlap=50)", (
-        f"the {kind} {headings} and are {number(median)} tokens long in the median; whole sentences in"
+        f"the {kind} {headings} and are {short_number(median)} tokens long in the median; whole sentences in"
         f" chunks of {'300–500' if size == 400 else '200–400'} tokens suit {'long ' if size == 400 else ''}prose."
     )

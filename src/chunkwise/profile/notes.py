@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from chunkwise.profile.function_words import WITHOUT_SPACES
+from chunkwise.profile.language import UNKNOWN
 from chunkwise.profile.results import Advice, Group
-from chunkwise.profile.wording import counted, percent
+from chunkwise.profile.wording import counted, listed, percent
 
 _MANY_OVERSIZED = 0.02
 _MANY_REPEATED = 0.01
+_MANY_FOREIGN = 0.05
+"""Of the documents whose language is known: those not in the most frequent one."""
 
 
 def notes(total: Group, *, mixed: bool, folders: Sequence[Group]) -> tuple[Advice, ...]:
@@ -60,15 +63,18 @@ def _text(total: Group, folders: Sequence[Group]) -> Iterator[str]:
 
 
 def _languages(total: Group) -> Iterator[str]:
-    prose = {name: n for name, n in total.languages.items() if not name.startswith("code")}
+    prose = total.spoken
     unspaced = {name: n for name, n in prose.items() if name in WITHOUT_SPACES}
     if sum(unspaced.values()) * 5 >= max(sum(prose.values()), 1):
         yield (
             f"Words are not parted by spaces in {', '.join(unspaced)}: give sizes in tokens, not in words."
         )
-    known = [name for name, n in prose.items() if name != "unknown" and n * 20 >= total.documents]
-    if len(known) > 1:
-        yield f"Several languages ({', '.join(known)}): the same text has more tokens in some than in others."
+    known = {name: n for name, n in prose.items() if name != UNKNOWN}
+    # Together: of twenty-five languages none may have many documents.
+    others = sum(known.values()) - max(known.values(), default=0)
+    if others and others >= _MANY_FOREIGN * sum(known.values()):
+        names = listed(list(known))
+        yield f"Several languages ({names}): the same text has more tokens in some than in others."
 
 
 def _long_sections(total: Group) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,22 +74,6 @@ class Passages:
             if len(self._previews) < _MOST_PREVIEWS:
                 start, end = spans[index].tolist()
                 self._previews.setdefault(int(own[index]), preview(text, start, end))
-
-    def merge(self, other: Passages, cells: Sequence[int]) -> None:
-        """Take over another's passages; `cells` are the new numbers of its cells."""
-        self.complete &= other.complete
-        if len(self._columns["own"]) + len(other._columns["own"]) > self._most:
-            self.complete = False
-            return
-        shift = len(self._documents)
-        self._documents += other._documents
-        self._cells.extend(cells[cell] for cell in other._cells)
-        for name in _TYPES:
-            values = other._column(name)
-            self._extend(name, values + shift if name == "document" else values)
-        self._met |= other._met
-        room = _MOST_PREVIEWS - len(self._previews)
-        self._previews |= dict(list(other._previews.items())[:room])
 
     def _column(self, name: str) -> NDArray[np.generic]:
         column = self._columns[name]

@@ -26,12 +26,10 @@ Cell = tuple[str, str]
 
 
 class Profiler:
-    """Takes documents one by one; texts are not kept. Can be pickled and merged with another."""
+    """Takes documents one by one; texts are not kept."""
 
     def __init__(self, tokenizer: TokenizerLike = DEFAULT) -> None:
-        # Looked up at each use: a name travels to another process, a vocabulary does not.
-        self._tokenizer = tokenizer
-        self._name = get_tokenizer(tokenizer).name
+        self._tokenizer = get_tokenizer(tokenizer)
         self._cells: dict[Cell, Tally] = {}
         self._numbers: dict[Cell, int] = {}
         self._folders: set[str] = set()
@@ -54,20 +52,13 @@ class Profiler:
             self._numbers[cell] = len(self._numbers)
         return cell
 
-    def merge(self, other: Profiler) -> None:
-        """Count what another has counted, as if its documents had been added here."""
-        cells = [self._cell(*cell) for cell in other._cells]
-        for cell, tally in zip(cells, other._cells.values(), strict=True):
-            self._cells[cell].merge(tally)
-        self._passages.merge(other._passages, [self._numbers[cell] for cell in cells])
-
     def result(self) -> Profile:
         repeated = self._passages.repeated()
         total = self._group("all", list(self._cells), repeated)
         folders = self._groups(0, repeated)
         formats = self._groups(1, repeated)
         advice = advise(total, folders, formats)
-        return Profile(self._name, total, folders, formats, advice)
+        return Profile(self._tokenizer.name, total, folders, formats, advice)
 
     def _groups(self, part: int, repeated: Repeated) -> tuple[Group, ...]:
         names = dict.fromkeys(cell[part] for cell in self._cells)

@@ -122,6 +122,11 @@ class Group:
     oversized: Oversized
     repeats: Repeats
 
+    @property
+    def spoken(self) -> dict[str, int]:
+        """Documents by the languages of people: without source code."""
+        return {name: n for name, n in self.languages.items() if name.split(":")[0] != "code"}
+
     def share(self, sizes: SizeSummary) -> float:
         """Tokens in blocks of one kind among all tokens."""
         return sizes.total / self.tokens if self.tokens else 0.0

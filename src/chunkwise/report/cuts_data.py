@@ -37,7 +37,7 @@ def document_data(
         "index": [chunk.index for chunk in chunks],
         "start": [chunk.start for chunk in chunks],
         "end": [chunk.end for chunk in chunks],
-        "tokens": [chunk.token_count for chunk in chunks],
+        "size": [chunk.token_count for chunk in chunks],
         "words": [chunk.word_count for chunk in chunks],
         "section": [paths.setdefault(chunk.section, len(paths)) for chunk in chunks],
         "paths": list(paths),

@@ -22,9 +22,14 @@ _HERE = "<!-- documents -->"
 
 
 def write_cuts_page(
-    out: TextIO, documents: Iterable[Chunked], strategy: str, *, limit: int | None = None
+    out: TextIO,
+    documents: Iterable[Chunked],
+    strategy: str,
+    *,
+    limit: int | None = None,
+    unit: str = "tokens",
 ) -> None:
-    """Write the page, one document at a time; `limit` is the most tokens a chunk may have."""
+    """Write the page, one document at a time; `limit` is the most a chunk may have of the `unit`."""
     style = _asset("cuts.css")
     script = "(() => {\n" + "\n".join(_asset(name) for name in _SCRIPTS) + "})();\n"
     # Only these two texts may run or style anything: whatever a document holds stays text.
@@ -41,15 +46,17 @@ def write_cuts_page(
         _write_data(out, f"document-{number}", document_data(document, chunks, issues))
         label = document.document.title or document.document.id
         entries.append({"label": label, "chunks": len(chunks), "issues": len(issues)})
-    overview = {"strategy": strategy, "limit": limit, "kinds": list(KINDS.items())}
+    overview = {"strategy": strategy, "limit": limit, "unit": unit, "kinds": list(KINDS.items())}
     _write_data(out, "overview", {**overview, "documents": entries})
     out.write(tail)
 
 
-def cuts_page(documents: Iterable[Chunked], strategy: str, *, limit: int | None = None) -> str:
+def cuts_page(
+    documents: Iterable[Chunked], strategy: str, *, limit: int | None = None, unit: str = "tokens"
+) -> str:
     """The page as a string; `write_cuts_page` is kinder to memory."""
     out = io.StringIO()
-    write_cuts_page(out, documents, strategy, limit=limit)
+    write_cuts_page(out, documents, strategy, limit=limit, unit=unit)
     return out.getvalue()
 
 

@@ -6,19 +6,21 @@ from collections.abc import Mapping
 from html import escape
 
 from chunkwise.profile.results import Bin
-from chunkwise.profile.wording import percent
+from chunkwise.profile.wording import counted, percent, short_number
 
 _TOP = 46
 _HEIGHT = 150
 _FOOT = 28
 _LEAST_BINS = 11
+_ROOM = 1000
+"""Larger numbers are shortened: a column is narrow."""
 _TICKS = (25, 50, 100, 200, 400, 800, 1600, 3200, 6400, 12800)
 _SPARE = (25, 3200, 12800)
 """Left out on narrow screens."""
 
 
 def histogram(bins: tuple[Bin, ...], noun: str, marks: Mapping[int, float]) -> str:
-    """Columns, one a range of sizes; `marks` are sizes with the share that fits into each."""
+    """Columns, one a range of sizes of a `noun`; `marks` are sizes with the share that fits into each."""
     shown = _trimmed(bins, keep=bool(marks))
     most = max((item.count for item in shown), default=0)
     if not most:
@@ -29,7 +31,7 @@ def histogram(bins: tuple[Bin, ...], noun: str, marks: Mapping[int, float]) -> s
     for index, item in enumerate(shown):
         height = _HEIGHT * item.count / most
         height = max(height, 2.0) if item.count else 0.0
-        title = f"{item.count:,} {noun} of {_range(item)} tokens"
+        title = f"{counted(item.count, noun)} of {_range(item)} tokens"
         parts.append(
             f'<rect class="column" x="{(index + 0.08) * step:.3f}%" width="{0.84 * step:.3f}%"'
             f' y="{base - height:.1f}" height="{height:.1f}" rx="2"><title>{escape(title)}</title></rect>'
@@ -37,17 +39,17 @@ def histogram(bins: tuple[Bin, ...], noun: str, marks: Mapping[int, float]) -> s
         if item.count:
             x, y = (index + 0.5) * step, base - height - 5
             parts.append(
-                f'<text class="count" x="{x:.3f}%" y="{y:.1f}">{_compact(item.count)}</text>'
+                f'<text class="count" x="{x:.3f}%" y="{y:.1f}">{short_number(item.count, whole=_ROOM)}</text>'
             )
         parts.append(_edge_label(item, (index + 1) * step, base, marks))
-    return _svg("".join(parts), base + _FOOT, f"Sizes of {noun} in tokens")
+    return _svg("".join(parts), base + _FOOT, f"Sizes of {noun}s in tokens")
 
 
 def _edge_label(item: Bin, x: float, base: int, marks: Mapping[int, float]) -> str:
     if item.up_to is None:
         return ""
     style = "tick spare" if item.up_to in _SPARE else "tick"
-    label = f'<text class="{style}" x="{x:.3f}%" y="{base + 16}">{_compact(item.up_to)}</text>'
+    label = f'<text class="{style}" x="{x:.3f}%" y="{base + 16}">{short_number(item.up_to, whole=_ROOM)}</text>'
     if item.up_to in marks:
         return (
             f'<line class="mark" x1="{x:.3f}%" x2="{x:.3f}%" y1="{_TOP - 16}" y2="{base + 4}"/>'
@@ -55,16 +57,6 @@ def _edge_label(item: Bin, x: float, base: int, marks: Mapping[int, float]) -> s
         )
     # Every edge's number would not fit on a narrow screen.
     return label if item.up_to in _TICKS and x < 99 else ""
-
-
-def _compact(value: int) -> str:
-    return (
-        f"{value:,}"
-        if value < 1000
-        else f"{value / 1000:.3g}k"
-        if value < 1e6
-        else f"{value / 1e6:.3g}M"
-    )
 
 
 def _trimmed(bins: tuple[Bin, ...], *, keep: bool) -> tuple[Bin, ...]:

@@ -6,8 +6,7 @@ from html import escape
 from importlib.resources import files
 
 from chunkwise.profile.results import Advice, Group, Profile
-from chunkwise.profile.wording import percent
-from chunkwise.report.numbers import short_number
+from chunkwise.profile.wording import listed, percent, short_number
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.profile_charts import bars, histogram
 from chunkwise.report.profile_tables import groups_table, oversized, repeats, sizes_table
@@ -45,8 +44,8 @@ def profile_page(profile: Profile, title: str) -> str:
 
 def _lead(profile: Profile) -> str:
     total = profile.total
-    languages = ", ".join(
-        f"{escape(one_line(name))} {count:,}" for name, count in list(total.languages.items())[:6]
+    languages = listed(
+        [f"{escape(one_line(name))} {count:,}" for name, count in total.spoken.items()]
     )
     told = f" Documents by language: {languages}." if languages else ""
     return f'<p class="lead">What the corpus looks like before anything is chosen.{told}</p>'
@@ -99,7 +98,7 @@ def _sections(total: Group) -> str:
     if not sections.count or longest is None:
         return '<div class="card"><p class="none">No text, no sections.</p></div>'
     where = escape(one_line(longest.section, 120) or "text without a heading")
-    chart = histogram(sections.histogram, "sections", total.fits)
+    chart = histogram(sections.histogram, "section", total.fits)
     shares = bars({f"into {size} tokens": share for size, share in total.fits.items()})
     return (
         f'<div class="two"><div class="card"><h3>Sections by size, in tokens</h3>{chart}'
@@ -114,7 +113,7 @@ def _sections(total: Group) -> str:
 def _documents(total: Group) -> str:
     lengths = total.lengths
     return (
-        f'<div class="card"><h3>Documents by length, in tokens</h3>{histogram(lengths.histogram, "documents", {})}'
+        f'<div class="card"><h3>Documents by length, in tokens</h3>{histogram(lengths.histogram, "document", {})}'
         f'<p class="hint">Mean {lengths.mean:,.0f}, median {lengths.median:,}, 95 % have at most {lengths.p95:,},'
         f" the longest has {lengths.longest:,}.</p></div>"
     )

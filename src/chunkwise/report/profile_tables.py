@@ -6,8 +6,7 @@ from html import escape
 
 from chunkwise.profile.results import Group, Place, Profile
 from chunkwise.profile.tally import PREVIEW
-from chunkwise.profile.wording import counted, percent
-from chunkwise.report.numbers import short_number
+from chunkwise.profile.wording import counted, percent, short_number
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.profile_charts import inline_bar
 

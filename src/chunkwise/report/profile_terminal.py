@@ -6,8 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from chunkwise.profile.results import Group, Place, Profile, SizeSummary
-from chunkwise.profile.wording import counted, percent
-from chunkwise.report.numbers import short_number
+from chunkwise.profile.wording import counted, listed, percent, short_number
 from chunkwise.report.plain_text import one_line
 
 if TYPE_CHECKING:
@@ -26,9 +25,7 @@ def render_profile(profile: Profile, console: Console) -> None:
     """Draw the profile; documents' text cannot move the cursor or add markup."""
     total = profile.total
     _heading(console, "Corpus")
-    languages = ", ".join(
-        f"{one_line(name, 20)} {count:,}" for name, count in list(total.languages.items())[:5]
-    )
+    languages = listed([f"{one_line(name, 20)} {count:,}" for name, count in total.spoken.items()])
     empty = f", {total.empty_documents:,} empty" if total.empty_documents else ""
     _line(
         console,
@@ -80,7 +77,7 @@ def _table(*columns: str, left: int = 1) -> Table:
         first = index < left
         table.add_column(
             ("  " if index == 0 else "") + name, justify="left" if first else "right",
-            no_wrap=True, overflow="ellipsis", ratio=None, min_width=10 if index == 0 else None,
+            no_wrap=True, overflow="ellipsis", min_width=10 if index == 0 else None,
         )  # fmt: skip
     return table
 
@@ -105,7 +102,7 @@ def _sections(console: Console, total: Group) -> None:
     sections, longest = total.sections, total.longest_section
     _heading(console, f"Share of the {counted(sections.count, 'section')} that fits whole into")
     for size, share in total.fits.items():
-        _bar_line(console, f"{size:>5} tokens", share, percent(share))
+        _bar_line(console, f"{size:>5} tokens", share)
     _heading(console, "Sections by size in tokens")
     console.print(_chart(sections), no_wrap=True, overflow="crop")
     told = f"mean {sections.mean:,.0f}, median {sections.median:,}, p95 {sections.p95:,}"
@@ -133,12 +130,14 @@ def _chart(sizes: SizeSummary) -> Text:
     )
 
 
-def _bar_line(console: Console, name: str, share: float, value: str) -> None:
+def _bar_line(console: Console, name: str, share: float) -> None:
     from rich.text import Text
 
     drawn = bar(share)
     console.print(
-        Text.assemble(f"  {name}  ", (drawn, "cyan"), " " * (_BAR - len(drawn)), f"  {value}")
+        Text.assemble(
+            f"  {name}  ", (drawn, "cyan"), " " * (_BAR - len(drawn)), f"  {percent(share)}"
+        )
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from chunkwise.core import Chunk
 from chunkwise.metrics.boundary_issues import find_issues
+from chunkwise.profile.wording import counted
 from chunkwise.report.plain_text import one_line
 from chunkwise.text.analysis import Analyzed
 
@@ -30,8 +31,9 @@ def render_chunks(
     limit: int | None = None,
     most: int | None = None,
     color: bool = True,
+    unit: str = "tokens",
 ) -> Iterator[str]:
-    """A text a document, then a summary; `limit`: most tokens a chunk, `most`: chunks shown in all."""
+    """A text a document, then a summary; `limit`: most `unit` a chunk, `most`: chunks shown in all."""
     sizes: list[int] = []
     totals: Counter[str] = Counter()
     count = 0
@@ -49,8 +51,9 @@ def render_chunks(
                 + "\n"
             )
     if most is not None and len(sizes) > most:
-        yield _printed(_styled(f"  … {len(sizes) - most:,} more chunks", "dim"), width, color)
-    yield _printed(_summary(count, sizes, totals), width, color)
+        left = counted(len(sizes) - most, "more chunk")
+        yield _printed(_styled(f"  … {left}", "dim"), width, color)
+    yield _printed(_summary(count, sizes, totals, unit), width, color)
 
 
 def _printed(what: RenderableType, width: int, color: bool) -> str:
@@ -87,8 +90,8 @@ def _document(
     places = [f"{chunk.start:,}–{chunk.end:,}" for chunk in chunks]
     wide_place = max(map(len, places), default=0) if width >= 72 else 0
     wide_number = max(3, len(str(len(chunks))))
-    tokens = max((len(f"{chunk.token_count:,}") for chunk in chunks), default=1)
-    wide_size = tokens + (1 + _BAR if limit else 0)
+    digits = max((len(f"{chunk.token_count:,}") for chunk in chunks), default=1)
+    wide_size = digits + (1 + _BAR if limit else 0)
     room = max(12, width - wide_number - wide_size - wide_place - (6 if wide_place else 4))
     table.add_column(width=wide_number, justify="right", style="bold cyan")
     if wide_place:
@@ -108,7 +111,7 @@ def _document(
         reach = max(reach, chunk.end)
         cells: list[RenderableType] = [
             str(position + 1),
-            _size(chunk, tokens, limit),
+            _size(chunk, digits, limit),
             Group(*lines),
         ]
         if wide_place:
@@ -149,14 +152,14 @@ def _text(chunk: Chunk, reach: int, room: int) -> list[Text]:
     return [head, Text(f"…{tail}", no_wrap=True, overflow="ellipsis")]
 
 
-def _summary(documents: int, sizes: list[int], totals: Counter[str]) -> Text:
+def _summary(documents: int, sizes: list[int], totals: Counter[str], unit: str) -> Text:
     from rich.text import Text
 
-    line = Text(f"{len(sizes):,} chunk{'' if len(sizes) == 1 else 's'}", "bold")
-    line.append(f" of {documents:,} document{'' if documents == 1 else 's'}", "not bold")
+    line = Text(counted(len(sizes), "chunk"), "bold")
+    line.append(f" of {counted(documents, 'document')}", "not bold")
     if sizes:
         middle = np.median(sizes)
-        line.append(f" · tokens {min(sizes):,} to {max(sizes):,}, median {middle:,.0f}", "not bold")
+        line.append(f" · {unit} {min(sizes):,} to {max(sizes):,}, median {middle:,.0f}", "not bold")
     found = [f"{number:,} {kind.replace('_', ' ')}" for kind, number in totals.most_common()]
     line.append(" · ", "not bold")
     line.append(f"issues: {', '.join(found)}" if found else "no boundary issues",

@@ -79,11 +79,8 @@ class Analyzed:
         return Sections(self.text, self.blocks)
 
     def section(self, start: int, end: int) -> tuple[str, ...]:
-        """The section path of a span: what the paths of all sections it touches share."""
-        starts = self.sections.start
-        first = int(starts.searchsorted(start, "right")) - 1
-        last = int(starts.searchsorted(max(start, end - 1), "right")) - 1
-        return self.sections.path(first, last)
+        """The section path of a span."""
+        return self.sections.section(start, end)
 
     @cached_property
     def sentences(self) -> NDArray[np.int64]:

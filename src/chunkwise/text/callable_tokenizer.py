@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import SupportsIndex
+import operator
+from collections.abc import Sized
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ class CallableTokenizer:
 
     def count(self, text: str) -> int:
         answer = self._function(text)
-        size = int(answer) if isinstance(answer, SupportsIndex) else len(answer)
+        size = len(answer) if isinstance(answer, Sized) else operator.index(answer)
         if size < 0:
             raise InvalidParameter(
                 f"the tokenizer {self.name} counts {size} tokens in {text[:40]!r}"

@@ -34,8 +34,24 @@ class Lines:
 
     @cached_property
     def first(self) -> NDArray[np.int64]:
-        """Position of each line's first character that is no white space; its end if it is blank."""
-        return np.minimum(self.characters.next_solid(self.start), self.end)
+        """Position of each line's first character that is no white space or mark; its end if it is blank."""
+        first = np.minimum(self.characters.next_solid(self.start), self.end)
+        if self._marked:
+            first[0] = min(int(self.characters.next_solid(np.array([1]))[0]), int(self.end[0]))
+        return first
+
+    @cached_property
+    def outset(self) -> NDArray[np.int64]:
+        """Where a block that opens with each line starts: a byte order mark belongs to the first."""
+        if not self._marked or self.blank[0]:
+            return self.first
+        outset = self.first.copy()
+        outset[0] = 0
+        return outset
+
+    @property
+    def _marked(self) -> bool:
+        return self.characters.text.startswith("\ufeff")
 
     @cached_property
     def blank(self) -> NDArray[np.bool_]:

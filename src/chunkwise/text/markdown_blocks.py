@@ -95,7 +95,7 @@ class _Reader:
         fences: dict[int, int],
     ) -> None:
         self.lines, self.kind, self.levels, self.fences = lines, kind, levels, fences
-        self.first, self.end = lines.first.tolist(), lines.end.tolist()
+        self.first, self.end = lines.outset.tolist(), lines.end.tolist()
         self.indent = lines.indent.tolist()
         # Columns rather than objects: a text may have a million blocks.
         self.kinds: list[int] = []

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.text.plain_tokenizers import CodePoints
 from chunkwise.text.tokenizers import Tokenizer
 
 _LOOK = 64
@@ -128,4 +129,5 @@ class CodePointMeasure(Measure):
 
 
 def measure_of(text: str, tokenizer: Tokenizer) -> Measure:
-    return (CodePointMeasure if tokenizer.name == "characters" else Measure)(text, tokenizer)
+    """The measure for a tokenizer."""
+    return (CodePointMeasure if isinstance(tokenizer, CodePoints) else Measure)(text, tokenizer)

@@ -69,7 +69,7 @@ def _read(lines: Lines, kind: NDArray[np.int8], levels: NDArray[np.int64]) -> Bl
     is_item = codes == CODE_OF["item"]
     opens = is_item & ~np.append(False, is_item[:-1])
     group = np.where(is_item, np.cumsum(opens), 0)
-    return Blocks(codes, lines.first[line][order], stop[order], nesting[order], group)
+    return Blocks(codes, lines.outset[line][order], stop[order], nesting[order], group)
 
 
 def _each(first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -37,7 +37,7 @@ _DEEPEST = 32
 
 def heading_title(text: str) -> str:
     """A heading's words without its markup."""
-    text = text[: 4 * _LONGEST_TITLE].strip()
+    text = text[: 4 * _LONGEST_TITLE].strip().removeprefix("\ufeff")
     if text.startswith("#"):
         text = text.lstrip("#").strip()
         text = re.sub(r"(?:^|\s)#+$", "", text)
@@ -121,6 +121,12 @@ class Sections:
         """Starts of the stretches no chunk of `sections` may cross: a bare heading joins its first subsection."""
         joins = self.bare[:-1] & (self.level[1:] > self.level[:-1])
         return np.unique(self.start[np.concatenate(([True], ~joins))])
+
+    def section(self, start: int, end: int) -> tuple[str, ...]:
+        """The path of a span: what the paths of all sections it touches share."""
+        first = int(self.start.searchsorted(start, "right")) - 1
+        last = int(self.start.searchsorted(max(start, end - 1), "right")) - 1
+        return self.path(first, last)
 
     def path(self, first: int, last: int) -> tuple[str, ...]:
         """What the paths of these sections share; bare headings on the way to a subsection do not count."""

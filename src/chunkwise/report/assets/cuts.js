@@ -31,7 +31,7 @@ function chips() {
 function settle() {
   for (const place of doc.flagged) if (place.button) place.button.hidden = !shown(place);
   const left = doc.flagged.filter(shown).length;
-  $("#position").textContent = left ? `${count(left)} place${left === 1 ? "" : "s"}` : "";
+  $("#position").textContent = left ? counted(left, "place") : "";
   $("#previous").disabled = $("#next").disabled = !left;
   drawRuler(doc, canvas);
   follow();
@@ -144,7 +144,7 @@ const select = $("#picker select");
 $("#strategy code").textContent = overview.strategy;
 overview.documents.forEach(({ label, chunks, issues }, number) => {
   const plain = label.replace(/[\p{Cc}\p{Cf}]/gu, " "); // an option cannot isolate its text
-  select.append(new Option(`${plain} · ${count(chunks)} chunks, ${count(issues)} issues`, number));
+  select.append(new Option(`${plain} · ${counted(chunks, "chunk")}, ${counted(issues, "issue")}`, number));
 });
 $("#picker").hidden = overview.documents.length < 2;
 select.addEventListener("change", () => { open(Number(select.value)); scroller.scrollTop = 0; });

@@ -23,7 +23,7 @@ function loadDocument(number) {
   // Offsets are code points; a character outside the first plane is two units here.
   const units = data.astral.length ? (at) => at + below(data.astral, at) : (at) => at;
   const chunks = data.start.map((start, i) => ({
-    i, start, end: data.end[i], from: units(start), to: units(data.end[i]), tokens: data.tokens[i],
+    i, start, end: data.end[i], from: units(start), to: units(data.end[i]), size: data.size[i],
     words: data.words[i], id: `${data.id}::${data.index[i]}`, path: data.paths[data.section[i]],
     pages: data.pages && data.pages[i], context: data.context[i] || "", issues: [],
     tint: 0, spans: [], mark: null,

@@ -7,10 +7,10 @@ function row(name, ...values) {
 function meter(chunk) {
   const most = overview.limit;
   const bar = element("div", { className: "meter" });
-  const fill = element("div", { className: most && chunk.tokens > most ? "over" : "" });
-  fill.style.width = `${Math.min(100, 100 * chunk.tokens / (most || chunk.tokens || 1))}%`;
+  const fill = element("div", { className: most && chunk.size > most ? "over" : "" });
+  fill.style.width = `${Math.min(100, 100 * chunk.size / (most || chunk.size || 1))}%`;
   bar.append(fill);
-  const told = most ? `${count(chunk.tokens)} of ${count(most)} tokens` : `${count(chunk.tokens)} tokens`;
+  const told = most ? `${count(chunk.size)} of ${sized(most)}` : sized(chunk.size);
   return element("div", { className: "size" }, element("span", {}, told), most ? bar : "");
 }
 
@@ -21,10 +21,11 @@ function card(doc, chunk, detailed) {
     const [first, last] = chunk.pages;
     facts.append(row("page", first === last ? `${first}` : `${first}–${last}`));
   }
-  facts.append(row("place", `${count(chunk.start)}–${count(chunk.end)}`), row("words", count(chunk.words)));
+  facts.append(row("place", `${count(chunk.start)}–${count(chunk.end)}`));
+  if (overview.unit !== "words") facts.append(row("words", count(chunk.words)));
   for (const [beside, where] of [[doc.ordered[chunk.rank - 1], "before"], [doc.ordered[chunk.rank + 1], "after"]]) {
     const shared = beside ? Math.min(beside.to, chunk.to) - Math.max(beside.from, chunk.from) : 0;
-    if (shared > 0) facts.append(row("overlap", `${count(shared)} characters with the chunk ${where}`));
+    if (shared > 0) facts.append(row("overlap", `${counted(shared, "character")} with the chunk ${where}`));
   }
   if (chunk.context) facts.append(row("context", element("bdi", { className: "context" }, chunk.context)));
   facts.append(row("id", element("bdi", {}, element("code", {}, chunk.id))));

@@ -1,6 +1,8 @@
 // The head of the page: figures, the histogram of sizes, and the map of the document.
 
 const count = (value) => value.toLocaleString("en");
+const counted = (value, noun) => `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
+const sized = (value) => counted(value, overview.unit.replace(/s$/, "")); // "1 token", "2 words"
 const share = (sorted, part) => sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))];
 
 function svg(name, attributes, ...children) {
@@ -11,7 +13,7 @@ function svg(name, attributes, ...children) {
 }
 
 function figures(doc) {
-  const sizes = doc.chunks.map((chunk) => chunk.tokens).sort((a, b) => a - b);
+  const sizes = doc.chunks.map((chunk) => chunk.size).sort((a, b) => a - b);
   let repeated = 0, reach = 0;
   for (const chunk of doc.ordered) {
     repeated += Math.max(0, Math.min(reach, chunk.to) - chunk.from);
@@ -21,7 +23,7 @@ function figures(doc) {
   const median = sizes.length % 2 ? sizes[half] : (sizes[half - 1] + sizes[half]) / 2;
   const rows = [["chunks", count(sizes.length)]];
   if (sizes.length) {
-    rows.push(["tokens, least", count(sizes[0])], ["median", count(median)]);
+    rows.push([`${overview.unit}, least`, count(sizes[0])], ["median", count(median)]);
     rows.push(["95th percentile", count(share(sizes, 0.95))], ["most", count(sizes[sizes.length - 1])]);
   }
   if (overview.limit) rows.push(["limit", count(overview.limit)]);
@@ -30,7 +32,7 @@ function figures(doc) {
 }
 
 function histogram(doc) {
-  const sizes = doc.chunks.map((chunk) => chunk.tokens);
+  const sizes = doc.chunks.map((chunk) => chunk.size);
   if (!sizes.length) return [];
   const most = sizes.reduce((a, b) => Math.max(a, b), overview.limit || 1);
   const bins = Math.min(30, most), wide = 300, high = 84, floor = 66;
@@ -40,15 +42,15 @@ function histogram(doc) {
   const bars = heights.map((number, bin) => {
     const height = number ? Math.max(2, number / tallest * (floor - 14)) : 0;
     const low = Math.ceil(bin * (most + 1) / bins), top = Math.ceil((bin + 1) * (most + 1) / bins) - 1;
-    const told = `${low}–${top} tokens: ${count(number)} chunk${number === 1 ? "" : "s"}`;
+    const told = `${low === top ? sized(low) : `${count(low)}–${sized(top)}`}: ${counted(number, "chunk")}`;
     const place = { x: bin * wide / bins + 0.75, width: wide / bins - 1.5, rx: 1.5 };
     return svg("rect", { ...place, y: floor - height, height }, svg("title", {}, told));
   });
   const drawing = svg("svg", { viewBox: `-2 0 ${wide + 4} ${high}`, role: "img", "aria-label":
-    `Sizes of ${sizes.length} chunks, up to ${most} tokens` }, ...bars,
+    `Sizes of ${counted(sizes.length, "chunk")}, up to ${sized(most)}` }, ...bars,
     svg("line", { x1: 0, x2: wide, y1: floor + 0.5, y2: floor + 0.5 }),
     svg("text", { x: 0, y: high - 4 }, "0"),
-    svg("text", { x: wide, y: high - 4, "text-anchor": "end" }, `${count(most)} tokens`));
+    svg("text", { x: wide, y: high - 4, "text-anchor": "end" }, sized(most)));
   if (overview.limit) {
     const x = overview.limit / (most + 1) * wide;
     drawing.append(svg("line", { class: "limit", x1: x, x2: x, y1: 12, y2: floor }),

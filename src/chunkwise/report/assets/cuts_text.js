@@ -18,7 +18,7 @@ const kindText = (kind) => overview.kinds[kind][1];
 function pill(chunk) {
   chunk.mark = element("button", {
     type: "button", className: `pill t${chunk.tint}`, "data-n": chunk.i + 1, "data-chunk": chunk.i,
-    "aria-label": `Chunk ${chunk.i + 1}, ${chunk.tokens} tokens`,
+    "aria-label": `Chunk ${chunk.i + 1}, ${sized(chunk.size)}`,
   });
   return chunk.mark;
 }
