@@ -15,7 +15,7 @@ test: $(STAMP) ## every check and every test
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest -n 2 --dist worksteal
 	$(BIN)/coverage combine --quiet
-	$(BIN)/coverage report --fail-under=90
+	$(BIN)/coverage report --fail-under=95
 	$(BIN)/python scripts/check_bare_wheel.py
 
 demo: $(STAMP) ## the product at work on the corpus inside the package
