@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from chunkwise.errors import InvalidParameter
 from chunkwise.text.characters import Characters
-from chunkwise.text.tokenizers import CountOrEncode
+from chunkwise.text.tokenizer import CountOrEncode
 
 
 class CallableTokenizer:
