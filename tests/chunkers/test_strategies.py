@@ -242,3 +242,11 @@ def test_the_head_of_a_class_stays_with_its_first_part_and_lines_keep_their_inde
     chunks = texts(list(get_strategy("code(max_tokens=30)").chunks(document)))
     assert any(text.startswith('class Lamp:\n    """A lamp."""') for text in chunks)
     assert any(text.startswith("    def douse(self):\n        return") for text in chunks)
+
+
+def test_long_sentences_repeated_leave_half_of_a_chunk_for_fresh_text() -> None:
+    text = " ".join(f"This is sentence {n}, {'and it goes on ' * 9}to its end." for n in range(20))
+    chunks = chunk_text(text, strategy="sections(max_tokens=100, overlap_sentences=2)")
+    assert len(chunks) > 5
+    for before, after in pairwise(chunks):
+        assert before.end - after.start <= 0.6 * (after.end - after.start)

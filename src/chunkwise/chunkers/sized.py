@@ -126,20 +126,20 @@ class Sized:
         unit, amount = self._overlap()
         if not amount:
             return None
-        if unit == "overlap_sentences":
-            return _units_back(document.sentences, amount)
-        if unit == "overlap_words":
-            return _units_back(document.characters.word_starts, amount)
         measure = document.measure(self.tokenizer)
-        return lambda fresh: measure.back(fresh, amount)
+        if unit == "overlap":
+            return lambda fresh: measure.back(fresh, amount)
+        sentences = unit == "overlap_sentences"
+        starts = document.sentences if sentences else document.characters.word_starts
+        # Two sentences may fill a chunk: at least half of it is fresh.
+        return lambda fresh: max(
+            _units_back(starts, fresh, amount), measure.back(fresh, self.max_tokens // 2)
+        )
 
 
-def _units_back(starts: NDArray[np.int64], amount: int) -> Callable[[int], int]:
-    def back(fresh: int) -> int:
-        index = int(starts.searchsorted(fresh)) - amount
-        return int(starts[index]) if index > 0 else 0
-
-    return back
+def _units_back(starts: NDArray[np.int64], fresh: int, amount: int) -> int:
+    index = int(starts.searchsorted(fresh)) - amount
+    return int(starts[index]) if index > 0 else 0
 
 
 def overlap_tokens(overlap: int | str, limit: int) -> int:
