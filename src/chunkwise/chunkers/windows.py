@@ -13,18 +13,22 @@ def windows(document: Analyzed, measure: Measure, limit: int, overlap: int) -> l
     pieces: list[Piece] = []
     start = end = 0
     while end < size:
-        piece = _window(document, measure, start, end, limit)
-        if not (text[piece.start].isspace() and text[piece.start : piece.end].isspace()):
-            pieces.append(piece)
-        end = piece.end
+        reached, count = measure.fill(start, limit)
+        if count > limit or reached <= end or not graphemes.is_break(reached):
+            start, reached, count = _window(document, measure, start, end, limit)
+        end = reached
+        if not (text[start].isspace() and text[start:end].isspace()):
+            pieces.append(Piece(start, end, "", count))
         following = graphemes.floor(measure.back(end, overlap)) if overlap else end
         # Where a grapheme is larger than the overlap, progress comes first.
-        start = following if following > piece.start else end
+        start = following if following > start else end
     return pieces
 
 
-def _window(document: Analyzed, measure: Measure, start: int, done: int, limit: int) -> Piece:
-    """The window from `start` with its exact size; it always takes in something beyond `done`."""
+def _window(
+    document: Analyzed, measure: Measure, start: int, done: int, limit: int
+) -> tuple[int, int, int]:
+    """Start, end and exact size of a window from `start` that takes in something beyond `done`."""
     graphemes = document.graphemes
     units = limit
     while units > 0:
@@ -35,10 +39,10 @@ def _window(document: Analyzed, measure: Measure, start: int, done: int, limit: 
         if end < reached:
             count = measure.count(start, end)
         if count <= limit:
-            return Piece(start, end, "", count)
+            return start, end, count
         # Cut in the middle of a word, a tail or head may count more by itself than within the text.
         units -= count - limit
     if done > start:  # the overlap alone fills the window: leave it out
         return _window(document, measure, done, done, limit)
     end = graphemes.ceil(start + 1)
-    return Piece(start, end, "", measure.count(start, end))
+    return start, end, measure.count(start, end)

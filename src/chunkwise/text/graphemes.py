@@ -114,12 +114,14 @@ def _mark_clusters(characters: Characters, forbidden: NDArray[np.bool_]) -> None
     apart = first[1:] - 1 > after[:-1]  # stretches that share a neighbour are settled together
     first = first[np.concatenate(([True], apart))] if len(first) else first
     after = after[np.concatenate((apart, [True]))] if len(after) else after
+    breaks: list[int] = []
     for lo, hi in zip((first - 1).tolist(), (after + 1).tolist(), strict=True):
         # Neither neighbour of the stretch joins by itself, so it can be segmented alone.
         lo, hi = max(lo, 0), min(hi, len(joining))
-        forbidden[lo + 1 : hi] = False
-        for match in _CLUSTER.finditer(characters.text, lo, hi):
-            forbidden[match.start() + 1 : match.end()] = True
+        forbidden[lo + 1 : hi] = True
+        clusters = _CLUSTER.finditer(characters.text, lo, hi)
+        breaks += [end for match in clusters if (end := match.end()) < hi]
+    forbidden[np.array(breaks, dtype=np.int64)] = False
 
 
 def _mark_flags(characters: Characters, forbidden: NDArray[np.bool_]) -> None:

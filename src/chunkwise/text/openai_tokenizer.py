@@ -20,10 +20,11 @@ from chunkwise.text.characters import SURROGATE
 # Both split a text by a regular expression before merging bytes, and merge nothing across. Its
 # alternatives look ahead only within white space, so a piece always starts at a space that follows
 # something else, at what follows a line break (no slash: o200k lets it go on), and at a line break
-# or punctuation mark (no apostrophe: it may be a contraction) behind a letter or digit, whatever
-# stands further away.
+# or sign (no apostrophe: it may be a contraction) behind a letter or digit, whatever stands further
+# away.
 _RESTART = re.compile(
-    r"(?<=\S)(?= )|(?<=[\r\n])(?=[^\s/])|(?<=[^\W_])(?=[\r\n.,;:!?)\]。，、；：！？）」』])"
+    r"(?<=\S)(?= )|(?<=[\r\n])(?=[^\s/])"
+    r"|(?<=[^\W_])(?=[\r\n!-&(-/:-@\[-`{-~‘’“”–—…«»。，、；：！？）」』])"
 )
 
 
