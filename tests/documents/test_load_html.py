@@ -163,9 +163,9 @@ def test_drawings_and_noscript_stand_apart(markup: str, expected: str) -> None:
     ],
 )
 def test_hostile_nesting_takes_linear_time(markup: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     text_of(markup)
-    assert time.monotonic() - started < 5  # a quadratic parser needs half a minute
+    assert time.process_time() - started < 20  # a quadratic parser needs half a minute
 
 
 def test_the_loader_reads_declared_encodings(reader, write) -> None:
