@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from pathlib import Path
 
 from chunkwise.chunkers import Chunker, Strategy, get_strategy
@@ -190,6 +190,7 @@ def _together(
             f"the strategy cannot be sent to another process ({error}); name it in a text, or use jobs=1"
         ) from error
     waiting: deque[Future[list[Outcome]]] = deque()
+    others = set(active_children())
     # Not forked: a fork copies locks that another thread of the caller may hold.
     with ProcessPoolExecutor(jobs, get_context("spawn"), _leave_interrupts) as pool:
         try:
@@ -204,6 +205,11 @@ def _together(
                 "a worker process died, perhaps for lack of memory: run again with one job; a script that "
                 'uses several needs its code under `if __name__ == "__main__":`'
             ) from None
+        except BaseException:
+            # Stopped, or nobody wants the rest: a long document must not keep the caller waiting.
+            for worker in set(active_children()) - others:
+                worker.terminate()
+            raise
         finally:
             for future in waiting:
                 future.cancel()
