@@ -124,7 +124,7 @@ def test_offsets_of_any_integer_kind_and_generators_are_taken(tmp_path: Path) ->
         "        raise RuntimeError('half-way')\n"
         "class Odd:\n"
         "    def split(self, document):\n"
-        "        return [(1, 2, 3, 4, 5)]\n"
+        "        return [(1, 2, 3, 4, 5, 6)]\n"
     )
     (chunk,) = chunk_text("abcd", strategy=f"{tmp_path}/mine.py:Half")
     assert type(chunk.start) is int

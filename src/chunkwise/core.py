@@ -1,4 +1,4 @@
-"""The values everything is made of: spans, blocks, documents, chunks. Frozen, standard library only."""
+"""The values everything is made of: spans, blocks, documents, chunks, hits. Frozen, standard library only."""
 
 from __future__ import annotations
 
@@ -43,6 +43,8 @@ class Piece(NamedTuple):
     """Text to index beside the chunk, never part of it (a split table's header)."""
     token_count: int = -1
     """Exact count when the strategy already knows it; -1: to be counted."""
+    parent: Span | None = None
+    """The larger span handed out when this one is found; None: the piece itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,10 @@ class Document:
     """Layout declared by the source format; None: to be found in the text."""
     pages: tuple[int, ...] = field(default=(), repr=False)
     """Offset at which each page starts, the first page first."""
+
+    def page(self, position: int) -> int | None:
+        """Number of the page a position lies on, from 1; None where the format has no pages."""
+        return bisect_right(self.pages, position) if self.pages else None
 
 
 class Outline(Protocol):
@@ -93,6 +99,8 @@ class Chunk:
     strategy: str = field(default="", repr=False)
     outline: Outline | None = field(default=None, repr=False, compare=False)
     """Where the section path comes from; looked up when asked, most chunks never are."""
+    parent: Span | None = None
+    """The larger span handed out when this chunk is found."""
 
     @property
     def id(self) -> str:
@@ -127,15 +135,11 @@ class Chunk:
     @property
     def page(self) -> int | None:
         """Number of the page the chunk starts on, from 1; None where the format has no pages."""
-        return self._page(self.start)
+        return self.document.page(self.start)
 
     @property
     def last_page(self) -> int | None:
-        return self._page(max(self.start, self.end - 1))
-
-    def _page(self, position: int) -> int | None:
-        pages = self.document.pages
-        return bisect_right(pages, position) if pages else None
+        return self.document.page(max(self.start, self.end - 1))
 
     @property
     def word_count(self) -> int:
@@ -153,4 +157,55 @@ class Chunk:
     def __reduce__(self) -> tuple[object, ...]:
         # A document's analysis stays in the process that made it; the path it gives travels.
         values = (self.document, self.index, self.start, self.end, self.token_count, self.context)
-        return Chunk, (*values, self.strategy, KnownSection(self.section))
+        return Chunk, (*values, self.strategy, KnownSection(self.section), self.parent)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question with an id that results can be joined by."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A place in a document that answers a question: the better, the lower its rank."""
+
+    document: Document = field(repr=False)
+    start: int
+    end: int
+    score: float
+    rank: int
+    """From 1."""
+    token_count: int
+    section: tuple[str, ...] = ()
+    chunk: int | None = None
+    """Index of the chunk in its document; None: assembled from sentences, whatever the chunks are."""
+
+    @property
+    def doc_id(self) -> str:
+        return self.document.id
+
+    @property
+    def text(self) -> str:
+        return self.document.text[self.start : self.end]
+
+    @property
+    def span(self) -> Span:
+        return Span(self.start, self.end)
+
+    @property
+    def section_path(self) -> str:
+        return SECTION_SEPARATOR.join(self.section)
+
+    @property
+    def page(self) -> int | None:
+        """Number of the page the hit starts on, from 1; None where the format has no pages."""
+        return self.document.page(self.start)
+
+
+class Advance(Protocol):
+    """Takes note of work done: how much since the last call, and what is being done."""
+
+    def __call__(self, amount: int, note: str) -> None: ...

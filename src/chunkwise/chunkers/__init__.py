@@ -64,7 +64,7 @@ class Strategy:
             return
         measure = analyzed.measure(self.limit[0] if self.limit else DEFAULT)
         source, size, outline = analyzed.document, len(analyzed.text), SectionLookup(analyzed)
-        for index, (start, end, context, count) in enumerate(self._pieces(analyzed)):
+        for index, (start, end, context, count, parent) in enumerate(self._pieces(analyzed)):
             if not 0 <= start < end <= size:
                 raise BrokenContract(
                     f"the strategy {self.name} returned ({start}, {end}) for {source.id}, which has "
@@ -72,7 +72,7 @@ class Strategy:
                 )
             if count < 0:
                 count = measure.count(start, end)
-            yield Chunk(source, index, start, end, count, context, self.label, outline)
+            yield Chunk(source, index, start, end, count, context, self.label, outline, parent)
 
     def _pieces(self, analyzed: Analyzed) -> Sequence[Piece]:
         if self.name in registry.builtin:

@@ -23,7 +23,7 @@ from chunkwise.cli.inputs import (
 if TYPE_CHECKING:
     from chunkwise.chunkers import Strategy
     from chunkwise.cli.chunk_summary import ChunkSummary
-    from chunkwise.cli.progress import Advance
+    from chunkwise.core import Advance
     from chunkwise.pipeline import Chunked
 
 _EXAMPLES = """

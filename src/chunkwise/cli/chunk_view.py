@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from types import TracebackType
 
+from chunkwise.atomic import replacing
 from chunkwise.chunkers import Strategy
 from chunkwise.cli.messages import say
 from chunkwise.core import Chunk, Document
-from chunkwise.output.atomic import replacing
 from chunkwise.pipeline import Chunked
 from chunkwise.report.cuts_page import write_cuts_page
 from chunkwise.text.analysis import Analyzed

@@ -43,7 +43,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     if options["as_json"]:
         click.echo(json.dumps(profile.to_dict(), ensure_ascii=False, indent=2))
     if options["page"]:
-        from chunkwise.output.atomic import replacing
+        from chunkwise.atomic import replacing
         from chunkwise.report.profile_page import profile_page
 
         with replacing(options["page"]) as temporary:

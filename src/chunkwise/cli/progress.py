@@ -8,16 +8,12 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
 
+from chunkwise.core import Advance
 from chunkwise.documents.walk import is_left_out
 
 _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BEFORE_BAR = 0.5
-
-
-class Advance(Protocol):
-    def __call__(self, amount: int, note: str) -> None: ...
 
 
 def bytes_of(inputs: Iterable[str]) -> int:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from chunkwise.profile.function_words import WITHOUT_SPACES
-from chunkwise.profile.language import UNKNOWN
 from chunkwise.profile.results import Advice, Group
 from chunkwise.profile.wording import counted, listed, percent
+from chunkwise.text.function_words import WITHOUT_SPACES
+from chunkwise.text.language import UNKNOWN
 
 _MANY_OVERSIZED = 0.02
 _MANY_REPEATED = 0.01

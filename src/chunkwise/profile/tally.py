@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import BLOCK_KINDS, SECTION_SEPARATOR
-from chunkwise.profile.language import language_of
 from chunkwise.profile.results import OVERSIZED, Place
 from chunkwise.profile.sizes import Sizes
 from chunkwise.text.analysis import Analyzed
+from chunkwise.text.language import language_of
 
 PREVIEW = 80
 _EXAMPLES = 3

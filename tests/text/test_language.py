@@ -8,7 +8,7 @@ import pytest
 
 import chunkwise
 from chunkwise.core import Document
-from chunkwise.profile.language import UNKNOWN, language_of, language_of_text
+from chunkwise.text.language import UNKNOWN, language_of, language_of_text
 
 SENTENCES = {
     "en": "The tide comes in twice a day, and nobody is surprised by it.",

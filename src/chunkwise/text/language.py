@@ -6,7 +6,7 @@ import re
 from collections import Counter
 
 from chunkwise.core import Document
-from chunkwise.profile.function_words import LANGUAGES_OF, script_of
+from chunkwise.text.function_words import LANGUAGES_OF, script_of
 
 UNKNOWN = "unknown"
 

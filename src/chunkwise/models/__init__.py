@@ -1,0 +1,1 @@
+"""Embedders and rerankers: real models, local or behind an endpoint, and the cache of what they gave."""

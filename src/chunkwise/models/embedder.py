@@ -1,0 +1,49 @@
+"""What an embedder has to offer: one or two methods, and a name for what it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Kind = Literal["query", "passage"]
+
+
+class TokenVectors(NamedTuple):
+    """The vectors of one text's tokens, each with its place: half-open spans in code points."""
+
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+    vectors: NDArray[np.float32]
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Texts to vectors of length 1; a text's vector depends on the text, the kind and the model alone."""
+
+    @property
+    def identity(self) -> str:
+        """Changes whenever a vector would: model, hash of the weights, pooling, treatment of long texts."""
+
+    @property
+    def dimensions(self) -> int: ...
+
+    def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
+        """One row a text; a text without words gets zeros."""
+
+
+@runtime_checkable
+class TokenEmbedder(Embedder, Protocol):
+    """An embedder that can look inside a text, which late vectors need."""
+
+    @property
+    def window(self) -> int:
+        """The most tokens of its own that it reads in one pass."""
+
+    def token_starts(self, text: str) -> NDArray[np.int64]:
+        """Where each of the model's tokens starts, without reading the text with the model."""
+
+    def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """The vectors of every token of texts that fit the window; several are read at once where that pays."""

@@ -1,0 +1,56 @@
+"""What an index knows about one document, as arrays: made once, carried over while the document stays the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.core import Document
+
+
+class TermCounts(NamedTuple):
+    """How often each term occurs in each row: row `i` has the entries `first[i]` to `first[i + 1]`."""
+
+    first: NDArray[np.int64]
+    term: NDArray[np.uint64]
+    """Terms by their hash (`text.terms`), increasing within a row, none twice."""
+    times: NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Spans of one document in order, each with its size and its section."""
+
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+    tokens: NDArray[np.int32]
+    section: NDArray[np.int32]
+    """Position in the part's list of section paths."""
+    terms: TermCounts
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """One document with its chunks and its atoms (sentences, list items, rows, lines: they tile the text)."""
+
+    document: Document
+    fingerprint: str
+    """Of the document's text and title: the same means that nothing has to be made again."""
+    paths: tuple[tuple[str, ...], ...]
+    """Section paths, each once."""
+    chunks: Rows
+    contexts: tuple[str, ...]
+    """Text indexed beside each chunk; its terms are in `chunks.terms`."""
+    parents: NDArray[np.int64]
+    """Start and end of the span handed out for each chunk: two columns."""
+    chunk_vectors: NDArray[np.float32] | None
+    """One row of length 1 a chunk; None: an index of words alone, or one without vectors for chunks."""
+    atoms: Rows
+    atom_sums: NDArray[np.float32] | None
+    """Sum of the vectors of the tokens of each atom ("late" vectors): any span's vector is a difference of sums."""

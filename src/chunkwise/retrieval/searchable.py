@@ -1,0 +1,65 @@
+"""What a retriever asks of an index, wherever the index lives: in memory, in a folder, on a server."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.core import Document
+from chunkwise.retrieval.filters import Filter
+from chunkwise.retrieval.ranking import Ranking
+from chunkwise.retrieval.settings import Settings
+
+
+class FoundChunk(NamedTuple):
+    """One chunk as the index knows it."""
+
+    number: int
+    """Its number in the index; chunks of one document are numbered in order and without gaps."""
+    document: int
+    position: int
+    """Its number in its document."""
+    start: int
+    end: int
+    tokens: int
+    section: tuple[str, ...]
+    parent: tuple[int, int]
+    context: str
+
+
+class Bounds(NamedTuple):
+    """Atoms of one document: they tile its text, and their tokens add up."""
+
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+    tokens: NDArray[np.int32]
+
+
+class Searchable(Protocol):
+    """Numbers stand for chunks and documents until a hit is handed out."""
+
+    @property
+    def settings(self) -> Settings: ...
+
+    def words(self, queries: Sequence[str], depth: int, only: Filter) -> list[Ranking]:
+        """Chunks by BM25, `depth` a question at most; chunks that share no term with it are left out."""
+
+    def nearest(self, vectors: NDArray[np.float32], depth: int, only: Filter) -> list[Ranking]:
+        """Chunks by cosine to each question's vector."""
+
+    def chunks(self, numbers: Sequence[int]) -> list[FoundChunk]:
+        """The chunks of these numbers, in this order."""
+
+    def chunk_vectors(self, numbers: Sequence[int]) -> NDArray[np.float32]:
+        """Their vectors, one row each."""
+
+    def chunk_range(self, document: int) -> tuple[int, int]:
+        """First number of a document's chunks, and the number behind its last."""
+
+    def document(self, number: int) -> Document: ...
+
+    def atoms(self, document: int) -> Bounds:
+        """The atoms of one document, at which a budget cuts."""

@@ -1,0 +1,33 @@
+"""What an index was made with: it stands in the index, and a search has to agree with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Vectors = Literal["late", "own", "both", "none"]
+VECTORS: tuple[Vectors, ...] = ("late", "own", "both", "none")
+
+Context = Literal["none", "headings"]
+CONTEXTS: tuple[Context, ...] = ("none", "headings")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that decides what is in an index, besides the documents."""
+
+    strategy: str
+    """The label of the strategy, which makes it again."""
+    model: str = "minilm"
+    """What `models.get_embedder` takes; empty where `vectors` is none."""
+    identity: str = ""
+    """The embedder's own: vectors of another one are not comparable."""
+    dimensions: int = 0
+    vectors: Vectors = "late"
+    """`late`: one pass over the documents serves chunks and all sizes; `own`: each chunk is embedded by itself
+    and there are no vectors for several sizes; `both`: two passes; `none`: words alone."""
+    context: Context = "none"
+    tokenizer: str = "o200k_base"
+    """What budgets and sizes of hits are counted by."""
+    language: str = "auto"
+    """`auto`: found for every document; otherwise a two-letter code, or `none`: no stemming, no stop words."""
