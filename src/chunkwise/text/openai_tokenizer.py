@@ -16,6 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.text.characters import SURROGATE
+from chunkwise.text.known_words import KnownWords
+
+_SHORT = 2000
+"""Shorter texts are encoded as they are: nothing is gained by looking for words in them."""
 
 # Both split a text by a regular expression before merging bytes, and merge nothing across. Its
 # alternatives look ahead only within white space, so a piece always starts at a space that follows
@@ -65,6 +69,7 @@ class OpenAITokenizer:
     def __init__(self, name: str) -> None:
         self.name = name
         self._encoding = _bindings().tokenizer_for_encoding(name)
+        self._words = KnownWords(self._byte_starts)
 
     def count(self, text: str) -> int:
         try:
@@ -74,18 +79,20 @@ class OpenAITokenizer:
 
     def offsets(self, text: str) -> NDArray[np.int64]:
         try:
-            ids = self._encoding.encode(text)
+            data = text.encode()
         except UnicodeEncodeError:
             # Half a surrogate pair has no bytes; a stand-in of the same length keeps every offset.
-            text = SURROGATE.sub("\ufffd", text)
-            ids = self._encoding.encode(text)
+            data = SURROGATE.sub("\ufffd", text).encode()
+        starts = self._byte_starts(data) if len(data) < _SHORT else self._words.starts(data)
+        if len(data) == len(text):
+            return starts
+        # A byte's character is the number of leading bytes up to it, less one.
+        leading = (np.frombuffer(data, dtype=np.uint8) & 0xC0) != 0x80
+        return np.cumsum(leading, dtype=np.int64).take(starts) - 1
+
+    def _byte_starts(self, data: bytes) -> NDArray[np.int64]:
+        ids = self._encoding.encode(data.decode())
         lengths = _token_bytes(self.name).take(np.frombuffer(array("I", ids), np.uint32))
         starts = np.zeros(len(lengths) + 1, dtype=np.int64)
         np.cumsum(lengths, out=starts[1:])
-        starts = starts[:-1]
-        if text.isascii():
-            return starts
-        data = np.frombuffer(text.encode(), dtype=np.uint8)
-        # A byte's character is the number of leading bytes up to it, less one.
-        character = np.cumsum((data & 0xC0) != 0x80, dtype=np.int64)
-        return character.take(starts) - 1
+        return starts[:-1]
