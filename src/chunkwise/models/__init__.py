@@ -1,1 +1,123 @@
 """Embedders and rerankers: real models, local or behind an endpoint, and the cache of what they gave."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from chunkwise.errors import InvalidParameter, UnknownName
+from chunkwise.registry import Registry
+
+if TYPE_CHECKING:
+    from chunkwise.core import Advance
+    from chunkwise.models.embedder import Embedder
+    from chunkwise.models.reranker import Reranker
+
+DEFAULT = "minilm"
+
+embedders = Registry("embedder", "chunkwise.embedders", {DEFAULT: "chunkwise.models.minilm:MiniLM"})
+rerankers = Registry("reranker", "chunkwise.rerankers", {})
+
+EMBEDDER_FORMS = {
+    "minilm": "all-MiniLM-L6-v2 on this machine; fetched once",
+    "openai:NAME": "OpenAI's endpoint, key in OPENAI_API_KEY",
+    "https://HOST/v1#NAME": "any endpoint that speaks as OpenAI's does; key, if any, in CHUNKWISE_API_KEY",
+    "sentence-transformers:NAME": "any model of that library",
+    "fastembed:NAME": "any model of that library",
+    "PATH/model.onnx": "your own export, tokenizer.json beside it",
+}
+"""How a model may be named, and what it then is."""
+
+RERANKER_FORMS = {
+    "https://HOST/rerank#NAME": "any endpoint with a rerank call; key, if any, in CHUNKWISE_API_KEY",
+    "cohere:NAME": "Cohere's endpoint, key in COHERE_API_KEY",
+    "jina:NAME": "Jina's endpoint, key in JINA_API_KEY",
+    "sentence-transformers:NAME": "any cross-encoder of that library",
+    "PATH/reranker.onnx": "your own export, tokenizer.json beside it",
+}
+
+
+def get_embedder(
+    model: str | Embedder = DEFAULT, *, cache: bool = True, advance: Advance | None = None
+) -> Embedder:
+    """The embedder of this name, or the one given; with `cache` no text is ever read twice."""
+    embedder = _embedder(model, advance) if isinstance(model, str) else model
+    if not cache:
+        return embedder
+    from chunkwise.models.cached import CachedEmbedder, cached
+    from chunkwise.models.vector_cache import VectorCache
+
+    return embedder if isinstance(embedder, CachedEmbedder) else cached(embedder, VectorCache())
+
+
+def _embedder(model: str, advance: Advance | None) -> Embedder:
+    if model == DEFAULT:
+        from chunkwise.models.minilm import MiniLM
+
+        return MiniLM(advance=advance)
+    kind, _, name = model.partition(":")
+    if kind in ("http", "https"):
+        from chunkwise.models.endpoint_embedder import EndpointEmbedder
+
+        return EndpointEmbedder(*_endpoint(model))
+    if kind == "openai" and name:
+        from chunkwise.models.endpoint_embedder import EndpointEmbedder
+
+        return EndpointEmbedder("https://api.openai.com/v1", name)
+    if kind == "sentence-transformers" and name:
+        from chunkwise.models.sentence_transformers_embedder import SentenceTransformersEmbedder
+
+        return SentenceTransformersEmbedder(name)
+    if kind == "fastembed" and name:
+        from chunkwise.models.fastembed_embedder import FastembedEmbedder
+
+        return FastembedEmbedder(name)
+    if model.endswith(".onnx"):
+        from chunkwise.models.onnx_embedder import OnnxEmbedder
+
+        return OnnxEmbedder(model)
+    return _named(embedders, model, EMBEDDER_FORMS)
+
+
+def get_reranker(model: str | Reranker) -> Reranker:
+    """The reranker of this name, or the one given."""
+    if not isinstance(model, str):
+        return model
+    kind, _, name = model.partition(":")
+    if kind in ("http", "https", *_RERANK_SERVICES):
+        from chunkwise.models.endpoint_reranker import EndpointReranker
+
+        if kind in _RERANK_SERVICES and name:
+            address, variable = _RERANK_SERVICES[kind]
+            return EndpointReranker(address, name, variable)
+        if kind in ("http", "https"):
+            return EndpointReranker(*_endpoint(model))
+    if kind == "sentence-transformers" and name:
+        from chunkwise.models.sentence_transformers_reranker import SentenceTransformersReranker
+
+        return SentenceTransformersReranker(name)
+    if model.endswith(".onnx"):
+        from chunkwise.models.onnx_reranker import OnnxReranker
+
+        return OnnxReranker(model)
+    return _named(rerankers, model, RERANKER_FORMS)
+
+
+_RERANK_SERVICES = {
+    "cohere": ("https://api.cohere.com/v2/rerank", "COHERE_API_KEY"),
+    "jina": ("https://api.jina.ai/v1/rerank", "JINA_API_KEY"),
+}
+
+
+def _endpoint(model: str) -> tuple[str, str]:
+    """Address and model of `https://host/v1#name`."""
+    address, _, name = model.partition("#")
+    if not name:
+        raise InvalidParameter(f"{model!r} names no model; write {address}#NAME")
+    return address, name
+
+
+def _named(registry: Registry, model: str, forms: dict[str, str]) -> Any:
+    """One of a plugin; otherwise the ways to name one are told."""
+    if model in registry.names() or ".py:" in model:
+        return registry.get(model)()
+    raise UnknownName(f"no {registry.kind} is named {model!r}; write one of: {', '.join(forms)}")

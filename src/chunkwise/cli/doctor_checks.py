@@ -1,0 +1,241 @@
+"""What `chunkwise doctor` looks at: each check tells one thing, and the command that puts it right."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+from typing import Literal, NamedTuple
+from urllib.parse import unquote
+
+from chunkwise import __version__
+from chunkwise.errors import InvalidParameter
+from chunkwise.models.endpoint_error import excerpt
+
+State = Literal["works", "absent", "fails"]
+
+EXTRAS = {
+    "search": "embedding, BM25 and search",
+    "parquet": "Parquet files",
+    "code": "code cut at functions and classes",
+    "tokenizers": "sizes in a model's own tokens",
+    "postgres": "indexes in PostgreSQL",
+    "sentence-transformers": "models of that library",
+    "fastembed": "models of that library",
+}
+NEEDED_EXTRA = "search"
+_LITTLE_DISK = 200_000_000
+_PASSWORD = re.compile(r"(?<=:)[^:/@]+(?=@)|(?<=password=)[^&\s']+")
+_NAME = re.compile(r"[\w.-]+")
+_EXTRA = re.compile(r"extra\s*==\s*['\"]([\w.-]+)['\"]")
+
+
+class Check(NamedTuple):
+    """One finding; what is `needed` decides the exit status, the rest is there for who wants it."""
+
+    group: str
+    name: str
+    state: State
+    detail: str
+    command: str = ""
+    needed: bool = False
+
+
+def all_checks(postgres: str | None = None) -> Iterator[Check]:
+    """Each as soon as it is known; the model is tried only where its parts are there."""
+    yield _python()
+    yield from _folder()
+    ready = True
+    for extra in EXTRAS:
+        found = _extra(extra)
+        ready = ready and not (found.needed and found.state != "works")
+        yield found
+    weights = _weights()
+    yield weights
+    if ready and weights.state == "works":
+        yield _embedding()
+    yield from _keys()
+    if postgres is not None:
+        yield from _postgres(postgres)
+
+
+def _python() -> Check:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    detail = (
+        f"{platform.python_version()} on {platform.system()} {platform.machine()}, {cores} cores"
+    )
+    state: State = "works" if sys.version_info >= (3, 11) else "fails"
+    return Check("machine", "Python", state, f"{detail}; chunkwise {__version__}", needed=True)
+
+
+def _folder() -> Iterator[Check]:
+    """Where weights and vectors are kept; looked at, not made."""
+    from chunkwise.models.folder import HOME_VARIABLE, home
+
+    folder = home()
+    other = f"export {HOME_VARIABLE}=/a/folder/of/yours"
+    there = next((each for each in (folder, *folder.parents) if each.exists()), Path("/"))
+    try:
+        if not there.is_dir():
+            raise NotADirectoryError(f"{there} is a file")
+        if there == folder:
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        elif not os.access(there, os.W_OK | os.X_OK):
+            raise PermissionError(f"{there} may not be written to")
+    except OSError as error:
+        reason = f"{folder} cannot be used: {error.strerror or error}"
+        yield Check("machine", "cache folder", "fails", reason, other, needed=True)
+        return
+    yield Check("machine", "cache folder", "works", f"{folder} can be written to", needed=True)
+    free = shutil.disk_usage(there).free
+    enough = free >= _LITTLE_DISK
+    yield Check(
+        "machine", "disk", "works" if enough else "fails", f"{free / 1e9:,.1f} GB free",
+        "" if enough else other, needed=True,
+    )  # fmt: skip
+
+
+def _extra(extra: str) -> Check:
+    versions: dict[str, str] = {}
+    missing = []
+    packages = packages_of(extra)
+    for package in sorted(packages, key=str.lower):
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:
+            missing.append(package)
+    needed = extra == NEEDED_EXTRA
+    if packages and not missing:
+        # What it shares with the one everybody needs is shown there.
+        own = [each for each in versions if needed or each not in packages_of(NEEDED_EXTRA)]
+        parts = [f"{each} {versions[each]}" for each in own or versions]
+        shown = ", ".join(parts[:5]) + (" …" if len(parts) > 5 else "")
+        return Check("extras", extra, "works", shown, needed=needed)
+    detail = f"for {EXTRAS[extra]}" + (f"; not here: {', '.join(missing)}" if missing else "")
+    state: State = "fails" if needed else "absent"
+    return Check("extras", extra, state, detail, f"pip install 'chunkwise[{extra}]'", needed)
+
+
+def packages_of(extra: str) -> set[str]:
+    """The packages an extra asks for, as our own metadata has them."""
+    try:
+        lines = requires("chunkwise") or []
+    except PackageNotFoundError:  # run from a folder, not installed
+        return set()
+    return {
+        named[0]
+        for line in lines
+        if (marked := _EXTRA.search(line)) and marked[1] == extra and (named := _NAME.match(line))
+    }
+
+
+def _weights() -> Check:
+    from chunkwise.models.shelf import standing
+    from chunkwise.models.weights import MINILM
+
+    found = standing(MINILM, read=True)
+    command = f"chunkwise models get {MINILM.name}"
+    if found.state == "here":
+        folders = sorted({str(path.parent) for path in found.files.values()})
+        detail = (
+            f"whole, every byte checked, {found.bytes / 1e6:,.1f} MB in {' and '.join(folders)}"
+        )
+        return Check("model", f"weights of {MINILM.name}", "works", detail, needed=True)
+    detail = f"{found.state}; {MINILM.size / 1e6:,.1f} MB are fetched once"
+    return Check("model", f"weights of {MINILM.name}", "fails", detail, command, needed=True)
+
+
+def _embedding() -> Check:
+    """A question must come out nearer to its answer than to another sentence."""
+    texts = [
+        "When are the lamps lit?",
+        "The lamps are lit at dusk.",
+        "Leave is asked for in writing.",
+    ]
+    try:
+        from chunkwise.models.minilm import MiniLM
+
+        model = MiniLM()
+        vectors = model.embed(texts)
+        began = time.perf_counter()
+        model.embed(texts[:1])
+        took = (time.perf_counter() - began) * 1e3
+        right, wrong = (float(vectors[0] @ other) for other in vectors[1:])
+    except Exception as error:  # whatever the libraries below do on this machine
+        reason = excerpt(f"{type(error).__name__}: {error}")
+        again = f"pip install --force-reinstall 'chunkwise[{NEEDED_EXTRA}]'"
+        return Check("model", "embedding", "fails", reason, again, needed=True)
+    detail = f"a sentence to {vectors.shape[1]} numbers in {took:,.1f} ms"
+    if not right > wrong + 0.1:
+        detail += f", but an answer scores {right:.2f} and another sentence {wrong:.2f}"
+        command = "chunkwise models verify minilm"
+        return Check("model", "embedding", "fails", detail, command, needed=True)
+    return Check("model", "embedding", "works", detail, needed=True)
+
+
+def _keys() -> Iterator[Check]:
+    """Names only; a value is never read further than whether it is empty."""
+    from chunkwise.models.key_variables import ANY_OTHER, BY_HOST
+
+    for host, variable in (*BY_HOST.items(), ("other endpoints", ANY_OTHER)):
+        there = bool(os.environ.get(variable, "").strip())
+        detail = f"{'set' if there else 'not set'}, for {host}"
+        yield Check("keys", variable, "works" if there else "absent", detail)
+
+
+_ADDRESS = "psql 'postgresql://user@host:5432/database'"
+
+
+def _postgres(url: str) -> Iterator[Check]:
+    """Whether it answers and has pgvector; nothing is changed there."""
+    try:
+        import psycopg
+    except ImportError:
+        command = "pip install 'chunkwise[postgres]'"
+        yield Check("PostgreSQL", "server", "fails", "no client here", command, needed=True)
+        return
+    from chunkwise.retrieval.postgres.address import address, is_postgres
+
+    try:
+        url = address(url).url if is_postgres(url) else url
+    except InvalidParameter as error:
+        yield Check("PostgreSQL", "server", "fails", str(error), _ADDRESS, needed=True)
+        return
+    try:
+        with psycopg.connect(url, connect_timeout=5) as connection:
+            (server,) = connection.execute("show server_version").fetchone()
+            vector = connection.execute(
+                "select installed_version, default_version from pg_available_extensions"
+                " where name = 'vector'"
+            ).fetchone()
+    except psycopg.Error as error:
+        reason = excerpt(_unseen(str(error), url)) or type(error).__name__
+        command = _ADDRESS
+        yield Check("PostgreSQL", "server", "fails", reason, command, needed=True)
+        return
+    yield Check("PostgreSQL", "server", "works", f"answers, version {server}", needed=True)
+    make = "psql -c 'create extension vector'"
+    if vector is None:
+        detail = "not on the server; its administrator installs pgvector there"
+        yield Check("PostgreSQL", "pgvector", "fails", detail, make, needed=True)
+    elif vector[0] is None:
+        # Making an index does it, too, where the user may.
+        detail = f"version {vector[1]} is there, not yet switched on in this database"
+        yield Check("PostgreSQL", "pgvector", "absent", detail, make)
+    else:
+        yield Check("PostgreSQL", "pgvector", "works", f"version {vector[0]}", needed=True)
+
+
+def _unseen(text: str, url: str) -> str:
+    """Without the password that the address has: errors like to quote it."""
+    for part in _PASSWORD.findall(url):
+        text = text.replace(part, "…").replace(unquote(part), "…")
+    return text

@@ -1,0 +1,72 @@
+"""Any embedder of the fastembed library, by its name there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.errors import ChunkwiseError, InvalidParameter, MissingExtra
+from chunkwise.models.embedder import Kind
+from chunkwise.text.characters import SURROGATE
+
+
+class FastembedEmbedder:
+    """Loaded at first use; one text a call, since quantised models mix the texts of a batch."""
+
+    def __init__(self, name: str, *, folder: str | Path | None = None) -> None:
+        if not name:
+            raise InvalidParameter("fastembed needs a model, such as 'BAAI/bge-small-en-v1.5'")
+        self.name = name
+        self.folder = Path(folder) if folder is not None else None
+
+    def __repr__(self) -> str:
+        return f"FastembedEmbedder({self.name!r})"
+
+    @cached_property
+    def _model(self) -> Any:
+        try:
+            from fastembed import TextEmbedding
+        except ImportError:
+            raise MissingExtra(f"the model {self.name!r}", "fastembed") from None
+        there = {} if self.folder is None else {"specific_model_path": str(self.folder)}
+        try:
+            return TextEmbedding(self.name, **there)
+        except Exception as error:  # hub, network, files: the library has no errors of its own
+            first = (str(error).splitlines() or [""])[0][:300]
+            raise ChunkwiseError(
+                f"fastembed cannot load {self.name!r}: {type(error).__name__}: {first};"
+                " its names are in TextEmbedding.list_supported_models()"
+            ) from error
+
+    @cached_property
+    def identity(self) -> str:
+        """A release of the library names exact weights; a folder of one's own is named, too."""
+        _ = self._model
+        place = "" if self.folder is None else f" in {self.folder.resolve()}"
+        return f"fastembed:{self.name}@{version('fastembed')}{place}"
+
+    @cached_property
+    def dimensions(self) -> int:
+        return len(self._encode(["dimensions"], "passage")[0])
+
+    def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
+        """One row of length 1 a text, read as question or passage where the model tells them apart."""
+        vectors = np.zeros((len(texts), self.dimensions), np.float32)
+        worded = [place for place, text in enumerate(texts) if text.strip()]
+        if worded:
+            vectors[worded] = self._encode([texts[place] for place in worded], kind)
+        return vectors
+
+    def _encode(self, texts: list[str], kind: Kind) -> NDArray[np.float32]:
+        whole = [SURROGATE.sub("\ufffd", text) for text in texts]
+        read = self._model.query_embed if kind == "query" else self._model.passage_embed
+        rows = np.stack(list(read(whole, batch_size=1))).astype(np.float32)
+        # Most models come normalised; those that do not would make scores that cannot be compared.
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        return np.asarray(rows / np.where(lengths == 0, 1, lengths), np.float32)

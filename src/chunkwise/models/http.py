@@ -1,0 +1,276 @@
+"""JSON to a model's endpoint and back: time-outs, retries, bounds, and a key that is seen nowhere."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import time
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from threading import Event, Lock
+from typing import Any, NamedTuple, TypeVar
+from urllib.parse import SplitResult, urljoin, urlsplit
+
+from chunkwise.errors import InvalidParameter, MissingExtra
+from chunkwise.models.endpoint_error import EndpointError, excerpt, without_key
+from chunkwise.models.retry import pause, retry_after, worth_another_try
+from chunkwise.parameters import check, param
+
+Result = TypeVar("Result")
+
+_REDIRECTS = 3
+_MOVED = frozenset({301, 302, 307, 308})
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_LONGEST_REFUSAL = 65_536
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where to ask and how patiently; the key itself is no part of it, only the variable's name."""
+
+    url: str
+    model: str = ""
+    key_variable: str | None = None
+    timeout: float = 60.0
+    attempts: int = param(5, "times a request is made at most", low=1, high=20)
+    backoff: float = 0.5
+    longest_wait: float = 60.0
+    most_bytes: int = param(64 << 20, "the largest answer taken", unit="bytes", low=1)
+
+    def __post_init__(self) -> None:
+        check(self)
+        for name in ("timeout", "backoff", "longest_wait"):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value >= 0) or (name == "timeout" and not value):
+                raise InvalidParameter(f"{name} is {value!r}; seconds are needed, such as 60.0")
+        parts = split_url(self.url)
+        if parts.username is not None or parts.password is not None:
+            raise InvalidParameter(
+                f"the URL for {parts.hostname} has a user name or password in it;"
+                " put the key into an environment variable and give the variable's name"
+            )
+
+    @property
+    def place(self) -> str:
+        """Host and path: what errors and cache keys may show, without a query that may hold secrets."""
+        parts = split_url(self.url)
+        host = parts.netloc.lower()
+        return f"{host}{parts.path}"
+
+    def key(self) -> str | None:
+        """The key as the environment has it now; a server on this machine may need none."""
+        key = os.environ.get(self.key_variable, "").strip() if self.key_variable else ""
+        if key and not (key.isascii() and key.isprintable() and " " not in key):
+            raise EndpointError(
+                self.place, "was not asked", f"{self.key_variable} has characters no key has"
+            )
+        return key or None
+
+
+def split_url(url: str) -> SplitResult:
+    """The parts of an http or https URL; anything else is refused with what is allowed."""
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in _DEFAULT_PORTS and parts.hostname and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable or not url.isprintable() or " " in url:
+        # Not the URL itself: it may hold a key.
+        raise InvalidParameter("no URL of an endpoint; allowed: https://host/path or http://…")
+    return parts
+
+
+class _Answer(NamedTuple):
+    status: int
+    body: bytes
+    wait: float | None
+
+
+class _NoAnswer(Exception):
+    """Nothing whole came back; the next attempt may fare better."""
+
+
+class JsonClient:
+    """Posts JSON to one endpoint, from any number of threads, over connections that stay open."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.endpoint = endpoint
+        self._lock = Lock()
+        self._client: Any = None
+
+    def __repr__(self) -> str:
+        return f"JsonClient({self.endpoint!r})"
+
+    def __reduce__(self) -> tuple[type[JsonClient], tuple[Endpoint]]:
+        return JsonClient, (self.endpoint,)  # connections stay where they are
+
+    def post(self, payload: object, stop: Event | None = None) -> Any:
+        """The JSON that comes back; asks again where that may help, until `stop` is set."""
+        body = json.dumps(payload, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
+        stop = stop or Event()
+        endpoint = self.endpoint
+        for attempt in range(1, endpoint.attempts + 1):
+            wait = None
+            try:
+                answer = self._send(body)
+            except _NoAnswer as problem:
+                failure = self._failure(str(problem))
+            else:
+                if 200 <= answer.status < 300:
+                    return self._parsed(answer.body)
+                failure = self._refusal(answer)
+                if not worth_another_try(answer.status, answer.body):
+                    raise failure
+                wait = answer.wait
+            if attempt == endpoint.attempts or stop.wait(
+                pause(attempt, endpoint.backoff, endpoint.longest_wait, wait)
+            ):
+                break
+        if endpoint.attempts > 1:
+            failure = EndpointError(
+                failure.endpoint,
+                f"{failure.reason} (asked {attempt} times)",
+                failure.advice,
+                failure.status,
+            )
+        raise failure
+
+    def ask(
+        self, payload: object, read: Callable[[Any], Result], stop: Event | None = None
+    ) -> Result:
+        """What `read` makes of the JSON that comes back; its errors, too, go without the key."""
+        answer = self.post(payload, stop)
+        try:
+            return read(answer)
+        except EndpointError as error:
+            reason = without_key(error.reason, self.endpoint.key())
+            raise EndpointError(error.endpoint, reason, error.advice, error.status) from None
+
+    def _open(self) -> Any:
+        with self._lock:
+            if self._client is None:
+                try:
+                    import httpx2
+                except ImportError:
+                    raise MissingExtra("a model behind an endpoint", "search") from None
+                seconds = self.endpoint.timeout
+                self._client = httpx2.Client(
+                    verify=_trusted(),
+                    timeout=httpx2.Timeout(seconds, connect=min(seconds, 15.0)),
+                    follow_redirects=False,
+                )
+                weakref.finalize(self, self._client.close)
+            return self._client
+
+    def _send(self, body: bytes) -> _Answer:
+        """One attempt; follows redirects on the same host only: key and texts are meant for no other."""
+        client = self._open()
+        import httpx2
+
+        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        key = self.endpoint.key()
+        if key:
+            headers["Authorization"] = f"Bearer {key}"
+        url = self.endpoint.url
+        try:
+            for _ in range(_REDIRECTS + 1):
+                with client.stream("POST", url, content=body, headers=headers) as response:
+                    if response.status_code not in _MOVED:
+                        content = self._read(response)
+                        wait = retry_after(response.headers.get("retry-after"))
+                        return _Answer(response.status_code, content, wait)
+                    url = self._moved(url, response.headers.get("location", ""))
+        except httpx2.TimeoutException:
+            raise _NoAnswer(f"did not answer within {self.endpoint.timeout:g} s") from None
+        except httpx2.InvalidURL:  # ours was looked at before, so it is one we are sent to
+            raise self._failure("redirects to no address") from None
+        except httpx2.HTTPError as error:
+            # Without its cause: the request that hangs on it has the key in a header.
+            said = excerpt(f"{type(error).__name__}: {error}", key)
+            raise _NoAnswer(f"could not be asked ({said})") from None
+        raise self._failure("sends from one address to the next")
+
+    def _read(self, response: Any) -> bytes:
+        """The whole body, no longer than allowed; of a refusal the beginning is enough."""
+        fine = 200 <= response.status_code < 300
+        most = self.endpoint.most_bytes if fine else _LONGEST_REFUSAL
+        until = time.monotonic() + self.endpoint.timeout
+        body = bytearray()
+        for part in response.iter_bytes():
+            body += part
+            if len(body) > most:
+                if not fine:
+                    break
+                raise self._failure(f"answered with more than {most:,} bytes")
+            if time.monotonic() > until:
+                raise _NoAnswer(f"did not finish within {self.endpoint.timeout:g} s")
+        return bytes(body[:most])
+
+    def _moved(self, url: str, location: str) -> str:
+        """Where a redirect leads, if it is the same host and no step down from https."""
+        try:
+            target = urljoin(url, location)
+            old, new = split_url(url), split_url(target)
+        except ValueError:  # of the library, or ours
+            raise self._failure("redirects to no address") from None
+        same = (old.scheme, old.hostname, _port(old)) == (new.scheme, new.hostname, _port(new))
+        # Plain to encrypted on the usual ports is how hosts ask to be spoken to.
+        safer = old.hostname == new.hostname and (_port(old), _port(new)) == (80, 443)
+        if not (same or (safer and new.scheme == "https")):
+            raise EndpointError(
+                self.endpoint.place,
+                f"redirects to another host ({excerpt(new.netloc, most=80)})",
+                "nothing was sent there; give that URL if you trust it",
+            )
+        return target
+
+    def _parsed(self, body: bytes) -> Any:
+        try:
+            return json.loads(body, parse_constant=_no_number)
+        except (ValueError, RecursionError):  # a UnicodeDecodeError is a ValueError
+            said = excerpt(body[:4096].decode("utf-8", "replace"), self.endpoint.key())
+            raise self._failure(f"did not answer with JSON but with: {said or 'nothing'}") from None
+
+    def _failure(self, reason: str) -> EndpointError:
+        return EndpointError(self.endpoint.place, reason, "check the URL and that the server runs")
+
+    def _refusal(self, answer: _Answer) -> EndpointError:
+        said = excerpt(answer.body.decode("utf-8", "replace"), self.endpoint.key())
+        reason = f"answered {answer.status}: {said}" if said else f"answered {answer.status}"
+        advice = self._advice(answer.status)
+        return EndpointError(self.endpoint.place, reason, advice, answer.status)
+
+    def _advice(self, status: int) -> str:
+        endpoint = self.endpoint
+        if status in (401, 403):
+            if endpoint.key_variable is None:
+                return "no key was sent; give the name of the environment variable that holds it"
+            if endpoint.key() is None:
+                return f"the environment variable {endpoint.key_variable} is not set: put the key there"
+            return f"check the key in {endpoint.key_variable} and what it may use"
+        if status == 429:
+            return (
+                "the limit of the endpoint or of the account is reached; ask less at once, or later"
+            )
+        if status >= 500:
+            return "the fault is on the server's side; try again later"
+        return f"check the URL and the model name ({endpoint.model!r})"
+
+
+@cache
+def _trusted() -> Any:
+    """Whose certificates are believed; reading them takes longer than a request to a near server."""
+    import httpx2
+
+    return httpx2.create_ssl_context()
+
+
+def _port(parts: SplitResult) -> int:
+    return parts.port or _DEFAULT_PORTS[parts.scheme]
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no JSON")

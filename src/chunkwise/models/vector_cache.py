@@ -1,0 +1,210 @@
+"""What models gave, kept by what they were given: one SQLite file, shared by every run."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from hashlib import blake2b
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from chunkwise.errors import ChunkwiseError
+from chunkwise.models.folder import HOME_VARIABLE, vectors_file
+
+_SCHEMA = (
+    "create table if not exists models (id integer primary key, identity text not null unique)",
+    "create table if not exists vectors"
+    " (key blob primary key, model integer not null, value blob not null)",
+    "create index if not exists vectors_of_model on vectors (model)",
+)
+_BUSY_SECONDS = 60.0
+_AT_ONCE = 500
+"""Keys in one question; SQLite allows 999 at least."""
+Result = TypeVar("Result")
+
+
+def key_of(identity: str, kind: str, text: str, more: bytes = b"") -> bytes:
+    """The name of a result: a hash of all it depends on, each part with its length before it."""
+    hashed = blake2b(digest_size=20)
+    for part in (identity.encode(), kind.encode(), more, text.encode("utf-8", "surrogatepass")):
+        hashed.update(len(part).to_bytes(8, "little"))
+        hashed.update(part)
+    return hashed.digest()
+
+
+class Kept(NamedTuple):
+    """How much is kept of one model."""
+
+    model: str
+    entries: int
+    bytes: int
+
+
+class VectorCache:
+    """Written as results arrive; several processes may share it, and any of them may be killed."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = path or vectors_file()
+        self._connection: sqlite3.Connection | None = None
+        self._left: sqlite3.Connection | None = None
+        self._process = 0
+        self._file = 0
+        self._lock = threading.Lock()
+        self._refused = False
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return VectorCache, (self.path,)
+
+    def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """The values of those keys that are there."""
+        return self._or_without(lambda connection: _select(connection, keys), {})
+
+    def put(self, identity: str, values: Mapping[bytes, bytes]) -> None:
+        """Keeps results of one model; they are on disk when this returns."""
+        self._or_without(lambda connection: _insert(connection, identity, values), None)
+
+    def stats(self) -> list[Kept]:
+        """What is kept of each model, the most first."""
+        return self._or_error(_count) if self.path.exists() else []
+
+    def size(self) -> int:
+        """Bytes on disk, with what SQLite has not folded in yet."""
+        return sum(each.stat().st_size for each in self._files() if each.exists())
+
+    def clear(self, model: str | None = None) -> int:
+        """Forgets all, or the models whose identity starts so; how many entries that were."""
+        return self._or_error(lambda each: _delete(each, model)) if self.path.exists() else 0
+
+    def close(self) -> None:
+        if self._connection is not None and self._process == os.getpid():
+            self._connection.close()
+        self._connection = None
+
+    def __del__(self) -> None:
+        if os is not None:  # at the end of a program modules go before objects do
+            self.close()
+
+    def _files(self) -> list[Path]:
+        return [self.path.with_name(self.path.name + ending) for ending in ("", "-wal", "-shm")]
+
+    def _or_error(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
+        try:
+            with self._lock:
+                return self._mended(work)
+        except (sqlite3.Error, OSError) as error:
+            raise ChunkwiseError(f"cannot use the cache {self.path}: {error}") from error
+
+    def _or_without(self, work: Callable[[sqlite3.Connection], Result], nothing: Result) -> Result:
+        """A cache saves time; where the disk is full or may not be written to, work goes on without."""
+        with self._lock:
+            if self._refused:
+                return nothing
+            try:
+                return self._mended(work)
+            except (sqlite3.Error, OSError) as error:
+                self._refused = True
+                warnings.warn(
+                    f"the cache {self.path} cannot be used ({error}); going on without it: "
+                    f"free the disk, or name another folder with {HOME_VARIABLE}",
+                    stacklevel=3,
+                )
+                return nothing
+
+    def _mended(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
+        """Once more with a new file where the old one turns out to be damaged."""
+        try:
+            return work(self._open())
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+                raise
+            self._set_aside()
+            return work(self._open())
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is None or self._process != os.getpid():
+            self._left = self._connection  # must not be used, nor closed, beyond a fork
+            self._process = os.getpid()
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._connection = sqlite3.connect(
+                self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+            )
+            self._file = self.path.stat().st_ino
+            _prepare(self._connection)
+        return self._connection
+
+    def _set_aside(self) -> None:
+        self.close()
+        if not self.path.exists() or self.path.stat().st_ino != self._file:
+            return  # another process was quicker
+        away = self.path.with_name(f"{self.path.name}.damaged-{time.time_ns()}")
+        for file, ending in zip(self._files(), ("", "-wal", "-shm"), strict=True):
+            with suppress(FileNotFoundError):
+                file.rename(away.with_name(away.name + ending))
+        warnings.warn(f"the cache {self.path} was damaged; it is now {away}", stacklevel=5)
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    """Readers and a writer at once, and nothing torn by `kill -9`; the first run makes the tables."""
+    deadline = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("pragma journal_mode = wal")
+            break
+        except sqlite3.OperationalError as error:
+            # Two that begin a file at the same moment: SQLite does not wait here by itself.
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
+    connection.execute("pragma synchronous = normal")
+    for statement in _SCHEMA:
+        connection.execute(statement)
+
+
+def _select(connection: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+    found: dict[bytes, bytes] = {}
+    for first in range(0, len(keys), _AT_ONCE):
+        some = keys[first : first + _AT_ONCE]
+        marks = ",".join("?" * len(some))
+        found.update(
+            connection.execute(f"select key, value from vectors where key in ({marks})", some)
+        )
+    return found
+
+
+def _insert(connection: sqlite3.Connection, identity: str, values: Mapping[bytes, bytes]) -> None:
+    connection.execute("begin immediate")
+    try:
+        connection.execute("insert or ignore into models (identity) values (?)", [identity])
+        (model,) = connection.execute(
+            "select id from models where identity = ?", [identity]
+        ).fetchone()
+        connection.executemany(
+            "insert or ignore into vectors (key, model, value) values (?, ?, ?)",
+            [(key, model, value) for key, value in values.items()],
+        )
+        connection.execute("commit")
+    except BaseException:
+        with suppress(sqlite3.Error):
+            connection.execute("rollback")
+        raise
+
+
+def _count(connection: sqlite3.Connection) -> list[Kept]:
+    rows = connection.execute(
+        "select identity, count(*), sum(length(value)) from vectors join models on id = model"
+        " group by identity order by 3 desc, 1"
+    )
+    return [Kept(*row) for row in rows]
+
+
+def _delete(connection: sqlite3.Connection, model: str | None) -> int:
+    chosen = "select id from models where substr(identity, 1, length(?1)) = ?1"
+    done = connection.execute(f"delete from vectors where model in ({chosen})", [model or ""])
+    connection.execute("vacuum")
+    connection.execute("pragma wal_checkpoint(truncate)")
+    return done.rowcount

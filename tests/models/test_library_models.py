@@ -1,0 +1,167 @@
+"""Models of other libraries: what is said where a library is missing, and the real thing where it is not."""
+
+import json
+import shutil
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from chunkwise.errors import ChunkwiseError, InvalidParameter, MissingExtra
+from chunkwise.models.endpoint_embedder import EndpointEmbedder
+from chunkwise.models.fastembed_embedder import FastembedEmbedder
+from chunkwise.models.onnx_reranker import OnnxReranker
+from chunkwise.models.sentence_transformers_embedder import SentenceTransformersEmbedder
+from chunkwise.models.sentence_transformers_reranker import SentenceTransformersReranker
+from chunkwise.models.shelf import ensure
+from chunkwise.models.weights import MINILM
+
+TEXTS = ["the lamps are lit at dusk", " \n", "half \ud83d a pair", "lamps " * 600]
+needs_sentence_transformers = pytest.mark.skipif(
+    find_spec("sentence_transformers") is None, reason="sentence-transformers is not installed"
+)
+needs_fastembed = pytest.mark.skipif(
+    find_spec("fastembed") is None, reason="fastembed is not installed"
+)
+
+
+@pytest.mark.parametrize(
+    ("module", "extra", "use"),
+    [
+        (
+            "sentence_transformers",
+            "sentence-transformers",
+            lambda: SentenceTransformersEmbedder("x").embed(["text"]),
+        ),
+        (
+            "sentence_transformers",
+            "sentence-transformers",
+            lambda: SentenceTransformersReranker("x").scores("a", ["b"]),
+        ),
+        ("fastembed", "fastembed", lambda: FastembedEmbedder("x").embed(["text"])),
+        ("httpx2", "search", lambda: EndpointEmbedder("http://127.0.0.1:9", "x").embed(["text"])),
+    ],
+)
+def test_a_library_that_is_missing_is_named_with_its_command(
+    module: str, extra: str, use: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtra) as caught:
+        use()
+    assert f"pip install 'chunkwise[{extra}]'" in str(caught.value)
+
+
+@pytest.mark.parametrize("module", ["onnxruntime", "tokenizers"])
+def test_a_reranker_of_a_file_needs_the_search_extra(
+    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    reranker = OnnxReranker(_copied(tmp_path) / "model.onnx")
+    with pytest.raises(MissingExtra, match=r"chunkwise\[search\]"):
+        reranker.scores("a", ["b"])
+
+
+@pytest.mark.parametrize(
+    "kind", [SentenceTransformersEmbedder, SentenceTransformersReranker, FastembedEmbedder]
+)
+def test_a_name_is_needed(kind: Any) -> None:
+    with pytest.raises(InvalidParameter, match="needs a model"):
+        kind("")
+
+
+def _copied(folder: Path) -> Path:
+    for name, path in ensure(MINILM).items():
+        shutil.copy(path, folder / name)
+    return folder
+
+
+def _checked(embedder: Any) -> Any:
+    """The contract of an embedder; its vectors of the texts above."""
+    vectors = embedder.embed(TEXTS)
+    assert vectors.dtype == np.float32
+    assert vectors.shape == (len(TEXTS), embedder.dimensions)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), [1, 0, 1, 1], atol=1e-5)
+    assert embedder.embed([]).shape == (0, embedder.dimensions)
+    return vectors
+
+
+@needs_fastembed
+def test_fastembed_reads_a_folder(tmp_path: Path) -> None:
+    _copied(tmp_path)
+    (tmp_path / "config.json").write_text('{"pad_token_id": 0}')
+    (tmp_path / "tokenizer_config.json").write_text(
+        '{"model_max_length": 256, "pad_token": "[PAD]"}'
+    )
+    (tmp_path / "special_tokens_map.json").write_text("{}")
+    embedder = FastembedEmbedder("sentence-transformers/all-MiniLM-L6-v2", folder=tmp_path)
+    vectors = _checked(embedder)
+    questions = embedder.embed(["when are the lamps lit?"], "query")
+    assert (questions @ vectors.T).argmax() == 0
+    assert embedder.identity.startswith("fastembed:sentence-transformers/all-MiniLM-L6-v2@")
+    with pytest.raises(ChunkwiseError, match="fastembed cannot load 'no/such'"):
+        FastembedEmbedder("no/such").embed(["text"])
+
+
+def _tiny_bert(folder: Path, labels: int = 1) -> Any:
+    """A configuration of a few thousand random weights, and a tokenizer of letters."""
+    import transformers
+
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abcdefghijklmnopqrstuvwxyz:"]
+    words += [f"##{letter}" for letter in words[5:]]
+    folder.mkdir(exist_ok=True)
+    (folder / "vocab.txt").write_text("\n".join(words))
+    tokenizer = transformers.BertTokenizerFast(str(folder / "vocab.txt"), model_max_length=64)
+    tokenizer.save_pretrained(folder)
+    return transformers.BertConfig(
+        vocab_size=len(words), hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
+        intermediate_size=32, max_position_embeddings=64, num_labels=labels,
+    )  # fmt: skip
+
+
+@needs_sentence_transformers
+@pytest.mark.filterwarnings("ignore")
+def test_sentence_transformers_reads_a_folder_and_minds_its_prompts(tmp_path: Path) -> None:
+    import transformers
+
+    config = _tiny_bert(tmp_path)
+    transformers.BertModel(config).save_pretrained(tmp_path)
+    plain = SentenceTransformersEmbedder(str(tmp_path))
+    _checked(plain)
+    (tmp_path / "config_sentence_transformers.json").write_text(
+        json.dumps({"prompts": {"query": "query: ", "document": "passage: "}})
+    )
+    prompted = SentenceTransformersEmbedder(str(tmp_path))
+    if not prompted._model.prompts.get("query"):
+        prompted._model.prompts = {"query": "query: ", "document": "passage: "}
+    for kind, prefix in (("query", "query: "), ("passage", "passage: ")):
+        np.testing.assert_allclose(
+            prompted.embed(["lamps"], kind), plain.embed([prefix + "lamps"]), atol=1e-5
+        )
+    assert prompted.identity != plain.identity
+    with pytest.raises(ChunkwiseError, match="sentence-transformers cannot load"):
+        SentenceTransformersEmbedder(str(tmp_path / "none")).embed(["text"])
+
+
+@needs_sentence_transformers
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("labels", [1, 2, 3])
+def test_sentence_transformers_rerank_from_a_folder(tmp_path: Path, labels: int) -> None:
+    import transformers
+
+    config = _tiny_bert(tmp_path, labels)
+    transformers.BertForSequenceClassification(config).save_pretrained(tmp_path)
+    reranker = SentenceTransformersReranker(str(tmp_path))
+    if labels == 3:
+        with pytest.raises(InvalidParameter, match="one score or two classes"):
+            reranker.scores("lamps", TEXTS)
+        return
+    scores = reranker.scores("lamps", TEXTS)
+    assert scores.shape == (len(TEXTS),)
+    assert scores.dtype == np.float32
+    np.testing.assert_allclose(
+        scores, [reranker.scores("lamps", [text])[0] for text in TEXTS], atol=1e-5
+    )
+    assert reranker.scores("lamps", []).shape == (0,)

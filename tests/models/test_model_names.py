@@ -1,0 +1,97 @@
+"""How a model is named, and what a name gives."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from chunkwise.errors import InvalidParameter, UnknownName
+from chunkwise.models import EMBEDDER_FORMS, RERANKER_FORMS, get_embedder, get_reranker
+from chunkwise.models.cached import CachedEmbedder, CachedTokenEmbedder
+from chunkwise.models.embedder import Kind
+from chunkwise.models.minilm import MiniLM
+from chunkwise.models.onnx_embedder import OnnxEmbedder
+from chunkwise.models.shelf import ensure
+from chunkwise.models.weights import MINILM
+
+
+class Zeros:
+    identity = "zeros"
+    dimensions = 2
+
+    def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
+        return np.zeros((len(texts), 2), dtype=np.float32)
+
+
+@pytest.fixture(autouse=True)
+def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "COHERE_API_KEY", "JINA_API_KEY"):
+        monkeypatch.setenv(name, "k")
+
+
+def test_the_default_comes_with_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    embedder = get_embedder()
+    assert isinstance(embedder, CachedTokenEmbedder)
+    assert isinstance(embedder.embedder, MiniLM)
+    assert get_embedder(embedder) is embedder
+    assert isinstance(get_embedder(cache=False), MiniLM)
+    monkeypatch.setenv("CHUNKWISE_HOME", str(tmp_path))
+    own = get_embedder(Zeros())
+    assert isinstance(own, CachedEmbedder)
+    assert own.cache.path == tmp_path / "vectors.sqlite"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("openai:text-embedding-3-small", "EndpointEmbedder"),
+        ("http://127.0.0.1:9/v1#any", "EndpointEmbedder"),
+        ("sentence-transformers:all-MiniLM-L6-v2", "SentenceTransformersEmbedder"),
+        ("fastembed:BAAI/bge-small-en-v1.5", "FastembedEmbedder"),
+    ],
+)
+def test_embedders_by_name(name: str, kind: str) -> None:
+    assert type(get_embedder(name, cache=False)).__name__ == kind
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("cohere:rerank-v3.5", "EndpointReranker"),
+        ("jina:jina-reranker-v2", "EndpointReranker"),
+        ("https://host.example/rerank#any", "EndpointReranker"),
+        ("sentence-transformers:cross-encoder/any", "SentenceTransformersReranker"),
+    ],
+)
+def test_rerankers_by_name(name: str, kind: str) -> None:
+    reranker = get_reranker(name)
+    assert type(reranker).__name__ == kind
+    assert get_reranker(reranker) is reranker
+
+
+def test_files(tmp_path: Path) -> None:
+    path = ensure(MINILM)["model.onnx"]
+    assert isinstance(get_embedder(str(path), cache=False), OnnxEmbedder)
+    assert type(get_reranker(str(path))).__name__ == "OnnxReranker"
+    mine = tmp_path / "mine.py"
+    mine.write_text("class Mine:\n    identity = 'mine'\n    dimensions = 1\n")
+    assert get_embedder(f"{mine}:Mine", cache=False).identity == "mine"
+
+
+@pytest.mark.parametrize("name", ["minilm2", "openai:", "cohere:", "fastembed", "", "onnx"])
+def test_unknown_names_tell_the_known_ones(name: str) -> None:
+    with pytest.raises(UnknownName) as told:
+        get_embedder(name)
+    for form in EMBEDDER_FORMS:
+        assert form in str(told.value)
+    with pytest.raises(UnknownName) as told:
+        get_reranker(name)
+    for form in RERANKER_FORMS:
+        assert form in str(told.value)
+
+
+def test_an_address_names_a_model() -> None:
+    with pytest.raises(InvalidParameter, match="v1#NAME"):
+        get_embedder("http://localhost:8000/v1")

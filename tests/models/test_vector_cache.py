@@ -1,0 +1,284 @@
+"""The cache: nothing computed twice, nothing lost to a kill, and no run stopped by a bad disk."""
+
+import os
+import pickle
+import signal
+import sqlite3
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from chunkwise.errors import ChunkwiseError
+from chunkwise.models.cached import CachedEmbedder, CachedTokenEmbedder, cached
+from chunkwise.models.embedder import Embedder, TokenEmbedder
+from chunkwise.models.minilm import MiniLM
+from chunkwise.models.vector_cache import VectorCache, key_of
+
+WORKER = """
+import sys, time
+import numpy as np
+from pathlib import Path
+from chunkwise.models.cached import CachedEmbedder
+from chunkwise.models.vector_cache import VectorCache
+
+class Slow:
+    identity, dimensions, slice_size = "slow", 4, 1
+    def embed(self, texts, kind="passage"):
+        time.sleep(float(sys.argv[3]) * len(texts))
+        return np.array([[float(t)] * 4 for t in texts], dtype=np.float32)
+
+first, last = map(int, sys.argv[2].split("-"))
+cache = VectorCache(Path(sys.argv[1]))
+embedder = CachedEmbedder(Slow(), cache)
+for start in range(first, last, 20):
+    vectors = embedder.embed([str(n) for n in range(start, min(start + 20, last))])
+    assert vectors[:, 0].tolist() == list(range(start, min(start + 20, last)))
+    print(start, flush=True)
+"""
+FORK = """
+import os, sys
+from pathlib import Path
+from chunkwise.models.vector_cache import VectorCache
+
+cache = VectorCache(Path(sys.argv[1]))
+cache.put("m", {b"1": b"parent"})
+child = os.fork()
+if not child:
+    cache.put("m", {b"2": b"child"})
+    os._exit(cache.get([b"1", b"2"]) != {b"1": b"parent", b"2": b"child"})
+assert os.waitpid(child, 0)[1] == 0
+assert cache.get([b"2"]) == {b"2": b"child"}
+"""
+
+
+class Counting:
+    """Vectors from lengths, and a list of everything it was asked."""
+
+    def __init__(self, identity: str = "counting") -> None:
+        self.identity = identity
+        self.dimensions = 2
+        self.asked: list[str] = []
+
+    def embed(self, texts: list[str], kind: str = "passage") -> NDArray[np.float32]:
+        self.asked.extend(texts)
+        rows = [[len(text), kind == "query"] for text in texts]
+        return np.array(rows, dtype=np.float32).reshape(-1, 2)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "deep" / "vectors.sqlite"
+
+
+def worker(path: Path, numbers: str, pause: float) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-c", WORKER, str(path), numbers, str(pause)],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_a_text_is_embedded_once(path: Path) -> None:
+    inner = Counting()
+    embedder = CachedEmbedder(inner, VectorCache(path))
+    first = embedder.embed(["aa", "b", "aa", "ccc", "b"])
+    assert inner.asked == ["aa", "b", "ccc"]
+    assert first[:, 0].tolist() == [2, 1, 2, 3, 1]
+    later = CachedEmbedder(inner, VectorCache(path)).embed(["ccc", "new", "b"])
+    assert inner.asked == ["aa", "b", "ccc", "new"]
+    assert later[:, 0].tolist() == [3, 3, 1]
+    assert embedder.embed(["aa"], "query").tolist() == [[2, 1]]
+    assert embedder.embed([]).shape == (0, 2)
+
+
+def test_models_do_not_share_vectors(path: Path) -> None:
+    for identity in ("one", "two"):
+        inner = Counting(identity)
+        CachedEmbedder(inner, VectorCache(path)).embed(["a"])
+        assert inner.asked == ["a"]
+
+
+@given(st.lists(st.text(max_size=6), min_size=4, max_size=4), st.data())
+def test_keys_differ_where_any_part_does(parts: list[str], data: st.DataObject) -> None:
+    identity, kind, text, more = parts
+    key = key_of(identity, kind, text, more.encode())
+    assert key == key_of(identity, kind, text, more.encode())
+    assert key != key_of(identity + "x", kind, text, more.encode())
+    if kind:  # what moves over the border between two parts is seen
+        assert key != key_of(identity + kind[0], kind[1:], text, more.encode())
+    assert key_of(identity, kind, "\ud800") != key_of(identity, kind, "\ufffd")
+
+
+def test_fresh_and_kept_vectors_are_the_same_to_the_bit(path: Path) -> None:
+    texts = ["The lamp is lit.", "Nobody rows alone.", ""]
+    model = MiniLM()
+    plain = model.embed(texts)
+    for _ in range(2):
+        assert np.array_equal(cached(model, VectorCache(path)).embed(texts), plain)
+
+
+def test_wrapping_keeps_the_kind_of_embedder(path: Path) -> None:
+    cache = VectorCache(path)
+    whole, inner = cached(MiniLM(), cache), cached(Counting(), cache)
+    assert isinstance(whole, TokenEmbedder)
+    assert isinstance(whole, CachedTokenEmbedder)
+    assert isinstance(inner, Embedder)
+    assert not isinstance(inner, TokenEmbedder)
+    assert whole.window == 256
+    assert len(whole.token_starts("two words")) == 2
+    assert whole.token_vectors(["two words"])[0].vectors.shape == (2, 384)
+
+
+def test_the_number_of_dimensions_is_asked_once(path: Path) -> None:
+    class Asked(Counting):
+        questions = 0
+
+        @property
+        def dimensions(self) -> int:
+            Asked.questions += 1
+            return 2
+
+        @dimensions.setter
+        def dimensions(self, value: int) -> None: ...
+
+    for _ in range(3):
+        assert cached(Asked(), VectorCache(path)).dimensions == 2
+    assert Asked.questions == 1
+
+
+def test_a_killed_run_goes_on_where_it_was(path: Path) -> None:
+    process = worker(path, "0-2000", 0.002)
+    assert process.stdout
+    for _ in range(3):
+        process.stdout.readline()
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    (kept,) = VectorCache(path).stats()
+    assert kept.entries >= 60
+    with sqlite3.connect(path) as check:
+        assert check.execute("pragma integrity_check").fetchone() == ("ok",)
+    check.close()
+    inner = Counting("slow")
+    inner.dimensions = 4
+    vectors = CachedEmbedder(inner, VectorCache(path)).embed([str(n) for n in range(60)])
+    assert inner.asked == []
+    assert vectors[:, 0].tolist() == list(range(60))
+
+
+def test_two_processes_at_once(path: Path) -> None:
+    both = [worker(path, numbers, 0.0) for numbers in ("0-300", "200-500")]
+    for process in both:
+        process.communicate(timeout=60)
+        assert process.returncode == 0
+    (kept,) = VectorCache(path).stats()
+    assert kept.entries == 501  # and the number of dimensions
+
+
+@pytest.mark.parametrize("damage", ["header", "middle"])
+def test_a_damaged_file_is_set_aside(path: Path, damage: str) -> None:
+    cache = VectorCache(path)
+    cache.put("m", {str(n).encode(): b"v" * 500 for n in range(2000)})
+    cache.close()
+    size = path.stat().st_size
+    with path.open("r+b") as file:
+        file.seek(0 if damage == "header" else 4096)
+        file.write(b"\xff" * (100 if damage == "header" else size - 4096))
+    again = VectorCache(path)
+    with pytest.warns(UserWarning, match="was damaged; it is now"):
+        assert again.get([b"1"]) == {}
+    again.put("m", {b"1": b"new"})
+    assert again.get([b"1"]) == {b"1": b"new"}
+    assert len(list(path.parent.glob("*.damaged-*"))) >= 1
+
+
+def test_two_that_find_the_damage_set_it_aside_once(path: Path) -> None:
+    both = [VectorCache(path), VectorCache(path)]
+    for cache in both:
+        cache.put("m", {b"1": b"v"})
+    for cache in both:
+        cache.close()
+    path.write_bytes(b"not a database" * 1000)
+    second = sqlite3.connect(path, isolation_level=None)
+    both[1]._connection, both[1]._process = second, os.getpid()
+    both[1]._file = path.stat().st_ino
+    with pytest.warns(UserWarning, match="was damaged"):
+        both[0].put("m", {b"2": b"new"})
+    assert both[1].get([b"1", b"2"]) == {b"2": b"new"}
+    assert len(list(path.parent.glob("*.damaged-*"))) == 1
+
+
+def test_travels_to_another_process(path: Path) -> None:
+    cache = VectorCache(path)
+    cache.put("m", {b"1": b"v"})
+    there = pickle.loads(pickle.dumps(CachedEmbedder(MiniLM(), cache)))
+    assert there.cache.get([b"1"]) == {b"1": b"v"}
+    assert there.identity == MiniLM().identity
+
+
+def test_a_home_that_cannot_be_written_to_is_one_warning(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    inner = Counting()
+    embedder = CachedEmbedder(inner, VectorCache(tmp_path / "file" / "v.sqlite"))
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        embedder.embed(["a"])
+        assert embedder.embed(["a", "bb"])[:, 0].tolist() == [1, 2]
+    (warning,) = told
+    assert "going on without it" in str(warning.message)
+    assert "CHUNKWISE_HOME" in str(warning.message)
+
+
+def test_a_full_disk_is_one_warning(path: Path) -> None:
+    cache = VectorCache(path)
+    cache.put("m", {b"1": b"kept"})
+    assert cache._connection is not None
+    cache._connection.execute("pragma max_page_count = 8")
+    with pytest.warns(UserWarning, match="full"):
+        cache.put("m", {str(n).encode(): b"v" * 5000 for n in range(50)})
+    cache.put("m", {b"2": b"not kept"})
+    assert VectorCache(path).get([b"1", b"2"]) == {b"1": b"kept"}
+
+
+def test_stats_and_clear(path: Path) -> None:
+    cache = VectorCache(path)
+    assert cache.stats() == []
+    assert cache.clear() == 0
+    assert not path.exists()
+    cache.put("minilm:1", {b"a": b"1234", b"b": b"1"})
+    cache.put("mini%_", {b"c": b"1"})
+    assert [(each.model, each.entries, each.bytes) for each in cache.stats()] == [
+        ("minilm:1", 2, 5),
+        ("mini%_", 1, 1),
+    ]
+    assert cache.clear("mini%") == 1
+    assert cache.get([b"a", b"c"]) == {b"a": b"1234"}
+    assert cache.clear() == 2
+    assert cache.stats() == []
+    assert cache.size() > 0
+
+
+def test_a_question_about_an_unreadable_cache_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "v.sqlite").mkdir()
+    with pytest.raises(ChunkwiseError, match="cannot use the cache"):
+        VectorCache(tmp_path / "v.sqlite").stats()
+
+
+def test_many_keys_at_once(path: Path) -> None:
+    cache = VectorCache(path)
+    values = {n.to_bytes(4, "little"): n.to_bytes(4, "big") for n in range(1700)}
+    cache.put("m", values)
+    assert cache.get(list(values)) == values
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_connection_does_not_cross_a_fork(path: Path) -> None:
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", FORK, str(path)], timeout=60)
+    assert done.returncode == 0
