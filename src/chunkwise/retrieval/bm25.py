@@ -1,0 +1,77 @@
+"""BM25, as Lucene computes it: many questions against all rows of a term table at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.retrieval.ranking import Ranking, best
+from chunkwise.retrieval.term_table import TermTable
+
+_QUESTIONS = 32
+"""Questions a block: more share no more words, and each costs its zeros for the words of the others."""
+_CELLS = 16_000_000
+"""Scores of a block at most, 64 MB: an index of many rows is asked fewer questions at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bm25:
+    """A score is summed in the order of the terms' hashes: the same in every run, whatever else is asked."""
+
+    table: TermTable
+    k1: float = 1.5
+    """How soon more of the same word adds nothing."""
+    b: float = 0.75
+    """How much a row pays for its length."""
+
+    def scores(self, queries: Sequence[NDArray[np.uint64]]) -> NDArray[np.float32]:
+        """Questions × rows; a question is its terms, those that stand there twice count twice."""
+        blocks = [np.empty((0, self.table.rows), dtype=np.float32), *self._blocks(queries)]
+        return np.concatenate(blocks)
+
+    def top(
+        self,
+        queries: Sequence[NDArray[np.uint64]],
+        depth: int,
+        allowed: NDArray[np.bool_] | None = None,
+    ) -> list[Ranking]:
+        """The best rows of each question among those allowed; rows that share no term with it are left out."""
+        rankings = []
+        for block in self._blocks(queries):
+            left_out = block <= 0 if allowed is None else (block <= 0) | ~allowed
+            block[left_out] = -np.inf
+            rankings += [best(scores, depth) for scores in block]
+        return rankings
+
+    def weights(self, hashes: NDArray[np.uint64]) -> Any:
+        """What each of these terms adds to the score of each row: a `scipy.sparse.csc_matrix`, rows × terms."""
+        matrix = self.table.matrix(hashes)
+        frequency = np.diff(matrix.indptr)
+        idf = np.log1p((self.table.rows - frequency + 0.5) / (frequency + 0.5))
+        damped = matrix.data + self._damp[matrix.indices]
+        value = np.repeat(idf, frequency) * matrix.data / damped
+        matrix.data = value.astype(np.float32)
+        return matrix
+
+    @cached_property
+    def _damp(self) -> NDArray[np.float64]:
+        """The count at which a term is worth half of the most it can be, a row: the longer, the more."""
+        length = self.table.length.astype(np.float64)
+        mean = float(length.mean()) if len(length) else 0.0
+        return self.k1 * (1 - self.b + self.b * length / (mean or 1.0))
+
+    def _blocks(self, queries: Sequence[NDArray[np.uint64]]) -> Iterator[NDArray[np.float32]]:
+        """Scores of some questions at a time."""
+        size = max(1, min(_QUESTIONS, _CELLS // max(self.table.rows, 1)))
+        for start in range(0, len(queries), size):
+            block = queries[start : start + size]
+            hashes, code = np.unique(np.concatenate(block), return_inverse=True)
+            wanted = np.zeros((len(hashes), len(block)), dtype=np.float32)
+            column = np.repeat(np.arange(len(block)), [len(query) for query in block])
+            np.add.at(wanted, (code, column), 1)
+            yield np.ascontiguousarray((self.weights(hashes) @ wanted).T)
