@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from chunkwise import Document
 from chunkwise.chunkers import registry
+from chunkwise.chunkers.by_meaning import ByMeaning
 from chunkwise.chunkers.sized import Sized
 from chunkwise.chunkers.tokens import Tokens
 from chunkwise.text.openai_tokenizer import OpenAITokenizer
 from chunkwise.text.tokenizers import get_tokenizer
+from hash_embedder import HashEmbedder
 
 INPUTS: dict[str, Callable[[int], str]] = {
     "prose": lambda n: "The lamp is lit at dusk, and it burns till dawn. " * (n // 49),
@@ -56,7 +58,8 @@ def work(name: str, text: str, overlap: int) -> tuple[int, int]:
     tokenizer = Recording()
     cls = registry.get(name)
     if issubclass(cls, Sized | Tokens):
-        chunker = cls(max_tokens=40, overlap=overlap, tokenizer=tokenizer)
+        model = {"model": HashEmbedder()} if issubclass(cls, ByMeaning) else {}
+        chunker = cls(max_tokens=40, overlap=overlap, tokenizer=tokenizer, **model)
     else:
         chunker = cls(**{"max_chars" if name == "characters" else "max_words": 40}, overlap=overlap)
     calls = 0

@@ -14,14 +14,22 @@ class Bounds(NamedTuple):
 
     help: str
     unit: str = ""
-    low: int | None = None
-    high: int | None = None
+    low: float | None = None
+    """A bound with a decimal point makes the parameter a fraction; else it is a whole number."""
+    high: float | None = None
     choices: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
 
     @property
-    def example(self) -> int:
-        return max(self.low or 0, 100)
+    def fraction(self) -> bool:
+        return isinstance(self.low, float)
+
+    @property
+    def needed(self) -> str:
+        """What kind of number, with an example."""
+        if self.fraction:
+            return f"a number is needed, such as {self.high}"
+        return f"a whole number is needed, such as {max(self.low or 0, 100)}"
 
 
 def param(
@@ -29,8 +37,8 @@ def param(
     help: str,
     *,
     unit: str = "",
-    low: int | None = None,
-    high: int | None = None,
+    low: float | None = None,
+    high: float | None = None,
     choices: tuple[str, ...] = (),
     aliases: tuple[str, ...] = (),
 ) -> Any:
@@ -66,10 +74,9 @@ def check(value: object) -> None:
             given is None and field.default is None
         ):
             continue
-        if isinstance(given, bool) or not isinstance(given, int):
-            raise InvalidParameter(
-                f"{field.name} is {given!r}; a whole number is needed, such as {allowed.example}"
-            )
+        kind = int | float if allowed.fraction else int
+        if isinstance(given, bool) or not isinstance(given, kind) or given != given:
+            raise InvalidParameter(f"{field.name} is {given!r}; {allowed.needed}")
         if allowed.low is not None and given < allowed.low:
             raise InvalidParameter(f"{field.name} is {given}; the least allowed is {allowed.low}")
         if allowed.high is not None and given > allowed.high:

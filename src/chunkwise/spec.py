@@ -62,6 +62,8 @@ def describe(name: str, strategy: object) -> str:
 def _show(value: object) -> str:
     if isinstance(value, tuple):
         return f"[{', '.join(map(_show, value))}]"
+    if isinstance(identity := getattr(value, "identity", None), str):
+        return repr(identity)  # a model given as an object
     if callable(value):
         return repr(
             getattr(value, "name", None) or getattr(value, "__qualname__", type(value).__name__)

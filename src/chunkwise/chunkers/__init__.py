@@ -28,6 +28,9 @@ registry = Registry(
         "sections": "chunkwise.chunkers.sections:Sections",
         "structure": "chunkwise.chunkers.structure:Structure",
         "code": "chunkwise.chunkers.code:Code",
+        "semantic": "chunkwise.chunkers.semantic:Semantic",
+        "cluster": "chunkwise.chunkers.cluster:Cluster",
+        "parent_child": "chunkwise.chunkers.parent_child:ParentChild",
     },
 )
 

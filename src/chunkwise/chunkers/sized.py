@@ -42,7 +42,7 @@ class Sized:
     overlap_sentences: int | None = param(
         None, "the same, in sentences instead", unit="sentences", low=0, high=1000
     )
-    min_tokens: int = param(
+    min_tokens: int | None = param(
         0,
         "smaller chunks join a neighbour where the limit allows",
         unit="tokens",
@@ -57,7 +57,7 @@ class Sized:
     def __post_init__(self) -> None:
         parameters.check(self)
         get_tokenizer(self.tokenizer)
-        if self.min_tokens > self.max_tokens:
+        if (self.min_tokens or 0) > self.max_tokens:
             raise InvalidParameter(
                 f"min_tokens ({self.min_tokens}) must not exceed max_tokens ({self.max_tokens})"
             )

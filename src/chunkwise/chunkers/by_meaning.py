@@ -1,0 +1,126 @@
+"""What the strategies share that cut by meaning: the model, the units they group, the limit their groups keep."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.chunkers.cuts import ArrayCuts, Cuts
+from chunkwise.chunkers.levels import clause_levels, glued, sentence_levels
+from chunkwise.chunkers.similarity import named_embedder, unit_vectors
+from chunkwise.chunkers.sized import LARGEST, Sized
+from chunkwise.core import Piece
+from chunkwise.errors import InvalidParameter, MissingExtra
+from chunkwise.models.embedder import Embedder
+from chunkwise.parameters import param
+from chunkwise.text.analysis import Analyzed
+
+_LONGEST_UNIT = 200
+"""Tokens of a sentence that hardly is one: text without marks is grouped in parts of this size."""
+
+_LEAST = 40
+"""Sentences have turns of phrase, which are no turns of the subject: alone they make no chunk."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByMeaning(Sized):
+    """Groups of sentences of about one meaning, each within the limit."""
+
+    name: ClassVar[str]
+
+    max_tokens: int = param(
+        800, "no chunk is larger", unit="tokens", low=1, high=LARGEST, aliases=("chunk_size",)
+    )
+    min_tokens: int | None = param(
+        None, "smaller chunks join the neighbour nearer in meaning where the limit allows; 40, at most "
+        "a quarter of the limit, where none is given",
+        unit="tokens", low=0, high=LARGEST,
+    )  # fmt: skip
+    model: str | Embedder = param(
+        "minilm", "minilm, another model by name, the path of a model.onnx, or an embedder"
+    )
+    vectors: str = param(
+        "own", "own: each sentence read by itself; late: as part of the text around it",
+        choices=("own", "late"),
+    )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.model, str) and not callable(getattr(self.model, "embed", None)):
+            raise InvalidParameter(
+                f"model is {self.model!r}; a name such as 'minilm' or an object with `embed` is needed"
+            )
+
+    @property
+    def least(self) -> int:
+        """The size below which a chunk joins a neighbour."""
+        return min(_LEAST, self.max_tokens // 4) if self.min_tokens is None else self.min_tokens
+
+    def units(self, document: Analyzed) -> NDArray[np.int64]:
+        """Starts of what is grouped: sentences, items, rows, each heading with what follows it."""
+        return glued(document, document.atoms(max_tokens=_LONGEST_UNIT))
+
+    def unit_vectors(self, document: Analyzed, units: NDArray[np.int64]) -> NDArray[np.float32]:
+        try:
+            made = named_embedder(self.model) if isinstance(self.model, str) else self.model
+            return unit_vectors(made, document, units, late=self.vectors == "late")
+        except MissingExtra as error:
+            raise MissingExtra(f"the strategy {self.name}", error.args[1]) from error
+
+    def grouped(
+        self, document: Analyzed, starts: NDArray[np.int64], within: Sequence[Cuts] = ()
+    ) -> list[Piece]:
+        """A chunk a group; one over the limit is cut at `within`, then sentences, clauses, words."""
+        sentences = sentence_levels(document)
+        packer = self.packer(
+            document,
+            [ArrayCuts(lambda: starts), *within, *sentences, *clause_levels(document)],
+            nested=True,
+            overlap_cuts=sentences[1],
+        )
+        pieces: list[Piece] = []
+        for start, end in pairwise([*starts.tolist(), len(document.text)]):
+            pieces.extend(packer.pack(start, end, floor=0))
+        return pieces
+
+    def joined(
+        self,
+        document: Analyzed,
+        pieces: list[Piece],
+        units: NDArray[np.int64],
+        similarity: NDArray[np.float64],
+    ) -> list[Piece]:
+        """Pieces below the least size joined with the neighbour nearer in meaning where the limit allows."""
+        if not self.least:
+            return pieces
+        measure = document.measure(self.tokenizer)
+
+        def together(left: Piece, right: Piece) -> Piece | None:
+            size = measure.count(left.start, right.end)
+            return Piece(left.start, right.end, "", size) if size <= self.max_tokens else None
+
+        def nearness(end: int) -> float:
+            """Of what stands before and behind the end of a piece."""
+            unit = int(units.searchsorted(end))
+            whole = unit < len(units) and not document.text[end : units[unit]].strip()
+            return float(similarity[unit - 1]) if whole else 1.0  # else inside of a sentence
+
+        waiting, kept = [*pieces], list[Piece]()
+        for index, piece in enumerate(waiting):
+            after = waiting[index + 1] if index + 1 < len(waiting) else None
+            if piece.token_count < self.least:
+                left = together(kept[-1], piece) if kept else None
+                right = together(piece, after) if after else None
+                if right and (not left or nearness(piece.end) > nearness(kept[-1].end)):
+                    waiting[index + 1] = right
+                    continue
+                if left:
+                    kept[-1] = left
+                    continue
+            kept.append(piece)
+        return kept

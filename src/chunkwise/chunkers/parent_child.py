@@ -1,0 +1,83 @@
+"""Small chunks to find, each with the larger stretch to hand out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from chunkwise.chunkers.cuts import ArrayCuts
+from chunkwise.chunkers.levels import clause_levels, glued, sentence_levels
+from chunkwise.chunkers.pack import Packer
+from chunkwise.chunkers.sized import LARGEST, Sized
+from chunkwise.core import Piece, Span
+from chunkwise.errors import InvalidParameter
+from chunkwise.parameters import param
+from chunkwise.text.analysis import Analyzed
+from chunkwise.text.tokenizers import TokenizerLike
+
+_PARENT_WORDS = {"words": 500, "section": 2000}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParentChild(Sized):
+    """Small chunks that each know the larger stretch around them, whole paragraphs or a section.
+
+    Use it where a question meets one sentence but the answer needs what stands around it.
+    """
+
+    max_tokens: int = param(
+        100, "no chunk is larger, in units of the tokenizer", unit="words", low=1, high=LARGEST,
+        aliases=("chunk_size", "child_size"),
+    )  # fmt: skip
+    tokenizer: TokenizerLike = param(
+        "words",
+        "words, characters, o200k_base, cl100k_base, the path of a tokenizer.json, or a function",
+    )
+    parent: str = param(
+        "words", "words: paragraphs up to parent_size; section: the whole section up to parent_size",
+        choices=tuple(_PARENT_WORDS),
+    )  # fmt: skip
+    parent_size: int | None = param(
+        None, "the largest parent: 500 words, of a section 2,000; a larger one is divided",
+        unit="words", low=1, high=LARGEST,
+    )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.tokenizer == "words" and self._parent_words < self.max_tokens:
+            raise InvalidParameter(
+                f"parent_size ({self._parent_words}) must not be smaller than max_tokens ({self.max_tokens})"
+            )
+
+    @property
+    def _parent_words(self) -> int:
+        return _PARENT_WORDS[self.parent] if self.parent_size is None else self.parent_size
+
+    def split(self, document: Analyzed) -> Sequence[Piece]:
+        packer = self.packer(document, [*sentence_levels(document), *clause_levels(document)])
+        pieces: list[Piece] = []
+        for parent in self._parents(document):
+            children = self.without_crumbs(document, packer.pack(parent.start, parent.end))
+            # A line of code may bring its indentation along, which the parent had no room for.
+            start = min(parent.start, children[0].start)
+            span = Span(start, parent.end)
+            pieces.extend(child._replace(parent=span) for child in children)
+        return pieces
+
+    def _parents(self, document: Analyzed) -> list[Piece]:
+        """They follow each other and leave out nothing but white space."""
+        packer = Packer(
+            document,
+            document.measure("words"),
+            self._parent_words,
+            [
+                ArrayCuts(lambda: glued(document, document.paragraphs)),
+                *sentence_levels(document),
+                *clause_levels(document),
+            ],
+        )
+        apart = self.parent == "section"
+        starts = document.sections.regions.tolist() if apart else [0]
+        bounds = pairwise([*starts, len(document.text)])
+        return [parent for start, end in bounds for parent in packer.pack(start, end)]
