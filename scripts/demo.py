@@ -22,6 +22,15 @@ STEPS = (
         'chunk CORPUS --strategy "sections(max_tokens=200)" -o out/chunks.parquet',
     ),
     (
+        "Make it findable: words and vectors, on this machine.",
+        'index CORPUS --strategy "sections(max_tokens=200)" --into out/kb',
+    ),
+    ("Ask.", 'search out/kb "how is leave approved?" -k 3'),
+    (
+        "The best 300 tokens for a question, as spans of whatever size fits.",
+        'search out/kb "how long is herring salted?" --budget 300',
+    ),
+    (
         "Draw the cuts on the documents: overlaps hatched, issues marked.",
         'chunk CORPUS --strategy "sentences(max_tokens=120, overlap=30)" --view out/cuts.html',
     ),

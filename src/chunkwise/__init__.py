@@ -10,10 +10,11 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from chunkwise.chunkers import describe_all as strategies
     from chunkwise.chunkers import get_strategy
-    from chunkwise.core import Block, Chunk, Document, Piece, Span
+    from chunkwise.core import Block, Chunk, Document, Hit, Piece, Query, Span
     from chunkwise.documents import LoadOptions, read
     from chunkwise.errors import ChunkwiseError, UnreadableDocument
     from chunkwise.pipeline import chunk, chunk_document, chunk_text
+    from chunkwise.retrieval.indexes import Index, index, open_index
     from chunkwise.text.analysis import Analyzed
 
 # Imported when first used: `import chunkwise` itself costs next to nothing.
@@ -23,14 +24,19 @@ _HOMES = {
     "Chunk": "chunkwise.core",
     "ChunkwiseError": "chunkwise.errors",
     "Document": "chunkwise.core",
+    "Hit": "chunkwise.core",
+    "Index": "chunkwise.retrieval.indexes",
     "LoadOptions": "chunkwise.documents",
     "Piece": "chunkwise.core",
+    "Query": "chunkwise.core",
     "Span": "chunkwise.core",
     "UnreadableDocument": "chunkwise.errors",
     "chunk": "chunkwise.pipeline",
     "chunk_document": "chunkwise.pipeline",
     "chunk_text": "chunkwise.pipeline",
     "get_strategy": "chunkwise.chunkers",
+    "index": "chunkwise.retrieval.indexes",
+    "open_index": "chunkwise.retrieval.indexes",
     "read": "chunkwise.documents",
     "strategies": "chunkwise.chunkers:describe_all",
 }
@@ -41,14 +47,19 @@ __all__ = [
     "Chunk",
     "ChunkwiseError",
     "Document",
+    "Hit",
+    "Index",
     "LoadOptions",
     "Piece",
+    "Query",
     "Span",
     "UnreadableDocument",
     "chunk",
     "chunk_document",
     "chunk_text",
     "get_strategy",
+    "index",
+    "open_index",
     "read",
     "strategies",
 ]

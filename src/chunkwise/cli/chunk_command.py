@@ -47,6 +47,8 @@ Exit status: 0 all read, 3 something was skipped (each with a line on stderr), 1
               help="Write the chunks: .jsonl, .parquet or .csv.")  # fmt: skip
 @click.option("--view", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.html",
               help="Write one self-contained page that shows the documents with their cuts.")  # fmt: skip
+@click.option("--context", type=click.Choice(["none", "headings"]), default="none", show_default=True,
+              help="Title and section path beside each chunk, in its context; its text stays the same.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="JSON lines on stdout, nothing else.")
 @click.option("-n", "--show", type=click.IntRange(0), default=12, show_default=True,
               help="Chunks to show in the terminal.")  # fmt: skip
@@ -99,6 +101,7 @@ def _documents(
     advance: Advance,
 ) -> Iterator[Chunked]:
     """Documents with their chunks; what cannot be read is a line on stderr."""
+    from chunkwise.chunkers.headings_context import with_headings
     from chunkwise.cli.messages import say_skipped
     from chunkwise.pipeline import Chunked, chunk_each
 
@@ -107,6 +110,8 @@ def _documents(
         paths, options["strategy"], options=load_options(options), jobs=jobs, leave_out=outputs
     ):
         if isinstance(outcome, Chunked):
+            if options["context"] == "headings":
+                outcome.chunks = with_headings(outcome.chunks, outcome.analyzed)
             summary.add(outcome)
             yield outcome
             advance(len(outcome.document.text), summary.note)

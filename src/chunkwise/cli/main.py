@@ -6,6 +6,7 @@ import importlib
 import io
 import signal
 import sys
+import warnings
 from typing import NoReturn
 
 import click
@@ -16,6 +17,11 @@ _COMMANDS = {
     "chunk": "Cut documents into chunks and save or look at them.",
     "profile": "Tell what a corpus looks like, before anything is chosen.",
     "strategies": "List every strategy, its parameters, and when to use it.",
+    "index": "Make an index that can be searched, or bring it up to date.",
+    "search": "Ask an index: the best chunks, or the best sentences within a budget.",
+    "models": "List the models, fetch their weights, check them.",
+    "cache": "Say what is kept of models' answers, and clear it.",
+    "doctor": "Check that everything chunkwise can use is there and works.",
 }
 
 _EXAMPLES = """
@@ -25,6 +31,9 @@ Examples:
   chunkwise chunk handbook/ -o chunks.parquet
   chunkwise chunk paper.pdf --strategy recursive --view cuts.html
   chunkwise strategies
+  chunkwise index handbook/ --into kb
+  chunkwise search kb "who approves leave?" --budget 1000
+  chunkwise doctor
 """
 
 
@@ -66,6 +75,13 @@ def group() -> None:
     """Find the chunking that works for your documents, and prove it."""
 
 
+def _tell(message: Warning | str, *_: object, **__: object) -> None:
+    """A warning is one line, as an error is; the place in our code it came from helps nobody."""
+    from chunkwise.cli.messages import say
+
+    say(message)
+
+
 def main() -> NoReturn:
     """Run a command; an error that was foreseen is one line on stderr, without a traceback."""
     from chunkwise.errors import ChunkwiseError, InvalidParameter, UnknownName
@@ -76,6 +92,7 @@ def main() -> NoReturn:
         # A pipe or an old console may know less than Unicode; a character is then spelled out.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    warnings.showwarning = _tell
     try:
         group(standalone_mode=False)
         sys.stdout.flush()

@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import Document
-
-
-class TermCounts(NamedTuple):
-    """How often each term occurs in each row: row `i` has the entries `first[i]` to `first[i + 1]`."""
-
-    first: NDArray[np.int64]
-    term: NDArray[np.uint64]
-    """Terms by their hash (`text.terms`), increasing within a row, none twice."""
-    times: NDArray[np.int32]
+from chunkwise.text.term_counts import TermCounts
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,6 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+_STRETCHES = 8
+"""Times the depth: into so many stretches scores are cut, whose best ones say what is not worth a look."""
+_SHORTEST = 8
+
 
 class Ranking(NamedTuple):
     """Chunk numbers and scores, best first."""
@@ -15,15 +19,42 @@ class Ranking(NamedTuple):
     scores: NDArray[np.float32]
 
 
+NOTHING = Ranking(np.empty(0, np.int64), np.empty(0, np.float32))
+
+
 def best(scores: NDArray[np.float32], depth: int) -> Ranking:
     """The `depth` highest of one question's scores; those of -inf are left out."""
-    depth = min(depth, len(scores))
-    if not depth:
-        return Ranking(np.empty(0, np.int64), np.empty(0, np.float32))
-    # All that tie with the last one in are looked at, so that the lower numbers stay.
-    least = np.partition(scores, len(scores) - depth)[len(scores) - depth]
-    numbers = np.flatnonzero(scores >= least)
-    numbers = numbers[np.isfinite(scores[numbers])]
+    if not min(depth, len(scores)):
+        return NOTHING
+    numbers = leading(scores, depth, floors(scores[None], depth)[0])
     order = np.lexsort((numbers, -scores[numbers]))[:depth]
     numbers = numbers[order].astype(np.int64)
     return Ranking(numbers, scores[numbers].astype(np.float32))
+
+
+def floors(scores: NDArray[np.float32], depth: int) -> NDArray[np.float32]:
+    """For each row a score that at least `depth` of its values reach, found without sorting them."""
+    rows, size = scores.shape
+    stretches = depth * _STRETCHES
+    length = size // stretches
+    if length < _SHORTEST:
+        return np.full(rows, -np.inf, np.float32)
+    # Each stretch is a comb over the row, so that the longest side is the one that lies in order.
+    tops = scores[:, : length * stretches].reshape(rows, length, stretches).max(axis=1)
+    return np.partition(tops, stretches - depth, axis=1)[:, stretches - depth]
+
+
+def leading(
+    scores: NDArray[np.float32], depth: int, floor: float = -np.inf, margin: float = 0.0
+) -> NDArray[np.intp]:
+    """The numbers of the `depth` highest scores and of all that come within `margin` of them, in order."""
+    numbers = np.flatnonzero(scores >= floor - margin)
+    found = scores[numbers]
+    if floor == -np.inf:
+        finite = np.isfinite(found)
+        numbers, found = numbers[finite], found[finite]
+    if len(numbers) <= depth:
+        return numbers
+    # All that tie with the last one in are kept, so that the lower numbers stay.
+    least = np.partition(found, len(found) - depth)[len(found) - depth]
+    return numbers[found >= least - margin]

@@ -1,0 +1,158 @@
+"""How fast several sizes are searched at once, and what an index for it weighs: 1,000 questions, 1,000,000 tokens."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+from pathlib import Path
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[1]
+if str(ROOT) not in sys.path:  # run as a file, not as a module
+    sys.path.insert(0, str(ROOT))
+
+from benchmarks import corpora  # noqa: E402
+from benchmarks.tables import table  # noqa: E402
+from chunkwise.core import Document  # noqa: E402
+from chunkwise.retrieval.atom_table import AtomTable  # noqa: E402
+from chunkwise.retrieval.multiscale import Multiscale  # noqa: E402
+from chunkwise.retrieval.term_table import TermTable  # noqa: E402
+from chunkwise.text.analysis import Analyzed  # noqa: E402
+from chunkwise.text.term_counts import joined  # noqa: E402
+from chunkwise.text.terms import document_terms, query_terms, rows  # noqa: E402
+
+BAR = 10.0
+"""Seconds for 1,000 questions over 1,000,000 tokens on two cores, words and vectors."""
+BUDGET = 1000
+DIMENSIONS = 384
+_DOCUMENT = 40_000
+"""Characters; long documents are cut into such, so that there are many."""
+
+
+class Measured(NamedTuple):
+    atoms: int
+    tokens: int
+    windows: int
+    prepare: float
+    words: float
+    both: float
+    peak: float
+    """Megabytes of memory the process ever held."""
+
+    def report(self) -> str:
+        seconds = [
+            ("prepare, once an index", self.prepare),
+            ("words", self.words),
+            ("words and vectors", self.both),
+        ]
+        verdict = "met" if self.both < BAR else "**missed**"
+        return "\n".join([
+            f"{self.tokens:,} tokens, {self.atoms:,} atoms, {self.windows:,} windows of all sizes; "
+            f"peak memory {self.peak:.0f} MB.\n",
+            table(["1,000 questions", "seconds"], [[name, f"{took:.2f}"] for name, took in seconds]),
+            "",
+            f"- words and vectors, bar {BAR:.0f} s: {verdict}",
+            "",
+        ])  # fmt: skip
+
+
+def _documents(tokens: int) -> list[Document]:
+    """Contracts or books where they are there, generated prose elsewhere, cut to size."""
+    if corpora.available("cuad"):
+        path = corpora.SHARED / "cuad" / "corpus.jsonl"
+        texts = [json.loads(line)["text"] for line in path.open(encoding="utf-8")]
+    else:
+        text = corpora.prose(5 * tokens)
+        texts = [text[at : at + _DOCUMENT] for at in range(0, len(text), _DOCUMENT)]
+    found, held = [], 0
+    for number, text in enumerate(texts):
+        document = Document(f"d{number}", text)
+        starts = Analyzed(document).measure().starts
+        if held + len(starts) > tokens:
+            document = Document(f"d{number}", text[: starts[tokens - held]])
+        found.append(document)
+        held += len(starts)
+        if held >= tokens:
+            break
+    return found
+
+
+def _atoms(documents: list[Document], seed: int) -> AtomTable:
+    """Real text; vectors by chance, which take as long as others."""
+    columns: list[tuple[np.ndarray, ...]] = []
+    counts = []
+    for number, document in enumerate(documents):
+        analyzed = Analyzed(document)
+        start = analyzed.atoms()
+        end = np.append(start[1:], len(document.text))
+        edges = analyzed.measure().starts.searchsorted(np.append(start, len(document.text)))
+        columns.append((np.full(len(start), number), start, end, np.diff(edges)))
+        counts.append(rows(document_terms(analyzed, "en"), start, end))
+    owner, start, end, tokens = (np.concatenate(each) for each in zip(*columns, strict=True))
+    rng = np.random.default_rng(seed)
+    return AtomTable(
+        document=owner.astype(np.int32),
+        start=start,
+        end=end,
+        tokens=tokens.astype(np.int32),
+        section=np.zeros(len(owner), np.int32),
+        terms=TermTable.of(joined(counts)),
+        vectors=rng.integers(-127, 128, (len(owner), DIMENSIONS)).astype(np.int8),
+        scale=rng.random(len(owner)).astype(np.float32),
+    )
+
+
+def _questions(documents: list[Document], count: int, seed: int) -> list[str]:
+    """Twelve words each, as they stand somewhere in the text."""
+    rng = random.Random(seed)
+    found: list[str] = []
+    while len(found) < count:
+        words = rng.choice(documents).text.split()
+        at = rng.randrange(max(1, len(words) - 12))
+        found.append(" ".join(words[at : at + 12]))
+    return found
+
+
+def measure(tokens: int = 1_000_000, questions: int = 1000, seed: int = 7) -> Measured:
+    """Wall time of one run after a short one that warms up."""
+    documents = _documents(tokens)
+    atoms = _atoms(documents, seed)
+    queries = [query_terms(text, ["en"]) for text in _questions(documents, questions, seed)]
+    vectors = np.random.default_rng(seed).normal(size=(questions, DIMENSIONS)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    retriever = Multiscale()
+    began = perf_counter()
+    prepared = retriever.prepare(atoms)
+    took = [perf_counter() - began]
+    retriever.search(prepared, queries[:20], vectors[:20], BUDGET)
+    for asked in (None, vectors):
+        began = perf_counter()
+        retriever.search(prepared, queries, asked, BUDGET)
+        took.append(perf_counter() - began)
+    windows = sum(map(len, prepared.sizes))
+    held = int(atoms.tokens.sum())
+    return Measured(len(atoms), held, windows, took[0], took[1], took[2], _peak())
+
+
+def _peak() -> float:
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return float("nan")
+    return int(status.read_text(encoding="utf-8").split("VmHWM:")[1].split()[0]) / 1e3
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tokens", type=int, default=1_000_000)
+    parser.add_argument("--questions", type=int, default=1000)
+    given = parser.parse_args()
+    print(measure(given.tokens, given.questions).report())
+
+
+if __name__ == "__main__":
+    main()

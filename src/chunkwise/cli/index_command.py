@@ -1,0 +1,162 @@
+"""`chunkwise index`."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from chunkwise.cli.inputs import (
+    SKIPPED,
+    chosen_inputs,
+    document_options,
+    jobs_option,
+    load_options,
+    worker_count,
+)
+
+if TYPE_CHECKING:
+    from chunkwise.retrieval import Index
+
+_EXAMPLES = """
+\b
+Examples:
+  chunkwise index handbook/ --into kb                     # then: chunkwise search kb "who approves leave?"
+  chunkwise index handbook/ --into kb                     # again: only what has changed is read
+  chunkwise index docs.zip more/ --into kb -s "sentences(max_tokens=200)" --context headings
+  chunkwise index corpus.jsonl --into kb --vectors none   # words alone: no model, and fast
+  chunkwise index handbook/ --into kb --rebuild -s sections
+\b
+Exit status: 0 all read, 3 something was skipped (each with a line on stderr), 1 an error, 2 wrong usage or value.
+"""
+
+
+@click.command("index", epilog=_EXAMPLES)
+@click.option("--into", metavar="PLACE",
+              help="Folder of the index, new or old; or postgresql://user@host/database?kb=name.")  # fmt: skip
+@click.option("-s", "--strategy", metavar="SPEC", show_default="structure",
+              help='How documents are cut: "name(parameter=value, …)"; see `chunkwise strategies`.')  # fmt: skip
+@click.option("--model", metavar="NAME", show_default="minilm",
+              help="What makes vectors: minilm, openai:NAME, https://HOST/v1#NAME, PATH/model.onnx …")  # fmt: skip
+@click.option("--vectors", metavar="KIND", show_default="late",
+              help="late: one pass for chunks and all sizes; own: a pass a chunk; both; none: words.")  # fmt: skip
+@click.option("--context", metavar="KIND", show_default="none",
+              help="Indexed beside each chunk: headings (title and section path), or none.")  # fmt: skip
+@click.option("--language", metavar="CODE", show_default="auto",
+              help="Of the words: auto (told for every document), en, de …, or none.")  # fmt: skip
+@click.option(
+    "--rebuild", is_flag=True, help="Make the index anew, with other settings if you like."
+)
+@click.option(
+    "--json", "as_json", is_flag=True, help="The summary as JSON on stdout, nothing else."
+)
+@jobs_option
+@document_options
+def command(inputs: tuple[str, ...], **options: Any) -> None:
+    """Make an index that can be searched, or bring it up to date.
+
+    INPUTS are files, folders, globs, archives or '-', as for `chunkwise chunk`. The index then holds exactly these
+    documents: new and changed ones are read, unchanged ones kept, those that are gone removed. What is not said
+    stays as the index was made before.
+    """
+    if not options["into"]:
+        raise click.UsageError("where to? name a folder for the index: --into kb")
+    from chunkwise.cli.messages import say, say_skipped
+    from chunkwise.cli.progress import bytes_of, progress
+    from chunkwise.retrieval import index
+
+    paths = chosen_inputs(inputs)
+    began = time.monotonic()
+    _fetch_weights(options)
+    total = bytes_of(paths)
+    with progress("indexing", total, options["quiet"]) as advance:
+        made = index(
+            paths, options["strategy"], into=options["into"], model=options["model"], vectors=options["vectors"],
+            context=options["context"], language=options["language"], options=load_options(options),
+            on_skip=None if options["strict"] else say_skipped, jobs=worker_count(options["jobs"], total),
+            advance=advance, rebuild=options["rebuild"],
+        )  # fmt: skip
+    summary = _summary(made, options["into"], time.monotonic() - began)
+    if not options["quiet"]:
+        for note in summary["notes"]:
+            say(note)
+        click.echo(_told(summary), err=True)
+    if options["as_json"]:
+        click.echo(json.dumps(summary, ensure_ascii=False))
+    if not summary["documents"]:
+        say("no document was read; the index is empty")
+    if summary["skipped"] or not summary["documents"]:
+        sys.exit(SKIPPED)
+
+
+def _fetch_weights(options: dict[str, Any]) -> None:
+    """With a bar of their own, where the index will need them; wrong values are for the index itself to refuse."""
+    from pathlib import Path
+
+    from chunkwise.cli.weights import fetch_weights
+    from chunkwise.retrieval.embedded.store.manifest import NAME, read_manifest
+    from chunkwise.retrieval.settings import VECTORS
+
+    folder = Path(options["into"])
+    if (folder / NAME).is_file() and not options["rebuild"]:
+        model = read_manifest(folder).settings.model
+    else:
+        model = "" if options["vectors"] == "none" else options["model"] or "minilm"
+    if options["vectors"] in (None, *VECTORS):
+        fetch_weights(model, options["quiet"])
+
+
+def _summary(made: Index, into: str, seconds: float) -> dict[str, Any]:
+    from chunkwise.cli.index_place import shown_place
+
+    changes, stats, settings = made.changes, made.stats(), made.settings
+    assert changes is not None
+    return {
+        "into": shown_place(into),
+        "documents": stats.documents,
+        "added": changes.added,
+        "changed": changes.changed,
+        "removed": changes.removed,
+        "unchanged": changes.unchanged,
+        "skipped": changes.skipped,
+        "chunks": stats.chunks,
+        "tokens": stats.tokens,
+        "bytes": stats.bytes,
+        "strategy": settings.strategy,
+        "model": settings.model,
+        "vectors": settings.vectors,
+        "context": settings.context,
+        "language": settings.language,
+        "notes": list(changes.notes),
+        "seconds": round(seconds, 3),
+    }
+
+
+def _told(summary: dict[str, Any]) -> str:
+    """What was done, what is there now, and what to do with it."""
+    from chunkwise.profile.wording import counted
+
+    names = ("added", "changed", "removed", "unchanged", "skipped")
+    done = ", ".join(f"{summary[name]:,} {name}" for name in names if summary[name])
+    into = summary["into"]
+    lines = [
+        f"{into}: {counted(summary['documents'], 'document')} ({done or 'nothing done'})",
+        f"{counted(summary['chunks'], 'chunk')} of {counted(summary['tokens'], 'token')} by {summary['strategy']}, "
+        f"{summary['model'] or 'words alone'}; {_size(summary['bytes'])}, {summary['seconds']:.1f} s",
+    ]  # fmt: skip
+    if summary["documents"]:
+        lines.append(f'try: chunkwise search {shlex.quote(into)} "your question"')
+    return "\n".join(lines)
+
+
+def _size(count: int) -> str:
+    size = float(count)
+    for unit in ("bytes", "kB", "MB"):
+        if size < 1000:
+            return f"{size:,.0f} {unit}" if unit == "bytes" else f"{size:,.1f} {unit}"
+        size /= 1000
+    return f"{size:,.1f} GB"

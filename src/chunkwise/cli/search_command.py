@@ -1,0 +1,182 @@
+"""`chunkwise search`."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from chunkwise.cli.inputs import SKIPPED
+from chunkwise.errors import ChunkwiseError, InvalidParameter
+
+if TYPE_CHECKING:
+    from chunkwise.core import Hit, Query
+    from chunkwise.models.embedder import Embedder
+    from chunkwise.retrieval import Index
+    from chunkwise.retrieval.filters import Filter
+
+_EXAMPLES = """
+\b
+Examples:
+  chunkwise search kb "who approves leave?"                    # the five best chunks
+  chunkwise search kb "who approves leave?" --budget 1000      # the best sentences, 1,000 tokens of them
+  chunkwise search kb leave in writing -k 3 --retriever bm25   # words need no quotes
+  chunkwise search kb "leave" --only-document "handbook/*" --section approval --json
+  chunkwise search kb --queries questions.jsonl -k 10 --json > hits.jsonl
+  chunkwise search kb "night shift" --retriever "hybrid(dense=1, fusion='ranks')" --neighbours 1 --mmr 0.7
+\b
+Exit status: 0 searched, 3 a question was skipped (a line on stderr), 1 an error, 2 wrong usage or value.
+"""
+
+
+@click.command("search", epilog=_EXAMPLES)
+@click.argument("place", metavar="INDEX")
+@click.argument("words", nargs=-1, metavar="[QUESTION]...")
+@click.option(
+    "-k", "count", type=int, metavar="N", show_default="5 without a budget", help="Hits at most."
+)
+@click.option("--budget", type=int, metavar="TOKENS", help="Tokens at most, in all hits together.")
+@click.option("--retriever", metavar="SPEC", show_default="multiscale with a budget, else hybrid",
+              help="bm25, dense, hybrid, multiscale; parameters in brackets.")  # fmt: skip
+@click.option("--queries", metavar="FILE",
+              help="Many questions: JSON lines or list (query_id, query), or one a line; '-': stdin.")  # fmt: skip
+@click.option(
+    "--only-document", multiple=True, metavar="ID", help="Search these documents: ids or patterns."
+)
+@click.option(
+    "--section", multiple=True, metavar="WORDS", help="Search sections whose path has these words."
+)
+@click.option("--pages", metavar="3-5", help="Search these pages.")
+@click.option(
+    "--neighbours",
+    type=int,
+    default=0,
+    metavar="N",
+    help="Hand out the N chunks on either side, too.",
+)
+@click.option(
+    "--mmr",
+    type=float,
+    metavar="0…1",
+    help="Fewer hits that say the same: 1 relevance alone, 0 diversity alone.",
+)
+@click.option("--rerank", metavar="MODEL",
+              help="Read the best again: https://HOST/rerank#NAME, cohere:NAME, PATH/model.onnx …")  # fmt: skip
+@click.option("--full", is_flag=True, help="Show the whole text of every hit.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="JSON lines on stdout, nothing else: one a hit."
+)
+@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+def command(place: str, words: tuple[str, ...], **options: Any) -> None:
+    """Ask an index; hits are exact places in your documents.
+
+    INDEX is what `chunkwise index` made: a folder, or postgresql://…. The words of the QUESTION need no quotes.
+    """
+    skipped: list[str] = []
+    queries = _queries(words, options["queries"], skipped)
+    only = _filter(options)
+    from chunkwise.cli.index_place import shown_place
+    from chunkwise.retrieval import open_index
+    from chunkwise.retrieval.searching.search import search
+
+    index = open_index(place)
+    if not len(index):
+        shown = shown_place(place)
+        raise ChunkwiseError(
+            f"{shown} is an index without documents; fill it: chunkwise index DOCUMENTS --into {shown}"
+        )
+    found = search(
+        index.source, queries, k=options["count"], budget=options["budget"], retriever=options["retriever"], only=only,
+        neighbours=options["neighbours"], mmr=options["mmr"], rerank=options["rerank"],
+        embedder=lambda: _embedder(index, options["quiet"]),
+    )  # fmt: skip
+    if options["as_json"]:
+        _write(queries, found)
+    else:
+        _show(index, queries, found, options["full"])
+    if skipped:
+        sys.exit(SKIPPED)
+
+
+def _queries(words: tuple[str, ...], file: str | None, skipped: list[str]) -> list[Query]:
+    from chunkwise.cli.messages import say_skipped
+    from chunkwise.cli.questions import read_questions
+    from chunkwise.core import Query
+
+    if words and file:
+        raise click.UsageError("a question and --queries: give one of them")
+    if file:
+
+        def bad(problem: str) -> None:
+            skipped.append(problem)
+            say_skipped(problem)
+
+        queries = read_questions(file, bad)
+        if not queries:
+            raise ChunkwiseError(f"no question in {'standard input' if file == '-' else file}")
+        return queries
+    if not words:
+        raise click.UsageError(
+            'nothing to ask: write the question behind the index, or name a file: --queries FILE ("-": stdin)'
+        )
+    question = " ".join(words)
+    if not question.strip():
+        raise InvalidParameter("the question is empty; write what you look for")
+    return [Query("1", question)]
+
+
+def _filter(options: dict[str, Any]) -> Filter:
+    from chunkwise.retrieval.filters import Filter
+
+    pages = None
+    if options["pages"] is not None:
+        match = re.fullmatch(r"\s*(\d{1,9})\s*(?:[-–:]\s*(\d{1,9})\s*)?", options["pages"])
+        pages = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
+        if not 1 <= pages[0] <= pages[1]:
+            raise InvalidParameter(
+                f"pages is {options['pages']!r}; a page from 1, or a first and a last one: 3-5"
+            )
+    return Filter(options["only_document"], options["section"], pages)
+
+
+def _embedder(index: Index, quiet: bool) -> Embedder:
+    """The index's own model; its weights are fetched with a bar where they are not here yet."""
+    from chunkwise.cli.weights import fetch_weights
+    from chunkwise.models import get_embedder
+
+    try:
+        fetch_weights(index.settings.model, quiet)
+    except ChunkwiseError as error:
+        raise ChunkwiseError(f"{error}; without a model: --retriever bm25") from None
+    return get_embedder(index.settings.model)
+
+
+def _write(queries: Sequence[Query], found: Sequence[Sequence[Hit]]) -> None:
+    from chunkwise.output.hit_row import hit_row
+
+    if isinstance(sys.stdout, io.TextIOWrapper):  # JSON is UTF-8, whatever the console is
+        sys.stdout.reconfigure(encoding="utf-8")
+    for query, hits in zip(queries, found, strict=True):
+        for hit in hits:
+            sys.stdout.write(json.dumps(hit_row(query, hit), ensure_ascii=False) + "\n")
+
+
+def _show(
+    index: Index, queries: Sequence[Query], found: Sequence[Sequence[Hit]], full: bool
+) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    from chunkwise.report.hits_terminal import render_hits
+    from chunkwise.report.plain_text import one_line
+
+    console = Console(highlight=False)
+    for query, hits in zip(queries, found, strict=True):
+        if len(queries) > 1:
+            console.print(Text(f"\n{one_line(query.id, 40)}  {one_line(query.text, 300)}", "bold"))
+        render_hits(hits, query.text, console, languages=index.source.languages, full=full)

@@ -1,0 +1,199 @@
+"""An index as arrays, wherever they lie: in memory, or in files that are mapped into it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.core import Document
+from chunkwise.errors import InvalidParameter
+from chunkwise.retrieval.atom_table import AtomTable
+from chunkwise.retrieval.bm25 import Bm25
+from chunkwise.retrieval.embedded.documents_cache import DocumentsCache
+from chunkwise.retrieval.embedded.encode import document_of
+from chunkwise.retrieval.embedded.layout import Arrays
+from chunkwise.retrieval.embedded.masks import Table, document_mask, page_mask, section_mask
+from chunkwise.retrieval.embedded.nearest import nearest
+from chunkwise.retrieval.embedded.sink import term_table
+from chunkwise.retrieval.embedded.strings import Strings
+from chunkwise.retrieval.filters import Filter
+from chunkwise.retrieval.ranking import Ranking
+from chunkwise.retrieval.searchable import Bounds, FoundChunk
+from chunkwise.retrieval.settings import Settings
+from chunkwise.text.terms import query_terms
+
+_FILTERS = 32
+"""Masks kept: the same few filters come again and again."""
+
+
+class EmbeddedIndex:
+    """`Searchable`; nothing is read or computed before it is asked for."""
+
+    def __init__(self, arrays: Arrays, settings: Settings, languages: Sequence[str]) -> None:
+        self.arrays = arrays
+        self.settings = settings
+        self.languages = tuple(languages)
+        self._documents = DocumentsCache(self._read_document)
+        self._masks: dict[tuple[Table, Filter], NDArray[np.bool_] | None] = {}
+
+    def _array(self, name: str) -> Any:
+        return self.arrays[name]
+
+    def _strings(self, table: str) -> Strings:
+        return Strings(self._array(f"{table}.first"), self._array(f"{table}.bytes"))
+
+    @property
+    def document_count(self) -> int:
+        return len(self._array("chunk.first")) - 1
+
+    @property
+    def chunk_count(self) -> int:
+        return len(self._array("chunk.start"))
+
+    def words(self, queries: Sequence[str], depth: int, only: Filter) -> list[Ranking]:
+        terms = [query_terms(query, self.languages) for query in queries]
+        return self._bm25.top(terms, depth, self.allowed("chunk", only))
+
+    @cached_property
+    def _bm25(self) -> Bm25:
+        return Bm25(term_table(self.arrays, "chunk"))
+
+    def nearest(self, vectors: NDArray[np.float32], depth: int, only: Filter) -> list[Ranking]:
+        stored = self._vectors
+        if vectors.ndim != 2 or vectors.shape[1] != stored.shape[1]:
+            raise InvalidParameter(
+                f"the questions' vectors have the shape {vectors.shape}; the index has {stored.shape[1]} dimensions"
+            )
+        return nearest(stored, vectors, depth, self.allowed("chunk", only))
+
+    @property
+    def _vectors(self) -> NDArray[np.float32]:
+        if "chunk.vector" not in self.arrays:
+            raise InvalidParameter(
+                "this index was made without vectors (vectors='none'): search by words (bm25), or make it again"
+            )
+        found: NDArray[np.float32] = self._array("chunk.vector")
+        return found
+
+    def chunks(self, numbers: Sequence[int]) -> list[FoundChunk]:
+        index = np.asarray(numbers, np.int64)
+        first = self._array("chunk.first")
+        documents = first.searchsorted(index, "right") - 1
+        columns = [
+            self._array(f"chunk.{name}")[index].tolist()
+            for name in ("start", "end", "tokens", "section", "parent")
+        ]
+        contexts = self._strings("context")
+        return [
+            FoundChunk(
+                number, document, number - begin, start, end, tokens,
+                self._path(document, section), (parent[0], parent[1]), contexts[number],
+            )
+            for number, document, begin, start, end, tokens, section, parent in zip(
+                index.tolist(), documents.tolist(), first[documents].tolist(), *columns, strict=True
+            )
+        ]  # fmt: skip
+
+    def _path(self, document: int, section: int) -> tuple[str, ...]:
+        return self.section_path(int(self._array("path.first")[document]) + section)
+
+    def section_path(self, number: int) -> tuple[str, ...]:
+        """The path behind a section number of the atom table."""
+        return tuple(json.loads(self._strings("title")[number]))
+
+    def chunk_vectors(self, numbers: Sequence[int]) -> NDArray[np.float32]:
+        return self._vectors[np.asarray(numbers, np.int64)]
+
+    def chunk_range(self, document: int) -> tuple[int, int]:
+        low, high = self._array("chunk.first")[document : document + 2].tolist()
+        return low, high
+
+    def document(self, number: int) -> Document:
+        return self._documents.get(number)
+
+    def _read_document(self, number: int) -> Document:
+        id, record, text = (self._strings(name)[number] for name in ("id", "record", "text"))
+        return document_of(id, record, text, tuple(self._pages(number).tolist()))
+
+    def _pages(self, document: int) -> NDArray[np.int64]:
+        low, high = self._array("page.first")[document : document + 2].tolist()
+        found: NDArray[np.int64] = self._array("page.start")[low:high]
+        return found
+
+    def text_of(self, table: str, number: int) -> str:
+        """The `id`, `record` or `text` of a document."""
+        return self._strings(table)[number]
+
+    def fingerprints(self) -> list[str]:
+        """Of all documents, in order."""
+        rows = self._array("document.fingerprint")
+        return [row.tobytes().hex() for row in rows]
+
+    def contexts(self) -> list[str]:
+        """What is indexed beside each chunk."""
+        return self._strings("context").all()
+
+    def ids(self) -> list[str]:
+        """The ids of all documents, in order."""
+        return self._strings("id").all()
+
+    def atoms(self, document: int) -> Bounds:
+        low, high = self._array("atom.first")[document : document + 2].tolist()
+        return Bounds(
+            *(self._array(f"atom.{name}")[low:high] for name in ("start", "end", "tokens"))
+        )
+
+    def atom_table(self) -> AtomTable:
+        """All atoms; those of an index without late vectors have words alone."""
+        return self._atom_table
+
+    @cached_property
+    def _atom_table(self) -> AtomTable:
+        return AtomTable(
+            document=self._owner("atom"),
+            start=self._array("atom.start"),
+            end=self._array("atom.end"),
+            tokens=self._array("atom.tokens"),
+            section=self._section("atom").astype(np.int32),
+            terms=term_table(self.arrays, "atom"),
+            vectors=self._array("atom.vector") if "atom.vector" in self.arrays else None,
+            scale=self._array("atom.scale") if "atom.scale" in self.arrays else None,
+        )
+
+    def _owner(self, table: Table) -> NDArray[np.int32]:
+        """The document of every row."""
+        sizes = np.diff(self._array(f"{table}.first"))
+        return np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+
+    def _section(self, table: Table) -> NDArray[np.int64]:
+        """The section path of every row, numbered across the index."""
+        found: NDArray[np.int64] = self._array("path.first")[self._owner(table)] + self._array(
+            f"{table}.section"
+        )
+        return found
+
+    def allowed(self, table: Table, only: Filter) -> NDArray[np.bool_] | None:
+        """The chunks or atoms a filter takes; None: all."""
+        if not only:
+            return None
+        key = table, only
+        if key not in self._masks:
+            if len(self._masks) >= _FILTERS:
+                self._masks.pop(next(iter(self._masks)), None)
+            self._masks[key] = self._mask(table, only)
+        return self._masks[key]
+
+    def _mask(self, table: Table, only: Filter) -> NDArray[np.bool_]:
+        taken = document_mask(self._strings("id"), only)[self._owner(table)]
+        if only.sections:
+            taken &= section_mask(self._strings("title"), only)[self._section(table)]
+        if only.pages:
+            pages = [self._pages(number) for number in range(self.document_count)]
+            start, end = (self._array(f"{table}.{name}") for name in ("start", "end"))
+            taken &= page_mask(pages, self._array(f"{table}.first"), start, end, only)
+        return taken

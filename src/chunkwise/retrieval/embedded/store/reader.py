@@ -1,0 +1,48 @@
+"""Opening an index folder: the manifest is read, everything else only mapped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from chunkwise.errors import ChunkwiseError
+from chunkwise.retrieval.embedded.layout import Arrays
+from chunkwise.retrieval.embedded.store.files import is_whole, mapped
+from chunkwise.retrieval.embedded.store.manifest import Manifest, read_manifest
+
+_TRIES = 5
+
+
+def open_folder(folder: Path) -> tuple[Manifest, Arrays]:
+    """What is in the folder now; a writer that comes later does not change it."""
+    manifest = read_manifest(folder)
+    for _ in range(_TRIES):
+        try:
+            home = folder / manifest.generation
+            return manifest, {
+                name: mapped(home / name, each) for name, each in manifest.files.items()
+            }
+        except FileNotFoundError as error:
+            # A writer may have put a new generation in place between the two looks.
+            before, manifest = manifest, read_manifest(folder)
+            if before.generation == manifest.generation:
+                raise ChunkwiseError(
+                    f"{error.filename} is missing: the index is damaged; make it again with rebuild=True "
+                    "(chunkwise index --rebuild)"
+                ) from error
+        except OSError as error:
+            raise ChunkwiseError(
+                f"cannot read {error.filename}: {error.strerror or error}"
+            ) from error
+    raise ChunkwiseError(f"{folder} is written faster than it can be opened; try again")
+
+
+def verify(folder: Path) -> None:
+    """Reads every byte and compares it with what was written; an error names the first file that differs."""
+    manifest, _ = open_folder(folder)
+    for name, stored in manifest.files.items():
+        path = folder / manifest.generation / name
+        if not is_whole(path, stored):
+            raise ChunkwiseError(
+                f"{path} has other bytes than were written: the index is damaged; make it again with rebuild=True "
+                "(chunkwise index --rebuild)"
+            )

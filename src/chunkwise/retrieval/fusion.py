@@ -1,0 +1,60 @@
+"""Several rankings of the same chunks made into one: by scaled scores, or by ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.retrieval.ranking import Ranking
+
+RANK_CONSTANT = 60
+"""Of Cormack, Clarke and Büttcher (2009): how little the very first ranks stand out."""
+
+
+class Side(NamedTuple):
+    """One ranking, how much it counts, and the score that is worth nothing."""
+
+    ranking: Ranking
+    weight: float = 1.0
+    floor: float | None = None
+    """None: the score of the last chunk in the ranking."""
+
+
+def by_scores(sides: Sequence[Side], depth: int) -> Ranking:
+    """Sum of (score − floor) / (best − floor), weighted; a chunk that a side does not have gets 0 from it."""
+    return _summed(
+        [(side.ranking.numbers, side.weight * scaled(side.ranking.scores, side.floor)) for side in sides], depth
+    )  # fmt: skip
+
+
+def by_ranks(sides: Sequence[Side], depth: int, constant: int = RANK_CONSTANT) -> Ranking:
+    """Sum of 1 / (constant + rank), weighted: reciprocal rank fusion."""
+    return _summed(
+        [
+            (side.ranking.numbers, side.weight / (constant + np.arange(1, len(side.ranking.numbers) + 1)))
+            for side in sides
+        ],
+        depth,
+    )  # fmt: skip
+
+
+def scaled(scores: NDArray[np.float32], floor: float | None = None) -> NDArray[np.float64]:
+    """Scores, best first, as shares of the way from the floor to the best; all the same: all 1."""
+    if not len(scores):
+        return np.empty(0, np.float64)
+    exact = scores.astype(np.float64)
+    least = exact[-1] if floor is None else floor
+    spread = exact[0] - least
+    return (exact - least) / spread if spread > 0 else np.ones(len(exact))
+
+
+def _summed(parts: Sequence[tuple[NDArray[np.int64], NDArray[np.float64]]], depth: int) -> Ranking:
+    numbers, place = np.unique(np.concatenate([part[0] for part in parts]), return_inverse=True)
+    points = np.bincount(place, np.concatenate([part[1] for part in parts]), len(numbers)).astype(
+        np.float32
+    )
+    order = np.lexsort((numbers, -points))[:depth]
+    return Ranking(numbers[order].astype(np.int64), points[order])

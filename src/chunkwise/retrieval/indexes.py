@@ -1,0 +1,206 @@
+"""What users hold: an index that can be asked, brought up to date and looked at."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, overload
+
+from chunkwise.core import Advance, Hit, Query
+from chunkwise.documents import LoadOptions, OnSkip
+from chunkwise.errors import InvalidParameter
+from chunkwise.models.embedder import Embedder
+from chunkwise.models.reranker import Reranker
+from chunkwise.pipeline import StrategyLike
+from chunkwise.retrieval.embedded.index import EmbeddedIndex
+from chunkwise.retrieval.embedded.stats import Stats, stats_of
+from chunkwise.retrieval.embedded.store import lock
+from chunkwise.retrieval.embedded.store.reader import verify
+from chunkwise.retrieval.filters import EVERYTHING, Filter
+from chunkwise.retrieval.making import indexing
+from chunkwise.retrieval.making.changes import Changes
+from chunkwise.retrieval.making.choice import Choice, Given
+from chunkwise.retrieval.making.gather import Material, Reading
+from chunkwise.retrieval.making.lazy_embedder import LazyEmbedder
+from chunkwise.retrieval.retrievers import Retriever
+from chunkwise.retrieval.searching.search import search
+from chunkwise.retrieval.settings import Context, Settings, Vectors
+
+if TYPE_CHECKING:
+    from chunkwise.retrieval.postgres import PostgresIndex
+
+_SERVER = ("postgresql://", "postgres://")
+
+
+class Index:
+    """Documents that can be asked; lives in memory, in a folder or on a server."""
+
+    def __init__(
+        self,
+        source: EmbeddedIndex | PostgresIndex,
+        model: LazyEmbedder | None,
+        place: Path | str | None = None,
+        strategy: StrategyLike | None = None,
+        changes: Changes | None = None,
+    ) -> None:
+        self.source = source
+        """What retrievers work on."""
+        self.place = place
+        """A folder, or the address of a server; None: memory."""
+        self.changes = changes
+        """What the last update did; None: the index was only opened."""
+        self._model = model
+        self._strategy = strategy
+
+    @property
+    def settings(self) -> Settings:
+        """What the index was made with."""
+        return self.source.settings
+
+    @overload
+    def search(  # type: ignore[overload-overlap]
+        self, queries: str, *, k: int | None = ..., budget: int | None = ...,
+        retriever: str | Retriever | None = ..., only: Filter = ..., neighbours: int = ...,
+        mmr: float | None = ..., rerank: str | Reranker | None = ...,
+    ) -> list[Hit]: ...  # fmt: skip
+
+    @overload
+    def search(
+        self, queries: Sequence[str | Query], *, k: int | None = ..., budget: int | None = ...,
+        retriever: str | Retriever | None = ..., only: Filter = ..., neighbours: int = ...,
+        mmr: float | None = ..., rerank: str | Reranker | None = ...,
+    ) -> list[list[Hit]]: ...  # fmt: skip
+
+    def search(
+        self,
+        queries: str | Sequence[str | Query],
+        *,
+        k: int | None = None,
+        budget: int | None = None,
+        retriever: str | Retriever | None = None,
+        only: Filter = EVERYTHING,
+        neighbours: int = 0,
+        mmr: float | None = None,
+        rerank: str | Reranker | None = None,
+    ) -> list[Hit] | list[list[Hit]]:
+        """The best places for a question, or for each of several.
+
+        At most `k` hits, at most `budget` tokens in all; `retriever` is bm25, dense, hybrid or multiscale.
+        """
+        found = search(
+            self.source, queries, k=k, budget=budget, retriever=retriever, only=only,
+            neighbours=neighbours, mmr=mmr, rerank=rerank, embedder=self._model,
+        )  # fmt: skip
+        return found[0] if isinstance(queries, str) else found
+
+    def update(
+        self,
+        inputs: Material,
+        *,
+        options: LoadOptions | None = None,
+        on_skip: OnSkip | None = None,
+        jobs: int = 1,
+        advance: Advance | None = None,
+    ) -> Changes:
+        """Makes the index one of exactly these documents; what has not changed is not made again."""
+        model = self._model.given if self._model else None
+        given = Given(self._strategy, model)
+        reading = Reading(inputs, options, on_skip, jobs, (), advance)
+        if self.place is None:
+            assert isinstance(self.source, EmbeddedIndex)
+            self.source, _, self.changes = indexing.into_memory(reading, given, self.source)
+        else:
+            self.source, _, self.changes = _into(self.place, reading, given, False, lock.WAIT)
+        return self.changes
+
+    def stats(self) -> Stats:
+        """How much is in it, and how large it is."""
+        source = self.source
+        return stats_of(source) if isinstance(source, EmbeddedIndex) else source.stats()
+
+    def verify(self) -> None:
+        """Reads an index in a folder byte by byte; an error says what is damaged."""
+        if isinstance(self.place, Path):
+            verify(self.place)
+
+    def __len__(self) -> int:
+        """The number of its documents."""
+        return self.source.document_count
+
+    def __repr__(self) -> str:
+        where = f"in {self.place or 'memory'}"
+        if not isinstance(self.source, EmbeddedIndex):
+            where = f"at {self.source.place.shown}"  # without the password
+        return (
+            f"<Index {where}: {len(self):,} documents, {self.source.chunk_count:,} chunks, "
+            f"{self.settings.strategy}, {self.settings.model or 'words alone'}>"
+        )
+
+
+def index(
+    inputs: Material,
+    strategy: StrategyLike | None = None,
+    *,
+    into: str | os.PathLike[str] | None = None,
+    model: str | Embedder | None = None,
+    vectors: Vectors | None = None,
+    context: Context | None = None,
+    language: str | None = None,
+    tokenizer: str | None = None,
+    options: LoadOptions | None = None,
+    on_skip: OnSkip | None = None,
+    jobs: int = 1,
+    advance: Advance | None = None,
+    leave_out: Collection[Path] = (),
+    rebuild: bool = False,
+    wait: float = lock.WAIT,
+) -> Index:
+    """An index of files, folders, globs and archives (or of documents): in memory, in a folder, on a server.
+
+    What is not said is as the index was made before, or as usual: strategy "structure", model "minilm", vectors
+    "late", context "none", language "auto". An index that is there is brought up to date: new and changed documents
+    are read, those no longer among the inputs removed. `wait` is for how many seconds another writer is waited for.
+    """
+    given = Given(strategy, model, vectors, context, language, tokenizer)
+    reading = Reading(inputs, options, on_skip, jobs, leave_out, advance)
+    if into is None:
+        source, choice, changes = indexing.into_memory(reading, given)
+        return Index(source, choice.model, None, choice.strategy, changes)
+    place = _place(into)
+    found, choice, changes = _into(place, reading, given, rebuild, wait)
+    return Index(found, choice.model, place, choice.strategy, changes)
+
+
+def open_index(place: str | os.PathLike[str], *, model: str | Embedder | None = None) -> Index:
+    """An index that is there, in a folder or on a server; `model` is needed where it was made with one of your own."""
+    where = _place(place)
+    source: EmbeddedIndex | PostgresIndex
+    if isinstance(where, Path):
+        source = indexing.open_embedded(where)
+    else:
+        from chunkwise.retrieval.postgres import open_postgres
+
+        source = open_postgres(where)
+    settings = source.settings
+    embedder = None
+    if settings.vectors != "none":
+        embedder = LazyEmbedder(model or settings.model, settings.identity)
+    return Index(source, embedder, where)
+
+
+def _into(
+    place: Path | str, reading: Reading, given: Given, rebuild: bool, wait: float
+) -> tuple[EmbeddedIndex | PostgresIndex, Choice, Changes]:
+    if isinstance(place, Path):
+        return indexing.into_folder(place, reading, given, rebuild=rebuild, wait=wait)
+    from chunkwise.retrieval.postgres import into_postgres
+
+    return into_postgres(place, reading, given, rebuild=rebuild, wait=wait)
+
+
+def _place(given: str | os.PathLike[str]) -> Path | str:
+    name = os.fspath(given)
+    if not name or "\0" in name:
+        raise InvalidParameter(f"the place of the index is {name!r}; name a folder")
+    return name if name.lower().startswith(_SERVER) else Path(name)

@@ -1,0 +1,108 @@
+"""What an index is made with: what the user gave, what the index was made with before, or the usual."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+from chunkwise.chunkers import Strategy, get_strategy
+from chunkwise.core import Advance
+from chunkwise.errors import InvalidParameter
+from chunkwise.models.embedder import Embedder, TokenEmbedder
+from chunkwise.pipeline import DEFAULT_STRATEGY, StrategyLike
+from chunkwise.retrieval.making.lazy_embedder import LazyEmbedder
+from chunkwise.retrieval.settings import CONTEXTS, VECTORS, Context, Settings, Vectors
+from chunkwise.text.terms import check_language
+from chunkwise.text.tokenizers import get_tokenizer
+
+_USUAL_MODEL = "minilm"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What the user said; None: nothing."""
+
+    strategy: StrategyLike | None = None
+    model: str | Embedder | None = None
+    vectors: Vectors | None = None
+    context: Context | None = None
+    language: str | None = None
+    tokenizer: str | None = None
+
+    def check(self) -> None:
+        """Wrong values are errors before any work is done."""
+        if self.vectors not in (None, *VECTORS):
+            raise InvalidParameter(f"vectors is {self.vectors!r}; allowed: {', '.join(VECTORS)}")
+        if self.context not in (None, *CONTEXTS):
+            raise InvalidParameter(f"context is {self.context!r}; allowed: {', '.join(CONTEXTS)}")
+        if self.language is not None:
+            check_language(self.language)
+        if self.tokenizer is not None:
+            get_tokenizer(self.tokenizer)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Settings with the parts they name."""
+
+    settings: Settings
+    strategy: Strategy
+    model: LazyEmbedder | None
+    """None: an index of words alone."""
+    notes: tuple[str, ...] = ()
+
+
+def choose(given: Given, before: Settings | None, advance: Advance | None = None) -> Choice:
+    """The settings of an index; one that is there already keeps its own, and others are an error."""
+    given.check()
+    return _first(given, advance) if before is None else _again(given, before, advance)
+
+
+def _first(given: Given, advance: Advance | None) -> Choice:
+    strategy = get_strategy(given.strategy or DEFAULT_STRATEGY)
+    vectors: Vectors = given.vectors or "late"
+    notes: tuple[str, ...] = ()
+    model = None
+    name = identity = ""
+    dimensions = 0
+    if vectors != "none":
+        model = LazyEmbedder(given.model or _USUAL_MODEL, advance=advance)
+        name = model.name
+        identity, dimensions = model.embedder.identity, model.embedder.dimensions
+        if vectors in ("late", "both") and not isinstance(model.embedder, TokenEmbedder):
+            why = f"the model {name!r} gives no vectors of single tokens, which vectors={vectors!r} needs"
+            if given.vectors:
+                raise InvalidParameter(f"{why}; choose vectors='own', or another model")
+            vectors = "own"
+            notes = (f"{why}: each chunk is embedded by itself (vectors='own')",)
+    settings = Settings(
+        strategy.label, name, identity, dimensions, vectors, given.context or "none",
+        language=given.language or "auto",
+    )  # fmt: skip
+    if given.tokenizer:
+        settings = Settings(**{**asdict(settings), "tokenizer": given.tokenizer})
+    return Choice(settings, strategy, model, notes)
+
+
+def _again(given: Given, before: Settings, advance: Advance | None) -> Choice:
+    strategy = get_strategy(given.strategy or before.strategy)
+    wanted = {
+        "strategy": strategy.label,
+        "model": given.model if isinstance(given.model, str) else None,
+        "vectors": given.vectors,
+        "context": given.context,
+        "language": given.language,
+        "tokenizer": given.tokenizer,
+    }
+    for name, value in wanted.items():
+        known = getattr(before, name)
+        if value is not None and value != known:
+            raise InvalidParameter(
+                f"the index was made with {name}={known!r}, and {name}={value!r} was asked for; leave it out to keep "
+                "the first, or make the index again: rebuild=True (chunkwise index --rebuild)"
+            )
+    model = None
+    if before.vectors != "none":
+        model = LazyEmbedder(given.model or before.model, before.identity, advance)
+        if given.model is not None and not isinstance(given.model, str):
+            model()  # it is made already: no reason to wait with the error
+    return Choice(before, strategy, model)

@@ -1,0 +1,77 @@
+"""Vectors of chunks from one pass over their document, what stands beside a chunk included."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.core import Document
+from chunkwise.models.embedder import TokenEmbedder
+from chunkwise.models.late import atom_sums, span_vectors
+from chunkwise.text.analysis import Analyzed
+
+
+def late_vectors(
+    embedder: TokenEmbedder,
+    text: str,
+    starts: NDArray[np.int64],
+    sums: NDArray[np.float32],
+    spans: NDArray[np.int64],
+    contexts: Sequence[str],
+) -> NDArray[np.float32]:
+    """The mean direction of each chunk's tokens, those of its context among them."""
+    length = len(text)
+    spans = _with_space(text, starts, spans)
+    if not any(contexts):
+        return span_vectors(starts, length, sums, spans)
+    different = [context for context in dict.fromkeys(contexts) if context]
+    beside = {context: _sum(embedder, context) for context in different}
+    total = _span_sums(starts, length, sums, spans)
+    for row, context in enumerate(contexts):
+        if context:
+            total[row] += beside[context]
+    size = np.linalg.norm(total, axis=1, keepdims=True)
+    return (total / np.where(size > 0, size, 1)).astype(np.float32)
+
+
+def _with_space(
+    text: str, starts: NDArray[np.int64], spans: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Spans up to the edges of their atoms where only space lies between: all of the atom's tokens are inside."""
+    if not len(spans):
+        return spans
+    first = starts[starts.searchsorted(spans[:, 0], "right") - 1]
+    last = np.append(starts, len(text))[starts.searchsorted(spans[:, 1])]
+    wide = zip(first.tolist(), *spans.T.tolist(), last.tolist(), strict=True)
+    return np.array(
+        [
+            (
+                low if text[low:start].isspace() else start,
+                high if text[end:high].isspace() else end,
+            )
+            for low, start, end, high in wide
+        ],
+        np.int64,
+    )
+
+
+def _sum(embedder: TokenEmbedder, context: str) -> NDArray[np.float64]:
+    analyzed = Analyzed(Document("context", context))
+    return atom_sums(embedder, analyzed, analyzed.atoms()).sum(axis=0, dtype=np.float64)
+
+
+def _span_sums(
+    starts: NDArray[np.int64], length: int, sums: NDArray[np.float32], spans: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """The sum of each span's tokens; an atom that a span cuts counts by the share of its characters."""
+    bounds = np.append(starts, length)
+    before = np.zeros((len(bounds), sums.shape[1]))
+    np.cumsum(sums, axis=0, dtype=np.float64, out=before[1:])
+    atom = np.minimum(starts.searchsorted(spans, "right") - 1, len(starts) - 1)
+    share = (spans - bounds[atom]) / np.diff(bounds)[atom]
+    low, high = (
+        before[atom[:, side]] + sums[atom[:, side]] * share[:, side, None] for side in (0, 1)
+    )
+    return high - low

@@ -1,0 +1,195 @@
+"""Retrieval without choosing a size: all sizes at once vote for atoms, and the best atoms fill a budget."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise import parameters
+from chunkwise.errors import InvalidParameter
+from chunkwise.parameters import param
+from chunkwise.retrieval.atom_table import AtomTable
+from chunkwise.retrieval.multiscale.assemble import ScoredSpan, assemble
+from chunkwise.retrieval.multiscale.meaning import cosines, running_products, window_lengths
+from chunkwise.retrieval.multiscale.votes import Voice, votes
+from chunkwise.retrieval.multiscale.windows import Windows, whole_documents, windows_of
+from chunkwise.retrieval.multiscale.words import Words
+from chunkwise.retrieval.ranking import best
+
+_NUMBERS_AT_ONCE = 8_000_000
+"""Scores that a thread holds at a time: what decides how many questions are answered together."""
+_FEWEST = 32
+"""Questions below which a block is not cut in two for another thread."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """An index's atoms with their windows of every size: made once, searched often."""
+
+    atoms: AtomTable
+    words: tuple[Words, ...]
+    """One entry a size."""
+    lengths: tuple[NDArray[np.float64], ...]
+    """Of the windows' summed vectors; empty for an index of words alone."""
+
+    @property
+    def sizes(self) -> tuple[Windows, ...]:
+        return tuple(each.windows for each in self.words)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Multiscale:
+    """Windows of several sizes and whole documents, by words and by vectors.
+
+    Use it whenever a budget of tokens is to be filled: no size has to be chosen.
+    """
+
+    sizes: tuple[int, ...] = param(
+        (40, 100, 200, 400, 800),
+        "of the windows; the whole document always counts as one more",
+        unit="tokens",
+    )
+    words: float = param(1.0, "how much the words (BM25) count")
+    dense: float = param(0.5, "how much the vectors count")
+    depth: int = param(400, "windows of each size that vote", unit="windows", low=1, high=1_000_000)
+
+    def __post_init__(self) -> None:
+        parameters.check(self)
+        for name in ("words", "dense"):
+            weight = getattr(self, name)
+            number = isinstance(weight, int | float) and not isinstance(weight, bool)
+            if not number or not 0 <= weight < math.inf:
+                raise InvalidParameter(
+                    f"{name} is {weight!r}; a weight of 0 or more is needed, such as 0.5"
+                )
+        if not self.words and not self.dense:
+            raise InvalidParameter("words and dense are both 0; one of them has to count")
+        whole = isinstance(self.sizes, tuple) and all(type(size) is int for size in self.sizes)
+        if not whole or len(set(self.sizes)) < len(self.sizes) or min(self.sizes, default=1) < 1:
+            raise InvalidParameter(
+                f"sizes is {self.sizes!r}; different whole numbers of tokens are needed, such as [40, 200, 800]"
+            )
+
+    def prepare(self, atoms: AtomTable) -> Prepared:
+        """What is the same for every question."""
+        sizes = [windows_of(atoms.document, atoms.tokens, size) for size in self.sizes]
+        sizes.append(whole_documents(atoms.document))
+        words = tuple(Words.of(windows, atoms.terms.length) for windows in sizes)
+        lengths = window_lengths(atoms, sizes) if atoms.vectors is not None else []
+        return Prepared(atoms, words, tuple(lengths))
+
+    def search(
+        self,
+        atoms: AtomTable | Prepared,
+        queries: Sequence[NDArray[np.uint64]],
+        vectors: NDArray[np.float32] | None,
+        budget: int,
+        allowed: NDArray[np.bool_] | None = None,
+    ) -> list[list[ScoredSpan]]:
+        """For every question (its terms, and its vector) spans that hold `budget` tokens at most."""
+        prepared = self.prepare(atoms) if isinstance(atoms, AtomTable) else atoms
+        table = prepared.atoms
+        if budget < 1 or not len(table):
+            return [[] for _ in queries]
+        shut = [None if allowed is None else ~each.touching(allowed) for each in prepared.sizes]
+        most = self._most(prepared, vectors)
+
+        def answer(low: int, high: int) -> list[list[ScoredSpan]]:
+            asked = None if vectors is None else vectors[low:high]
+            found = []
+            for voices in self._voices(prepared, queries[low:high], asked, shut):
+                points = votes(voices, len(table)) / most
+                if allowed is not None:
+                    points[~allowed] = 0
+                found.append(assemble(table, points, budget))
+            return found
+
+        return _in_blocks(answer, len(queries), _NUMBERS_AT_ONCE // (len(table) + 1))
+
+    def _most(self, prepared: Prepared, vectors: object) -> float:
+        """The votes of an atom that is in the best window of every size."""
+        dense = self.dense if self._by_meaning(prepared, vectors) else 0.0
+        return len(prepared.words) * (self.words + dense) or 1.0
+
+    def _by_meaning(self, prepared: Prepared, vectors: object) -> bool:
+        return vectors is not None and bool(prepared.lengths) and self.dense > 0
+
+    def _voices(
+        self,
+        prepared: Prepared,
+        queries: Sequence[NDArray[np.uint64]],
+        vectors: NDArray[np.float32] | None,
+        shut: Sequence[NDArray[np.bool_] | None],
+    ) -> Iterator[list[Voice]]:
+        """One list a question; `shut` are the windows of every size that may not vote."""
+        by_words = self._by_words(prepared, queries, shut) if self.words else [[] for _ in queries]
+        by_vectors: Sequence[list[Voice]] = [[] for _ in queries]
+        if vectors is not None and self._by_meaning(prepared, vectors):
+            by_vectors = self._by_vectors(prepared, vectors, shut)
+        for one, other in zip(by_words, by_vectors, strict=True):
+            yield one + other
+
+    def _by_words(
+        self,
+        prepared: Prepared,
+        queries: Sequence[NDArray[np.uint64]],
+        shut: Sequence[NDArray[np.bool_] | None],
+    ) -> list[list[Voice]]:
+        hashes = np.unique(np.concatenate(queries)) if len(queries) else np.empty(0, np.uint64)
+        batch = prepared.atoms.terms.columns(hashes)
+        terms = [hashes.searchsorted(np.unique(query)) for query in queries]
+        found: list[list[Voice]] = [[] for _ in queries]
+        for words, closed in zip(prepared.words, shut, strict=True):
+            postings = words.postings(batch)
+            for voices, own in zip(found, terms, strict=True):
+                scores = postings.scores(own, len(words.windows))
+                voices.append(self._voice(words.windows, scores, closed, self.words, 0.0))
+        return found
+
+    def _by_vectors(
+        self,
+        prepared: Prepared,
+        vectors: NDArray[np.float32],
+        shut: Sequence[NDArray[np.bool_] | None],
+    ) -> list[list[Voice]]:
+        products = running_products(prepared.atoms, vectors)
+        found: list[list[Voice]] = [[] for _ in vectors]
+        for windows, length, closed in zip(prepared.sizes, prepared.lengths, shut, strict=True):
+            for voices, scores in zip(found, cosines(products, windows, length), strict=True):
+                voices.append(self._voice(windows, scores, closed, self.dense, None))
+        return found
+
+    def _voice(
+        self,
+        windows: Windows,
+        scores: NDArray[np.float32],
+        closed: NDArray[np.bool_] | None,
+        weight: float,
+        floor: float | None,
+    ) -> Voice:
+        if closed is not None:
+            scores[closed] = -np.inf
+        found = best(scores, self.depth)
+        first, behind = windows.first[found.numbers], windows.behind[found.numbers]
+        return Voice(first, behind, found.scores, weight, floor)
+
+
+def _in_blocks(
+    answer: Callable[[int, int], list[list[ScoredSpan]]], questions: int, fit: int
+) -> list[list[ScoredSpan]]:
+    """Blocks of questions that fit into memory, a thread a core; a question's answer depends on no other's."""
+    cores = os.cpu_count() or 1
+    size = max(1, min(fit, max(_FEWEST, -(-questions // cores))))
+    low = range(0, questions, size)
+    high = [min(at + size, questions) for at in low]
+    if len(low) < 2 or cores < 2:
+        parts = map(answer, low, high)
+        return [spans for part in parts for spans in part]
+    with ThreadPoolExecutor(min(cores, len(low))) as pool:
+        return [spans for part in pool.map(answer, low, high) for spans in part]

@@ -1,0 +1,11 @@
+"""PostgreSQL with pgvector behind the same interface as an index in a folder."""
+
+from __future__ import annotations
+
+from chunkwise.retrieval.postgres.address import is_postgres
+from chunkwise.retrieval.postgres.index import PostgresIndex, open_postgres
+from chunkwise.retrieval.postgres.recall import Recall
+from chunkwise.retrieval.postgres.write import into_postgres
+from chunkwise.retrieval.postgres.writing import writing
+
+__all__ = ["PostgresIndex", "Recall", "into_postgres", "is_postgres", "open_postgres", "writing"]

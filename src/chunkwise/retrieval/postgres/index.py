@@ -1,0 +1,269 @@
+"""A knowledge base on a server: `Searchable`, with BM25, vectors and both together asked in SQL."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.core import Document
+from chunkwise.errors import ChunkwiseError
+from chunkwise.retrieval.atom_table import AtomTable
+from chunkwise.retrieval.embedded.documents_cache import DocumentsCache
+from chunkwise.retrieval.embedded.encode import document_of
+from chunkwise.retrieval.embedded.masks import Table
+from chunkwise.retrieval.embedded.stats import Stats
+from chunkwise.retrieval.filters import EVERYTHING, Filter
+from chunkwise.retrieval.postgres.about import About
+from chunkwise.retrieval.postgres.address import Address, address
+from chunkwise.retrieval.postgres.atoms import KnownAtoms, allowed_atoms, read_atoms, read_bounds
+from chunkwise.retrieval.postgres.fused import Fusing, Fusion
+from chunkwise.retrieval.postgres.loading import CHUNK_BITS
+from chunkwise.retrieval.postgres.ranked import Ranked
+from chunkwise.retrieval.postgres.recall import Recall, recall_of
+from chunkwise.retrieval.postgres.session import Session
+from chunkwise.retrieval.postgres.sizes import read_stats
+from chunkwise.retrieval.postgres.storable import text_of, unpacked
+from chunkwise.retrieval.ranking import Ranking
+from chunkwise.retrieval.searchable import Bounds, FoundChunk
+from chunkwise.retrieval.settings import Settings
+
+T = TypeVar("T")
+
+_CHUNKS = """
+    select c.number, c.document, c.start, c.stop, c.tokens, s.path, c.parent_start, c.parent_stop, c.context
+    from {chunks} c left join {sections} s on s.document = c.document and s.number = c.section
+    where c.number = any(%s)
+"""
+
+
+class PostgresIndex:
+    """Chunks and documents have the same numbers for ever: those of what was replaced are not used again."""
+
+    def __init__(self, place: Address) -> None:
+        self.place = place
+        self._session = Session(place)
+        self._settings = self._session.about().settings
+        self._ranked = Ranked(self._session)
+        self._documents = DocumentsCache(self._read_document)
+        self._atoms: KnownAtoms | None = None
+        self._revision = -1
+
+    @property
+    def settings(self) -> Settings:
+        return self._settings
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        return self._about().languages
+
+    @property
+    def document_count(self) -> int:
+        return self._about().documents
+
+    @property
+    def chunk_count(self) -> int:
+        return self._about().chunks
+
+    def snapshot(self) -> AbstractContextManager[object]:
+        """Within it all questions are answered from one state, whoever writes meanwhile."""
+        return self._session.reading()
+
+    def words(self, queries: Sequence[str], depth: int, only: Filter = EVERYTHING) -> list[Ranking]:
+        with self._session.reading() as connection:
+            return self._ranked.words(connection, self._about(), queries, depth, only)
+
+    def nearest(
+        self,
+        vectors: NDArray[np.float32],
+        depth: int,
+        only: Filter = EVERYTHING,
+        *,
+        exact: bool | None = None,
+    ) -> list[Ranking]:
+        """By the HNSW index where there are many chunks; `exact` says which instead of leaving it to the number."""
+        with self._session.reading() as connection:
+            return self._ranked.nearest(connection, self._about(), vectors, depth, only, exact)
+
+    def hybrid(
+        self,
+        queries: Sequence[str],
+        vectors: NDArray[np.float32],
+        depth: int,
+        only: Filter = EVERYTHING,
+        *,
+        side_depth: int = 400,
+        fusion: Fusion = "scores",
+        dense: float = 0.5,
+    ) -> list[Ranking]:
+        """Words and vectors in one statement, `side_depth` chunks of each, fused as `retrieval.fusion` does."""
+        with self._session.reading() as connection:
+            how = Fusing(side_depth, fusion, dense)
+            return self._ranked.hybrid(
+                connection, self._about(), queries, vectors, depth, only, how
+            )
+
+    def chunks(self, numbers: Sequence[int]) -> list[FoundChunk]:
+        with self._session.reading() as connection:
+            cursor = connection.cursor(binary=True)
+            rows = cursor.execute(self._session.names(_CHUNKS), [list(map(int, numbers))])
+            found = {row[0]: _found(row) for row in rows}
+        return [self._there(found.get(int(number))) for number in numbers]
+
+    def chunk_vectors(self, numbers: Sequence[int]) -> NDArray[np.float32]:
+        with self._session.reading() as connection:
+            self._ranked.need_vectors(self._about())
+            rows = connection.cursor(binary=True).execute(
+                self._session.names("select number, vector from {chunks} where number = any(%s)"),
+                [list(map(int, numbers))],
+            )
+            found = dict(rows.fetchall())
+        out = np.zeros((len(numbers), self.settings.dimensions), np.float32)
+        for row, number in zip(out, numbers, strict=True):
+            row[:] = self._there(found.get(int(number))).to_numpy()
+        return out
+
+    def chunk_range(self, document: int) -> tuple[int, int]:
+        with self._session.reading() as connection:
+            row = connection.execute(
+                self._session.names("select chunks from {documents} where number = %s"), [document]
+            ).fetchone()
+        first = document << CHUNK_BITS
+        return first, first + int(self._there(row)[0])
+
+    def document(self, number: int) -> Document:
+        return self._documents.get(int(number))
+
+    def atoms(self, document: int) -> Bounds:
+        with self._session.reading() as connection:
+            return self._there(read_bounds(connection, self._session.names, int(document)))
+
+    def atom_table(self) -> AtomTable:
+        """Brought over as a whole, and again after every change: what `multiscale` runs over."""
+        return self._known_atoms().table
+
+    def section_path(self, number: int) -> tuple[str, ...]:
+        """The path of a section number of the atom table."""
+        return tuple(json.loads(self._known_atoms().paths[number]))
+
+    def allowed(self, table: Table, only: Filter) -> NDArray[np.bool_] | None:
+        """The atoms a filter takes, in the order of `atom_table`; None: all. Chunks are filtered by the server."""
+        if not only:
+            return None
+        if table == "chunk":
+            raise ChunkwiseError("chunks on a server are filtered there: give `only` to the search")
+        with self._session.reading() as connection:
+            return allowed_atoms(connection, self._session.names, self._known_atoms(), only)
+
+    def ids(self) -> list[str]:
+        """The ids of all documents, in order."""
+        with self._session.reading() as connection:
+            rows = connection.cursor(binary=True).execute(
+                self._session.names("select exact_id from {documents} order by number")
+            )
+            return [text_of(row[0]) for row in rows]
+
+    def document_numbers(self) -> list[int]:
+        """The numbers of all documents; those of replaced ones are missing."""
+        with self._session.reading() as connection:
+            rows = connection.execute(
+                self._session.names("select number from {documents} order by number")
+            )
+            return [int(row[0]) for row in rows]
+
+    def fingerprints(self) -> dict[str, str]:
+        """Of all documents, by id."""
+        with self._session.reading() as connection:
+            rows = connection.cursor(binary=True).execute(
+                self._session.names("select exact_id, fingerprint from {documents} order by number")
+            )
+            return {text_of(id): fingerprint for id, fingerprint in rows}
+
+    def recall(self, sample: int = 50, depth: int = 10) -> Recall:
+        """How many of the truly nearest chunks the HNSW index finds, measured on chunks of the index itself."""
+        return recall_of(self, self._sample(sample), depth)
+
+    def stats(self) -> Stats:
+        """How much is in it, and how much room it takes on the server."""
+        with self._session.reading() as connection:
+            return read_stats(connection, self._session.names, self._about())
+
+    def close(self) -> None:
+        self._session.close()
+
+    def __enter__(self) -> PostgresIndex:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _about(self) -> About:
+        about = self._session.about()
+        if about.settings != self._settings:
+            raise ChunkwiseError(
+                f"{self.place.shown}: knowledge base {self.place.name!r} was made again with other settings; "
+                "open it again"
+            )
+        if about.revision != self._revision:
+            self._revision, self._atoms = about.revision, None
+            self._documents = DocumentsCache(self._read_document)
+        return about
+
+    def _known_atoms(self) -> KnownAtoms:
+        with self._session.reading() as connection:
+            self._about()
+            if self._atoms is None:
+                names, dimensions = self._session.names, self.settings.dimensions
+                self._atoms = read_atoms(connection, names, dimensions)
+            return self._atoms
+
+    def _read_document(self, number: int) -> Document:
+        with self._session.reading() as connection:
+            row = connection.cursor(binary=True).execute(
+                self._session.names("select exact_id, record, body, pages from {documents} where number = %s"),
+                [number],
+            ).fetchone()  # fmt: skip
+        id, record, body, pages = self._there(row)
+        return document_of(
+            text_of(id), record, text_of(body), tuple(unpacked(pages, "<i8").tolist())
+        )
+
+    def _sample(self, count: int) -> NDArray[np.float32]:
+        """Vectors of chunks spread evenly over the index."""
+        with self._session.reading() as connection:
+            self._ranked.need_vectors(self._about())
+            rows = connection.execute(
+                self._session.names(
+                    "select number from (select number, row_number() over (order by number) - 1 as place,"
+                    " count(*) over () as size from {chunks} where vector is not null) as numbered"
+                    " where place * %(count)s %% greatest(size, 1) < %(count)s"
+                ),
+                {"count": count},
+            ).fetchall()
+            return self.chunk_vectors([int(row[0]) for row in rows])
+
+    def _there(self, found: T | None) -> T:
+        if found is None:
+            raise ChunkwiseError(
+                f"{self.place.shown}: knowledge base {self.place.name!r} changed during the search; ask again"
+            )
+        return found
+
+
+def _found(row: tuple[Any, ...]) -> FoundChunk:
+    number, document, start, stop, tokens, path, parent_start, parent_stop, context = row
+    position = number - (document << CHUNK_BITS)
+    section = tuple(json.loads(path)) if path else ()
+    parent = parent_start, parent_stop
+    return FoundChunk(
+        number, document, position, start, stop, tokens, section, parent, text_of(context)
+    )
+
+
+def open_postgres(url: str) -> PostgresIndex:
+    """The knowledge base at `postgresql://user@host/database?kb=name`."""
+    return PostgresIndex(address(url))

@@ -1,0 +1,164 @@
+"""Parts into tables by COPY, several documents at a time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.core import SECTION_SEPARATOR
+from chunkwise.retrieval.embedded.encode import record_of, small
+from chunkwise.retrieval.part import Part, Rows
+from chunkwise.retrieval.postgres.schema import Names
+from chunkwise.retrieval.postgres.storable import exact, packed, readable
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+CHUNK_BITS = 32
+"""A chunk's number is its document's, then its place in it: never used again for another chunk."""
+
+_POSTING = np.dtype(
+    [("fields", ">i2")]
+    + [
+        (name, kind)
+        for column, size in (("term", 8), ("chunk", 8), ("times", 4), ("terms", 4))
+        for name, kind in ((f"{column}_size", ">i4"), (column, f">i{size}"))
+    ]
+)
+_COPY_HEAD = b"PGCOPY\n\xff\r\n\0" + bytes(8)
+_COPY_END = b"\xff\xff"
+
+
+def key_of(id: str) -> bytes:
+    """What documents are told apart by: ids may be longer than an index entry."""
+    return hashlib.sha256(exact(id)).digest()
+
+
+class Numbered(NamedTuple):
+    """A document on its way into the tables."""
+
+    number: int
+    part: Part
+    language: str
+    """Its terms were found in."""
+
+
+def load(
+    connection: Connection[Any], names: Names, documents: Sequence[Numbered], vectors: bool
+) -> None:
+    """One COPY a table."""
+    columns = "integer bytea bytea text text text text text text bytea bytea integer integer bigint"
+    _copy(connection, names, "{documents}", columns, map(_document, documents))
+    sections = (row for number, part, _ in documents for row in _sections(number, part))
+    _copy(connection, names, "{sections}", "integer integer text text", sections)
+    chunks = (
+        "bigint integer bigint bigint integer integer integer integer bigint bigint integer bytea"
+    )
+    rows = (row for number, part, _ in documents for row in _chunks(number, part, vectors))
+    _copy(connection, names, "{chunks}", chunks + " vector" * vectors, rows)
+    atoms = "integer" + " bytea" * 9
+    _copy(connection, names, "{atoms}", atoms, map(_atoms, documents))
+    with connection.cursor().copy(names("copy {postings} from stdin (format binary)")) as copy:
+        copy.write(_COPY_HEAD)
+        for number, part, _ in documents:
+            copy.write(_postings(number, part.chunks).tobytes())
+        copy.write(_COPY_END)
+
+
+def _copy(
+    connection: Connection[Any],
+    names: Names,
+    table: str,
+    types: str,
+    rows: Iterable[Sequence[object]],
+) -> None:
+    statement = names(f"copy {table} from stdin (format binary)")
+    with connection.cursor().copy(statement) as copy:
+        copy.set_types(types.split())
+        for row in rows:
+            copy.write_row(row)
+
+
+def _document(numbered: Numbered) -> Sequence[object]:
+    number, part, language = numbered
+    document = part.document
+    return (
+        number,
+        key_of(document.id),
+        exact(document.id),
+        readable(document.id),
+        readable(document.title),
+        readable(document.source),
+        part.fingerprint,
+        language,
+        record_of(document),
+        packed(np.array(document.pages), "<i8"),
+        exact(document.text),
+        len(part.chunks),
+        len(part.atoms),
+        int(part.atoms.tokens.sum(dtype=np.int64)),
+    )
+
+
+def _sections(number: int, part: Part) -> Iterator[Sequence[object]]:
+    for place, path in enumerate(part.paths):
+        words = readable(SECTION_SEPARATOR.join(path).casefold())
+        yield number, place, json.dumps(path), words
+
+
+def _chunks(number: int, part: Part, vectors: bool) -> Iterator[Sequence[object]]:
+    rows, document = part.chunks, part.document
+    counted = lengths(rows)
+    for place in range(len(rows)):
+        start, stop = int(rows.start[place]), int(rows.end[place])
+        row: list[object] = [(number << CHUNK_BITS) + place, number, start, stop]
+        row += [int(rows.tokens[place]), int(rows.section[place])]
+        row += [document.page(start), document.page(max(start, stop - 1))]
+        row += [int(part.parents[place][0]), int(part.parents[place][1])]
+        row += [int(counted[place]), exact(part.contexts[place])]
+        if vectors:
+            row.append(None if part.chunk_vectors is None else part.chunk_vectors[place])
+        yield row
+
+
+def _atoms(numbered: Numbered) -> Sequence[object]:
+    number, part, _ = numbered
+    atoms, terms = part.atoms, part.atoms.terms
+    vectors, scale = (None, None) if part.atom_sums is None else small(part.atom_sums)
+    return (
+        number,
+        packed(atoms.start, "<i8"),
+        packed(atoms.end, "<i8"),
+        packed(atoms.tokens, "<i4"),
+        packed(atoms.section, "<i4"),
+        packed(terms.first, "<i8"),
+        packed(terms.term, "<u8"),
+        packed(terms.times, "<i4"),
+        None if vectors is None else packed(vectors, "i1"),
+        None if scale is None else packed(scale, "<f4"),
+    )
+
+
+def lengths(rows: Rows) -> NDArray[np.int64]:
+    """How many terms each row has, repeats included."""
+    total = np.concatenate(([0], np.cumsum(rows.terms.times, dtype=np.int64)))
+    return total[rows.terms.first[1:]] - total[rows.terms.first[:-1]]
+
+
+def _postings(number: int, rows: Rows) -> NDArray[Any]:
+    """Rows of COPY's binary form, all at once: there are dozens a chunk."""
+    counts = np.diff(rows.terms.first)
+    out = np.empty(len(rows.terms.term), dtype=_POSTING)
+    out["fields"] = 4
+    out["term_size"] = out["chunk_size"] = 8
+    out["times_size"] = out["terms_size"] = 4
+    out["term"] = rows.terms.term.view(np.int64)
+    out["chunk"] = (number << CHUNK_BITS) + np.repeat(np.arange(len(rows)), counts)
+    out["times"] = rows.terms.times
+    out["terms"] = np.repeat(lengths(rows), counts)
+    return out

@@ -1,0 +1,35 @@
+"""What the approximate search misses: measured against comparing everything, never assumed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from chunkwise.retrieval.postgres.index import PostgresIndex
+
+
+class Recall(NamedTuple):
+    """Share of the truly nearest chunks that the index found, over all questions."""
+
+    share: float
+    questions: int
+    depth: int
+
+    def __str__(self) -> str:
+        return f"{self.share:.1%} of the {self.depth} nearest chunks found ({self.questions} questions)"
+
+
+def recall_of(index: PostgresIndex, questions: NDArray[np.float32], depth: int) -> Recall:
+    """A chunk as near as the last of the true ones counts as true: ties have no right order."""
+    found = index.nearest(questions, depth, exact=False)
+    truth = index.nearest(questions, depth, exact=True)
+    wanted = sum(len(one.numbers) for one in truth)
+    right = sum(
+        int((near.scores >= true.scores[-1]).sum())
+        for near, true in zip(found, truth, strict=True)
+        if len(true.numbers)
+    )
+    return Recall(right / wanted if wanted else 1.0, len(questions), depth)

@@ -1,0 +1,155 @@
+"""The tables of one knowledge base, their indexes, and the version of both."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from chunkwise.retrieval.postgres.extension import MOST_DIMENSIONS, Version, has_index
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+    from psycopg.sql import Composed, Identifier
+
+FORMAT = 1
+TABLES = ("postings", "atoms", "chunks", "sections", "documents", "about")
+"""In the order in which they may be dropped."""
+
+_MAKE = """
+create table {about} (
+    only_row boolean primary key default true check (only_row),
+    format integer not null,
+    settings text not null,
+    languages text not null,
+    revision bigint not null,
+    next_document integer not null,
+    documents bigint not null,
+    chunks bigint not null,
+    terms bigint not null
+);
+create table {documents} (
+    number integer primary key,
+    key bytea not null unique,
+    exact_id bytea not null,
+    id text collate "C" not null,
+    title text not null,
+    source text not null,
+    fingerprint text not null,
+    read_as text not null,
+    record text not null,
+    pages bytea not null,
+    body bytea not null,
+    chunks integer not null,
+    atoms integer not null,
+    tokens bigint not null
+);
+create table {sections} (
+    document integer not null references {documents} on delete cascade,
+    number integer not null,
+    path text not null,
+    words text collate "C" not null,
+    primary key (document, number)
+);
+create table {chunks} (
+    number bigint primary key,
+    document integer not null references {documents} on delete cascade,
+    start bigint not null,
+    stop bigint not null,
+    tokens integer not null,
+    section integer not null,
+    first_page integer,
+    last_page integer,
+    parent_start bigint not null,
+    parent_stop bigint not null,
+    terms integer not null,
+    context bytea not null{vector_column}
+);
+create table {atoms} (
+    document integer primary key references {documents} on delete cascade,
+    start bytea not null,
+    stop bytea not null,
+    tokens bytea not null,
+    section bytea not null,
+    term_first bytea not null,
+    term bytea not null,
+    times bytea not null,
+    vectors bytea,
+    scale bytea
+);
+create table {postings} (
+    term bigint not null,
+    chunk bigint not null,
+    times integer not null,
+    terms integer not null
+);
+"""
+
+# Made after the rows where the tables are new: quicker, and a better graph.
+_INDEXES = """
+create index on {chunks} (document);
+create unique index on {postings} (term, chunk) include (times, terms);
+create index on {postings} using brin (chunk) with (pages_per_range = 16);
+"""
+
+
+class Names(NamedTuple):
+    """The tables of one schema, quoted."""
+
+    schema: str
+
+    @property
+    def identifier(self) -> Identifier:
+        from psycopg.sql import Identifier
+
+        return Identifier(self.schema)
+
+    def __call__(self, text: str, **more: Any) -> Composed:
+        """A statement with `{documents}`, `{chunks}` … filled in; values never are, they travel beside it."""
+        from psycopg import sql
+
+        tables = {name: sql.Identifier(self.schema, name) for name in TABLES}
+        # Our own statements only: nothing a user wrote is ever part of the text.
+        return sql.SQL(text).format(schema=self.identifier, **tables, **more)
+
+
+def make_tables(connection: Connection[Any], names: Names, dimensions: int) -> None:
+    from psycopg import sql
+
+    column = sql.SQL(",\n    vector vector({})").format(sql.Literal(dimensions))
+    connection.execute(names(_MAKE, vector_column=column if dimensions else sql.SQL("")))
+
+
+def make_indexes(
+    connection: Connection[Any], names: Names, dimensions: int, version: Version
+) -> None:
+    from psycopg import sql
+
+    connection.execute(names(_INDEXES))
+    if has_index(dimensions, version):
+        connection.execute(
+            names(
+                "create index chunks_vector on {chunks} using hnsw (({vector}) {operators})",
+                vector=sql.SQL(indexed_vector("vector", dimensions)),
+                operators=sql.SQL(
+                    "vector_ip_ops" if dimensions <= MOST_DIMENSIONS else "halfvec_ip_ops"
+                ),
+            )
+        )
+
+
+def indexed_vector(of: str, dimensions: int) -> str:
+    """The expression the HNSW index is over: a search must spell it the same way."""
+    return of if dimensions <= MOST_DIMENSIONS else f"{of}::halfvec({int(dimensions)})"
+
+
+def move(connection: Connection[Any], source: Names, target: Names) -> None:
+    """Puts new tables in the place of old ones; what else lives in the schema stays."""
+    if not connection.execute(
+        "select 1 from pg_namespace where nspname = %s", [target.schema]
+    ).fetchone():
+        connection.execute(target("create schema {schema}"))
+    for table in TABLES:
+        connection.execute(target(f"drop table if exists {{{table}}}"))
+        connection.execute(
+            source(f"alter table {{{table}}} set schema {{target}}", target=target.identifier)
+        )
+    connection.execute(source("drop schema {schema}"))

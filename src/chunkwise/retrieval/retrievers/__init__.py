@@ -1,0 +1,65 @@
+"""The retrievers there are, by the names users give them."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, runtime_checkable
+
+from chunkwise import parameters, spec
+from chunkwise.errors import InvalidParameter
+from chunkwise.registry import Registry
+from chunkwise.retrieval.filters import Filter
+from chunkwise.retrieval.place import Place
+from chunkwise.retrieval.ranking import Ranking
+from chunkwise.retrieval.retrievers.questions import Questions
+from chunkwise.retrieval.searchable import Searchable
+
+registry = Registry(
+    "retriever",
+    "chunkwise.retrievers",
+    {
+        "bm25": "chunkwise.retrieval.retrievers.lexical:Bm25Retriever",
+        "dense": "chunkwise.retrieval.retrievers.dense:DenseRetriever",
+        "hybrid": "chunkwise.retrieval.retrievers.hybrid:HybridRetriever",
+        "multiscale": "chunkwise.retrieval.retrievers.multiscale:MultiscaleRetriever",
+    },
+)
+
+
+@runtime_checkable
+class ChunkRetriever(Protocol):
+    """Ranks the chunks of an index; what is made of them is not its business."""
+
+    def rank(
+        self, source: Searchable, questions: Questions, depth: int, only: Filter
+    ) -> list[Ranking]:
+        """The best chunks for every question, `depth` at most; a pure function of its arguments."""
+
+
+@runtime_checkable
+class SpanRetriever(Protocol):
+    """Hands out spans of any length that fill a budget of tokens, whatever the chunks are."""
+
+    def spans(
+        self, source: Searchable, questions: Questions, budget: int, only: Filter
+    ) -> list[list[Place]]:
+        """For every question spans that do not overlap, in the order they are to be shown."""
+
+
+Retriever = ChunkRetriever | SpanRetriever
+
+
+def get_retriever(retriever: str | Retriever) -> Retriever:
+    """A retriever from "name(parameter=value)", `./file.py:Class`, or an object with `rank` or `spans`."""
+    made: Any = retriever
+    name = type(retriever).__name__
+    if isinstance(retriever, str):
+        try:
+            name, values = spec.parse(retriever)
+        except InvalidParameter:
+            raise InvalidParameter(
+                f"cannot read the retriever {retriever!r}; write it like hybrid(dense=1, fusion='ranks')"
+            ) from None
+        made = parameters.build(registry.get(name), name, values)
+    if not isinstance(made, ChunkRetriever | SpanRetriever):
+        raise InvalidParameter(f"{name} is no retriever: it has no method `rank` and no `spans`")
+    return made

@@ -1,0 +1,79 @@
+"""Words and vectors together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise import parameters
+from chunkwise.parameters import param
+from chunkwise.retrieval.filters import Filter
+from chunkwise.retrieval.fusion import Side, by_ranks, by_scores
+from chunkwise.retrieval.ranking import Ranking
+from chunkwise.retrieval.retrievers.dense import DenseRetriever
+from chunkwise.retrieval.retrievers.questions import Questions
+from chunkwise.retrieval.searchable import Searchable
+
+Fusion = Literal["scores", "ranks"]
+
+
+@runtime_checkable
+class FusesItself(Protocol):
+    """An index, on a server for one, that finds and fuses both sides in one go, by the same arithmetic."""
+
+    def hybrid(
+        self,
+        queries: Sequence[str],
+        vectors: NDArray[np.float32],
+        depth: int,
+        only: Filter,
+        *,
+        side_depth: int,
+        fusion: Fusion,
+        dense: float,
+    ) -> list[Ranking]: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class HybridRetriever:
+    """BM25 and vectors, fused.
+
+    Use it when you do not know which of the two suits your questions.
+    """
+
+    fusion: Fusion = param(
+        "scores",
+        "scores: each side's scores as shares of its best; ranks: reciprocal ranks, constant 60",
+        choices=("scores", "ranks"),
+    )
+    dense: float = param(0.5, "how much the vectors count; the words count 1", low=0.0, high=10.0)
+    depth: int = param(400, "chunks taken from each side", unit="chunks", low=1, high=1_000_000)
+
+    def __post_init__(self) -> None:
+        parameters.check(self)
+
+    def rank(
+        self, source: Searchable, questions: Questions, depth: int, only: Filter
+    ) -> list[Ranking]:
+        deep = max(self.depth, depth)
+        if isinstance(source, FusesItself) and len(questions):
+            return source.hybrid(
+                questions.texts, questions.vectors, depth, only,
+                side_depth=deep, fusion=self.fusion, dense=self.dense,
+            )  # fmt: skip
+        near = DenseRetriever().rank(source, questions, deep, only)
+        words = source.words(questions.texts, deep, only)
+        fuse = by_scores if self.fusion == "scores" else by_ranks
+        return [
+            fuse([_words_side(one, deep), Side(other, self.dense)], depth)
+            for one, other in zip(words, near, strict=True)
+        ]
+
+
+def _words_side(ranking: Ranking, depth: int) -> Side:
+    """Where fewer chunks share a word with the question than were asked for, the next one's score is 0."""
+    return Side(ranking, floor=None if len(ranking.numbers) >= depth else 0.0)

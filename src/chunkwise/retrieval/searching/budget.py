@@ -1,0 +1,126 @@
+"""As much as fits into a number of tokens, no text twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from chunkwise.core import Span
+from chunkwise.retrieval.place import Place
+from chunkwise.retrieval.searching.reader import Reader
+from chunkwise.text.characters import Characters
+from chunkwise.text.graphemes import Graphemes
+
+_LONGEST_TOKEN = 256
+"""Characters; vocabularies have hardly a longer one."""
+
+
+class Filled(NamedTuple):
+    """What fits, in the order it came in."""
+
+    places: list[Place]
+    full: bool
+    """Nothing more fits, or as many places as allowed are there."""
+
+
+def fill(reader: Reader, places: Iterable[Place], budget: int, most: int | None = None) -> Filled:
+    """Places in their order until the budget is spent; each shows only what none before it showed.
+
+    The one that does not fit any more ends with a sentence; only if it is the very first and its first sentence is
+    too long, between two tokens. The sizes of all texts, each counted by itself, never add up to more than `budget`.
+    """
+    taken: dict[int, list[Span]] = {}
+    found: list[Place] = []
+    left = budget
+    for place in places:
+        spans = taken.setdefault(place.document, [])
+        for part in _new_parts(reader.text(place.document), place, spans):
+            if left <= 0 or (most is not None and len(found) >= most):
+                return Filled(found, True)
+            shown = part
+            if reader.count(place.document, *part) > left:
+                shown = _cut(reader, place, part, left, first=not found)
+            if shown.start < shown.end:
+                whole = shown == (place.start, place.end)
+                chunk = place.chunk if whole else None
+                found.append(place._replace(start=shown.start, end=shown.end, chunk=chunk))
+                left -= reader.count(place.document, *shown)
+                spans.append(shown)
+            if shown != part:
+                return Filled(found, True)
+    return Filled(found, left <= 0 or len(found) == most)
+
+
+def _new_parts(text: str, place: Place, taken: list[Span]) -> list[Span]:
+    """What of a place was not taken yet, without the space at edges that are not the place's own."""
+    parts, start = [], place.start
+    for span in sorted(taken):
+        if span.end <= start or span.start >= place.end:
+            continue
+        if span.start > start:
+            parts.append(Span(start, span.start))
+        start = span.end
+    if start < place.end:
+        parts.append(Span(start, place.end))
+    if parts == [Span(place.start, place.end)]:
+        return parts
+    return [trimmed for part in parts if (trimmed := _trimmed(text, part)).start < trimmed.end]
+
+
+def _trimmed(text: str, span: Span) -> Span:
+    inside = text[span.start : span.end]
+    start = span.end - len(inside.lstrip())
+    return Span(start, max(start, span.start + len(inside.rstrip())))
+
+
+def _cut(reader: Reader, place: Place, part: Span, left: int, *, first: bool) -> Span:
+    """As much of a part as fits: from its start, or around the chunk that was found if that would be lost."""
+    end = _end_within(reader, place.document, part, left, first)
+    core = place.core
+    if core is None or end >= core.end or not part.start < core.start < part.end:
+        return Span(part.start, end)
+    rest = Span(core.start, part.end)
+    if reader.count(place.document, *rest) <= left:
+        return Span(_start_within(reader, place.document, part, core.start, left), part.end)
+    return Span(core.start, _end_within(reader, place.document, rest, left, first))
+
+
+def _start_within(reader: Reader, document: int, part: Span, start: int, left: int) -> int:
+    """The earliest start of an atom from which the rest of the part fits, where it fits from `start`."""
+    starts = reader.source.atoms(document).start
+    before = starts[starts.searchsorted(part.start) : starts.searchsorted(start)]
+    for earlier in before[::-1].tolist():
+        if reader.count(document, earlier, part.end) > left:
+            break
+        start = earlier
+    return start
+
+
+def _end_within(reader: Reader, document: int, part: Span, left: int, first: bool) -> int:
+    """The furthest end of an atom at which the part fits; its start where there is none."""
+    bounds = reader.source.atoms(document)
+    low = int(bounds.end.searchsorted(part.start, "right"))
+    high = int(bounds.end.searchsorted(part.end, "left"))
+    # About as many atoms as fit by their own counts; the exact count has the last word.
+    size = np.cumsum(bounds.tokens[low:high])
+    fits = int(size.searchsorted(left, "right"))
+    for end in bounds.end[low : low + fits][::-1].tolist():
+        if reader.count(document, part.start, end) <= left:
+            return end
+    return _token_edge(reader, document, part, left) if first else part.start
+
+
+def _token_edge(reader: Reader, document: int, part: Span, left: int) -> int:
+    """The furthest token edge within the budget, if it can be no grapheme's middle; the start where there is none."""
+    # A line of a gigabyte need not be read to its end for a few tokens.
+    stop = min(part.end, part.start + _LONGEST_TOKEN * (left + 1))
+    text = reader.text(document)[part.start : stop]
+    edges = np.unique(reader.tokenizer.offsets(text)[1 : left + 1])
+    whole = Graphemes(Characters(text)).keep(edges)
+    for candidates in (whole, edges):
+        for edge in candidates[::-1].tolist():
+            if reader.count(document, part.start, part.start + edge) <= left:
+                return part.start + edge
+    return part.start

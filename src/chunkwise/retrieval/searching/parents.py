@@ -1,0 +1,21 @@
+"""Small chunks are found, the larger span around them is handed out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from chunkwise.core import Span
+from chunkwise.retrieval.place import Place
+
+
+def in_parents(found: Iterable[tuple[Place, tuple[int, int]]]) -> Iterator[Place]:
+    """Each parent once, where its best chunk ranks and with its score; a chunk without a parent is its own."""
+    seen: set[tuple[int, int, int]] = set()
+    for place, (start, end) in found:
+        key = place.document, start, end
+        if key == place[:3]:
+            yield place
+        elif key not in seen:
+            seen.add(key)
+            core = Span(place.start, place.end)
+            yield place._replace(start=start, end=end, chunk=None, core=core)

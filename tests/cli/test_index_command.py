@@ -1,0 +1,122 @@
+"""`chunkwise index` as a user runs it; words alone, which needs no model, but for one test."""
+
+import json
+import os
+import re
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+from in_process import Run, here
+
+__all__ = ["here"]  # a fixture
+
+WORDS = ("--vectors", "none", "--into", "kb")
+
+
+def summary(done: "CompletedProcess[str]") -> dict[str, object]:
+    told: dict[str, object] = json.loads(done.stdout)
+    return told
+
+
+def test_a_new_index_says_what_it_holds_and_what_to_do_next(run: Run, handbook: Path) -> None:
+    done = run("index", "handbook", *WORDS)
+    assert done.returncode == 0
+    assert done.stdout == ""
+    first, second, third = done.stderr.splitlines()
+    assert first == "kb: 3 documents (3 added)"
+    assert re.fullmatch(
+        r"\d chunks of \d{3} tokens by structure, words alone; .* [kM]B, .* s", second
+    )
+    assert third == 'try: chunkwise search kb "your question"'
+    assert "Ask in writing." in run("search", "kb", "writing").stdout
+
+
+def test_only_what_has_changed_is_done_again(here: Run, handbook: Path) -> None:
+    here("index", "handbook", *WORDS)
+    (handbook / "leave.md").write_text("# Leave\n\nAsk the lighthouse keeper.\n")
+    (handbook / "new.txt").write_text("A new rope.")
+    (handbook / "page.html").unlink()
+    told = summary(here("index", "handbook", *WORDS, "--json", "-q"))
+    counts = {name: told[name] for name in ("added", "changed", "removed", "unchanged", "skipped")}
+    assert counts == {"added": 1, "changed": 1, "removed": 1, "unchanged": 1, "skipped": 0}
+    assert told["documents"] == 3
+    assert told["strategy"] == "structure"
+    assert "lighthouse" in here("search", "kb", "keeper").stdout
+    assert here("search", "kb", "dusk").stdout == "nothing found\n"
+
+
+def test_settings_stay_unless_the_index_is_rebuilt(here: Run, handbook: Path) -> None:
+    here("index", "handbook", *WORDS, "-s", "sentences(max_tokens=30)")
+    kept = summary(here("index", "handbook", "--into", "kb", "--json", "-q"))
+    assert kept["strategy"] == "sentences(max_tokens=30)"
+    assert kept["unchanged"] == 3
+    refused = here("index", "handbook", *WORDS, "-s", "words")
+    assert refused.returncode == 2
+    assert "--rebuild" in refused.stderr
+    anew = summary(here("index", "handbook", *WORDS, "-s", "words", "--rebuild", "--json", "-q"))
+    assert anew["strategy"] == "words"
+
+
+def test_vectors_and_headings_beside_the_chunks(here: Run, handbook: Path) -> None:
+    done = here("index", "handbook", "--into", "kb", "--context", "headings", "--json", "-q")
+    told = summary(done)
+    assert done.stderr == ""
+    assert (told["model"], told["vectors"], told["context"]) == ("minilm", "late", "headings")
+    hits = here("search", "kb", "illness", "--retriever", "dense", "--json", "-k", "1").stdout
+    assert json.loads(hits)["doc_id"] == "leave.md"
+
+
+def test_what_cannot_be_read_is_one_line_and_the_rest_goes_on(here: Run, handbook: Path) -> None:
+    (handbook / "empty.txt").write_bytes(b"")
+    done = here("index", "handbook", "missing.md", *WORDS)
+    assert done.returncode == 3
+    lines = [line for line in done.stderr.splitlines() if "skipped " in line]
+    assert sum("empty.txt" in line for line in lines) == 1
+    assert sum("missing.md" in line for line in lines) == 1
+    assert "3 documents (3 added, 2 skipped)" in done.stderr
+    strict = here("index", "handbook", "--vectors", "none", "--into", "other", "--strict")
+    assert strict.returncode == 1
+    assert strict.stderr == "chunkwise: handbook/empty.txt: empty\n"
+    assert here("search", "other", "x").returncode == 1
+
+
+def test_an_index_of_nothing(here: Run) -> None:
+    done = here("index", "missing", *WORDS)
+    assert done.returncode == 3
+    assert "no document was read" in done.stderr
+    asked = here("search", "kb", "x")
+    assert asked.returncode == 1
+    assert "kb is an index without documents; fill it: chunkwise index" in asked.stderr
+
+
+def test_quiet_is_quiet_and_a_pipe_is_read(here: Run, handbook: Path, tmp_path: Path) -> None:
+    done = here("index", "handbook", *WORDS, "-q")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    piped = here("index", "--into", "piped", "--vectors", "none", stdin="A lamp by the door.")
+    assert piped.returncode == 0
+    assert "lamp" in here("search", "piped", "door").stdout
+    assert sorted(os.listdir(tmp_path)) == ["handbook", "kb", "piped"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "status"),
+    [
+        (["handbook"], "where to? name a folder for the index: --into kb", 2),
+        (["handbook", "--into", "handbook"], "handbook is no index and is not empty", 1),
+        (["handbook", "--into", "kb", "-s", "sentence"], "did you mean sentences", 2),
+        (["handbook", "--into", "kb", "--vectors", "many"], "vectors is 'many'; allowed: late", 2),
+        (["handbook", "--into", "kb", "--context", "all"], "context is 'all'; allowed: none", 2),
+        (["handbook", "--into", "kb", "--language", "xx"], "language is 'xx'", 2),
+        (["handbook", "--into", "kb", "--model", "maxilm"], "no embedder is named 'maxilm'", 2),
+        (["handbook", "--into", "handbook/leave.md"], "an index is a folder", 1),
+    ],
+)
+def test_errors_are_clear(
+    here: Run, handbook: Path, words: list[str], message: str, status: int
+) -> None:
+    done = here("index", *words)
+    assert done.returncode == status
+    assert done.stdout == ""
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr

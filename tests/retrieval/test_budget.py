@@ -1,0 +1,122 @@
+"""What fits into a budget: never more, nothing twice, in the order it came."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tiny_index import TinyIndex, documents
+
+from chunkwise.core import Document, Span
+from chunkwise.hostile import hostile_documents
+from chunkwise.retrieval.place import Place
+from chunkwise.retrieval.searching.budget import fill
+from chunkwise.retrieval.searching.reader import Reader
+from chunkwise.retrieval.searching.search import search
+from chunkwise.text.tokenizers import get_tokenizer
+
+PROSE = "The lamp is lit at dusk. It burns till dawn! Who trims it? Nobody knows, but for the keeper.\n\n"
+TEXTS = [
+    PROSE * 6,
+    "Grüße aus München 👩‍👩‍👧 und नमस्ते दुनिया। " * 12,
+    "- one\n- two\n- three\n" * 20,
+    "nospace" * 200,
+    "a\u0301\u0302\u0303" * 50,
+]
+TINY = {
+    name: TinyIndex(documents(*TEXTS), "tokens(max_tokens=20, overlap=5)", "none", name)
+    for name in ("o200k_base", "words", "characters")
+}
+PLACES = st.lists(
+    st.tuples(st.integers(0, len(TEXTS) - 1), st.integers(0, 500), st.integers(1, 300)), max_size=10
+)
+
+
+@settings(max_examples=150)
+@given(PLACES, st.integers(1, 200), st.sampled_from(sorted(TINY)), st.sampled_from([None, 1, 3]))
+def test_never_over_the_budget_and_nothing_twice(
+    spans: list[tuple[int, int, int]], budget: int, tokenizer: str, most: int | None
+) -> None:
+    reader = Reader(TINY[tokenizer])
+    places = []
+    for rank, (document, start, size) in enumerate(spans):
+        start = min(start, len(TEXTS[document]) - 1)
+        end = min(start + size, len(TEXTS[document]))
+        core = Span((start + end) // 2, end) if rank % 2 else None
+        places.append(Place(document, start, end, float(-rank), core=core))
+    found = fill(reader, places, budget, most).places
+    count = get_tokenizer(tokenizer).count
+    texts = [TEXTS[place.document][place.start : place.end] for place in found]
+    assert sum(map(count, texts)) <= budget
+    assert most is None or len(found) <= most
+    assert [place.score for place in found] == sorted((p.score for p in found), reverse=True)
+    seen: set[tuple[int, int]] = set()
+    for place in found:
+        assert place.start < place.end
+        covered = {(place.document, at) for at in range(place.start, place.end)}
+        assert not covered & seen
+        seen |= covered
+        source = places[int(-place.score)]
+        assert source.start <= place.start
+        assert place.end <= source.end
+    wanted = sum(count(TEXTS[p.document][p.start : p.end]) for p in places)
+    if wanted <= budget and most is None:
+        everything = {(p.document, at) for p in places for at in range(p.start, p.end)}
+        assert all(TEXTS[number][at].isspace() for number, at in everything - seen)
+
+
+def test_the_last_one_ends_with_a_sentence() -> None:
+    reader = Reader(TinyIndex(documents(PROSE)))
+    place = Place(0, 0, len(PROSE), 1.0, chunk=0)
+    (cut,) = fill(reader, [place], 15).places
+    assert PROSE[cut.start : cut.end].rstrip() == "The lamp is lit at dusk. It burns till dawn!"
+    assert cut.chunk is None
+    (whole,) = fill(reader, [place], 100).places
+    assert whole == place
+
+
+def test_only_the_very_first_is_cut_inside_a_sentence() -> None:
+    reader = Reader(TinyIndex(documents(PROSE)))
+    (cut,) = fill(reader, [Place(0, 0, 90, 1.0)], 3).places
+    assert PROSE[: cut.end] == "The lamp is"
+    first = Place(0, 25, 44, 1.0)
+    found = fill(reader, [first, Place(0, 60, 95, 0.5)], reader.count(0, 25, 44) + 2)
+    assert found.places == [first]
+    assert found.full
+
+
+def test_a_cut_does_not_lose_what_was_found() -> None:
+    """A parent is too large, and the chunk that was found stands at its end."""
+    reader = Reader(TinyIndex(documents(PROSE)))
+    whole = Place(0, 0, len(PROSE), 1.0, core=Span(45, 58))
+    (cut,) = fill(reader, [whole], 6).places
+    assert PROSE[cut.start : cut.end].rstrip() == "Who trims it?"
+    (cut,) = fill(reader, [whole], 22).places
+    assert PROSE[cut.start : cut.end].rstrip().endswith("Who trims it?")
+    assert cut.start == 0
+    (cut,) = fill(reader, [whole], 2).places
+    assert PROSE[cut.start : cut.end] == "Who trims"
+    last = whole._replace(core=Span(PROSE.index("Nobody"), PROSE.index("Nobody") + 7))
+    (cut,) = fill(reader, [last], 16).places
+    assert PROSE[cut.start : cut.end].startswith("Who trims it? Nobody knows")
+    assert cut.end == len(PROSE)
+
+
+def test_a_larger_hit_shows_what_is_new_on_both_sides() -> None:
+    reader = Reader(TinyIndex(documents(PROSE)))
+    small, large = Place(0, 25, 44, 1.0), Place(0, 0, 59, 0.5)
+    found = fill(reader, [small, large, small], 1000)
+    shown = [PROSE[place.start : place.end] for place in found.places]
+    assert shown == ["It burns till dawn!", "The lamp is lit at dusk.", "Who trims it?"]
+    assert not found.full
+
+
+@pytest.mark.parametrize("document", hostile_documents(), ids=lambda document: document.id[:40])
+def test_hostile_documents_stay_within_the_budget(document: Document) -> None:
+    text = document.text[:20_000]
+    short = Document(document.id, text, format=document.format, language=document.language)
+    index = TinyIndex([short], "tokens(max_tokens=50, overlap=10)", "none")
+    count = get_tokenizer("o200k_base").count
+    for budget in (1, 30, 400):
+        for asked in ("the a lamp x 1", text[:50]):
+            hits = search(index, asked, budget=budget, retriever="bm25")[0]
+            assert sum(count(hit.text) for hit in hits) <= budget
+            assert all(hit.token_count == count(hit.text) for hit in hits)

@@ -1,0 +1,322 @@
+"""Several sizes at once: against loops over lists, and what must hold whatever the documents are."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import naive_multiscale as naive
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive_multiscale import Atom
+
+from chunkwise.errors import InvalidParameter
+from chunkwise.retrieval.atom_table import AtomTable
+from chunkwise.retrieval.multiscale import Multiscale, ScoredSpan, Voice, assemble, votes
+from chunkwise.retrieval.multiscale.windows import whole_documents, windows_of
+from chunkwise.retrieval.term_table import TermTable
+from chunkwise.text.term_counts import TermCounts
+
+DIMENSIONS = 4
+
+
+def table(atoms: list[Atom], vectors: bool = True) -> AtomTable:
+    """The arrays of an index with these atoms."""
+    counts = [dict(sorted((t, atom.terms.count(t)) for t in set(atom.terms))) for atom in atoms]
+    terms = TermCounts(
+        np.cumsum([0, *map(len, counts)]).astype(np.int64),
+        np.array([term for row in counts for term in row], np.uint64),
+        np.array([times for row in counts for times in row.values()], np.int32),
+    )
+    columns = list(zip(*(atom[:4] for atom in atoms), strict=True)) or [(), (), (), ()]
+    return AtomTable(
+        document=np.array(columns[0], np.int32),
+        start=np.array(columns[1], np.int64),
+        end=np.array(columns[2], np.int64),
+        tokens=np.array(columns[3], np.int32),
+        section=np.zeros(len(atoms), np.int32),
+        terms=TermTable.of(terms),
+        vectors=np.array([a.vector for a in atoms], np.int8).reshape(-1, DIMENSIONS)
+        if vectors
+        else None,
+        scale=np.full(len(atoms), 1.0, np.float32) if vectors else None,
+    )
+
+
+def query(*terms: int) -> np.ndarray:
+    return np.array(terms, np.uint64)
+
+
+def of(*sizes: int, document: int = 0, terms: tuple[tuple[int, ...], ...] = ()) -> list[Atom]:
+    """Atoms of one document with these numbers of tokens, a character a token."""
+    ends = np.cumsum(sizes).tolist()
+    words = terms or tuple((number,) for number in range(len(sizes)))
+    return [
+        Atom(document, end - size, end, size, own, (1, number % 5 - 2, 0, 3))
+        for number, (size, end, own) in enumerate(zip(sizes, ends, words, strict=True))
+    ]
+
+
+@st.composite
+def indexes(draw: st.DrawFn) -> list[Atom]:
+    atoms: list[Atom] = []
+    for document in range(draw(st.integers(1, 4))):
+        at = 0
+        for _ in range(draw(st.integers(1, 9))):
+            tokens = draw(st.integers(1, 12))
+            terms = tuple(draw(st.lists(st.integers(0, 6), max_size=4)))
+            vector = tuple(draw(st.lists(st.integers(-4, 4), min_size=4, max_size=4)))
+            atoms.append(Atom(document, at, at + tokens * 3, tokens, terms, vector))
+            at += tokens * 3
+    return atoms
+
+
+@given(indexes(), st.lists(st.integers(1, 30), min_size=1, max_size=3, unique=True))
+@settings(deadline=None)
+def test_windows_are_those_of_the_loop(atoms: list[Atom], sizes: list[int]) -> None:
+    columns = table(atoms)
+    for size in sizes:
+        found = windows_of(columns.document, columns.tokens, size)
+        held = [list(range(a, b)) for a, b in zip(found.first, found.behind, strict=True)]
+        assert held == naive.windows(atoms, size)
+        assert sorted({i for window in held for i in window}) == list(range(len(atoms)))
+    found = whole_documents(columns.document)
+    held = [list(range(a, b)) for a, b in zip(found.first, found.behind, strict=True)]
+    assert held == naive.windows(atoms, None)
+
+
+@given(
+    indexes(),
+    st.lists(st.integers(1, 30), min_size=1, max_size=3, unique=True),
+    st.lists(st.integers(0, 8), max_size=5),
+    st.one_of(st.none(), st.lists(st.sampled_from([-0.5, 0.0, 0.5]), min_size=4, max_size=4)),
+    st.integers(0, 60),
+    st.sampled_from([0.25, 0.5, 2.0]),
+    st.data(),
+)
+@settings(max_examples=150, deadline=None)
+def test_spans_are_those_of_the_loop(
+    atoms: list[Atom],
+    sizes: list[int],
+    terms: list[int],
+    vector: list[float] | None,
+    budget: int,
+    dense: float,
+    data: st.DataObject,
+) -> None:
+    allowed = data.draw(st.lists(st.booleans(), min_size=len(atoms), max_size=len(atoms)))
+    asked = None if vector is None else tuple(vector)
+    retriever = Multiscale(sizes=tuple(sizes), dense=dense)
+    [found] = retriever.search(
+        table(atoms),
+        [query(*terms)],
+        None if vector is None else np.array([vector], np.float32),
+        budget,
+        np.array(allowed, np.bool_),
+    )
+    expected = naive.atom_votes(atoms, tuple(sizes), set(terms), asked, dense, allowed)
+    # Where votes are nearly equal, rounding may choose another atom: then only the promises are checked.
+    votes_given = sorted(vote for vote in expected if vote > 0)
+    gaps = [b - a for a, b in pairwise(votes_given)]
+    if all(gap == 0 or gap > 1e-4 for gap in gaps) and all(v > 1e-4 for v in votes_given):
+        taken = naive.fill(atoms, expected, budget)
+        assert covered(atoms, found) == taken
+        for span in found:
+            inside = [i for i in taken if atoms[i].document == span.document]
+            inside = [i for i in inside if span.start <= atoms[i].start < span.end]
+            assert span.score == pytest.approx(max(expected[i] for i in inside), abs=1e-4)
+    check_promises(atoms, found, budget, allowed)
+
+
+def covered(atoms: list[Atom], spans: list[ScoredSpan]) -> set[int]:
+    return {
+        i
+        for span in spans
+        for i, atom in enumerate(atoms)
+        if atom.document == span.document and span.start <= atom.start and atom.end <= span.end
+    }
+
+
+def check_promises(
+    atoms: list[Atom], spans: list[ScoredSpan], budget: int, allowed: list[bool]
+) -> None:
+    taken = covered(atoms, spans)
+    assert sum(span.tokens for span in spans) == sum(atoms[i].tokens for i in taken)
+    assert naive.cost(atoms, taken) <= budget
+    assert all(allowed[i] for i in taken)
+    assert all(0 < span.score <= 1 + 1e-6 for span in spans)
+    order = [span.document for span in spans]
+    assert len(set(order)) == sum(a != b for a, b in zip([-1, *order], order, strict=False))
+    for one, other in pairwise(spans):
+        if one.document == other.document:
+            assert one.end < other.start  # in document order, and neighbours are one span
+    tops = [max(s.score for s in spans if s.document == d) for d in dict.fromkeys(order)]
+    assert tops == sorted(tops, reverse=True)
+
+
+def test_question_without_known_term_and_vector_finds_nothing() -> None:
+    atoms = table(of(5, 5, 5), vectors=False)
+    vector = np.ones((1, DIMENSIONS), np.float32)
+    assert Multiscale().search(atoms, [query(99), query()], None, 100) == [[], []]
+    assert Multiscale().search(atoms, [query(99)], vector, 100) == [[]]
+
+
+def test_vectors_answer_where_words_cannot() -> None:
+    [found] = Multiscale(sizes=(5,)).search(
+        table(of(5, 5, 5)), [query(99)], np.array([[0, 1, 0, 0]], np.float32), 6
+    )
+    assert found == [ScoredSpan(0, 10, 15, 5, found[0].score)]
+
+
+def test_empty_index_and_no_questions() -> None:
+    empty = table([])
+    vectors = np.ones((1, DIMENSIONS), np.float32)
+    assert Multiscale().search(empty, [query(1)], vectors, 100) == [[]]
+    assert Multiscale().search(table(of(3, 3)), [], None, 100) == []
+    nothing_allowed = np.zeros(2, np.bool_)
+    assert Multiscale().search(table(of(3, 3)), [query(1)], vectors, 9, nothing_allowed) == [[]]
+
+
+def test_nothing_is_cut_to_fit() -> None:
+    atoms = table(of(30, 4, 30, terms=((1,), (1,), (2,))))
+    [found] = Multiscale().search(atoms, [query(2)], None, 3)
+    assert found == []
+    # The atom that holds the term is too long; a shorter one beside it fits.
+    [found] = Multiscale(sizes=(40,)).search(atoms, [query(2)], None, 20)
+    assert [(span.start, span.end) for span in found] == [(30, 34)]
+
+
+def test_documents_of_one_atom() -> None:
+    atoms = [Atom(d, 0, 10, 4, (d % 3,), (d, 1, 0, 0)) for d in range(7)]
+    [found] = Multiscale().search(table(atoms), [query(2)], None, 100)
+    assert [span.document for span in found] == [2, 5]
+    assert all(span.score == 1 for span in found)
+
+
+def test_one_atom_of_100_000_tokens() -> None:
+    atoms = [
+        *of(100_000, terms=((1,),)),
+        *of(10, 100_000, 10, document=1, terms=((2,), (1,), (3,))),
+    ]
+    for windows in (windows_of(table(atoms).document, table(atoms).tokens, n) for n in (40, 800)):
+        assert sorted(set(windows.first.tolist())) == [0, 1, 2, 3]
+    [found] = Multiscale().search(table(atoms), [query(1)], None, 1000)
+    assert {span.tokens for span in found} <= {10}
+    [found] = Multiscale().search(table(atoms), [query(1)], None, 100_001)
+    assert found[0].tokens == 100_000
+
+
+def test_document_of_100_000_atoms() -> None:
+    rng = np.random.default_rng(5)
+    terms = [(int(t),) for t in rng.integers(0, 5000, 100_000)]
+    atoms = table(of(*[3] * 100_000, terms=tuple(terms)), vectors=False)
+    [found] = Multiscale().search(atoms, [query(4, 7)], None, 300)
+    assert 0 < sum(span.tokens for span in found) <= 300
+    shown = {terms[at] for span in found for at in range(span.start // 3, span.end // 3)}
+    assert shown & {(4,), (7,)}
+
+
+def test_repeated_words_of_a_question_count_once() -> None:
+    atoms = table(of(5, 5, 5, 5, terms=((1,), (2,), (1, 2), (3,))), vectors=False)
+    once, twice = Multiscale().search(atoms, [query(1, 2), query(2, 1, 1, 1)], None, 10)
+    assert once == twice
+
+
+def test_a_question_gets_the_same_whatever_else_is_asked() -> None:
+    rng = np.random.default_rng(3)
+    atoms = many(rng, 3000)
+    queries = [rng.integers(0, 60, 6).astype(np.uint64) for _ in range(30)]
+    vectors = rng.normal(size=(30, DIMENSIONS)).astype(np.float32)
+    retriever = Multiscale()
+    prepared = retriever.prepare(atoms)
+    together = retriever.search(prepared, queries, vectors, 200)
+    assert together == retriever.search(atoms, queries, vectors, 200)
+    for number in range(30):
+        alone = retriever.search(prepared, [queries[number]], vectors[[number]], 200)
+        assert alone == [together[number]]
+
+
+def many(rng: np.random.Generator, count: int) -> AtomTable:
+    document = np.sort(rng.integers(0, 20, count))
+    atoms = [
+        Atom(int(d), n * 10, n * 10 + 10, int(rng.integers(1, 50)), tuple(rng.integers(0, 60, 5).tolist()),
+             tuple(rng.integers(-127, 128, DIMENSIONS).tolist()))
+        for n, d in enumerate(document)
+    ]  # fmt: skip
+    return table(atoms)
+
+
+_THREADS = """
+from dataclasses import replace
+import numpy as np
+from test_multiscale import many
+from chunkwise.retrieval.multiscale import Multiscale
+rng = np.random.default_rng(3)
+vectors = rng.integers(-127, 128, (2000, 384)).astype(np.int8)
+atoms = replace(many(rng, 2000), vectors=vectors)
+queries = [rng.integers(0, 60, 6).astype(np.uint64) for _ in range(20)]
+asked = rng.normal(size=(20, 384)).astype(np.float32)
+print(Multiscale(dense=1.0).search(atoms, queries, asked, 200))
+"""
+
+
+def test_threads_change_nothing() -> None:
+    def told(threads: str) -> str:
+        variables = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+        done = subprocess.run(
+            [sys.executable, "-c", _THREADS], text=True, capture_output=True, check=True,
+            env={"PATH": "", "PYTHONPATH": str(Path(__file__).parent), **dict.fromkeys(variables, threads)},
+        )  # fmt: skip
+        return done.stdout
+
+    assert told("1") == told("4")
+    assert "ScoredSpan" in told("1")
+
+
+def test_only_what_is_allowed_decides_what_is_best() -> None:
+    """A filter leaves windows out before scores are compared: the others must not dwarf them."""
+    atoms = [*of(5, 5, terms=((1, 2, 3), (9,))), *of(5, 5, document=1, terms=((1,), (9,)))]
+    allowed = np.array([False, False, True, True])
+    [found] = Multiscale(sizes=(5,)).search(table(atoms), [query(1, 2, 3)], None, 5, allowed)
+    assert [(span.document, span.start, span.score) for span in found] == [(1, 0, 1.0)]
+
+
+def test_windows_from_elsewhere_give_the_same_spans() -> None:
+    """A server's best windows, atoms without a vote left out: votes and spans come from the same two functions."""
+    atoms = table(of(5, 5, 5, 5, 5, 5))
+    voices = [
+        Voice(np.array([1, 4]), np.array([3, 5]), np.array([3.0, 2.0], np.float32), floor=0.0),
+        Voice(np.array([2, 0]), np.array([3, 1]), np.array([0.9, 0.4], np.float32), weight=0.5),
+    ]
+    points = votes(voices, 6)
+    assert points.tolist() == pytest.approx([0, 1, 1.5, 0, 2 / 3, 0])
+    whole = assemble(atoms, points, 17)
+    assert [(span.start, span.end) for span in whole] == [(5, 15), (20, 25)]
+    kept = np.array([1, 2, 4])
+    part = replace(
+        atoms, document=atoms.document[kept], start=atoms.start[kept], end=atoms.end[kept],
+        tokens=atoms.tokens[kept],
+    )  # fmt: skip
+    assert assemble(part, points[kept], 17) == whole
+
+
+@pytest.mark.parametrize(
+    ("given_", "said"),
+    [
+        ({"sizes": (40, 40)}, "different whole numbers"),
+        ({"sizes": (0,)}, "different whole numbers"),
+        ({"sizes": 40}, "different whole numbers"),
+        ({"dense": -1}, "dense is -1"),
+        ({"words": True}, "words is True"),
+        ({"dense": 0, "words": 0}, "both 0"),
+        ({"depth": 0}, "depth is 0"),
+    ],
+)
+def test_wrong_parameters_are_named(given_: dict[str, object], said: str) -> None:
+    with pytest.raises(InvalidParameter, match=said):
+        Multiscale(**given_)  # type: ignore[arg-type]

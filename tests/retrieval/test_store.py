@@ -1,0 +1,523 @@
+"""The index folder: whole or as it was before, whatever happens to the one who writes it."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tiny_embedder import Tiny, WholeTexts
+
+import chunkwise
+from chunkwise import ChunkwiseError, Document
+from chunkwise.retrieval.embedded.store import lock
+from chunkwise.retrieval.embedded.store.manifest import NAME
+
+DOCUMENTS = [
+    Document(
+        f"notes/{number}.md", f"# Note {number}\n\nThe {word} number {number} is here.\n\n" * 3
+    )
+    for number, word in enumerate(["heron", "otter", "badger", "falcon"])
+]
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHUNKWISE_HOME", str(tmp_path / "home"))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    chunkwise.index(DOCUMENTS, into=tmp_path / "kb", model=Tiny())
+    return tmp_path / "kb"
+
+
+def arrays_of(folder: Path) -> dict[str, bytes]:
+    """The bytes of every array that counts."""
+    manifest = json.loads((folder / NAME).read_text())
+    home = folder / manifest["generation"]
+    assert sorted(manifest["files"]) == sorted(path.name for path in home.iterdir())
+    return {name: (home / name).read_bytes() for name in manifest["files"]}
+
+
+def ask(folder: Path, word: str = "otter") -> list[str]:
+    index = chunkwise.open_index(folder, model=Tiny())
+    return [hit.doc_id for hit in index.search(word, retriever="bm25", k=2)]
+
+
+def test_one_generation_and_a_manifest_are_all_there_is(folder: Path) -> None:
+    chunkwise.index(DOCUMENTS[:2], into=folder, model=Tiny())
+    chunkwise.index(DOCUMENTS[1:], into=folder, model=Tiny())
+    names = sorted(path.name for path in folder.iterdir())
+    assert len(names) == 3
+    assert {NAME, lock.NAME} < set(names)
+
+
+def test_an_index_made_step_by_step_equals_a_fresh_one_to_the_bit(tmp_path: Path) -> None:
+    changed = Document(DOCUMENTS[2].id, "# Changed\n\nNothing is as it was.\n")
+    renamed = Document("elsewhere/0.md", DOCUMENTS[0].text, metadata={"by": "me"})
+    steps = [
+        DOCUMENTS[:1],
+        DOCUMENTS,
+        [DOCUMENTS[3], DOCUMENTS[0], DOCUMENTS[1]],
+        [DOCUMENTS[0], changed, renamed, DOCUMENTS[3]],
+        [],
+        [changed, *DOCUMENTS[:2], renamed],
+    ]
+    for number, step in enumerate(steps):
+        chunkwise.index(step, into=tmp_path / "kb", model=Tiny())
+        fresh = tmp_path / f"fresh{number}"
+        chunkwise.index(step, into=fresh, model=Tiny())
+        assert arrays_of(tmp_path / "kb") == arrays_of(fresh)
+        said, expected = (
+            {**json.loads((each / NAME).read_text()), "generation": ""}
+            for each in (tmp_path / "kb", fresh)
+        )
+        assert said == expected
+
+
+def test_changes_are_counted(folder: Path) -> None:
+    changed = Document(DOCUMENTS[0].id, "Another text.")
+    new = Document("new.md", "A new text.")
+    index = chunkwise.index([changed, DOCUMENTS[1], new], into=folder, model=Tiny())
+    changes = index.changes
+    assert changes is not None
+    assert (changes.added, changes.changed, changes.removed, changes.unchanged) == (1, 1, 2, 1)
+    assert str(changes) == "1 added, 1 changed, 2 removed, 1 unchanged"
+
+
+def test_nothing_is_written_when_nothing_has_changed(folder: Path) -> None:
+    before = (folder / NAME).stat().st_mtime_ns, arrays_of(folder)
+    model = Tiny()
+    index = chunkwise.index(DOCUMENTS, into=folder, model=model)
+    assert index.changes is not None
+    assert index.changes.nothing
+    assert model.calls == 0
+    assert ((folder / NAME).stat().st_mtime_ns, arrays_of(folder)) == before
+
+
+def test_a_run_without_changes_does_not_load_the_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from chunkwise import models
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("the model was loaded")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(models, "get_embedder", lambda *_, **__: Tiny())
+        chunkwise.index(DOCUMENTS, into=tmp_path / "kb", model="tiny")
+    monkeypatch.setattr(models, "get_embedder", refuse)
+    for documents in (DOCUMENTS, DOCUMENTS[::-1], DOCUMENTS[:2]):
+        index = chunkwise.index(documents, into=tmp_path / "kb")
+        assert len(index) == len(documents)
+    with pytest.raises(AssertionError, match="the model was loaded"):
+        chunkwise.index([*DOCUMENTS, Document("new", "New.")], into=tmp_path / "kb")
+
+
+def test_a_reader_goes_on_while_the_index_is_replaced(folder: Path) -> None:
+    reader = chunkwise.open_index(folder, model=Tiny())
+    chunkwise.index(DOCUMENTS[:1], into=folder, model=Tiny())
+    assert reader.search("falcon", retriever="bm25", k=1)[0].doc_id == "notes/3.md"
+    assert reader.search("falcon", retriever="dense", k=1)[0].doc_id == "notes/3.md"
+    assert len(chunkwise.open_index(folder)) == 1
+
+
+def test_opening_takes_milliseconds_whatever_the_size(folder: Path) -> None:
+    manifest = json.loads((folder / NAME).read_text())
+    for name in ("text.bytes", "atom.vector"):
+        stored = manifest["files"][name]
+        stored["shape"][0] += 1 << 28
+        path = folder / manifest["generation"] / name
+        os.truncate(path, int(np.prod(stored["shape"])))  # holes take no room on the disk
+    (folder / NAME).write_text(json.dumps(manifest))
+    took = []
+    for _ in range(5):
+        began = time.perf_counter()
+        index = chunkwise.open_index(folder, model=Tiny())
+        took.append(time.perf_counter() - began)
+    assert index.stats().bytes > 4 << 30
+    assert min(took) < 0.05
+    assert index.search("otter", retriever="bm25", k=1)[0].doc_id == "notes/1.md"
+
+
+def test_a_folder_that_is_no_index_is_not_touched(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("ten years of work")
+    for rebuild in (False, True):
+        with pytest.raises(ChunkwiseError, match=r"no index and is not empty.*thesis\.txt"):
+            chunkwise.index(DOCUMENTS, into=tmp_path, model=Tiny(), rebuild=rebuild)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+    (tmp_path / "thesis.txt").unlink()
+    (tmp_path / NAME).write_text('{"name": "my web page"}')
+    for rebuild in (False, True):
+        with pytest.raises(ChunkwiseError, match="not the manifest of a chunkwise index"):
+            chunkwise.index(DOCUMENTS, into=tmp_path, model=Tiny(), rebuild=rebuild)
+    assert (tmp_path / NAME).read_text() == '{"name": "my web page"}'
+
+
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "kb").write_text("x")
+    with pytest.raises(ChunkwiseError, match="is a file; an index is a folder"):
+        chunkwise.index(DOCUMENTS, into=tmp_path / "kb", model=Tiny())
+    with pytest.raises(ChunkwiseError, match="kb"):
+        chunkwise.open_index(tmp_path / "kb")
+    with pytest.raises(ChunkwiseError, match=r"holds no index.*chunkwise index"):
+        chunkwise.open_index(tmp_path / "nowhere")
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file() and path.name != lock.NAME)
+
+
+def test_every_truncated_file_is_found_when_the_index_is_opened(folder: Path) -> None:
+    names = [path.relative_to(folder) for path in _files(folder)]
+    assert len(names) > 30
+    for name in names:
+        path = folder / name
+        whole = path.read_bytes()
+        if not whole:
+            continue
+        path.write_bytes(whole[:-1])
+        with pytest.raises(ChunkwiseError, match="rebuild"):
+            chunkwise.open_index(folder)
+        with pytest.raises(ChunkwiseError, match="rebuild"):
+            chunkwise.index(DOCUMENTS, into=folder, model=Tiny())
+        path.write_bytes(whole)
+    assert ask(folder) == ["notes/1.md"]
+
+
+def test_every_missing_file_is_found(folder: Path) -> None:
+    for path in _files(folder):
+        whole = path.read_bytes()
+        path.unlink()
+        with pytest.raises(ChunkwiseError, match=r"rebuild|holds no index"):
+            chunkwise.open_index(folder)
+        path.write_bytes(whole)
+    assert ask(folder) == ["notes/1.md"]
+
+
+def test_every_flipped_bit_is_found_on_demand(folder: Path) -> None:
+    chunkwise.open_index(folder).verify()
+    for path in _files(folder):
+        whole = path.read_bytes()
+        if path.name == NAME or not whole:
+            continue
+        path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+        with pytest.raises(ChunkwiseError, match=f"{path.name} has other bytes"):
+            chunkwise.open_index(folder).verify()
+        path.write_bytes(whole)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": 99}, "index format 99"),
+        ({"format": 0}, "index format 0"),
+        ({"format": None}, "index format None"),
+        ({"generation": "../elsewhere"}, "is damaged"),
+        ({"generation": 7}, "is damaged"),
+        (
+            {"files": {"../../etc/passwd": {"dtype": "|u1", "shape": [1], "check": ""}}},
+            "is damaged",
+        ),
+        ({"files": []}, "is damaged"),
+        ({"files": {}}, "is damaged"),
+        ({"settings": {"strategy": "structure", "vectors": "unheard"}}, "is damaged"),
+        ({"settings": {"strategy": "structure", "vectors": "late", "dimensions": 8}}, "is damaged"),
+        ({"settings": {"unheard": 1}}, "is damaged"),
+        ({"languages": 3}, "is damaged"),
+    ],
+)
+def test_a_foreign_manifest_is_told(folder: Path, change: dict[str, object], message: str) -> None:
+    values = {**json.loads((folder / NAME).read_text()), **change}
+    (folder / NAME).write_text(json.dumps(values))
+    with pytest.raises(ChunkwiseError, match=message) as told:
+        chunkwise.open_index(folder)
+    assert "rebuild" in str(told.value)
+    chunkwise.index(DOCUMENTS, into=folder, model=Tiny(), rebuild=True)
+    assert ask(folder) == ["notes/1.md"]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "\x00\x01", '{"kind": "chunkwise index"}'])
+def test_a_broken_manifest_is_told(folder: Path, text: str) -> None:
+    (folder / NAME).write_text(text)
+    with pytest.raises(ChunkwiseError):
+        chunkwise.open_index(folder)
+
+
+# Writers are killed at the n-th thing they do to the disk. They are forked, since starting Python takes longer.
+_KILLED = textwrap.dedent(
+    """
+    import os, signal, sys
+    sys.path.insert(0, {here!r})
+    from pathlib import Path
+    from tiny_embedder import Tiny
+    import chunkwise
+    from chunkwise.retrieval.embedded.store import files, manifest, writer
+
+    left = 0
+
+    def counted(home, name):
+        real = getattr(home, name)
+
+        def call(*arguments, **keywords):
+            global left
+            left -= 1
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return real(*arguments, **keywords)
+
+        setattr(home, name, call)
+
+    for home, name in [
+        (files._Growing, "add"), (files._Growing, "write"), (files.os, "fsync"), (Path, "unlink"),
+        (Path, "replace"), (Path, "mkdir"), (writer.shutil, "rmtree"), (os, "unlink"),
+    ]:
+        counted(home, name)
+    documents = [chunkwise.Document(f"new/{{n}}.md", f"A new otter, number {{n}}.") for n in range(2)]
+    chunkwise.index(documents, model=Tiny(), vectors="none")  # imports what there is to import
+    for line in sys.stdin:
+        child = os.fork()
+        if not child:
+            left = int(line)
+            chunkwise.index(documents, into={folder!r}, model=Tiny())
+            print(left, flush=True)
+            os._exit(0)
+        if os.waitpid(child, 0)[1] == signal.SIGKILL:
+            print("killed", flush=True)
+    """
+)
+
+
+@contextmanager
+def _writers(folder: Path) -> Iterator[Callable[[int], str]]:
+    """Runs a writer that is killed at a point; the answer is `killed`, or how far away the point was."""
+    code = _KILLED.format(here=str(Path(__file__).parent), folder=str(folder))
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        asked, answers = process.stdin, process.stdout
+
+        def run(at: int) -> str:
+            asked.write(f"{at}\n")
+            asked.flush()
+            return answers.readline().strip()
+
+        yield run
+        asked.close()
+
+
+def test_a_writer_killed_at_any_point_leaves_a_whole_index(folder: Path) -> None:
+    before = arrays_of(folder)
+    old, new = ["notes/1.md"], ["new/0.md", "new/1.md"]
+    seen = []
+    with _writers(folder) as run:
+        calls = 1_000_000 - int(run(1_000_000))
+        after = arrays_of(folder)
+        # The manifest is replaced before some forty files of the old generation go, one by one.
+        for at in [3, calls // 2, *range(calls - 50, calls - 40), calls - 20, calls]:
+            chunkwise.index(DOCUMENTS, into=folder, model=Tiny())  # clears what the killed one left
+            assert arrays_of(folder) == before
+            assert len(list(folder.iterdir())) == 3
+            assert run(at) == "killed"
+            found = ask(folder)
+            assert found in (old, new)
+            assert arrays_of(folder) == (before if found == old else after)
+            seen.append(found)
+    assert seen.count(old) > 2
+    assert seen.count(new) > 2
+
+
+def test_the_first_writer_killed_is_no_obstacle(tmp_path: Path) -> None:
+    with _writers(tmp_path / "kb") as run:
+        for at in (2, 100):
+            assert run(at) == "killed"
+            with pytest.raises(ChunkwiseError, match="holds no index"):
+                chunkwise.open_index(tmp_path / "kb")
+    chunkwise.index(DOCUMENTS, into=tmp_path / "kb", model=Tiny())
+    assert ask(tmp_path / "kb") == ["notes/1.md"]
+    assert len(list((tmp_path / "kb").iterdir())) == 3
+
+
+def test_a_full_disk_is_told_and_the_index_stays(tmp_path: Path) -> None:
+    folder = tmp_path / "kb"
+    chunkwise.index(DOCUMENTS, into=folder, vectors="none")
+    before = arrays_of(folder)
+    many = [Document(f"{number}", f"Number {number} of many. " * 50) for number in range(60)]
+    # A limit on the size of files stands for a disk without room: writing fails in the same way.
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, hard))
+        with pytest.raises(ChunkwiseError, match="cannot write"):
+            chunkwise.index(many, into=folder)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, ignored)
+    assert arrays_of(folder) == before
+    assert len(list(folder.iterdir())) == 3
+    assert ask(folder) == ["notes/1.md"]
+    assert len(chunkwise.index(many, into=folder)) == 60
+
+
+def test_an_error_on_the_way_leaves_the_index_as_it_was(folder: Path) -> None:
+    before = arrays_of(folder)
+
+    class Stops(Tiny):
+        def token_vectors(self, texts):  # type: ignore[no-untyped-def]
+            if "stop here" in texts[0]:
+                raise KeyboardInterrupt
+            return super().token_vectors(texts)
+
+    documents = [Document("a", "A fine text."), Document("b", "Now stop here.")]
+    with pytest.raises(KeyboardInterrupt):
+        chunkwise.index(documents, into=folder, model=Stops())
+    assert arrays_of(folder) == before
+    assert len(list(folder.iterdir())) == 3
+
+
+def test_the_second_writer_is_told_who_is_first(folder: Path) -> None:
+    with lock.locked(folder):
+        began = time.monotonic()
+        with pytest.raises(ChunkwiseError, match=f"written by process {os.getpid()} on"):
+            chunkwise.index([], into=folder, model=Tiny(), wait=0.3)
+        assert 0.3 <= time.monotonic() - began < 5
+        # Readers need no lock.
+        assert ask(folder) == ["notes/1.md"]
+    chunkwise.index(DOCUMENTS[:1], into=folder, model=Tiny(), wait=0)
+
+
+def test_two_writers_come_one_after_the_other(folder: Path) -> None:
+    here = str(Path(__file__).parent)
+    code = textwrap.dedent(
+        f"""
+        import sys
+        sys.path.insert(0, {here!r})
+        from tiny_embedder import Tiny
+        import chunkwise
+        name = sys.argv[1]
+        for round in range(3):
+            documents = [chunkwise.Document(f"{{name}}{{n}}", f"{{name}} {{n}} {{round}}") for n in range(5)]
+            chunkwise.index(documents, into={str(folder)!r}, model=Tiny())
+        """
+    )
+    running = [
+        subprocess.Popen([sys.executable, "-c", code, name], stderr=subprocess.PIPE, text=True)
+        for name in ("heron", "otter")
+    ]
+    while any(process.poll() is None for process in running):
+        # Readers come at any time, and find one whole index or the other.
+        assert len(chunkwise.open_index(folder).source.ids()) in (4, 5)
+    for process in running:
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode == 0, errors
+    index = chunkwise.open_index(folder, model=Tiny())
+    index.verify()
+    ids = index.source.ids()
+    assert ids in ([f"heron{n}" for n in range(5)], [f"otter{n}" for n in range(5)])
+
+
+def test_what_an_index_was_made_with_is_kept(folder: Path) -> None:
+    index = chunkwise.index(DOCUMENTS[:2], into=folder, model=Tiny())
+    assert index.settings == chunkwise.open_index(folder).settings
+    for given, both in [
+        ({"strategy": "tokens"}, ("'structure'", "'tokens'")),
+        ({"vectors": "own"}, ("'late'", "'own'")),
+        ({"context": "headings"}, ("'none'", "'headings'")),
+        ({"language": "de"}, ("'auto'", "'de'")),
+        ({"tokenizer": "words"}, ("'o200k_base'", "'words'")),
+        ({"model": "minilm"}, ("'tiny-16'", "'minilm'")),
+        ({"model": Tiny(8)}, ("'tiny-16'", "'tiny-8'")),
+    ]:
+        with pytest.raises(ChunkwiseError, match="rebuild") as told:
+            chunkwise.index(DOCUMENTS, into=folder, **{"model": Tiny(), **given})  # type: ignore[arg-type]
+        assert all(name in str(told.value) for name in both)
+    assert len(chunkwise.open_index(folder)) == 2
+    again = chunkwise.index(
+        DOCUMENTS, "tokens", into=folder, model=WholeTexts(), vectors="own", rebuild=True
+    )
+    assert again.settings.strategy == "tokens"
+    assert chunkwise.open_index(folder).settings == again.settings
+
+
+def test_vectors_of_another_model_are_refused(folder: Path) -> None:
+    other = chunkwise.open_index(folder, model=Tiny(16, "other"))
+    with pytest.raises(ChunkwiseError, match=r"'tiny-16'.*'other-16'"):
+        other.search("otter", retriever="dense")
+    assert other.search("otter", retriever="bm25", k=1)[0].doc_id == "notes/1.md"
+    with pytest.raises(ChunkwiseError, match=r"'tiny-16'.*'other-16'"):
+        chunkwise.index(DOCUMENTS, into=folder, model=Tiny(16, "other"))
+
+
+HOSTILE_IDS = [
+    "../../etc/passwd", "/etc/passwd", "a\nb", "a\x00b", "", " ", "index.json", "🦦" * 300, "..",
+    "x" * 5000, "\ud800", "a/b/../c", "C:\\x", "*", "[a-z]", "%s", "{0}", "\u202e",
+]  # fmt: skip
+
+
+def test_ids_are_data(tmp_path: Path) -> None:
+    documents = [
+        Document(id, f"Text number {number}.", title=id, source=id, metadata={id: id})
+        for number, id in enumerate(HOSTILE_IDS)
+    ]
+    chunkwise.index(documents, into=tmp_path / "kb", model=Tiny())
+    index = chunkwise.open_index(tmp_path / "kb", model=Tiny())
+    assert index.source.ids() == HOSTILE_IDS
+    assert [index.source.document(number) for number in range(len(index))] == documents
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["home", "kb"]
+    assert len(list((tmp_path / "kb").iterdir())) == 3
+
+
+def test_an_index_of_nothing(tmp_path: Path) -> None:
+    for vectors in ("late", "none"):
+        made = chunkwise.index([], into=tmp_path / vectors, model=Tiny(), vectors=vectors)  # type: ignore[arg-type]
+        opened = chunkwise.open_index(tmp_path / vectors, model=Tiny())
+        for index in (made, opened):
+            assert len(index) == 0
+            assert index.stats().chunks == 0
+            assert index.search("anything", retriever="bm25") == []
+            assert len(index.source.atom_table()) == 0
+    assert opened.settings.vectors == "none"
+    chunkwise.index(DOCUMENTS, into=tmp_path / "late", model=Tiny())
+    assert ask(tmp_path / "late") == ["notes/1.md"]
+
+
+def test_a_thousand_small_documents(tmp_path: Path) -> None:
+    documents = [Document(f"{number}.txt", f"Room {number}") for number in range(1000)]
+    index = chunkwise.index(documents, into=tmp_path / "kb", vectors="none")
+    assert (len(index), index.stats().chunks) == (1000, 1000)
+    assert [hit.doc_id for hit in index.search("room 637", k=1)] == ["637.txt"]
+    documents[500] = Document("500.txt", "Cellar 637")
+    index = chunkwise.index(documents, into=tmp_path / "kb")
+    assert str(index.changes) == "1 changed, 999 unchanged"
+    assert {hit.doc_id for hit in index.search("637", k=5)} == {"637.txt", "500.txt"}
+
+
+def test_the_index_is_not_read_as_a_document(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Some text about herons.")
+    for _ in range(2):
+        index = chunkwise.index(tmp_path, into=tmp_path / "kb", vectors="none", on_skip=_raise)
+        assert index.source.ids() == ["a.txt"]
+
+
+def _raise(problem: Exception) -> None:
+    raise problem
+
+
+def test_inputs_that_cannot_be_read_do_not_empty_an_index(folder: Path, tmp_path: Path) -> None:
+    before = arrays_of(folder)
+    with pytest.raises(ChunkwiseError, match="no document could be read"):
+        chunkwise.index(tmp_path / "misspelt", into=folder, model=Tiny(), on_skip=lambda _: None)
+    assert arrays_of(folder) == before
