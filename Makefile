@@ -24,9 +24,11 @@ demo: $(STAMP) ## the product at work on the corpus inside the package
 docs: $(STAMP) ## command output in README and docs, generated anew
 	$(BIN)/python scripts/generate_docs.py
 
-bench: $(VENV)-bench/.installed ## speed and conformance against the peers; writes docs/benchmarks/
+bench: $(VENV)-bench/.installed ## speed, conformance and recall, beside the peers; writes docs/benchmarks/
 	$(VENV)-bench/bin/python -m benchmarks.run
 	$(VENV)-bench/bin/python -m benchmarks.conformance
+	$(VENV)-bench/bin/python -m benchmarks.search
+	$(VENV)-bench/bin/python -m benchmarks.retrieval
 
 # Peers want each other's versions, so they get an environment of their own; one that fails is left out.
 $(VENV)-bench/.installed: pyproject.toml benchmarks/peers.txt

@@ -230,13 +230,13 @@ def test_repeated_words_of_a_question_count_once() -> None:
 def test_a_question_gets_the_same_whatever_else_is_asked() -> None:
     rng = np.random.default_rng(3)
     atoms = many(rng, 3000)
-    queries = [rng.integers(0, 60, 6).astype(np.uint64) for _ in range(30)]
-    vectors = rng.normal(size=(30, DIMENSIONS)).astype(np.float32)
+    queries = [rng.integers(0, 60, 6).astype(np.uint64) for _ in range(80)]
+    vectors = rng.normal(size=(80, DIMENSIONS)).astype(np.float32)
     retriever = Multiscale()
     prepared = retriever.prepare(atoms)
     together = retriever.search(prepared, queries, vectors, 200)
     assert together == retriever.search(atoms, queries, vectors, 200)
-    for number in range(30):
+    for number in range(80):
         alone = retriever.search(prepared, [queries[number]], vectors[[number]], 200)
         assert alone == [together[number]]
 
