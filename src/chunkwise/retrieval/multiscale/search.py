@@ -15,9 +15,9 @@ from chunkwise import parameters
 from chunkwise.errors import InvalidParameter
 from chunkwise.parameters import param
 from chunkwise.retrieval.atom_table import AtomTable
-from chunkwise.retrieval.multiscale.assemble import ScoredSpan, assemble
 from chunkwise.retrieval.multiscale.meaning import cosines, running_products, window_lengths
-from chunkwise.retrieval.multiscale.votes import Voice, votes
+from chunkwise.retrieval.multiscale.spans import ScoredSpan, assemble
+from chunkwise.retrieval.multiscale.voices import Voice, votes
 from chunkwise.retrieval.multiscale.windows import Windows, whole_documents, windows_of
 from chunkwise.retrieval.multiscale.words import Words
 from chunkwise.retrieval.ranking import best
