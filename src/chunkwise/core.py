@@ -170,14 +170,14 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A place in a document that answers a question: the better, the lower its rank."""
+    """A place in a document that answers a question."""
 
     document: Document = field(repr=False)
     start: int
     end: int
     score: float
     rank: int
-    """From 1."""
+    """From 1, best first; from several sizes the best document first, its spans in reading order."""
     token_count: int
     section: tuple[str, ...] = ()
     chunk: int | None = None

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tiny_index import TinyIndex, documents
 
 import chunkwise
+from chunkwise.core import Document
 from chunkwise.errors import InvalidParameter
 from chunkwise.retrieval import Index, index
 from chunkwise.retrieval.filters import Filter
@@ -57,6 +58,16 @@ def test_a_budget_is_nearly_filled_and_without_one_there_is_a_usual(corpus: Inde
         assert sum(hit.token_count for hit in hits) > 0.9 * budget
     usual = corpus.search("the crew of the ferry", retriever="multiscale")
     assert 900 < sum(hit.token_count for hit in usual) <= 1000
+
+
+def test_no_hit_is_a_brace_or_a_rule_alone_or_ends_in_white_space() -> None:
+    lines = ["def lamp():", "{", "}", "* * *", "    light the lamp", "---", "}", ""]
+    code = [Document(f"{n}.py", "\n".join(lines * 4), format="code") for n in range(3)]
+    made = index(code, vectors="none")
+    for budget in range(4, 60, 3):
+        for hit in made.search("light the lamp", budget=budget):
+            assert hit.text == hit.text.rstrip()
+            assert any(map(str.isalnum, hit.text))
 
 
 def test_a_hit_has_the_section_it_begins_in(corpus: Index) -> None:

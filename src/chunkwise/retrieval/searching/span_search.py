@@ -28,7 +28,7 @@ def search_spans(
             some = [at for at, its in waiting.items() if its == allowed]
             found = retriever.spans(reader.source, questions.some(some), allowed, only)
             for at, places in zip(some, found, strict=True):
-                answers[at] = places = _most(places, wanted.count)
+                answers[at] = places = _most(_told(reader, places), wanted.count)
                 # Tokens of sentences add up only nearly: a text by itself may have one more.
                 over = _size(reader, places) - budget
                 if over > 0 and allowed > over:
@@ -40,6 +40,16 @@ def search_spans(
         places if _size(reader, places) <= budget else fill(reader, places, budget).places
         for places in answers
     ]
+
+
+def _told(reader: Reader, places: Sequence[Place]) -> list[Place]:
+    """Without the white space behind them, and without those that are a brace, a fence or a rule alone."""
+    kept = []
+    for place in places:
+        text = reader.text(place.document)[place.start : place.end].rstrip()
+        if any(map(str.isalnum, text)):
+            kept.append(place._replace(end=place.start + len(text)))
+    return kept
 
 
 def _size(reader: Reader, places: Sequence[Place]) -> int:
