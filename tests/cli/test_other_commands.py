@@ -82,3 +82,14 @@ def test_help_and_import_load_nothing_heavy() -> None:
     )
     done = call([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_shell_learns_that_something_does_not_work(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run("doctor", "--json").returncode == 0
+    monkeypatch.delenv("CHUNKWISE_MODELS")
+    monkeypatch.setenv("CHUNKWISE_HOME", str(tmp_path / "nothing here"))
+    done = run("doctor", "--json")
+    assert done.returncode == 1
+    assert "chunkwise models get minilm" in done.stdout

@@ -94,7 +94,7 @@ def main() -> NoReturn:
             stream.reconfigure(errors="backslashreplace")
     warnings.showwarning = _tell
     try:
-        group(standalone_mode=False)
+        status = group(standalone_mode=False)
         sys.stdout.flush()
     except ChunkwiseError as error:
         from chunkwise.cli.messages import say
@@ -111,4 +111,6 @@ def main() -> NoReturn:
         from chunkwise.cli.stdout import discard_stdout
 
         discard_stdout()
-    sys.exit(0)
+        status = 0
+    # What a command returns is not for the shell; what it passed to `ctx.exit` is.
+    sys.exit(status if isinstance(status, int) else 0)
