@@ -18,8 +18,8 @@ import numpy as np
 from benchmarks import corpora, machine, published_minilm, quantisation
 from benchmarks.tables import table
 from chunkwise import Document
+from chunkwise.cores import cores
 from chunkwise.models.minilm import MiniLM
-from chunkwise.models.onnx_embedder import available_cores
 from chunkwise.models.shelf import ensure
 from chunkwise.models.weights import weights_of
 from chunkwise.text.analysis import Analyzed
@@ -104,21 +104,21 @@ def _bare(texts: Sequence[str]) -> dict[str, Callable[[], object]]:
     tokenizer.no_truncation()
     tokenizer.no_padding()
     rows = [np.array([encoding.ids]) for encoding in tokenizer.encode_batch(list(texts))]
-    cores = available_cores()
-    single, several = _session(files["model.onnx"], 1), _session(files["model.onnx"], cores)
+    threads = cores()
+    single, several = _session(files["model.onnx"], 1), _session(files["model.onnx"], threads)
     ordered = sorted((row[0] for row in rows), key=len)
     batches = [_padded(ordered[first : first + 16]) for first in range(0, len(ordered), 16)]
 
     def one_a_call() -> object:
-        with ThreadPoolExecutor(cores) as pool:
+        with ThreadPoolExecutor(threads) as pool:
             return list(pool.map(lambda row: _read(single, row, np.ones_like(row)), rows))
 
     def in_batches() -> object:
         return [_read(several, *batch) for batch in batches]
 
     return {
-        f"bare onnxruntime, a text a call, {cores} callers": one_a_call,
-        f"bare onnxruntime, batches of 16 by length, {cores} threads": in_batches,
+        f"bare onnxruntime, a text a call, {threads} callers": one_a_call,
+        f"bare onnxruntime, batches of 16 by length, {threads} threads": in_batches,
     }
 
 

@@ -26,7 +26,7 @@ class UnreadableDocument(ChunkwiseError):
 
 
 class BrokenContract(ChunkwiseError, AssertionError):
-    """A chunker returned spans that break the contract of `testkit.check_chunker`."""
+    """A strategy or a model does not keep what `testkit` holds it to."""
 
 
 class MissingExtra(ChunkwiseError, ImportError):

@@ -91,8 +91,9 @@ def build(cls: Callable[..., Any], name: str, given: Mapping[str, object]) -> An
     spelled: dict[str, str] = {}
     for key, value in given.items():
         target = alias.get(key, key)
-        if known and target not in known:
-            raise InvalidParameter(f"{name} has no parameter {key!r}; it has: {', '.join(known)}")
+        if target not in known and dataclasses.is_dataclass(cls):
+            has = f"it has: {', '.join(known)}" if known else "it has none"
+            raise InvalidParameter(f"{name} has no parameter {key!r}; {has}")
         if target in spelled:
             raise InvalidParameter(
                 f"{name}: {spelled[target]!r} and {key!r} are the same parameter; give one"

@@ -5,10 +5,13 @@ from __future__ import annotations
 import ast
 import dataclasses
 import hashlib
+import re
 
 from chunkwise import parameters
 from chunkwise.errors import InvalidParameter
 
+_USER = re.compile(r"(?<=//)[^/?#\s]*@")
+_QUERY = re.compile(r"\?[^#\s'\")]*")
 _WORDS = {"true": True, "false": False, "none": None, "null": None}
 
 
@@ -23,17 +26,22 @@ def parse(text: str) -> tuple[str, dict[str, object]]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         if "%" in rest and "'" not in rest and '"' not in rest:
             example = "a share stands in quotes: overlap='10%'"
-        raise InvalidParameter(f"cannot read the strategy {text!r}; {example}") from None
+        raise InvalidParameter(f"cannot read the strategy {quoted(text)}; {example}") from None
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
-        raise InvalidParameter(f"cannot read the strategy {text!r}; {example}")
+        raise InvalidParameter(f"cannot read the strategy {quoted(text)}; {example}")
     if call.args:
-        raise InvalidParameter(f"{text!r} has a value without a name; {example}")
+        raise InvalidParameter(f"{quoted(text)} has a value without a name; {example}")
     values: dict[str, object] = {}
     for keyword in call.keywords:
         if keyword.arg is None:
-            raise InvalidParameter(f"cannot read the strategy {text!r}; {example}")
+            raise InvalidParameter(f"cannot read the strategy {quoted(text)}; {example}")
         values[keyword.arg] = _literal(keyword.arg, keyword.value)
     return name.strip(), values
+
+
+def quoted(text: str) -> str:
+    """As an error may show it: a model's URL may hold a key that its owner should not have put there."""
+    return repr(_QUERY.sub("?…", _USER.sub("…@", text)) if "://" in text else text)
 
 
 def _literal(name: str, node: ast.expr) -> object:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from chunkwise import Document, chunk_text, get_strategy
 from chunkwise.chunkers import similarity
+from chunkwise.chunkers.cluster import Cluster
 from chunkwise.chunkers.semantic import Semantic
 from chunkwise.chunkers.similarity import border_similarity
 from chunkwise.errors import InvalidParameter, MissingExtra, UnknownName
@@ -205,11 +206,24 @@ def test_a_heading_is_read_and_kept_with_what_follows() -> None:
     assert [chunk.text for chunk in chunks] == model.asked
 
 
-def test_an_embedder_without_vectors_of_tokens_reads_sentences() -> None:
-    model = PlainHashEmbedder()
-    made = chunk_text(HARBOUR + BREAD, strategy=Semantic(model=model, vectors="late"))
-    assert len(model.asked) == 10
-    assert made == chunk_text(HARBOUR + BREAD, strategy=Semantic(model=model, vectors="late"))
+def test_late_vectors_need_a_model_that_looks_inside_a_text() -> None:
+    class Costly(PlainHashEmbedder):
+        @property
+        def dimensions(self) -> int:  # type: ignore[override]
+            raise AssertionError("an endpoint would send a request for it")
+
+    for strategy in (Semantic, Cluster):
+        made = strategy(model=Costly(), vectors="late")
+        with pytest.raises(InvalidParameter, match=r"hash gives no vectors of tokens; .*'own'"):
+            chunk_text(HARBOUR + BREAD, strategy=made)
+
+
+@pytest.mark.parametrize("text", ["", " \n\t "])
+def test_a_text_without_words_has_no_pieces(text: str) -> None:
+    for vectors in ("own", "late"):
+        for strategy in (Semantic, Cluster):
+            made = strategy(model=HashEmbedder(), vectors=vectors)
+            assert list(made.split(Analyzed(Document("x", text)))) == []
 
 
 def test_text_without_marks_is_grouped_in_parts() -> None:

@@ -91,6 +91,9 @@ def test_cache_stats_and_clear(bare: Path) -> None:
     assert told["entries"] == 3
     assert told["models"][0] == {"model": "minilm:1", "entries": 2, "bytes": 400_001}
     assert told["bytes_on_disk"] > 400_000
+    nothing = call(cache, "clear", "--model", "", fails=True)
+    assert isinstance(nothing.exception, ChunkwiseError)
+    assert "model is ''" in str(nothing.exception)
     assert "2 entries forgotten" in call(cache, "clear", "--model", "minilm").stderr
     assert json.loads(call(cache, "clear", "--json").stdout)["removed"] == 1
 

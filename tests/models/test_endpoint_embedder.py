@@ -2,8 +2,10 @@
 
 import base64
 import pickle
+import time
 from collections.abc import Sequence
 from fractions import Fraction
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ from hypothesis import strategies as st
 from chunkwise.errors import InvalidParameter
 from chunkwise.models.embedder import Embedder
 from chunkwise.models.embedding_answer import unit_rows
-from chunkwise.models.endpoint_embedder import EndpointEmbedder, embeddings_url
+from chunkwise.models.endpoint_embedder import EndpointEmbedder
 from chunkwise.models.endpoint_error import EndpointError
 from chunkwise.models.key_variables import key_variable_for
 
@@ -141,7 +143,95 @@ def test_a_text_that_is_too_long_is_named_and_the_others_are_asked_for() -> None
     assert f"({len(long)} characters)" in said
     assert "maximum context length" in said
     assert caught.value.status == 400
-    assert len(server.seen) <= 6  # halves, not one by one
+    assert len(server.seen) <= 7  # halves, not one by one
+
+
+def test_what_was_paid_for_is_handed_out_before_the_refusal_is_told() -> None:
+    def limited(number: int, seen: Seen) -> Answer:
+        bad = any("BAD" in text for text in seen.body["input"])
+        return Answer(b"too long", 400) if bad else good(number, seen)
+
+    texts = [f"text {number}" for number in range(40)]
+    texts[3], texts[17], texts[29], texts[30] = " ", "BAD one", "BAD two", "\n"
+    runs: list[tuple[int, Any]] = []
+    with serving(limited) as server, pytest.raises(EndpointError, match="begins “BAD one”"):
+        runs.extend(embedder(server.url, batch=8).embed_each(texts))
+    kept = {first + at: row for first, rows in runs for at, row in enumerate(rows)}
+    right = [at for at, text in enumerate(texts) if text.startswith("text")]
+    assert sorted(kept) == right
+    given = np.array([kept[at] for at in right])
+    np.testing.assert_allclose(given, expected([texts[at] for at in right]), atol=1e-6)
+    sent = [text for seen in server.seen for text in seen.body["input"]]
+    assert set(sent) == {text for text in texts if text.strip()}
+
+
+def test_many_refused_texts_side_by_side_keep_nobody_from_being_read() -> None:
+    def limited(number: int, seen: Seen) -> Answer:
+        bad = any("BAD" in text for text in seen.body["input"])
+        return Answer(b"too long", 400) if bad else good(number, seen)
+
+    texts = ["fine", *(f"BAD {number}" for number in range(9)), *(f"t {n}" for n in range(6))]
+    runs: list[tuple[int, Any]] = []
+    with serving(limited) as server, pytest.raises(EndpointError, match="begins “BAD 0”"):
+        runs.extend(embedder(server.url, batch=1, concurrency=1).embed_each(texts))
+    assert [first for first, _ in runs] == [0, *range(10, 16)]
+    runs = []
+    with serving(limited) as server:
+        model = embedder(server.url, batch=15, concurrency=1)
+        assert model.dimensions == 5
+        with pytest.raises(EndpointError, match="begins “BAD 0”"):
+            runs.extend(model.embed_each(texts[1:]))
+    assert sum(len(rows) for _, rows in runs) == 6
+
+
+def test_another_failure_ends_the_asking_but_loses_nothing_that_came() -> None:
+    begun = Event()
+
+    def failing(number: int, seen: Seen) -> Answer:
+        if "text 0" in seen.body["input"]:
+            begun.wait(5)
+            return Answer(b"who?", 401)
+        begun.set()
+        time.sleep(0.2)  # still under way when the other has failed
+        return good(number, seen)
+
+    texts = [f"text {number}" for number in range(40)]
+    runs: list[tuple[int, Any]] = []
+    with serving(failing) as server, pytest.raises(EndpointError, match="answered 401"):
+        runs.extend(embedder(server.url, batch=2, concurrency=2).embed_each(texts))
+    assert [(first, len(rows)) for first, rows in runs] == [(2, 2)]
+    assert len(server.seen) == 2
+
+
+def test_a_server_that_refuses_everything_is_not_asked_for_every_text() -> None:
+    texts = [f"text {number}" for number in range(1000)]
+    with (
+        serving(in_turn(Answer(b"no such field", 400))) as server,
+        pytest.raises(EndpointError, match="begins “text "),
+    ):
+        embedder(server.url).embed(texts)
+    assert len(server.seen) < 60
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    texts=st.lists(
+        st.sampled_from(["", " ", "lamp", "dusk", "quay", "a longer text"]), max_size=30
+    ),
+    batch=st.integers(1, 7),
+    concurrency=st.integers(1, 3),
+)
+def test_runs_of_rows_make_up_the_whole(texts: list[str], batch: int, concurrency: int) -> None:
+    with serving(good) as server:
+        model = embedder(server.url, dimensions=5, batch=batch, concurrency=concurrency)
+        whole = np.full((len(texts), 5), np.nan, np.float32)
+        for first, rows in model.embed_each(texts):
+            assert np.isnan(whole[first : first + len(rows)]).all()
+            whole[first : first + len(rows)] = rows
+        np.testing.assert_array_equal(model.embed(texts), whole)
+    for row, text in zip(whole, texts, strict=True):
+        wanted = expected([text])[0] if text.strip() else np.zeros(5)
+        np.testing.assert_allclose(row, wanted, atol=1e-6)
 
 
 def test_a_server_that_takes_smaller_batches_gets_them() -> None:
@@ -257,33 +347,20 @@ def test_any_finite_rows_in_any_order_become_unit_rows_in_order(
             assert unit == pytest.approx([float(number) / whole for number in scaled], abs=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("written", "full"),
-    [
-        ("https://host", "https://host/v1/embeddings"),
-        ("https://host/", "https://host/v1/embeddings"),
-        ("https://host/v1", "https://host/v1/embeddings"),
-        ("https://host/v1/", "https://host/v1/embeddings"),
-        ("http://host:8080/v1/embeddings", "http://host:8080/v1/embeddings"),
-        ("https://host/a/b/embeddings?api-version=1", "https://host/a/b/embeddings?api-version=1"),
-    ],
-)
-def test_addresses_as_people_write_them(written: str, full: str) -> None:
-    assert embeddings_url(written) == full
-
-
 def test_the_identity_tells_models_apart_and_never_has_the_key() -> None:
     made = [
         EndpointEmbedder("https://host/v1", "a"), EndpointEmbedder("https://host/v1", "b"),
         EndpointEmbedder("https://host/v2", "a"), EndpointEmbedder("https://other/v1", "a"),
         EndpointEmbedder("https://host/v1", "a", dimensions=64),
-        EndpointEmbedder("https://host:8443/v1", "a"),
+        EndpointEmbedder("https://host:8443/v1", "a"), EndpointEmbedder("https://host/v1", "a@64"),
+        EndpointEmbedder("https://host/v1?deployment=private-one", "a"),
+        EndpointEmbedder("https://host/v1?deployment=private-two", "a"),
     ]  # fmt: skip
     assert len({model.identity for model in made}) == len(made)
-    again = EndpointEmbedder("https://HOST/v1/embeddings?key=secret", "a", "OTHER", batch=2)
+    again = EndpointEmbedder("https://HOST/v1/embeddings", "a", "OTHER", batch=2)
     assert again.identity == made[0].identity
     for model in (*made, again):
-        assert "secret" not in model.identity + repr(model)
+        assert "private" not in model.identity + repr(model)
         assert KEY.encode() not in pickle.dumps(model)
         assert KEY not in repr(vars(model)) + repr(model)
 
@@ -310,7 +387,7 @@ def test_a_used_embedder_can_be_pickled_and_used() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"batch": 0}, {"concurrency": 0}, {"batch_characters": 0}, {"dimensions": -1},
+    [{"batch": 0}, {"concurrency": 0}, {"batch_characters": 0}, {"dimensions": -1}, {"dimensions": 0},
      {"encoding": "hex"}, {"attempts": 0}, {"timeout": -1.0}],
 )  # fmt: skip
 def test_settings_outside_their_bounds_are_refused(wrong: dict[str, Any]) -> None:

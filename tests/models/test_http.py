@@ -3,6 +3,7 @@
 import gzip
 import json
 import logging
+import os
 import pickle
 import time
 import traceback
@@ -263,12 +264,65 @@ def test_redirects_that_lead_nowhere_or_in_a_circle_end() -> None:
 
 @pytest.mark.parametrize(
     "url", ["", "host/v1", "ftp://host/v1", "file:///etc/passwd", "https://", "http://[", "http://h:x/",
-            "http://h/\n", "https://user:secret@host/v1"],
+            "http://h/\n", "https://user:secret@host/v1", "https://secret@host/v1", "https://host/v1?api_key=secret",
+            "https://host/v1?v=2&X-Auth-Token=secret", "https://host/?code=secret", "https://host/?SIG=secret"],
 )  # fmt: skip
 def test_urls_that_are_none_are_refused_without_being_quoted(url: str) -> None:
     with pytest.raises(InvalidParameter) as caught:
         Endpoint(url)
     assert "secret" not in str(caught.value)
+
+
+def test_a_key_that_is_hardly_one_spoils_no_words() -> None:
+    assert excerpt("check the key 'k', k", "k") == "check the key '[key]', [key]"
+
+
+def test_a_query_is_sent_and_not_shown() -> None:
+    with serving(in_turn(Answer(b"", 404))) as server:
+        asked = client(f"{server.url}/v1?deployment=private")
+        error = error_of(asked)
+    assert server.seen[0].path == "/v1?deployment=private"
+    assert "private" not in repr(asked) + repr(asked.endpoint) + str(error) + repr(error)
+
+
+def test_a_redirect_may_have_a_query_of_any_kind() -> None:
+    moved = Answer(b"", 307, {"Location": "/new?token=1"})
+    with serving(in_turn(moved, Answer({"fine": 1}))) as server:
+        assert client(server.url).post({}) == {"fine": 1}
+    assert server.seen[1].path == "/new?token=1"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_copied_process_has_connections_of_its_own() -> None:
+    def all_right(asked: JsonClient, first: int) -> bool:
+        return all(asked.post(number) == number for number in range(first, first + 30))
+
+    with serving(lambda number, seen: Answer(seen.body)) as server:
+        asked = client(server.url, attempts=1)
+        asked.post(0)  # leaves a connection open
+        children = []
+        for first in (1000, 2000, 3000):
+            child = os.fork()
+            if not child:
+                right = False
+                try:
+                    right = all_right(asked, first)
+                finally:
+                    os._exit(0 if right else 1)
+            children.append(child)
+        assert all_right(asked, 4000)
+        assert [os.waitpid(child, 0)[1] for child in children] == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["abcdefgh\\/ijklmnop+qrst", "ab\\u0063defgh/ijklmnop+qrst", "abcdefgh%2Fijklmnop%2Bqrst",
+     "abcdefgh&#47;ijklmnop&#43;qrst", "abcdefgh…qrst", "ABCDEFGH/IJKLMNOP+QRST"],
+)  # fmt: skip
+def test_a_key_written_with_escapes_is_not_shown_either(said: str) -> None:
+    shown = excerpt(f'{{"error": "bad key {said}", "code": 3}}', "abcdefgh/ijklmnop+qrst")
+    assert shown == '{"error": "bad key [key]", "code": 3}'
 
 
 def test_settings_outside_their_bounds_are_refused() -> None:

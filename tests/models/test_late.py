@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from chunkwise.core import Document
+from chunkwise.models import windows
 from chunkwise.models.cached import CachedTokenEmbedder
 from chunkwise.models.embedder import TokenVectors
 from chunkwise.models.late import atom_sums, atom_sums_of_many, span_vectors
@@ -168,3 +169,23 @@ def test_nothing_has_no_vector() -> None:
     assert not span_vectors(none, 0, np.zeros((0, 4), np.float32), np.array([[0, 0]])).any()
     assert atom_sums(Letters(), analyzed(""), none).shape == (0, 3)
     assert span_vectors(none, 0, np.zeros((0, 4), np.float32), np.zeros((0, 2))).shape == (0, 4)
+
+
+def test_kept_bounds_of_other_windows_are_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Counted(Letters):
+        tokenised = 0
+
+        def token_starts(self, text: str) -> NDArray[np.int64]:
+            Counted.tokenised += text == document.text
+            return super().token_starts(text)
+
+    document = analyzed("a bc def. " * 9)
+    starts = np.arange(0, len(document.text), 10)
+    for number, tokenised in ((1, 1), (1, 1), (2, 2)):
+        monkeypatch.setattr(windows, "ALGORITHM", number)
+        atom_sums(
+            CachedTokenEmbedder(Counted(), VectorCache(tmp_path / "v.sqlite")), document, starts
+        )
+        assert Counted.tokenised == tokenised

@@ -129,7 +129,12 @@ def test_sentence_transformers_reads_a_folder_and_minds_its_prompts(tmp_path: Pa
     config = _tiny_bert(tmp_path)
     transformers.BertModel(config).save_pretrained(tmp_path)
     plain = SentenceTransformersEmbedder(str(tmp_path))
+    unused = SentenceTransformersEmbedder(str(tmp_path)).identity
     _checked(plain)
+    assert plain.identity == unused
+    other = SentenceTransformersEmbedder(str(tmp_path))
+    other._model[1].pooling_mode = "cls"
+    assert other.identity != unused
     (tmp_path / "config_sentence_transformers.json").write_text(
         json.dumps({"prompts": {"query": "query: ", "document": "passage: "}})
     )

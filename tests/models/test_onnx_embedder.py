@@ -1,13 +1,17 @@
 """MiniLM: the same vector to the bit whatever else is read, equal to pooling by hand, fit for any text."""
 
+import json
 import pickle
+import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from chunkwise.errors import ChunkwiseError, InvalidParameter
+from chunkwise.models import onnx_embedder, windows
 from chunkwise.models.embedder import TokenEmbedder
 from chunkwise.models.minilm import MiniLM
 from chunkwise.models.onnx_embedder import OnnxEmbedder
@@ -196,10 +200,19 @@ def test_what_is_wrong_is_said(files: dict[str, Path], tmp_path: Path) -> None:
     bad.write_bytes(b"not a graph")
     with pytest.raises(ChunkwiseError, match=r"bad\.onnx cannot be opened"):
         OnnxEmbedder(bad, tokenizer).embed(["a"])
-    json = tmp_path / "tokenizer.json"
-    json.write_text("{}")
+    with pytest.raises(InvalidParameter, match=r"put the model's tokenizer\.json beside it"):
+        OnnxEmbedder(bad)
+    empty = tmp_path / "tokenizer.json"
+    empty.write_text("{}")
     with pytest.raises(InvalidParameter, match=r"is no tokenizer\.json"):
-        OnnxEmbedder(model, json).embed(["a"])
+        OnnxEmbedder(model, empty).embed(["a"])
+    for threads in (0, -1):
+        with pytest.raises(InvalidParameter, match=f"threads is {threads}"):
+            OnnxEmbedder(model, threads=threads)
+        with pytest.raises(InvalidParameter, match=f"threads is {threads}"):
+            MiniLM(threads=threads)
+    with pytest.raises(InvalidParameter, match="window is 2"):
+        MiniLM(window=2)
 
 
 def test_a_window_larger_than_the_model_is_one_line(files: dict[str, Path]) -> None:
@@ -245,5 +258,138 @@ def test_a_graph_of_another_kind_is_refused(files: dict[str, Path], tmp_path: Pa
     with pytest.raises(ChunkwiseError, match="without pooling"):
         OnnxEmbedder(pooled, files["tokenizer.json"]).embed(["hello"])
     odd = _graph(tmp_path / "odd.onnx", ["input_ids", "pixel_values"], ["b", "s", 1])
-    with pytest.raises(ChunkwiseError, match="wants pixel_values"):
+    with pytest.raises(ChunkwiseError, match="wants the input 'pixel_values'"):
         OnnxEmbedder(odd, files["tokenizer.json"]).embed(["hello"])
+
+
+def _table(path: Path, seed: int = 1, integer: str = "INT64", outside: str = "") -> Path:
+    """A model that looks each word up in a table of random numbers, kept in a second file if that is named."""
+    import onnx
+    from onnx import TensorProto, helper, numpy_helper
+
+    kind = getattr(TensorProto, integer)
+    table = np.random.default_rng(seed).normal(size=(30_522, 3)).astype(np.float32)
+    graph = helper.make_graph(
+        [helper.make_node("Gather", ["table", "input_ids"], ["last_hidden_state"])],
+        "g",
+        [helper.make_tensor_value_info("input_ids", kind, ["b", "s"])],
+        [helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, ["b", "s", 3])],
+        [numpy_helper.from_array(table, "table")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if outside:
+        (path.parent / outside).unlink(missing_ok=True)
+        onnx.save(model, str(path), save_as_external_data=True, location=outside, size_threshold=0)
+    else:
+        onnx.save(model, str(path))
+    return path
+
+
+@pytest.mark.parametrize("outside", ["model.onnx.data", "model.onnx_data", "w" * 150 + ".bin"])
+def test_weights_in_a_second_file_are_part_of_the_identity(
+    files: dict[str, Path], tmp_path: Path, outside: str
+) -> None:
+    identities, vectors = [], []
+    for seed in (1, 2, 1):
+        path = _table(tmp_path / "model.onnx", seed, outside=outside)
+        embedder = OnnxEmbedder(path, files["tokenizer.json"])
+        identities.append(embedder.identity)
+        vectors.append(embedder.embed(["hello"]).tolist())
+    assert identities[0] == identities[2] != identities[1]
+    assert vectors[0] == vectors[2] != vectors[1]
+
+
+def test_inputs_of_32_bits(files: dict[str, Path], tmp_path: Path) -> None:
+    narrow = _table(tmp_path / "narrow.onnx", integer="INT32")
+    wide = _table(tmp_path / "wide.onnx")
+    one, other = (OnnxEmbedder(path, files["tokenizer.json"]) for path in (narrow, wide))
+    assert np.array_equal(one.embed(["a word"]), other.embed(["a word"]))
+
+
+def test_a_window_that_special_tokens_fill(files: dict[str, Path], tmp_path: Path) -> None:
+    told = json.loads(files["tokenizer.json"].read_text())
+    mark: Any = {"SpecialToken": {"id": "[CLS]", "type_id": 0}}
+    text: Any = {"Sequence": {"id": "A", "type_id": 0}}
+    told["post_processor"] = {
+        "type": "TemplateProcessing",
+        "single": [mark, mark, text, mark],
+        "pair": [text, {"Sequence": {"id": "B", "type_id": 1}}],
+        "special_tokens": {"[CLS]": {"id": "[CLS]", "ids": [101], "tokens": ["[CLS]"]}},
+    }
+    path = _table(tmp_path / "model.onnx")
+    (tmp_path / "tokenizer.json").write_text(json.dumps(told))
+    with pytest.raises(InvalidParameter, match="3 special tokens around a text: at least 4"):
+        OnnxEmbedder(path, window=3).embed(["hello world"])
+    assert OnnxEmbedder(path, window=4).windows(["hello world"]) == [2]
+
+
+def test_everything_is_opened_before_threads_begin(
+    files: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+
+    def spread(work: object, items: object, threads: object) -> Any:
+        seen.append({"_session", "_output", "_before", "_behind"} <= vars(embedder).keys())
+        return iter(())
+
+    monkeypatch.setattr(onnx_embedder, "spread", spread)
+    embedder = OnnxEmbedder(files["model.onnx"])
+    embedder.token_vectors([""])
+    embedder = OnnxEmbedder(files["model.onnx"])
+    embedder.embed([""])
+    assert seen == [True, True]
+
+
+class TestFilesBesideTheModel:
+    @pytest.fixture(params=["", "onnx"])
+    def path(self, request: pytest.FixtureRequest, files: dict[str, Path], tmp_path: Path) -> Path:
+        """A model beside its files, or in a folder of its own below them."""
+        shutil.copy(files["tokenizer.json"], tmp_path)
+        return _table(tmp_path / request.param / "model.onnx")
+
+    def pooled_by(self, folder: Path, told: object) -> None:
+        (folder / "1_Pooling").mkdir(exist_ok=True)
+        (folder / "1_Pooling" / "config.json").write_text(json.dumps(told))
+
+    def test_pooling_and_window_are_what_they_say(self, path: Path, tmp_path: Path) -> None:
+        plain = OnnxEmbedder(path)
+        assert (plain.pooling, plain.window) == ("mean", 256)
+        self.pooled_by(
+            tmp_path, {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}
+        )
+        (tmp_path / "sentence_bert_config.json").write_text('{"max_seq_length": 512}')
+        first = OnnxEmbedder(path)
+        assert (first.pooling, first.window) == ("cls", 512)
+        assert np.array_equal(
+            first.embed(["a word"]), OnnxEmbedder(path, pooling="cls").embed(["a word"])
+        )
+        assert not np.allclose(first.embed(["a word"]), plain.embed(["a word"]))
+        assert ":cls:512:" in first.identity
+        asked = OnnxEmbedder(path, pooling="mean", window=100)
+        assert (asked.pooling, asked.window) == ("mean", 100)
+        self.pooled_by(tmp_path, {"pooling_mode": "cls"})
+        assert OnnxEmbedder(path).pooling == "cls"
+
+    def test_what_says_nothing_usable_changes_nothing(self, path: Path, tmp_path: Path) -> None:
+        self.pooled_by(tmp_path, [])
+        for said in ('{"max_seq_length": null}', '{"max_seq_length": true}', "[broken"):
+            (tmp_path / "sentence_bert_config.json").write_text(said)
+            assert (OnnxEmbedder(path).pooling, OnnxEmbedder(path).window) == ("mean", 256)
+        self.pooled_by(tmp_path, {"word_embedding_dimension": 3})
+        assert OnnxEmbedder(path).pooling == "mean"
+
+    def test_another_way_to_pool_is_refused(self, path: Path, tmp_path: Path) -> None:
+        self.pooled_by(tmp_path, {"pooling_mode_max_tokens": True, "pooling_mode_cls_token": True})
+        with pytest.raises(
+            InvalidParameter, match="pooling by cls_token and max_tokens; known are"
+        ):
+            OnnxEmbedder(path)
+        assert OnnxEmbedder(path, pooling="mean").pooling == "mean"
+
+
+def test_the_identity_of_minilm_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hours of embedding are kept under it; other windows are other vectors."""
+    assert MiniLM().identity == "minilm:afdb6f1a0e45:be50c3628f2b:mean:256:windows"
+    monkeypatch.setattr(windows, "ALGORITHM", 2)
+    assert MiniLM().identity == "minilm:afdb6f1a0e45:be50c3628f2b:mean:256:windows2"

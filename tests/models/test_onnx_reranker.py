@@ -194,10 +194,16 @@ def test_the_identity_follows_weights_tokenizer_and_window(tmp_path: Path) -> No
     told["model"]["unk_token"] = "[PAD]"
     (tmp_path / "d" / "tokenizer.json").write_text(json.dumps(told))
     others.append(OnnxReranker(path))
-    path = saved(tmp_path / "e")
-    (tmp_path / "e" / "model.onnx.data").write_bytes(b"weights outside")
-    others.append(OnnxReranker(path))
-    assert len({each.identity for each in (first, *others)}) == 5
+    for weight in (1.0, 2.0):
+        path = saved(tmp_path / f"e{weight}")
+        made = model()
+        made.graph.initializer[-1].CopyFrom(
+            numpy_helper.from_array(np.full((len(WORDS), 1), weight, np.float32), "head")
+        )
+        onnx.save(made, path, save_as_external_data=True, location="weights", size_threshold=0)
+        others.append(OnnxReranker(path))
+    assert others[-1].path.read_bytes() == others[-2].path.read_bytes()
+    assert len({each.identity for each in (first, *others)}) == 6
 
 
 def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
@@ -206,8 +212,9 @@ def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
     path = saved(tmp_path / "a")
     with pytest.raises(InvalidParameter, match="'logit'; allowed"):
         OnnxReranker(path, scores="logit")  # type: ignore[arg-type]
-    with pytest.raises(InvalidParameter, match="least allowed is 8"):
-        OnnxReranker(path, window=4)
+    for window in (4, 0):
+        with pytest.raises(InvalidParameter, match=f"window is {window}; the least allowed is 8"):
+            OnnxReranker(path, window=window)
     (tmp_path / "a" / "tokenizer.json").write_text("{}")
     with pytest.raises(InvalidParameter, match=r"is no tokenizer\.json"):
         OnnxReranker(path).scores("a", ["b"])
@@ -216,7 +223,7 @@ def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
         OnnxReranker(path)
     path = saved(tmp_path / "b")
     path.write_bytes(b"not a model")
-    with pytest.raises(InvalidParameter, match="no ONNX model that can be run"):
+    with pytest.raises(InvalidParameter, match="cannot be opened as an ONNX model"):
         OnnxReranker(path).scores("a", ["b"])
 
 

@@ -1,9 +1,11 @@
 """Windows over a long text: every token once, none too long, ends where sentences and words end."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chunkwise.errors import InvalidParameter
 from chunkwise.models.windows import Places, text_windows, window_ends
 
 
@@ -36,3 +38,9 @@ def test_sentences_come_before_words_and_words_before_nothing() -> None:
     letters = np.arange(20)
     assert text_windows("x" * 20, letters, 6) == [6, 12, 18, 20]
     assert text_windows("", letters[:0], 6) == []
+
+
+@pytest.mark.parametrize("limit", [0, -1])
+def test_windows_without_room_are_refused(limit: int) -> None:
+    with pytest.raises(InvalidParameter, match=f"limit is {limit}"):
+        window_ends(5, limit, Places(np.arange(6), 1))

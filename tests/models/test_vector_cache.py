@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from chunkwise.errors import ChunkwiseError
+from chunkwise.errors import ChunkwiseError, InvalidParameter
+from chunkwise.models import vector_cache
 from chunkwise.models.cached import CachedEmbedder, CachedTokenEmbedder, cached
 from chunkwise.models.embedder import Embedder, TokenEmbedder
 from chunkwise.models.minilm import MiniLM
@@ -55,6 +57,29 @@ if not child:
     os._exit(cache.get([b"1", b"2"]) != {b"1": b"parent", b"2": b"child"})
 assert os.waitpid(child, 0)[1] == 0
 assert cache.get([b"2"]) == {b"2": b"child"}
+"""
+CLOSED = """
+import sys, threading, time, warnings
+from pathlib import Path
+from chunkwise.models.vector_cache import VectorCache
+
+warnings.simplefilter("ignore")
+cache = VectorCache(Path(sys.argv[1]))
+
+def work():
+    for number in range(600):
+        cache.put("m", {str(number).encode(): b"v"})
+        assert cache.get([str(number).encode()])
+
+failed = []
+threading.excepthook = failed.append
+threads = [threading.Thread(target=work) for _ in range(3)]
+for thread in threads:
+    thread.start()
+while any(thread.is_alive() for thread in threads):
+    cache.close()
+    time.sleep(0.001)
+assert not failed, failed[0]
 """
 
 
@@ -282,3 +307,112 @@ def test_many_keys_at_once(path: Path) -> None:
 def test_a_connection_does_not_cross_a_fork(path: Path) -> None:
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", FORK, str(path)], timeout=60)
     assert done.returncode == 0
+
+
+def test_closing_waits_for_what_other_threads_do(path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", CLOSED, str(path)], timeout=60)
+    assert done.returncode == 0
+
+
+def test_one_that_is_in_use_is_passed_over_this_once(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vector_cache, "_BUSY_SECONDS", 0.05)
+    cache = VectorCache(path)
+    cache.put("m", {b"1": b"kept"})
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("begin immediate")
+    with pytest.warns(UserWarning, match="in use by another process .* this once"):
+        cache.put("m", {b"2": b"not kept"})
+    other.execute("rollback")
+    other.close()
+    assert cache.get([b"1", b"2"]) == {b"1": b"kept"}
+    cache.put("m", {b"2": b"kept now"})
+    assert cache.get([b"2"]) == {b"2": b"kept now"}
+
+
+def test_one_that_is_in_use_when_it_is_opened(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vector_cache, "_BUSY_SECONDS", 0.05)
+    path.parent.mkdir()
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("begin exclusive")
+    cache = VectorCache(path)
+    with pytest.warns(UserWarning, match="this once"):
+        assert cache.get([b"1"]) == {}
+    other.execute("rollback")
+    other.close()
+    cache.put("m", {b"1": b"kept"})
+    assert cache.get([b"1"]) == {b"1": b"kept"}
+
+
+def test_an_error_of_python_itself_is_one_warning(path: Path) -> None:
+    cache = VectorCache(path)
+    cache.put("m", {b"1": b"v"})
+    assert cache._connection is not None
+    cache._connection.close()
+    with pytest.warns(UserWarning, match="closed database"):
+        assert cache.get([b"1"]) == {}
+
+
+def test_clearing_a_model_without_a_name_clears_nothing(path: Path) -> None:
+    cache = VectorCache(path)
+    cache.put("m", {b"1": b"v"})
+    with pytest.raises(InvalidParameter, match="model is ''"):
+        cache.clear("")
+    assert cache.get([b"1"]) == {b"1": b"v"}
+
+
+class Batches(Counting):
+    """Hands out batches of two as they come, the last first, and refuses texts that say so."""
+
+    def embed_each(
+        self, texts: list[str], kind: str = "passage"
+    ) -> Iterator[tuple[int, NDArray[np.float32]]]:
+        refused = None
+        for at in reversed(range(0, len(texts), 2)):
+            some = texts[at : at + 2]
+            if "refused" in some:
+                refused = ChunkwiseError("too long for the model")
+            else:
+                yield at, self.embed(some, kind)
+        if refused:
+            raise refused
+
+
+def test_what_was_paid_for_is_kept_when_one_text_is_refused(path: Path) -> None:
+    inner = Batches()
+    embedder = CachedEmbedder(inner, VectorCache(path))
+    texts = ["a", "bb", "refused", "ccc", "dddd", "eeeee"]
+    with pytest.raises(ChunkwiseError, match="too long for the model"):
+        embedder.embed(texts)
+    assert inner.asked == ["dddd", "eeeee", "a", "bb"]
+    others = [text for text in texts if text != "refused"]
+    assert embedder.embed(others)[:, 0].tolist() == [1, 2, 3, 4, 5]
+    assert inner.asked == ["dddd", "eeeee", "a", "bb", "ccc"]
+    assert embedder.embed([]).shape == (0, 2)
+
+
+def test_rows_that_never_come_are_told(path: Path) -> None:
+    class Silent(Counting):
+        def embed_each(
+            self, texts: list[str], kind: str
+        ) -> Iterator[tuple[int, NDArray[np.float32]]]:
+            yield 1, self.embed(texts[1:2])
+
+    with pytest.raises(ChunkwiseError, match="no vector for 2 of 3 texts"):
+        CachedEmbedder(Silent(), VectorCache(path)).embed(["a", "b", "c"])
+
+
+def test_a_model_that_changed_under_its_name_is_told(path: Path) -> None:
+    class Wider(Counting):
+        def embed(self, texts: list[str], kind: str = "passage") -> NDArray[np.float32]:
+            return np.ones((len(texts), 5), dtype=np.float32)
+
+    CachedEmbedder(Counting("a model"), VectorCache(path)).embed(["a"])
+    changed = CachedEmbedder(Wider("a model"), VectorCache(path))
+    for texts in (["a", "b"], ["b"]):
+        with pytest.raises(ChunkwiseError) as told:
+            changed.embed(texts)
+        assert "vectors of 5 dimensions, 2 are known" in str(told.value)
+        assert "chunkwise cache clear --model 'a model'" in str(told.value)
+    assert changed.embed(["a"]).shape == (1, 2)

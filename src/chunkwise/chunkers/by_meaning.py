@@ -17,6 +17,7 @@ from chunkwise.chunkers.sized import LARGEST, Sized
 from chunkwise.core import Piece
 from chunkwise.errors import InvalidParameter, MissingExtra
 from chunkwise.models.embedder import Embedder
+from chunkwise.models.endpoint_address import without_secrets
 from chunkwise.parameters import param
 from chunkwise.text.analysis import Analyzed
 
@@ -55,6 +56,8 @@ class ByMeaning(Sized):
             raise InvalidParameter(
                 f"model is {self.model!r}; a name such as 'minilm' or an object with `embed` is needed"
             )
+        if isinstance(self.model, str) and self.model.lower().startswith(("http://", "https://")):
+            without_secrets(self.model)  # every chunk is labelled with it
 
     @property
     def least(self) -> int:

@@ -61,6 +61,8 @@ class Semantic(ByMeaning):
 
     def split(self, document: Analyzed) -> Sequence[Piece]:
         units = self.units(document)
+        if not len(units):
+            return []
         similarity = border_similarity(self.unit_vectors(document, units), self.buffer)
         starts = units[np.append(True, self._cuts(similarity))]
         # A group over the limit ends at the last place within reach that is one of the weaker half.

@@ -5,10 +5,12 @@ from __future__ import annotations
 from functools import cache
 from itertools import pairwise
 from multiprocessing import parent_process
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.errors import InvalidParameter
 from chunkwise.models.embedder import Embedder, TokenEmbedder
 from chunkwise.text.analysis import Analyzed
 
@@ -34,12 +36,18 @@ def unit_vectors(
     """A vector of length 1 for each unit of a text they tile; zeros where a unit says nothing."""
     text = document.text
     bounds = np.append(starts, len(text))
-    if late and isinstance(embedder, TokenEmbedder):
+    if late:
         from chunkwise.models.late import atom_sums, span_vectors
 
+        # Not isinstance: that would ask for `dimensions`, and an endpoint would send a request.
+        if not hasattr(type(embedder), "token_vectors"):
+            raise InvalidParameter(
+                f"vectors is 'late' and {embedder.identity} gives no vectors of tokens;"
+                " allowed with it: vectors='own'; minilm and a model.onnx can do both"
+            )
         # The atoms every index of this document is made of: what one has read, the other finds kept.
         atoms = document.atoms()
-        sums = atom_sums(embedder, document, atoms)
+        sums = atom_sums(cast(TokenEmbedder, embedder), document, atoms)
         spans = np.column_stack((bounds[:-1], bounds[1:]))
         return span_vectors(atoms, len(text), sums, spans)
     return embedder.embed([text[start:end].strip() for start, end in pairwise(bounds.tolist())])

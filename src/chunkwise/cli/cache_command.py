@@ -6,6 +6,8 @@ import json
 
 import click
 
+from chunkwise.cli.sizes import megabytes
+
 _EXAMPLES = """
 \b
 Examples:
@@ -56,9 +58,9 @@ def stats(as_json: bool) -> None:
         click.echo(json.dumps(told, ensure_ascii=False, indent=2))
         return
     for each in kept:
-        click.echo(f"{each.entries:>10,}  {_size(each.bytes):>12}  {each.model}")
+        click.echo(f"{each.entries:>10,}  {megabytes(each.bytes):>12}  {each.model}")
     entries = sum(each.entries for each in kept)
-    click.echo(f"{entries:>10,}  {_size(cache.size()):>12}  on disk: {cache.path}")
+    click.echo(f"{entries:>10,}  {megabytes(cache.size()):>12}  on disk: {cache.path}")
 
 
 @command.command("clear", epilog=_CLEAR_EXAMPLES)
@@ -76,8 +78,4 @@ def clear(model: str | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"removed": removed, "freed": freed}))
     else:
-        say(f"{removed:,} entries forgotten, {_size(freed)} freed")
-
-
-def _size(count: int) -> str:
-    return f"{count / 1e6:,.1f} MB"
+        say(f"{removed:,} entries forgotten, {megabytes(freed)} freed")

@@ -16,6 +16,8 @@ from typing import Literal, NamedTuple
 from urllib.parse import unquote
 
 from chunkwise import __version__
+from chunkwise.cli.sizes import megabytes
+from chunkwise.cores import cores
 from chunkwise.errors import InvalidParameter
 from chunkwise.models.endpoint_error import excerpt
 
@@ -67,10 +69,8 @@ def all_checks(postgres: str | None = None) -> Iterator[Check]:
 
 
 def _python() -> Check:
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    detail = (
-        f"{platform.python_version()} on {platform.system()} {platform.machine()}, {cores} cores"
-    )
+    machine = f"{platform.system()} {platform.machine()}"
+    detail = f"{platform.python_version()} on {machine}, {cores()} cores"
     state: State = "works" if sys.version_info >= (3, 11) else "fails"
     return Check("machine", "Python", state, f"{detail}; chunkwise {__version__}", needed=True)
 
@@ -145,11 +145,9 @@ def _weights() -> Check:
     command = f"chunkwise models get {MINILM.name}"
     if found.state == "here":
         folders = sorted({str(path.parent) for path in found.files.values()})
-        detail = (
-            f"whole, every byte checked, {found.bytes / 1e6:,.1f} MB in {' and '.join(folders)}"
-        )
+        detail = f"whole, every byte checked, {megabytes(found.bytes)} in {' and '.join(folders)}"
         return Check("model", f"weights of {MINILM.name}", "works", detail, needed=True)
-    detail = f"{found.state}; {MINILM.size / 1e6:,.1f} MB are fetched once"
+    detail = f"{found.state}; {megabytes(MINILM.size)} are fetched once"
     return Check("model", f"weights of {MINILM.name}", "fails", detail, command, needed=True)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import click
 
+from chunkwise.cores import cores
 from chunkwise.documents.options import LoadOptions
 
 SKIPPED = 3
@@ -59,7 +59,7 @@ def worker_count(jobs: int, total_bytes: int) -> int:
     """Up to eight processes, one where starting others would take longer than the work."""
     if jobs:
         return jobs
-    return min(os.cpu_count() or 1, 8) if total_bytes > 4_000_000 else 1
+    return min(cores(), 8) if total_bytes > 4_000_000 else 1
 
 
 def check_outputs(

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from chunkwise.cli.sizes import megabytes
+
 if TYPE_CHECKING:
     from chunkwise.models.shelf import Standing
 
@@ -114,7 +116,7 @@ def get(name: str, source: str | None, quiet: bool, as_json: bool) -> None:
         click.echo(json.dumps(_told(standing(weights)), ensure_ascii=False, indent=2))
         return
     folders = sorted({str(path.parent) for path in files.values()})
-    say(f"{name} is here: {' and '.join(folders)}, {_size(weights.size)}")
+    say(f"{name} is here: {' and '.join(folders)}, {megabytes(weights.size)}")
 
 
 @command.command("verify", epilog=_VERIFY_EXAMPLES)
@@ -151,7 +153,7 @@ def remove(name: str, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"name": name, "freed": freed}))
     else:
-        say(f"{name} is removed, {_size(freed)} freed")
+        say(f"{name} is removed, {megabytes(freed)} freed")
 
 
 def _verdict(standing: Standing) -> str:
@@ -207,7 +209,7 @@ def _show(
     console = Console()
     for each in weights:
         here = each["state"] == "here"
-        state = f"{each['state']}, {_size(each['bytes_here'] if here else each['bytes'])}"
+        state = f"{each['state']}, {megabytes(each['bytes_here'] if here else each['bytes'])}"
         if "tokens_per_second" in each:
             state += f", {each['tokens_per_second']:,} tokens a second now"
         if not here:
@@ -224,7 +226,3 @@ def _show(
         console.print(f"\n[bold]{title}[/]")
         console.print(Padding(table, (0, 0, 0, 2)))
     console.print(f"\n[dim]Weights are kept in {escape(folder)}.[/]", soft_wrap=True)
-
-
-def _size(count: int) -> str:
-    return f"{count / 1e6:,.1f} MB"

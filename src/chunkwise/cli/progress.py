@@ -67,6 +67,7 @@ def _bar(what: str, total: int) -> Iterator[Advance]:
         TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[note]}"),
         TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
         console=Console(stderr=True), transient=True,
+        redirect_stdout=False,  # JSON lines go to a file while the bar is on the terminal
     )  # fmt: skip
     task = bar.add_task(what, total=total or None, note="")
     began = time.monotonic()

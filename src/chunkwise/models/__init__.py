@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from chunkwise.errors import InvalidParameter, UnknownName
 from chunkwise.registry import Registry
+from chunkwise.spec import quoted
 
 if TYPE_CHECKING:
     from chunkwise.core import Advance
@@ -55,7 +56,7 @@ def _embedder(model: str, advance: Advance | None) -> Embedder:
 
         return MiniLM(advance=advance)
     kind, _, name = model.partition(":")
-    if kind in ("http", "https"):
+    if kind.lower() in ("http", "https"):
         from chunkwise.models.endpoint_embedder import EndpointEmbedder
 
         return EndpointEmbedder(*_endpoint(model))
@@ -83,13 +84,13 @@ def get_reranker(model: str | Reranker) -> Reranker:
     if not isinstance(model, str):
         return model
     kind, _, name = model.partition(":")
-    if kind in ("http", "https", *_RERANK_SERVICES):
+    if kind.lower() in ("http", "https", *_RERANK_SERVICES):
         from chunkwise.models.endpoint_reranker import EndpointReranker
 
         if kind in _RERANK_SERVICES and name:
             address, variable = _RERANK_SERVICES[kind]
             return EndpointReranker(address, name, variable)
-        if kind in ("http", "https"):
+        if kind.lower() in ("http", "https"):
             return EndpointReranker(*_endpoint(model))
     if kind == "sentence-transformers" and name:
         from chunkwise.models.sentence_transformers_reranker import SentenceTransformersReranker
@@ -110,9 +111,13 @@ _RERANK_SERVICES = {
 
 def _endpoint(model: str) -> tuple[str, str]:
     """Address and model of `https://host/v1#name`."""
+    from chunkwise.models.endpoint_address import place, without_secrets
+
     address, _, name = model.partition("#")
+    scheme = without_secrets(address).scheme
     if not name:
-        raise InvalidParameter(f"{model!r} names no model; write {address}#NAME")
+        where = f"{scheme}://{place(address)}"
+        raise InvalidParameter(f"{where} names no model; write {where}#NAME")
     return address, name
 
 
@@ -120,4 +125,6 @@ def _named(registry: Registry, model: str, forms: dict[str, str]) -> Any:
     """One of a plugin; otherwise the ways to name one are told."""
     if model in registry.names() or ".py:" in model:
         return registry.get(model)()
-    raise UnknownName(f"no {registry.kind} is named {model!r}; write one of: {', '.join(forms)}")
+    raise UnknownName(
+        f"no {registry.kind} is named {quoted(model)}; write one of: {', '.join(forms)}"
+    )

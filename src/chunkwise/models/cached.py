@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.errors import ChunkwiseError
 from chunkwise.models.embedder import Embedder, Kind, TokenEmbedder, TokenVectors
 from chunkwise.models.vector_cache import VectorCache, key_of
 
@@ -49,15 +51,39 @@ class CachedEmbedder:
             for key, value in self.cache.get(list(dict.fromkeys(keys))).items()
         }
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
-        for some in self._slices(list(missing)):
-            fresh = self.embedder.embed([missing[key] for key in some], kind)
+        for some, fresh in self._fresh(missing, kind):
             rows = dict(zip(some, fresh.astype("<f4"), strict=True))
+            self._check_length(fresh.shape[1])
             self.cache.put(identity, {key: row.tobytes() for key, row in rows.items()})
             known.update(rows)
+        if left := sum(key not in known for key in missing):
+            raise ChunkwiseError(f"{identity} gave no vector for {left} of {len(missing)} texts")
         vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         for row, key in enumerate(keys):
+            self._check_length(len(known[key]))
             vectors[row] = known[key]
         return vectors
+
+    def _fresh(
+        self, missing: Mapping[bytes, str], kind: Kind
+    ) -> Iterator[tuple[Sequence[bytes], NDArray[np.float32]]]:
+        """Keys and their vectors as they come; an embedder that hands out batches itself loses none to a refusal."""
+        keys, texts = list(missing), list(missing.values())
+        embed_each = getattr(self.embedder, "embed_each", None)
+        if embed_each is None:
+            for some in self._slices(keys):
+                yield some, self.embedder.embed([missing[key] for key in some], kind)
+        elif texts:
+            for at, rows in embed_each(texts, kind):
+                yield keys[at : at + len(rows)], rows
+
+    def _check_length(self, length: int) -> None:
+        if length != self.dimensions:
+            raise ChunkwiseError(
+                f"{self.identity} gives vectors of {length} dimensions, {self.dimensions} are known of it: "
+                "the model of this name has changed; forget the old vectors with "
+                f"chunkwise cache clear --model {shlex.quote(self.identity)}"
+            )
 
     def _slices(self, keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
         """As many at once as take about a second; an embedder that sends requests says how many keep it busy."""

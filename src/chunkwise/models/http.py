@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import time
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from threading import Event, Lock
 from typing import Any, NamedTuple, TypeVar
-from urllib.parse import SplitResult, urljoin, urlsplit
+from urllib.parse import urljoin
 
-from chunkwise.errors import InvalidParameter, MissingExtra
+from chunkwise.errors import MissingExtra
+from chunkwise.models import endpoint_address
 from chunkwise.models.endpoint_error import EndpointError, excerpt, without_key
 from chunkwise.models.retry import pause, retry_after, worth_another_try
 from chunkwise.parameters import check, param
@@ -23,7 +23,6 @@ Result = TypeVar("Result")
 
 _REDIRECTS = 3
 _MOVED = frozenset({301, 302, 307, 308})
-_DEFAULT_PORTS = {"http": 80, "https": 443}
 _LONGEST_REFUSAL = 65_536
 
 
@@ -31,34 +30,25 @@ _LONGEST_REFUSAL = 65_536
 class Endpoint:
     """Where to ask and how patiently; the key itself is no part of it, only the variable's name."""
 
-    url: str
+    url: str = field(repr=False)
     model: str = ""
     key_variable: str | None = None
-    timeout: float = 60.0
+    timeout: float = param(60.0, "the longest answer", unit="seconds", low=0.001, high=86_400.0)
     attempts: int = param(5, "times a request is made at most", low=1, high=20)
-    backoff: float = 0.5
-    longest_wait: float = 60.0
+    backoff: float = param(
+        0.5, "the first pause, which then doubles", unit="seconds", low=0.0, high=86_400.0
+    )
+    longest_wait: float = param(60.0, "the longest pause", unit="seconds", low=0.0, high=86_400.0)
     most_bytes: int = param(64 << 20, "the largest answer taken", unit="bytes", low=1)
 
     def __post_init__(self) -> None:
         check(self)
-        for name in ("timeout", "backoff", "longest_wait"):
-            value = getattr(self, name)
-            if not (math.isfinite(value) and value >= 0) or (name == "timeout" and not value):
-                raise InvalidParameter(f"{name} is {value!r}; seconds are needed, such as 60.0")
-        parts = split_url(self.url)
-        if parts.username is not None or parts.password is not None:
-            raise InvalidParameter(
-                f"the URL for {parts.hostname} has a user name or password in it;"
-                " put the key into an environment variable and give the variable's name"
-            )
+        endpoint_address.without_secrets(self.url)
 
     @property
     def place(self) -> str:
         """Host and path: what errors and cache keys may show, without a query that may hold secrets."""
-        parts = split_url(self.url)
-        host = parts.netloc.lower()
-        return f"{host}{parts.path}"
+        return endpoint_address.place(self.url)
 
     def key(self) -> str | None:
         """The key as the environment has it now; a server on this machine may need none."""
@@ -68,19 +58,6 @@ class Endpoint:
                 self.place, "was not asked", f"{self.key_variable} has characters no key has"
             )
         return key or None
-
-
-def split_url(url: str) -> SplitResult:
-    """The parts of an http or https URL; anything else is refused with what is allowed."""
-    try:
-        parts = urlsplit(url)
-        usable = parts.scheme in _DEFAULT_PORTS and parts.hostname and parts.port != 0
-    except ValueError:
-        usable = False
-    if not usable or not url.isprintable() or " " in url:
-        # Not the URL itself: it may hold a key.
-        raise InvalidParameter("no URL of an endpoint; allowed: https://host/path or http://…")
-    return parts
 
 
 class _Answer(NamedTuple):
@@ -100,6 +77,8 @@ class JsonClient:
         self.endpoint = endpoint
         self._lock = Lock()
         self._client: Any = None
+        self._process = os.getpid()
+        self._closing: weakref.finalize[..., JsonClient] | None = None
 
     def __repr__(self) -> str:
         return f"JsonClient({self.endpoint!r})"
@@ -150,6 +129,12 @@ class JsonClient:
             raise EndpointError(error.endpoint, reason, error.advice, error.status) from None
 
     def _open(self) -> Any:
+        """The client of this process: over a connection shared with a parent each would read the other's answers."""
+        if self._process != os.getpid():
+            # A new lock as well: a thread of the parent may have held it when the process was copied.
+            self._lock, self._client, self._process = Lock(), None, os.getpid()
+            if self._closing is not None:
+                self._closing.detach()  # the parent's connections are the parent's to close
         with self._lock:
             if self._client is None:
                 try:
@@ -162,7 +147,7 @@ class JsonClient:
                     timeout=httpx2.Timeout(seconds, connect=min(seconds, 15.0)),
                     follow_redirects=False,
                 )
-                weakref.finalize(self, self._client.close)
+                self._closing = weakref.finalize(self, self._client.close)
             return self._client
 
     def _send(self, body: bytes) -> _Answer:
@@ -213,16 +198,17 @@ class JsonClient:
         """Where a redirect leads, if it is the same host and no step down from https."""
         try:
             target = urljoin(url, location)
-            old, new = split_url(url), split_url(target)
+            old, new = endpoint_address.split_url(url), endpoint_address.split_url(target)
         except ValueError:  # of the library, or ours
             raise self._failure("redirects to no address") from None
-        same = (old.scheme, old.hostname, _port(old)) == (new.scheme, new.hostname, _port(new))
+        ports = endpoint_address.port(old), endpoint_address.port(new)
+        same = old.scheme == new.scheme and ports[0] == ports[1]
         # Plain to encrypted on the usual ports is how hosts ask to be spoken to.
-        safer = old.hostname == new.hostname and (_port(old), _port(new)) == (80, 443)
-        if not (same or (safer and new.scheme == "https")):
+        safer = new.scheme == "https" and ports == (80, 443)
+        if old.hostname != new.hostname or not (same or safer):
             raise EndpointError(
                 self.endpoint.place,
-                f"redirects to another host ({excerpt(new.netloc, most=80)})",
+                f"redirects to another host ({excerpt(new.netloc.rpartition('@')[2], most=80)})",
                 "nothing was sent there; give that URL if you trust it",
             )
         return target
@@ -266,10 +252,6 @@ def _trusted() -> Any:
     import httpx2
 
     return httpx2.create_ssl_context()
-
-
-def _port(parts: SplitResult) -> int:
-    return parts.port or _DEFAULT_PORTS[parts.scheme]
 
 
 def _no_number(name: str) -> float:

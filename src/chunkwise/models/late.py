@@ -8,11 +8,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.cores import cores
 from chunkwise.models.cached import CachedTokenEmbedder
 from chunkwise.models.embedder import TokenEmbedder, TokenVectors
-from chunkwise.models.onnx_embedder import available_cores
 from chunkwise.models.vector_cache import VectorCache, key_of
-from chunkwise.models.windows import Places, window_ends
+from chunkwise.models.windows import Places, numbered, window_ends
 from chunkwise.text.analysis import Analyzed
 
 _SPARE_TOKENS = 6
@@ -46,7 +46,7 @@ def atom_sums_of_many(
         bounds = _known_bounds(embedder, cache, analyzed, starts).tolist()
         windows += [_Window(analyzed.text, starts, rows, lo, hi) for lo, hi in pairwise(bounds)]
         sums.append(rows)
-    at_once = max(_LEAST_AT_ONCE, 4 * available_cores())
+    at_once = max(_LEAST_AT_ONCE, 4 * cores())
     for first in range(0, len(windows), at_once):
         some = windows[first : first + at_once]
         for window, kept in zip(some, _read(embedder, cache, some), strict=True):
@@ -86,7 +86,7 @@ def _known_bounds(
         return starts
     if cache is None:
         return _bounds(embedder, analyzed, starts)
-    key = key_of(embedder.identity, "windows", analyzed.text, starts.tobytes())
+    key = key_of(embedder.identity, numbered("windows"), analyzed.text, starts.tobytes())
     kept = cache.get([key]).get(key)
     if kept is not None:
         return np.frombuffer(kept, dtype="<i8").astype(np.int64)

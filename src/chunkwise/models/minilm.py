@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from chunkwise.core import Advance
 from chunkwise.models.embedder import Kind, TokenVectors
-from chunkwise.models.onnx_embedder import Long, OnnxEmbedder, identity_of
+from chunkwise.models.onnx_embedder import Long, OnnxEmbedder, check_reading, identity_of
 from chunkwise.models.shelf import ensure
 from chunkwise.models.weights import MINILM
 
@@ -27,6 +27,7 @@ class MiniLM:
         threads: int | None = None,
         advance: Advance | None = None,
     ) -> None:
+        check_reading(window, long, threads)
         self.window = window
         self.long = long
         self._threads = threads
@@ -59,6 +60,7 @@ class MiniLM:
         return OnnxEmbedder(
             files["model.onnx"],
             files["tokenizer.json"],
+            pooling="mean",
             window=self.window,
             long=self.long,
             threads=self._threads,

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.errors import ChunkwiseError, InvalidParameter, MissingExtra
+from chunkwise.cores import cores
+from chunkwise.errors import ChunkwiseError, InvalidParameter
 from chunkwise.models.embedder import Kind, TokenVectors
+from chunkwise.models.onnx_session import OnnxSession, model_digest, spread
+from chunkwise.models.onnx_tokenizer import (
+    Pooling,
+    beside,
+    load_tokenizer,
+    said_number,
+    said_pooling,
+    tokenizer_beside,
+)
 from chunkwise.models.weights import digest
-from chunkwise.models.windows import text_windows
+from chunkwise.models.windows import numbered, text_windows
 from chunkwise.text.characters import SURROGATE
 
-Pooling = Literal["mean", "cls"]
 Long = Literal["windows", "truncate"]
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 _AT_ONCE = 256
 """Texts tokenised before the model reads them: enough to keep every core busy."""
+_WINDOW = 256
 
 
 class _Tokens(NamedTuple):
@@ -40,37 +46,34 @@ class _Tokens(NamedTuple):
         return np.split(self.ids, self.windows[:-1]) if self.windows else []
 
 
-_KNOWN_INPUTS = {"input_ids", "attention_mask", "token_type_ids"}
-
-
 class OnnxEmbedder:
-    """One text a call and no padding: a vector depends on the text and the model alone, to the bit."""
+    """Pools and reads as much at once as the files beside the model say, where nothing else is asked for."""
 
     def __init__(
         self,
         model_path: str | Path,
         tokenizer_path: str | Path | None = None,
-        pooling: Pooling = "mean",
-        window: int = 256,
+        pooling: Pooling | None = None,
+        window: int | None = None,
         long: Long = "windows",
         threads: int | None = None,
     ) -> None:
         self._model_path = Path(model_path)
-        beside = self._model_path.with_name("tokenizer.json")
-        self._tokenizer_path = Path(tokenizer_path) if tokenizer_path else beside
+        given = Path(tokenizer_path) if tokenizer_path else None
+        self._tokenizer_path = given or tokenizer_beside(self._model_path)
         for what, path in (("model", self._model_path), ("tokenizer", self._tokenizer_path)):
             if not path.is_file():
                 raise InvalidParameter(f"{what} is {str(path)!r}; no such file")
-        if pooling not in ("mean", "cls"):
+        if pooling not in ("mean", "cls", None):
             raise InvalidParameter(f"pooling is {pooling!r}; it is one of: mean, cls")
-        if long not in ("windows", "truncate"):
-            raise InvalidParameter(f"long is {long!r}; it is one of: windows, truncate")
-        if window < 3:
-            raise InvalidParameter(f"window is {window}; it must be at least 3 tokens")
-        self.pooling = pooling
+        self.pooling: Pooling = pooling or said_pooling(self._model_path) or "mean"
+        if window is None:
+            settings = beside(self._model_path, "sentence_bert_config.json")
+            window = said_number(settings, "max_seq_length") or _WINDOW
+        check_reading(window, long, threads)
         self.window = window
         self.long = long
-        self._threads = threads or available_cores()
+        self._threads = cores() if threads is None else threads
 
     def __reduce__(self) -> tuple[object, ...]:
         # A session stays in its process; another one opens the files anew.
@@ -79,15 +82,14 @@ class OnnxEmbedder:
 
     @cached_property
     def identity(self) -> str:
-        model, tokenizer = digest(self._model_path), digest(self._tokenizer_path)
+        model, tokenizer = model_digest(self._model_path), digest(self._tokenizer_path)
         return identity_of(
             self._model_path.stem, model, tokenizer, self.pooling, self.window, self.long
         )
 
     @cached_property
     def dimensions(self) -> int:
-        shapes = {each.name: each.shape for each in self._session.get_outputs()}
-        declared = shapes[self._output][-1]
+        declared = self._session.outputs[self._output][-1]
         # Some exports leave the width open; a token tells.
         return declared if isinstance(declared, int) else self._read(self._encode("a").ids).shape[1]
 
@@ -102,7 +104,8 @@ class OnnxEmbedder:
                 owner.extend([row] * len(mine))
                 pieces.extend(mine)
             sums = np.zeros((len(encoded), self.dimensions))
-            for row, pooled in zip(owner, self._spread(self._pooled, pieces), strict=True):
+            read = spread(self._pooled, pieces, self._threads)
+            for row, pooled in zip(owner, read, strict=True):
                 sums[row - first] += pooled
             length = np.linalg.norm(sums, axis=1, keepdims=True)
             vectors[first : first + len(encoded)] = sums / np.where(length > 0, length, 1)
@@ -114,7 +117,9 @@ class OnnxEmbedder:
     def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
         """The vectors of every token but the special ones; a text too long for one window is read in several."""
         encoded = [self._encode(text) for text in texts]
-        read = self._spread(self._inner, [piece for each in encoded for piece in each.pieces()])
+        pieces = [piece for each in encoded for piece in each.pieces()]
+        _ = self._output  # opened once, before threads ask for it
+        read = spread(self._inner, pieces, self._threads)
         found = []
         for tokens in encoded:
             parts = [next(read) for _ in tokens.windows]
@@ -134,8 +139,7 @@ class OnnxEmbedder:
         places = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
         # Normalisers that re-order marks may report a start out of order.
         start = np.maximum.accumulate(places[:, 0])
-        limit = self.window - len(self._before) - len(self._behind)
-        windows = [len(ids)] if whole else text_windows(text, start, limit)
+        windows = [len(ids)] if whole else text_windows(text, start, self._room)
         return _Tokens(ids, start, np.maximum(places[:, 1], start), windows)
 
     def _pooled(self, ids: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -151,64 +155,21 @@ class OnnxEmbedder:
 
     def _read(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
         """The model's last layer for one window, special tokens around it."""
-        row = np.concatenate((self._before, ids, self._behind))[None]
-        known = {"input_ids": row, "attention_mask": np.ones_like(row)}
-        known["token_type_ids"] = np.zeros_like(row)
-        feed = {name: known[name] for name in self._inputs}
-        try:
-            return self._session.run([self._output], feed)[0][0]
-        except Exception as error:  # the library raises errors of its own making, one a status
-            raise ChunkwiseError(
-                f"{self._model_path} cannot read {row.size} tokens at once ({error}); "
-                f"window is {self.window}: a smaller one may help"
-            ) from None
-
-    def _spread(self, work: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
-        """Results in order, from as many threads as there are cores; one session serves them all."""
-        if len(items) < 2 or self._threads == 1:
-            yield from map(work, items)
-            return
-        pool = ThreadPoolExecutor(self._threads)
-        try:
-            yield from pool.map(work, items)
-        finally:
-            pool.shutdown(cancel_futures=True)
+        row = np.concatenate((self._before, ids, self._behind))
+        vectors: NDArray[np.float32] = self._session.run(self._output, row)[0]
+        return vectors
 
     @cached_property
-    def _session(self) -> Any:
-        try:
-            import onnxruntime
-        except ImportError:
-            raise MissingExtra(f"the model {self._model_path}", "search") from None
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        try:
-            session = onnxruntime.InferenceSession(
-                str(self._model_path), options, providers=["CPUExecutionProvider"]
-            )
-        except Exception as error:  # the library raises errors of its own making, one a status
-            raise ChunkwiseError(f"{self._model_path} cannot be opened: {error}") from None
-        strange = {each.name for each in session.get_inputs()} - _KNOWN_INPUTS
-        if strange:
-            raise ChunkwiseError(
-                f"{self._model_path} wants {', '.join(sorted(strange))}; "
-                f"an encoder takes {', '.join(sorted(_KNOWN_INPUTS))}"
-            )
-        return session
-
-    @cached_property
-    def _inputs(self) -> list[str]:
-        return [each.name for each in self._session.get_inputs()]
+    def _session(self) -> OnnxSession:
+        return OnnxSession(self._model_path, self.window)
 
     @cached_property
     def _output(self) -> str:
         """The one output that has a vector a token."""
-        outputs = {each.name: len(each.shape) for each in self._session.get_outputs()}
+        outputs = self._session.outputs
         named = [name for name in ("last_hidden_state", "token_embeddings") if name in outputs]
         name = next(iter(named or outputs))
-        if outputs[name] != 3:
+        if len(outputs[name]) != 3:
             raise ChunkwiseError(
                 f"{self._model_path} gives {', '.join(outputs)}; an output with a vector a token "
                 "(last_hidden_state) is needed: export the model without pooling"
@@ -217,20 +178,7 @@ class OnnxEmbedder:
 
     @cached_property
     def _tokenizer(self) -> Any:
-        try:
-            from tokenizers import Tokenizer
-        except ImportError:
-            raise MissingExtra(f"the tokenizer {self._tokenizer_path}", "search") from None
-        try:
-            tokenizer = Tokenizer.from_file(str(self._tokenizer_path))
-        except Exception as error:  # the library raises bare Exception for a malformed file
-            raise InvalidParameter(
-                f"{self._tokenizer_path} is no tokenizer.json: {error}"
-            ) from None
-        tokenizer.no_truncation()
-        tokenizer.no_padding()
-        tokenizer.encode_special_tokens = True  # text such as [SEP] is text
-        return tokenizer
+        return load_tokenizer(self._tokenizer_path)
 
     @cached_property
     def _special(self) -> tuple[list[int], list[int]]:
@@ -249,16 +197,32 @@ class OnnxEmbedder:
     def _behind(self) -> NDArray[np.int64]:
         return np.array(self._special[1], dtype=np.int64)
 
+    @cached_property
+    def _room(self) -> int:
+        """Tokens of the text that fit into a window."""
+        special = len(self._before) + len(self._behind)
+        if self.window <= special:
+            raise InvalidParameter(
+                f"window is {self.window}; {self._tokenizer_path} puts {special} special tokens "
+                f"around a text: at least {special + 1} are needed"
+            )
+        return self.window - special
 
-def available_cores() -> int:
-    """Cores this process may use, where the system tells; otherwise those there are."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+
+def check_reading(window: int, long: Long, threads: int | None) -> None:
+    """Refuses what no model could be read with."""
+    if window < 3:
+        raise InvalidParameter(f"window is {window}; it must be at least 3 tokens")
+    if long not in ("windows", "truncate"):
+        raise InvalidParameter(f"long is {long!r}; it is one of: windows, truncate")
+    if threads is not None and threads < 1:
+        raise InvalidParameter(
+            f"threads is {threads}; it must be at least 1, or None for a core each"
+        )
 
 
 def identity_of(
     name: str, model: str, tokenizer: str, pooling: Pooling, window: int, long: Long
 ) -> str:
     """Says what a vector depends on, in one line."""
-    return f"{name}:{model[:12]}:{tokenizer[:12]}:{pooling}:{window}:{long}"
+    return f"{name}:{model[:12]}:{tokenizer[:12]}:{pooling}:{window}:{numbered(long)}"

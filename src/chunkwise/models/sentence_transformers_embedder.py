@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import importlib
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -11,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.errors import ChunkwiseError, InvalidParameter, MissingExtra
+from chunkwise.errors import InvalidParameter
 from chunkwise.models.embedder import Kind
+from chunkwise.models.sentence_transformers_models import load, model_hash
 from chunkwise.text.characters import SURROGATE
 
 _PROMPTS = {"query": ("query",), "passage": ("document", "passage", "corpus")}
@@ -33,19 +32,15 @@ class SentenceTransformersEmbedder:
 
     @cached_property
     def _model(self) -> Any:
-        try:
-            from sentence_transformers import SentenceTransformer
-        except ImportError:
-            raise MissingExtra(f"the model {self.name!r}", "sentence-transformers") from None
-        return load(SentenceTransformer, self.name, self.device)
+        return load("SentenceTransformer", self.name, self.device)
 
     @cached_property
     def identity(self) -> str:
-        """The weights' hash, how much of a text is read, and the prompts put before it."""
+        """The model's hash, how much of a text is read, and the prompts put before it."""
         model = self._model
         prompts = sorted((name, text) for name, text in (model.prompts or {}).items() if text)
         return (
-            f"sentence-transformers:{self.name}@{weights_hash(model)}"
+            f"sentence-transformers:{self.name}@{model_hash(model)}"
             f" window={model.max_seq_length} prompts={prompts}"
         )
 
@@ -76,27 +71,3 @@ class SentenceTransformersEmbedder:
             known = [name for name in _PROMPTS[kind] if name in (model.prompts or {})]
             settings["prompt_name"] = known[0] if known else None
         return np.asarray(encode(whole, **settings), np.float32)
-
-
-def load(make: Any, name: str, device: str | None) -> Any:
-    """A model of the library; whatever goes wrong in it is said with the model's name."""
-    try:
-        return make(name, device=device, trust_remote_code=False)
-    except Exception as error:  # hub, network, files: the library has no errors of its own
-        first = (str(error).splitlines() or [""])[0][:300]
-        raise ChunkwiseError(
-            f"sentence-transformers cannot load {name!r}: {type(error).__name__}: {first};"
-            " give a hub name, or a folder with the model, which needs no network"
-        ) from error
-
-
-def weights_hash(model: Any) -> str:
-    """Of every parameter's bytes: the same model from the hub or a folder is the same."""
-    torch = importlib.import_module("torch")  # there whenever a model of the library is
-
-    digest = hashlib.sha256()
-    for name, tensor in sorted(model.state_dict().items()):
-        digest.update(name.encode())
-        plain = tensor.detach().cpu().contiguous().reshape(-1)
-        digest.update(plain.view(torch.uint8).numpy().data if plain.numel() else b"")
-    return digest.hexdigest()[:32]

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.errors import InvalidParameter, MissingExtra
-from chunkwise.models.sentence_transformers_embedder import load, weights_hash
+from chunkwise.errors import InvalidParameter
+from chunkwise.models.sentence_transformers_models import load, model_hash
 from chunkwise.text.characters import SURROGATE
 
 
@@ -29,15 +29,15 @@ class SentenceTransformersReranker:
 
     @cached_property
     def _model(self) -> Any:
-        try:
-            from sentence_transformers import CrossEncoder
-        except ImportError:
-            raise MissingExtra(f"the reranker {self.name!r}", "sentence-transformers") from None
-        return load(CrossEncoder, self.name, self.device)
+        return load("CrossEncoder", self.name, self.device)
 
     @cached_property
     def identity(self) -> str:
-        return f"sentence-transformers-reranker:{self.name}@{weights_hash(self._model)}"
+        """The model's hash, and how much of a pair is read."""
+        window = getattr(self._model, "max_length", None)
+        return (
+            f"sentence-transformers-reranker:{self.name}@{model_hash(self._model)} window={window}"
+        )
 
     def scores(self, query: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """One score a text, the higher the more relevant."""

@@ -74,11 +74,19 @@ def ensure(
 
 def standing(weights: Weights, *, read: bool = False) -> Standing:
     """What is here of a model; with `read` every byte is checked, without it only sizes."""
-    found = {file.name: _candidates(weights, file)[:1] for file in weights.files}
-    here = {name: path for name, paths in found.items() for path in paths}
-    state: State = "here" if len(here) == len(found) else "partly here" if here else "not here"
-    if read and any(digest(path) != weights.file(name).sha256 for name, path in here.items()):
+    here: dict[str, Path] = {}
+    damaged = False
+    for file in weights.files:
+        candidates = _candidates(weights, file)
+        right = find(weights, file) if read else next(iter(candidates), None)
+        damaged |= bool(candidates) and right is None
+        if candidates:
+            here[file.name] = right or candidates[0]
+    state: State = "partly here" if here else "not here"
+    if damaged:
         state = "damaged"
+    elif len(here) == len(weights.files):
+        state = "here"
     return Standing(weights, state, here)
 
 

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from chunkwise.errors import ChunkwiseError
+from chunkwise.errors import ChunkwiseError, InvalidParameter
 from chunkwise.models.folder import HOME_VARIABLE, vectors_file
 
 _SCHEMA = (
@@ -65,7 +65,7 @@ class VectorCache:
         return self._or_without(lambda connection: _select(connection, keys), {})
 
     def put(self, identity: str, values: Mapping[bytes, bytes]) -> None:
-        """Keeps results of one model; they are on disk when this returns."""
+        """Keeps results of one model; they survive a kill when this returns, if not a loss of power."""
         self._or_without(lambda connection: _insert(connection, identity, values), None)
 
     def stats(self) -> list[Kept]:
@@ -78,16 +78,24 @@ class VectorCache:
 
     def clear(self, model: str | None = None) -> int:
         """Forgets all, or the models whose identity starts so; how many entries that were."""
+        if model == "":
+            raise InvalidParameter(
+                "model is ''; name the start of an identity, or none to clear all"
+            )
         return self._or_error(lambda each: _delete(each, model)) if self.path.exists() else 0
 
     def close(self) -> None:
-        if self._connection is not None and self._process == os.getpid():
-            self._connection.close()
-        self._connection = None
+        with self._lock:
+            self._close_unlocked()
 
     def __del__(self) -> None:
         if os is not None:  # at the end of a program modules go before objects do
-            self.close()
+            self._close_unlocked()  # nobody else is left to use it
+
+    def _close_unlocked(self) -> None:
+        if self._connection is not None and self._process == os.getpid():
+            self._connection.close()
+        self._connection = None
 
     def _files(self) -> list[Path]:
         return [self.path.with_name(self.path.name + ending) for ending in ("", "-wal", "-shm")]
@@ -107,6 +115,13 @@ class VectorCache:
             try:
                 return self._mended(work)
             except (sqlite3.Error, OSError) as error:
+                if _reason(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                    warnings.warn(
+                        f"the cache {self.path} was in use by another process for more than "
+                        f"{_BUSY_SECONDS:.0f} seconds; going on without it this once",
+                        stacklevel=3,
+                    )
+                    return nothing
                 self._refused = True
                 warnings.warn(
                     f"the cache {self.path} cannot be used ({error}); going on without it: "
@@ -120,7 +135,7 @@ class VectorCache:
         try:
             return work(self._open())
         except sqlite3.DatabaseError as error:
-            if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            if _reason(error) not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
                 raise
             self._set_aside()
             return work(self._open())
@@ -130,15 +145,21 @@ class VectorCache:
             self._left = self._connection  # must not be used, nor closed, beyond a fork
             self._process = os.getpid()
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._connection = sqlite3.connect(
+            self._connection = None
+            connection = sqlite3.connect(
                 self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
-            self._file = self.path.stat().st_ino
-            _prepare(self._connection)
+            try:
+                self._file = self.path.stat().st_ino
+                _prepare(connection)
+            except BaseException:
+                connection.close()  # one without tables would fail every call to come
+                raise
+            self._connection = connection
         return self._connection
 
     def _set_aside(self) -> None:
-        self.close()
+        self._close_unlocked()
         if not self.path.exists() or self.path.stat().st_ino != self._file:
             return  # another process was quicker
         away = self.path.with_name(f"{self.path.name}.damaged-{time.time_ns()}")
@@ -146,6 +167,12 @@ class VectorCache:
             with suppress(FileNotFoundError):
                 file.rename(away.with_name(away.name + ending))
         warnings.warn(f"the cache {self.path} was damaged; it is now {away}", stacklevel=5)
+
+
+def _reason(error: Exception) -> int:
+    """SQLite's code without the details above its lowest byte; 0 for what Python itself found wrong."""
+    code: int = getattr(error, "sqlite_errorcode", 0)
+    return code & 0xFF
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
@@ -157,7 +184,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
             break
         except sqlite3.OperationalError as error:
             # Two that begin a file at the same moment: SQLite does not wait here by itself.
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+            if _reason(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                 raise
             time.sleep(0.02)
     connection.execute("pragma synchronous = normal")

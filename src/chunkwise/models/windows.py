@@ -7,8 +7,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.errors import InvalidParameter
 from chunkwise.text.characters import Characters
 from chunkwise.text.sentences import sentence_starts
+
+ALGORITHM = 1
+"""Goes up whenever windows would end elsewhere: vectors kept of other windows are then not used."""
+
+
+def numbered(name: str) -> str:
+    """A name for something that depends on where windows end; the first way to cut them has no number."""
+    return name if ALGORITHM == 1 else f"{name}{ALGORITHM}"
 
 
 class Places(NamedTuple):
@@ -21,6 +30,8 @@ class Places(NamedTuple):
 
 def window_ends(count: int, limit: int, *preferred: Places) -> list[int]:
     """Token indices behind each window: at the furthest of the first places that offer one, else at the limit."""
+    if limit < 1:
+        raise InvalidParameter(f"limit is {limit}; a window takes at least 1 token")
     ends = []
     start = 0
     while count - start > limit:
