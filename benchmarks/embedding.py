@@ -19,9 +19,9 @@ from benchmarks import corpora, machine, published_minilm, quantisation
 from benchmarks.tables import table
 from chunkwise import Document
 from chunkwise.cores import cores
-from chunkwise.models.minilm import MiniLM
-from chunkwise.models.shelf import ensure
-from chunkwise.models.weights import weights_of
+from chunkwise.models.onnx.minilm import MiniLM
+from chunkwise.models.weights.catalogue import weights_of
+from chunkwise.models.weights.shelf import ensure
 from chunkwise.text.analysis import Analyzed
 
 BAR = 0.9

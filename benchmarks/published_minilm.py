@@ -7,8 +7,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from chunkwise.models.shelf import ensure
-from chunkwise.models.weights import weights_of
+from chunkwise.models.weights.catalogue import weights_of
+from chunkwise.models.weights.shelf import ensure
 
 WINDOW = 256
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from chunkwise.documents import LoadOptions, read
     from chunkwise.errors import ChunkwiseError, UnreadableDocument
     from chunkwise.pipeline import chunk, chunk_document, chunk_text
+    from chunkwise.retrieval.filters import Filter
     from chunkwise.retrieval.indexes import Index, index, open_index
     from chunkwise.text.analysis import Analyzed
 
@@ -24,6 +25,7 @@ _HOMES = {
     "Chunk": "chunkwise.core",
     "ChunkwiseError": "chunkwise.errors",
     "Document": "chunkwise.core",
+    "Filter": "chunkwise.retrieval.filters",
     "Hit": "chunkwise.core",
     "Index": "chunkwise.retrieval.indexes",
     "LoadOptions": "chunkwise.documents",
@@ -47,6 +49,7 @@ __all__ = [
     "Chunk",
     "ChunkwiseError",
     "Document",
+    "Filter",
     "Hit",
     "Index",
     "LoadOptions",

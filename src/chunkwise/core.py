@@ -177,11 +177,12 @@ class Hit:
     end: int
     score: float
     rank: int
-    """From 1, best first; from several sizes the best document first, its spans in reading order."""
+    """From 1, the best. Hits come in this order, except those of several sizes: they come in reading order."""
     token_count: int
     section: tuple[str, ...] = ()
     chunk: int | None = None
-    """Index of the chunk in its document; None: assembled from sentences, whatever the chunks are."""
+    """Index of the chunk in its document, where the hit is exactly one; None: a parent, a chunk with its
+    neighbours, a part of one, or sentences, whatever the chunks are."""
 
     @property
     def doc_id(self) -> str:
@@ -203,6 +204,10 @@ class Hit:
     def page(self) -> int | None:
         """Number of the page the hit starts on, from 1; None where the format has no pages."""
         return self.document.page(self.start)
+
+    @property
+    def last_page(self) -> int | None:
+        return self.document.page(max(self.start, self.end - 1))
 
 
 class Advance(Protocol):

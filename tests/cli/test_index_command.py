@@ -120,3 +120,25 @@ def test_errors_are_clear(
     assert done.stdout == ""
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_document_that_cannot_be_read_once_stays_and_is_told(here: Run, handbook: Path) -> None:
+    here("index", "handbook", *WORDS)
+    (handbook / "leave.md").write_bytes(b"")
+    done = here("index", "handbook", *WORDS)
+    assert done.returncode == 3
+    assert "skipped handbook/leave.md: empty" in done.stderr
+    assert (
+        "1 document stays as it was, since its source could not be read this time: leave.md"
+        in done.stderr
+    )
+    assert "3 documents (3 unchanged, 1 skipped)" in done.stderr
+    assert "Ask in writing." in here("search", "kb", "writing").stdout
+
+
+def test_another_kind_of_server_is_refused(here: Run, handbook: Path, tmp_path: Path) -> None:
+    done = here("index", "handbook", "--into", "mysql://ada:s3cret@host/db", "--vectors", "none")
+    assert done.returncode == 2
+    assert "s3cret" not in done.stderr
+    assert "postgresql://" in done.stderr
+    assert os.listdir(tmp_path) == ["handbook"]

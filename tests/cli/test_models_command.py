@@ -10,9 +10,9 @@ from click.testing import CliRunner, Result
 from chunkwise.cli.cache_command import command as cache
 from chunkwise.cli.models_command import command as models
 from chunkwise.errors import ChunkwiseError
-from chunkwise.models.shelf import ensure
-from chunkwise.models.vector_cache import VectorCache
-from chunkwise.models.weights import MINILM
+from chunkwise.models.kept.vector_cache import VectorCache
+from chunkwise.models.weights.catalogue import MINILM
+from chunkwise.models.weights.shelf import ensure
 
 
 def call(command: object, *words: object, fails: bool = False) -> Result:

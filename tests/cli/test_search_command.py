@@ -1,16 +1,25 @@
 """`chunkwise search` as a user runs it, on an index with the real model."""
 
+import io
 import json
+import os
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from subprocess import CompletedProcess
+from threading import Thread
+from typing import Any
 
 import pytest
 from in_process import Run, here
 
 import chunkwise
+from chunkwise.cli import progress
+from chunkwise.core import Hit, Query
+from chunkwise.retrieval.searchable import Searchable
+from chunkwise.retrieval.searching import search as searching
 from chunkwise.text.tokenizers import get_tokenizer
 
 __all__ = ["here"]  # a fixture
@@ -93,6 +102,10 @@ def test_every_retriever_and_the_filters(here: Run, kb: Path, retriever: str) ->
     [
         ("q.jsonl", '{"query_id": "a", "question": "datum"}\n\n{"_id": 7, "text": "causeway"}\n'),
         ("q.json", '[{"id": "a", "query": "datum"}, {"id": 7, "Question": "causeway"}]'),
+        (
+            "q.jsonl",
+            '{"id": "a", "query": "datum"}\n{"query_id": null, "id": 7, "query": "causeway"}',
+        ),
         ("q.txt", "datum\ncauseway\n"),
     ],
 )
@@ -111,15 +124,99 @@ def test_many_questions_from_a_file_or_a_pipe(
 
 
 def test_bad_lines_are_named_and_the_rest_is_asked(here: Run, kb: Path, tmp_path: Path) -> None:
-    lines = ['{"query": "datum"}', "{broken", '{"other": 1}', '{"query": ""}', '{"query": ["x"]}']
+    lines = ['{"query": "datum"}', "{broken", '{"other": 1}', '{"query": ""}', '{"query": ["x"]}',
+             '{"id": null, "query": "tide"}', '{"id": 1, "query": "causeway"}']  # fmt: skip
     (tmp_path / "q.jsonl").write_text("\n".join(lines))
     done = here("search", kb, "--queries", "q.jsonl", "--json", "-k", "1", "--retriever", "bm25")
     assert done.returncode == 3
-    assert [json.loads(line)["query_id"] for line in done.stdout.splitlines()] == ["1"]
+    assert [json.loads(line)["query_id"] for line in done.stdout.splitlines()] == ["1", "6"]
     said = done.stderr.splitlines()
-    assert len(said) == 3
-    for line, number in zip(said, (2, 3, 5), strict=True):
+    for line, number in zip(said, (2, 3, 4, 5, 7), strict=True):
         assert line.startswith(f"chunkwise: skipped q.jsonl, line {number}: ")
+    assert said[-1].endswith("its id '1' is that of line 1")
+
+
+@pytest.mark.parametrize("text", ["[Draft] what is datum?\ncauseway", "{a} datum\ncauseway"])
+def test_a_text_may_begin_with_a_bracket(here: Run, kb: Path, text: str) -> None:
+    words = ["search", kb, "--json", "-k", "1", "--retriever", "bm25", "--queries", "-"]
+    assert [row["query"] for row in rows(here(*words, stdin=text))] == text.split("\n")
+    done = here(*words, stdin='["datum", "cause')
+    assert done.returncode == 1
+    assert "begins like a JSON list and is none" in done.stderr
+
+
+def test_answers_are_written_before_the_next_are_asked(
+    here: Run, kb: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[int, int]] = []
+    search = searching.search
+
+    def watched(source: Searchable, queries: Sequence[Query], **options: Any) -> list[list[Hit]]:
+        assert isinstance(sys.stdout, io.StringIO)
+        asked.append((len(queries), sys.stdout.getvalue().count("\n")))
+        return search(source, queries, **options)
+
+    monkeypatch.setattr(searching, "search", watched)
+    text = "datum\n" * 256 + "causeway\n" * 256 + "tide\n"
+    words = ["search", kb, "--json", "-k", "1", "--queries", "-"]
+    for retriever in ("bm25", "hybrid"):
+        found = rows(here(*words, "--retriever", retriever, stdin=text))
+        assert asked == [(256, 0), (256, 256), (1, 512)]
+        assert [row["query_id"] for row in found] == [str(number) for number in range(1, 514)]
+        assert len({row["text"] for row in found[:256]}) == 1
+        asked.clear()
+
+
+def test_many_questions_show_how_far_they_are(
+    here: Run, kb: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "_SECONDS_BETWEEN_LINES", -1.0)
+    words = ["search", kb, "--json", "-k", "1", "--retriever", "bm25", "--queries", "-"]
+    done = here(*words, stdin="datum\n" * 300)
+    assert done.stderr.splitlines() == [
+        "searching: 256 of 300 questions",
+        "searching: 300 of 300 questions",
+    ]
+    assert here(*words, "--quiet", stdin="datum\n" * 300).stderr == ""
+
+
+_AT_ONCE_A_BAR = """
+from chunkwise.cli import progress
+progress._SECONDS_BEFORE_BAR = -1.0
+from chunkwise.cli.main import main
+main()
+"""
+
+
+@pytest.mark.parametrize("words", [["--json"], []])
+def test_a_bar_on_the_terminal_takes_no_line_away(kb: Path, words: list[str]) -> None:
+    """While it is drawn, the standard output is not what it was."""
+    pty = pytest.importorskip("pty")
+    leader, follower = pty.openpty()
+    drawn: list[bytes] = []
+    reading = Thread(target=lambda: drawn.extend(_all(leader)))
+    reading.start()
+    options = ["search", str(kb), "-k", "1", "--retriever", "bm25", "--queries", "-", *words]
+    done = subprocess.run(
+        [sys.executable, "-c", _AT_ONCE_A_BAR, *options],
+        input=b"datum\n" * 600, stdout=subprocess.PIPE, stderr=follower, timeout=120,
+        env={**os.environ, "TERM": "xterm"},
+    )  # fmt: skip
+    os.close(follower)
+    reading.join(10)
+    os.close(leader)
+    assert done.returncode == 0
+    assert b"600 of 600 questions" in b"".join(drawn)
+    assert done.stdout.count(b'"query_id"' if words else b"1 hit \xc2\xb7 ") == 600
+    assert b"glossary" not in b"".join(drawn)
+
+
+def _all(terminal: int) -> Iterator[bytes]:
+    try:
+        while read := os.read(terminal, 65536):
+            yield read
+    except OSError:  # nobody writes any more
+        return
 
 
 @pytest.mark.parametrize(
@@ -157,7 +254,10 @@ def test_hostile_documents_cannot_draw_on_the_terminal(here: Run, tmp_path: Path
         (["KB", "x", "--retriever", "hybrid(dense"], "cannot read the retriever 'hybrid(dense'", 2),
         (["KB", "x", "-k", "0"], "k is 0", 2),
         (["KB", "x", "--mmr", "7"], "mmr is 7.0", 2),
-        (["KB", "x", "--pages", "5-3"], "pages is '5-3'", 2),
+        (["KB", "x", "--pages", "5-3"], "pages is (5, 3)", 2),
+        (["KB", "x", "--pages", "five"], "pages is 'five'", 2),
+        (["KB", "x", "--section", ""], "an empty text is in every path", 2),
+        (["KB", "x", "--retriever", "multiscale(words=0, dense=0)"], "both 0", 2),
         (["KB", "x", "--rerank", "best"], "no reranker is named 'best'", 2),
         (["KB", "x", "--retriever", "multiscale", "--mmr", "0.5"], "mmr works on chunks", 2),
     ],
@@ -170,3 +270,18 @@ def test_errors_are_clear(here: Run, kb: Path, words: list[str], message: str, s
     assert "Traceback" not in done.stderr
     said = [line for line in done.stderr.splitlines() if not line.startswith(("Usage:", "Try "))]
     assert len([line for line in said if line]) == 1
+
+
+def test_a_document_nobody_has_and_a_question_nobody_asked(
+    here: Run, kb: Path, tmp_path: Path
+) -> None:
+    done = here("search", kb, "tide", "--only-document", "handbook/*")
+    assert done.returncode == 2
+    assert "no document is 'handbook/*'; ids are as in 'glossary.md'" in done.stderr
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text('{"query": " "}\n{"query": "tide"}\n', encoding="utf-8")
+    done = here("search", kb, "--queries", questions, "--retriever", "bm25", "--json")
+    assert done.returncode == 3
+    assert "line 1: the question is empty" in done.stderr
+    done = here("search", kb, "tide", "--retriever", "bm25(k1=9)")
+    assert "bm25 has no parameter 'k1'; it has none" in done.stderr

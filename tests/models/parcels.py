@@ -9,7 +9,7 @@ from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from chunkwise.models.weights import WeightFile, Weights
+from chunkwise.models.weights.catalogue import WeightFile, Weights
 
 CONTENT = bytes(range(256)) * 300
 OTHER = b"{}" * 40

@@ -7,7 +7,7 @@ import pytest
 from chunkwise.chunkers import get_strategy
 from chunkwise.errors import ChunkwiseError, InvalidParameter
 from chunkwise.models import get_embedder, get_reranker
-from chunkwise.models.endpoint_address import embeddings_url, place, place_and_query, rerank_url
+from chunkwise.models.endpoint.address import embeddings_url, place, place_and_query, rerank_url
 
 WITH_A_KEY = [
     "https://user:SECRET@host/v1", "https://SECRET@host/v1", "https://host/v1?api_key=SECRET", "https://host/v1?SECRET-key",

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from chunkwise.errors import InvalidParameter
 from chunkwise.models.embedder import Embedder
-from chunkwise.models.embedding_answer import unit_rows
-from chunkwise.models.endpoint_embedder import EndpointEmbedder
-from chunkwise.models.endpoint_error import EndpointError
-from chunkwise.models.key_variables import key_variable_for
+from chunkwise.models.endpoint.answer import unit_rows
+from chunkwise.models.endpoint.embedder import EndpointEmbedder
+from chunkwise.models.endpoint.error import EndpointError
+from chunkwise.models.endpoint.key_variables import key_variable_for
 
 KEY = "sk-not-a-real-key-0123456789"
 TEXTS = ["Lamps are lit at dusk.", "Leave is asked for in writing.", "灯は夕暮れに灯る。"]

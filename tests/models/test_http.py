@@ -17,10 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.errors import InvalidParameter
-from chunkwise.models.endpoint_error import EndpointError, excerpt
-from chunkwise.models.http import Endpoint, JsonClient
-from chunkwise.models.retry import pause, retry_after, worth_another_try
-from chunkwise.models.threads import in_order
+from chunkwise.models.endpoint.client import Endpoint, JsonClient
+from chunkwise.models.endpoint.error import EndpointError, excerpt
+from chunkwise.models.endpoint.retry import pause, retry_after, worth_another_try
+from chunkwise.models.endpoint.threads import in_order
 
 KEY = "sk-not-a-real-key-0123456789"
 

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from chunkwise.core import Document
-from chunkwise.models import windows
-from chunkwise.models.cached import CachedTokenEmbedder
 from chunkwise.models.embedder import TokenVectors
+from chunkwise.models.kept.cached import CachedTokenEmbedder
+from chunkwise.models.kept.vector_cache import VectorCache
 from chunkwise.models.late import atom_sums, atom_sums_of_many, span_vectors
-from chunkwise.models.minilm import MiniLM
-from chunkwise.models.vector_cache import VectorCache
+from chunkwise.models.onnx import windows
+from chunkwise.models.onnx.minilm import MiniLM
 from chunkwise.text.analysis import Analyzed
 
 TEXT = (

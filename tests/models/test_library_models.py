@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from chunkwise.errors import ChunkwiseError, InvalidParameter, MissingExtra
-from chunkwise.models.endpoint_embedder import EndpointEmbedder
-from chunkwise.models.fastembed_embedder import FastembedEmbedder
-from chunkwise.models.onnx_reranker import OnnxReranker
-from chunkwise.models.sentence_transformers_embedder import SentenceTransformersEmbedder
-from chunkwise.models.sentence_transformers_reranker import SentenceTransformersReranker
-from chunkwise.models.shelf import ensure
-from chunkwise.models.weights import MINILM
+from chunkwise.models.endpoint.embedder import EndpointEmbedder
+from chunkwise.models.libraries.fastembed_embedder import FastembedEmbedder
+from chunkwise.models.libraries.sentence_transformers_embedder import SentenceTransformersEmbedder
+from chunkwise.models.libraries.sentence_transformers_reranker import SentenceTransformersReranker
+from chunkwise.models.onnx.reranker import OnnxReranker
+from chunkwise.models.weights.catalogue import MINILM
+from chunkwise.models.weights.shelf import ensure
 
 TEXTS = ["the lamps are lit at dusk", " \n", "half \ud83d a pair", "lamps " * 600]
 needs_sentence_transformers = pytest.mark.skipif(

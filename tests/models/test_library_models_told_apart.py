@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from chunkwise.errors import ChunkwiseError, InvalidParameter
-from chunkwise.models.fastembed_embedder import FastembedEmbedder
-from chunkwise.models.sentence_transformers_embedder import SentenceTransformersEmbedder
-from chunkwise.models.sentence_transformers_reranker import SentenceTransformersReranker
+from chunkwise.models.libraries.fastembed_embedder import FastembedEmbedder
+from chunkwise.models.libraries.sentence_transformers_embedder import SentenceTransformersEmbedder
+from chunkwise.models.libraries.sentence_transformers_reranker import SentenceTransformersReranker
 
 TEXTS = ["the lamps", " \n", "half \ud83d a pair"]
 
@@ -21,7 +21,7 @@ TEXTS = ["the lamps", " \n", "half \ud83d a pair"]
 def _libraries(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, module in fake_libraries.modules().items():
         monkeypatch.setitem(sys.modules, name, module)
-    monkeypatch.setattr("chunkwise.models.fastembed_embedder.version", lambda name: "0.7")
+    monkeypatch.setattr("chunkwise.models.libraries.fastembed_embedder.version", lambda name: "0.7")
 
 
 def folder(path: Path, **told: Any) -> str:

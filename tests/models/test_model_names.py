@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from chunkwise.errors import InvalidParameter, UnknownName
 from chunkwise.models import EMBEDDER_FORMS, RERANKER_FORMS, get_embedder, get_reranker
-from chunkwise.models.cached import CachedEmbedder, CachedTokenEmbedder
 from chunkwise.models.embedder import Kind
-from chunkwise.models.minilm import MiniLM
-from chunkwise.models.onnx_embedder import OnnxEmbedder
-from chunkwise.models.shelf import ensure
-from chunkwise.models.weights import MINILM
+from chunkwise.models.kept.cached import CachedEmbedder, CachedTokenEmbedder
+from chunkwise.models.onnx.embedder import OnnxEmbedder
+from chunkwise.models.onnx.minilm import MiniLM
+from chunkwise.models.weights.catalogue import MINILM
+from chunkwise.models.weights.shelf import ensure
 
 
 class Zeros:

@@ -11,12 +11,13 @@ import pytest
 from numpy.typing import NDArray
 
 from chunkwise.errors import ChunkwiseError, InvalidParameter
-from chunkwise.models import onnx_embedder, windows
 from chunkwise.models.embedder import TokenEmbedder
-from chunkwise.models.minilm import MiniLM
-from chunkwise.models.onnx_embedder import OnnxEmbedder
-from chunkwise.models.shelf import ensure
-from chunkwise.models.weights import MINILM
+from chunkwise.models.onnx import embedder as onnx_embedder
+from chunkwise.models.onnx import windows
+from chunkwise.models.onnx.embedder import OnnxEmbedder
+from chunkwise.models.onnx.minilm import MiniLM
+from chunkwise.models.weights.catalogue import MINILM
+from chunkwise.models.weights.shelf import ensure
 
 TEXTS = [
     "The ferry leaves at six.",

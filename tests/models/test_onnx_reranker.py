@@ -12,7 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from chunkwise.errors import InvalidParameter
-from chunkwise.models.onnx_reranker import OnnxReranker
+from chunkwise.models.onnx.reranker import OnnxReranker
 from chunkwise.models.reranker import Reranker
 
 WORDS = (

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.errors import InvalidParameter
-from chunkwise.models.windows import Places, text_windows, window_ends
+from chunkwise.models.onnx.windows import Places, text_windows, window_ends
 
 
 @given(

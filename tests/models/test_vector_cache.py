@@ -17,18 +17,18 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from chunkwise.errors import ChunkwiseError, InvalidParameter
-from chunkwise.models import vector_cache
-from chunkwise.models.cached import CachedEmbedder, CachedTokenEmbedder, cached
 from chunkwise.models.embedder import Embedder, TokenEmbedder
-from chunkwise.models.minilm import MiniLM
-from chunkwise.models.vector_cache import VectorCache, key_of
+from chunkwise.models.kept import vector_cache
+from chunkwise.models.kept.cached import CachedEmbedder, CachedTokenEmbedder, cached
+from chunkwise.models.kept.vector_cache import VectorCache, key_of
+from chunkwise.models.onnx.minilm import MiniLM
 
 WORKER = """
 import sys, time
 import numpy as np
 from pathlib import Path
-from chunkwise.models.cached import CachedEmbedder
-from chunkwise.models.vector_cache import VectorCache
+from chunkwise.models.kept.cached import CachedEmbedder
+from chunkwise.models.kept.vector_cache import VectorCache
 
 class Slow:
     identity, dimensions, slice_size = "slow", 4, 1
@@ -47,7 +47,7 @@ for start in range(first, last, 20):
 FORK = """
 import os, sys
 from pathlib import Path
-from chunkwise.models.vector_cache import VectorCache
+from chunkwise.models.kept.vector_cache import VectorCache
 
 cache = VectorCache(Path(sys.argv[1]))
 cache.put("m", {b"1": b"parent"})
@@ -61,7 +61,7 @@ assert cache.get([b"2"]) == {b"2": b"child"}
 CLOSED = """
 import sys, threading, time, warnings
 from pathlib import Path
-from chunkwise.models.vector_cache import VectorCache
+from chunkwise.models.kept.vector_cache import VectorCache
 
 warnings.simplefilter("ignore")
 cache = VectorCache(Path(sys.argv[1]))

@@ -37,6 +37,13 @@ def test_a_hit_says_where_it_is_from() -> None:
     assert shown.splitlines()[-1] == "2 hits · 24 tokens · 1 document"
 
 
+def test_a_hit_knows_its_pages() -> None:
+    assert (hit(pages=(0, 20)).page, hit(pages=(0, 20)).last_page) == (1, 2)
+    assert hit(pages=(0,)).last_page == 1
+    assert hit().last_page is None
+    assert " · page 1 · " in drawn([hit(pages=(0,))], "x")
+
+
 def test_words_are_marked_in_every_form() -> None:
     shown = drawn([hit("The lamps were lit. A lamp is lit.")], "lighting the lamp", color=True)
     assert shown.count("\x1b[1;33mlamp") == 2
@@ -69,3 +76,11 @@ def test_text_cannot_draw() -> None:
     shown = drawn([hit(text)], "lamp [red]", width=80)
     assert "[bold]x[/bold] :smile:" in shown
     assert not set("\x1b\u202e\x07\x00\ud800") & set(shown)
+
+
+def test_code_keeps_its_indentation() -> None:
+    text = "def lamp():\n    if dark:\n\tlight()\n"
+    hit = Hit(Document("a.py", text, format="code"), 0, len(text), 1.0, 1, 9)
+    console = Console(file=io.StringIO(), width=60)
+    render_hits([hit], "lamp", console)
+    assert "    def lamp():\n        if dark:\n        light()\n" in console.file.getvalue()

@@ -13,6 +13,7 @@ class Atom(NamedTuple):
     tokens: int
     terms: tuple[int, ...]
     vector: tuple[float, ...]
+    section: int = 0
 
 
 def windows(atoms: list[Atom], size: int | None) -> list[list[int]]:
@@ -85,7 +86,8 @@ def atom_votes(
         sides: list[tuple[float, float | None, list[float | None]]] = []
         sides.append((1.0, 0.0, [score or None for score in bm25(atoms, held, terms)]))
         if question is not None:
-            sides.append((dense, None, cosine(atoms, held, question)))
+            near = cosine(atoms, held, question) if any(question) else [None] * len(held)
+            sides.append((dense, None, near))
         for weight, floor, scores in sides:
             signals += weight
             known = [s for s, o in zip(scores, open_, strict=True) if s is not None and o]
@@ -119,3 +121,39 @@ def fill(atoms: list[Atom], votes: list[float], budget: int) -> set[int]:
         if votes[i] > 0 and cost(atoms, {*taken, i}) <= budget:
             taken.add(i)
     return taken
+
+
+def runs(atoms: list[Atom], taken: set[int]) -> list[list[int]]:
+    """Neighbours of one document together."""
+    found: list[list[int]] = []
+    for i in sorted(taken):
+        if found and found[-1][-1] == i - 1 and atoms[i].document == atoms[i - 1].document:
+            found[-1].append(i)
+        else:
+            found.append([i])
+    return found
+
+
+def crumbs(atoms: list[Atom], taken: set[int], least: int) -> set[int]:
+    """Runs that are too short and not their whole document, and headings whose text was not taken."""
+    found: set[int] = set()
+    for run in runs(atoms, taken):
+        document = [i for i, atom in enumerate(atoms) if atom.document == atoms[run[0]].document]
+        if sum(atoms[i].tokens for i in run) < least and run != document:
+            found.update(run)
+        last = run[-1]
+        if last - 1 in document and last + 1 in document:
+            before, own, after = (atoms[i].section for i in (last - 1, last, last + 1))
+            if before != own == after:
+                found.add(last)
+    return found
+
+
+def worth_reading(atoms: list[Atom], votes: list[float], budget: int, least: int) -> set[int]:
+    least = min(least, budget // 4)
+    first = taken = fill(atoms, votes, budget)
+    for _ in range(2):
+        dropped = crumbs(atoms, taken, least) if least else set()
+        votes = [0.0 if i in dropped else vote for i, vote in enumerate(votes)]
+        taken = fill(atoms, votes, budget)
+    return (taken - crumbs(atoms, taken, least) if least else taken) or first

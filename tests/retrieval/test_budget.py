@@ -73,6 +73,32 @@ def test_the_last_one_ends_with_a_sentence() -> None:
     assert whole == place
 
 
+def test_whole_sentences_count_from_where_the_part_starts() -> None:
+    """The part begins in the middle of a long sentence: what stands before it costs nothing."""
+    long = "alpha " + "and so on " * 40 + "to the end. "
+    text = long + "The lamp sleeps. The lamp eats. The lamp runs far over the hills."
+    reader = Reader(TinyIndex(documents(text)))
+    place = Place(0, text.index("the end"), len(text), 1.0)
+    (cut,) = fill(reader, [place], 9).places
+    assert text[cut.start : cut.end].rstrip() == "the end. The lamp sleeps."
+    (cut,) = fill(reader, [place], 4).places
+    assert text[cut.start : cut.end].rstrip() == "the end."
+
+
+@given(st.integers(0, 500), st.integers(1, 60), st.sampled_from(sorted(TINY)))
+def test_no_sentence_is_cut_where_a_whole_one_fits(start: int, budget: int, tokenizer: str) -> None:
+    index = TINY[tokenizer]
+    reader = Reader(index)
+    text = TEXTS[0]
+    places = fill(reader, [Place(0, start, len(text), 1.0)], budget).places
+    ends = index.atoms(0).end.tolist()
+    count = get_tokenizer(tokenizer).count
+    following = next(end for end in ends if end > start)
+    if count(text[start:following]) <= budget:
+        (cut,) = places
+        assert cut.end in ends
+
+
 def test_only_the_very_first_is_cut_inside_a_sentence() -> None:
     reader = Reader(TinyIndex(documents(PROSE)))
     (cut,) = fill(reader, [Place(0, 0, 90, 1.0)], 3).places

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.errors import InvalidParameter
-from chunkwise.retrieval.fusion import Side, by_ranks, by_scores, scaled
+from chunkwise.retrieval.fusion import Side, by_ranks, by_scores, followed, scaled
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.retrievers import get_retriever
 from chunkwise.retrieval.retrievers.hybrid import HybridRetriever
@@ -70,6 +70,18 @@ def test_both_equal_a_naive_sum(
         assert ordered == sorted(ordered)
         left_out = [points for number, points in naive.items() if number not in fused.numbers]
         assert all(points <= fused.scores[-1] + 1e-5 for points in left_out)
+
+
+def test_what_is_not_fused_follows_by_its_better_rank() -> None:
+    words = ranking({7: 9.0, 3: 5.0, 1: 1.0, 8: 0.5})
+    near = ranking({3: 0.9, 4: 0.8, 5: 0.7, 1: 0.6, 9: 0.5})
+    head = ranking({3: 1.5, 7: 1.0})
+    found = followed(head, (words, near), 10)
+    assert found.numbers.tolist() == [3, 7, 4, 1, 5, 8, 9]
+    assert found.scores.tolist() == [1.5, 1.0, 0, 0, 0, 0, 0]
+    assert followed(head, (words, near), 4).numbers.tolist() == [3, 7, 4, 1]
+    assert followed(head, (words, near), 1).numbers.tolist() == [3]
+    assert len(followed(ranking({}), (ranking({}), ranking({})), 5).numbers) == 0
 
 
 def test_nothing_and_equal_scores() -> None:

@@ -15,10 +15,10 @@ from tiny_embedder import Tiny, WholeTexts
 
 import chunkwise
 from chunkwise import ChunkwiseError, Document, Index
-from chunkwise.core import Hit
 from chunkwise.retrieval.embedded.nearest import nearest
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.ranking import best
+from chunkwise.text.analysis import Analyzed
 
 WORDS = "heron otter badger falcon river forest meadow night winter stone bridge boat".split()
 
@@ -79,15 +79,18 @@ def test_memory_and_folder_answer_alike(index: Index, tmp_path: Path, asked: dic
     assert [index.search(question, **asked) for question in QUESTIONS] == answers
     only = asked.get("only", Filter())
     for hit in (hit for hits in answers for hit in hits):
-        assert _is_taken(hit, only)
+        assert _is_taken(hit.document, hit.start, hit.end, only)
 
 
-def _is_taken(hit: Hit, only: Filter) -> bool:
-    pages = hit.page, hit.document.page(max(hit.start, hit.end - 1))
+def _is_taken(document: Document, start: int, end: int, only: Filter) -> bool:
+    """One place in the text at least lies in a section asked for, one on a page asked for."""
+    analyzed = Analyzed(document)
+    every = range(start, end)
+    first, last = only.pages or (0, 0)
     return (
-        only.takes_document(hit.doc_id)
-        and (not only.sections or "otter" in hit.section_path.lower())
-        and only.takes_pages(*pages)
+        only.takes_document(document.id)
+        and any(only.takes_section(analyzed.section(at, at + 1)) for at in every)
+        and (not only.pages or any(first <= (document.page(at) or -1) <= last for at in every))
     )
 
 
@@ -138,12 +141,7 @@ def test_filters_take_what_they_say(index: Index) -> None:
         expected = []
         for chunk in index.source.chunks(range(index.source.chunk_count)):
             document = index.source.document(chunk.document)
-            pages = document.page(chunk.start), document.page(chunk.end - 1)
-            expected.append(
-                only.takes_document(document.id)
-                and only.takes_section(chunk.section)
-                and only.takes_pages(*pages)
-            )
+            expected.append(_is_taken(document, chunk.start, chunk.end, only))
         assert taken.tolist() == expected
     assert index.source.allowed("chunk", Filter()) is None
 
@@ -245,6 +243,12 @@ def test_vectors_of_another_size_are_refused(index: Index) -> None:
         ({"strategy": "unheard"}, "unheard"),
         ({"into": ""}, "name a folder"),
         ({"into": "a\0b"}, "name a folder"),
+        (
+            {"into": "mysql://ada:secret@host/db"},
+            r"'mysql://ada:\*\*\*@host/db'; name a folder, or",
+        ),
+        ({"inputs": [DOCUMENTS[0], "handbook"]}, "'handbook' among them is none"),
+        ({"inputs": ["handbook", DOCUMENTS[0]]}, r"the Document 'book/0.md' is among them"),
         ({"jobs": 0, "inputs": "."}, "jobs is 0"),
     ],
 )
@@ -296,3 +300,45 @@ def test_files_are_read_by_several_processes(tmp_path: Path) -> None:
     assert str(again.changes) == "1 removed, 11 unchanged, 1 skipped"
     with pytest.raises(chunkwise.UnreadableDocument, match=r"photo\.png"):
         chunkwise.index(tmp_path / "in", model=Tiny())
+
+
+SECTIONS = Document(
+    "handbook.md",
+    "# Handbook\n\nWelcome.\n\n## Leave\n\nThirty days.\n\n## Approval\n\n"
+    "The head of the team says yes, or gives the reasons for saying no in writing.\n",
+    format="markdown",
+)
+
+
+@pytest.mark.parametrize(
+    "strategy", ["structure", "recursive", "sentences", "parent_child", "sentences(max_tokens=8)"]
+)
+def test_a_chunk_over_several_sections_is_found_by_each(strategy: str) -> None:
+    index = chunkwise.index([SECTIONS, *DOCUMENTS[:3]], strategy, model=Tiny())
+    for retriever in ("bm25", "dense", "multiscale"):
+        for section in ("approval", "leave > "):
+            only = Filter(sections=(section,))
+            hits = index.search("head of the team", retriever=retriever, budget=200, only=only)
+            assert bool(hits) == (section == "approval")
+            assert {hit.doc_id for hit in hits} <= {"handbook.md"}
+
+
+def test_short_documents_are_read_by_the_model_together() -> None:
+    class Counts(Tiny):
+        def __init__(self) -> None:
+            super().__init__()
+            self.together: list[int] = []
+
+        def token_vectors(self, texts):  # type: ignore[no-untyped-def]
+            self.together.append(len(texts))
+            return super().token_vectors(texts)
+
+    model = Counts()
+    documents = [Document(f"{number}", f"Short text number {number}.") for number in range(64)]
+    steps: list[int] = []
+    made = chunkwise.index(documents, model=model, advance=lambda amount, _: steps.append(amount))
+    assert len(made) == sum(model.together) == 64
+    assert max(model.together) >= 16
+    assert sum(steps) == sum(len(each.text) for each in documents)
+    alone = chunkwise.index(documents[5:6], model=Tiny())
+    assert (made.source.chunk_vectors([5]) == alone.source.chunk_vectors([0])).all()

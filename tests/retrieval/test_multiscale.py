@@ -39,7 +39,7 @@ def table(atoms: list[Atom], vectors: bool = True) -> AtomTable:
         start=np.array(columns[1], np.int64),
         end=np.array(columns[2], np.int64),
         tokens=np.array(columns[3], np.int32),
-        section=np.zeros(len(atoms), np.int32),
+        section=np.array([atom.section for atom in atoms], np.int32),
         terms=TermTable.of(terms),
         vectors=np.array([a.vector for a in atoms], np.int8).reshape(-1, DIMENSIONS)
         if vectors
@@ -71,7 +71,8 @@ def indexes(draw: st.DrawFn) -> list[Atom]:
             tokens = draw(st.integers(1, 12))
             terms = tuple(draw(st.lists(st.integers(0, 6), max_size=4)))
             vector = tuple(draw(st.lists(st.integers(-4, 4), min_size=4, max_size=4)))
-            atoms.append(Atom(document, at, at + tokens * 3, tokens, terms, vector))
+            section = atoms[-1].section + draw(st.sampled_from([0, 0, 1])) if at else 0
+            atoms.append(Atom(document, at, at + tokens * 3, tokens, terms, vector, section))
             at += tokens * 3
     return atoms
 
@@ -111,7 +112,8 @@ def test_spans_are_those_of_the_loop(
 ) -> None:
     allowed = data.draw(st.lists(st.booleans(), min_size=len(atoms), max_size=len(atoms)))
     asked = None if vector is None else tuple(vector)
-    retriever = Multiscale(sizes=tuple(sizes), dense=dense)
+    least = data.draw(st.sampled_from([0, 3, 12]))
+    retriever = Multiscale(sizes=tuple(sizes), dense=dense, least=least)
     [found] = retriever.search(
         table(atoms),
         [query(*terms)],
@@ -124,7 +126,7 @@ def test_spans_are_those_of_the_loop(
     votes_given = sorted(vote for vote in expected if vote > 0)
     gaps = [b - a for a, b in pairwise(votes_given)]
     if all(gap == 0 or gap > 1e-4 for gap in gaps) and all(v > 1e-4 for v in votes_given):
-        taken = naive.fill(atoms, expected, budget)
+        taken = naive.worth_reading(atoms, expected, budget, least)
         assert covered(atoms, found) == taken
         for span in found:
             inside = [i for i in taken if atoms[i].document == span.document]
@@ -173,6 +175,18 @@ def test_vectors_answer_where_words_cannot() -> None:
     assert found == [ScoredSpan(0, 10, 15, 5, found[0].score)]
 
 
+def test_a_question_without_a_direction_has_no_voice_of_meaning() -> None:
+    atoms = table(of(5, 5, 5))
+    vectors = np.array([[0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 0]], np.float32)
+    nothing, near, words = Multiscale(sizes=(5,)).search(
+        atoms, [query(99), query(99), query(1)], vectors, 100
+    )
+    assert nothing == []
+    assert near
+    [alone] = Multiscale(sizes=(5,)).search(atoms, [query(1)], None, 100)
+    assert [span[:4] for span in words] == [span[:4] for span in alone]
+
+
 def test_empty_index_and_no_questions() -> None:
     empty = table([])
     vectors = np.ones((1, DIMENSIONS), np.float32)
@@ -187,7 +201,7 @@ def test_nothing_is_cut_to_fit() -> None:
     [found] = Multiscale().search(atoms, [query(2)], None, 3)
     assert found == []
     # The atom that holds the term is too long; a shorter one beside it fits.
-    [found] = Multiscale(sizes=(40,)).search(atoms, [query(2)], None, 20)
+    [found] = Multiscale(sizes=(40,), least=0).search(atoms, [query(2)], None, 20)
     assert [(span.start, span.end) for span in found] == [(30, 34)]
 
 
@@ -284,6 +298,32 @@ def test_only_what_is_allowed_decides_what_is_best() -> None:
     allowed = np.array([False, False, True, True])
     [found] = Multiscale(sizes=(5,)).search(table(atoms), [query(1, 2, 3)], None, 5, allowed)
     assert [(span.document, span.start, span.score) for span in found] == [(1, 0, 1.0)]
+
+
+def test_crumbs_make_room_for_what_can_be_read() -> None:
+    """A short span is left out, and what it leaves is filled; a short document and a small budget keep theirs."""
+    atoms = table([*of(20, 3, 20, 15, 20), *of(3, document=1)])
+    points = np.array([0.0, 0.9, 0.0, 0.5, 0.0, 0.8])
+    assert [tuple(span)[:3] for span in assemble(atoms, points, 40)][:1] == [(0, 20, 23)]
+    found = assemble(atoms, points, 40, least=12)
+    assert [tuple(span)[:3] for span in found] == [(1, 0, 3), (0, 43, 58)]
+    only = np.array([0.0, 0.9, 0.0, 0.0, 0.0, 0.0])
+    assert [tuple(span)[:3] for span in assemble(atoms, only, 40, least=12)] == [(0, 20, 23)]
+    assert [tuple(span)[:3] for span in assemble(atoms, points, 10, least=12)] == [
+        (0, 20, 23),
+        (1, 0, 3),
+    ]
+
+
+def test_no_span_ends_with_a_heading_whose_text_is_left_out() -> None:
+    atoms = [atom._replace(section=number >= 2) for number, atom in enumerate(of(20, 20, 5, 20))]
+    points = np.array([0.0, 0.9, 0.5, 0.1])
+    assert [tuple(span)[:3] for span in assemble(table(atoms), points, 30, least=4)] == [
+        (0, 20, 40)
+    ]
+    assert [tuple(span)[:3] for span in assemble(table(atoms), points, 60, least=4)] == [
+        (0, 20, 65)
+    ]
 
 
 def test_windows_from_elsewhere_give_the_same_spans() -> None:

@@ -1,12 +1,18 @@
 """Chunks around a hit."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tiny_index import TinyIndex, documents
 
+from chunkwise.core import Document
+from chunkwise.retrieval import index
+from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.place import Place, chunk_places
 from chunkwise.retrieval.ranking import NOTHING
-from chunkwise.retrieval.searching.neighbours import merged, widened
+from chunkwise.retrieval.searching.merging import Merged
+from chunkwise.retrieval.searching.neighbours import widened
+from chunkwise.retrieval.searching.reader import Reader
 from chunkwise.retrieval.searching.search import search
 
 TEXT = "One lamp. Two ropes. Three gulls. Four nets. Five bells. Six oars. Seven tides."
@@ -42,14 +48,25 @@ def test_hits_whose_neighbours_touch_become_one_with_the_better_score() -> None:
 SPANS = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 60), st.integers(1, 15)), max_size=12)
 
 
+TEXTS = ["x" * 80, "x   x " * 15]
+CROSSES = TinyIndex(documents(*TEXTS))
+
+
 @given(SPANS)
 def test_merged_places_are_apart_and_cover_the_same_text(spans: list[tuple[int, int, int]]) -> None:
-    texts = ["x" * 80, "x   x " * 15]
+    texts = TEXTS
     places = [
         Place(document, start, start + size, float(-rank))
         for rank, (document, start, size) in enumerate(spans)
     ]
-    found = merged(places, texts.__getitem__)
+    reader = Reader(CROSSES)
+    together = Merged(reader)
+    for place in places:
+        together.add(place)
+    found = together.places()
+    tokens = sum(reader.count(place.document, place.start, place.end) for place in found)
+    assert together.reach(tokens)
+    assert not together.reach(tokens + 1)
     inked = {
         (place.document, at)
         for place in places
@@ -74,3 +91,52 @@ def test_merged_places_are_apart_and_cover_the_same_text(spans: list[tuple[int, 
 
 def test_an_empty_ranking_has_no_places() -> None:
     assert list(chunk_places(INDEX, NOTHING)) == []
+
+
+LEAVE = "# Leave\n\nLeave is asked for in writing.\n\n## Pay\n\nIt is paid.\n\n# Secret\n\nSalaries are secret.\n"
+PAGES = Document("p", "One lamp. Two ropes. Three gulls. Four nets.", pages=(0, 10, 21, 34))
+
+
+@pytest.mark.parametrize("place", ["memory", "tiny"])
+def test_a_filter_holds_for_neighbours_too(place: str) -> None:
+    document = Document("m", LEAVE, format="markdown")
+    if place == "tiny":
+        source = TinyIndex([document], "sections", "none")
+        pages = TinyIndex([PAGES], "sentences(max_tokens=4, overlap=0)", "none")
+    else:
+        source = index([document], "sections", vectors="none").source
+        pages = index([PAGES], "sentences(max_tokens=4, overlap=0)", vectors="none").source
+    (free,) = search(source, "writing", retriever="bm25", neighbours=2)
+    assert "secret" in free[0].text
+    (kept,) = search(
+        source, "writing", retriever="bm25", neighbours=2, only=Filter(sections=("leave",))
+    )
+    assert [hit.text.rstrip() for hit in kept] == [LEAVE[: LEAVE.index("# Secret")].rstrip()]
+    (found,) = search(pages, "gulls", retriever="bm25", neighbours=3, only=Filter(pages=(2, 3)))
+    assert [hit.text.strip() for hit in found] == ["Two ropes. Three gulls."]
+
+
+def test_a_large_budget_is_merged_without_counting_everything_again() -> None:
+    """Every place used to be merged and counted with all before it."""
+    source = TinyIndex(
+        documents(*["A lamp is lit. " * 40] * 10), "sentences(max_tokens=6, overlap=0)", "none"
+    )
+    reader = Reader(source)
+    counted = []
+    count = reader.tokenizer.count
+
+    class Counting:
+        def count(self, text: str) -> int:
+            counted.append(len(text))
+            return count(text)
+
+    reader.tokenizer = Counting()  # type: ignore[assignment]
+    together = Merged(reader)
+    size = sum(len(source.document(number).text) for number in range(10))
+    for number in range(len(source.found)):
+        document, chunk = source.found[number * 37 % len(source.found)]
+        place = Place(document, chunk.start, chunk.end, 1.0, (), number, number)
+        together.add(place)
+        assert not together.reach(1_000_000)
+    assert len(together.places()) == 10
+    assert sum(counted) < 3 * size

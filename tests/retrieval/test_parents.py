@@ -24,6 +24,14 @@ def test_a_parent_comes_once_where_its_best_chunk_is() -> None:
     assert [p.chunk for p in made] == [None, 4, None]
 
 
+def test_a_chunk_that_is_the_whole_parent_counts_as_it() -> None:
+    """Whichever of them ranks higher, the text comes once."""
+    whole, part = (place(0, 50, 0.9), (0, 50)), (place(10, 20, 0.8), (0, 50))
+    for found in ([whole, part], [part, whole], [whole, whole]):
+        (made,) = in_parents(found)
+        assert (made.start, made.end, made.score) == (0, 50, found[0][0].score)
+
+
 def test_it_takes_no_more_than_is_wanted() -> None:
     taken = []
 

@@ -13,7 +13,7 @@ from postgres_server import new_url, put, server_url
 from chunkwise.core import Document
 from chunkwise.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.retrieval.postgres import is_postgres, open_postgres
-from chunkwise.retrieval.postgres.address import address, masked
+from chunkwise.retrieval.postgres.address import address, masked, without_password
 
 SECRET = "s3cr:t/@p%40ss"
 
@@ -47,6 +47,8 @@ def test_folders_are_no_servers() -> None:
         f"postgresql://host/db?user=ada&password={SECRET}",
         f"postgresql://ada:{SECRET}@127.0.0.1:1/db?kb=x&sslpassword={SECRET}&connect_timeout=2",
         f"mysql://ada:{SECRET}@host/db",
+        f"postgresql://ada@127.0.0.1:1/db?pass%77ord={SECRET}&connect_timeout=2",
+        f"postgresql://ada@127.0.0.1:1/db?connect_timeout=2&PASSWORD={SECRET}",
     ],
 )
 def test_passwords_are_never_shown(url: str) -> None:
@@ -59,6 +61,18 @@ def test_passwords_are_never_shown(url: str) -> None:
     assert "p@ss" not in told
     assert "p%40ss" not in told
     assert "\n" not in str(caught.value)
+
+
+def test_an_address_to_be_typed_again_has_no_password() -> None:
+    plain = "postgresql://ada@host/db?kb=x"
+    for url in (
+        plain,
+        "postgresql://ada:s3cr:t/@host/db?kb=x",
+        "postgresql://ada@host/db?pass%77ord=s3cret&kb=x",
+        "postgresql://ada:s3cret@host/db?kb=x&sslpassword=s3@cret",
+    ):
+        assert without_password(url) == plain
+    assert without_password("postgresql://ada@host/db?password=x") == "postgresql://ada@host/db"
 
 
 def test_a_server_that_is_not_there() -> None:

@@ -37,6 +37,7 @@ FILTERS = [
     Filter(documents=("guide/1?.md",)),
     Filter(documents=("guide/[!1]*", "notes/2.md")),
     Filter(sections=("PAY",)),
+    Filter(sections=("0 > leave",)),
     Filter(sections=("leave", "badge"), documents=("guide/*",)),
     Filter(pages=(2, 3)),
     Filter(documents=("nothing*",)),

@@ -117,7 +117,7 @@ def test_nothing_to_do_does_nothing() -> None:
         state = f"select xmin::text, * from {address(url).name}.about"
         before = connection.execute(state).fetchone()
         _, changes = put(DOCUMENTS, url)
-        assert changes.nothing
+        assert str(changes) == f"{len(DOCUMENTS)} unchanged"
         assert connection.execute(state).fetchone() == before
 
 
@@ -201,7 +201,7 @@ def test_a_second_writer_waits_and_is_told() -> None:
     url = new_url()
     index, _ = put(DOCUMENTS[:3], url)
     with writing(address(url)) as writer:
-        writer.start(index.settings).keep(DOCUMENTS[0])
+        writer.start(index.settings).leave(DOCUMENTS[0].id)
         started = time.monotonic()
         with pytest.raises(ChunkwiseError, match="written by somebody else"):
             put(DOCUMENTS[:4], url, wait=0.3)
@@ -320,12 +320,73 @@ def test_an_index_of_nothing_answers_nothing() -> None:
 def _built(document: Document) -> Any:
     from postgres_server import STRATEGY
 
+    from chunkwise.pipeline import Chunked
     from chunkwise.retrieval.making.build import build
     from chunkwise.retrieval.making.choice import Given, choose
-    from chunkwise.retrieval.making.gather import Chunked
     from chunkwise.text.analysis import Analyzed
 
     choice = choose(Given(STRATEGY, Tiny(), "late"), None)
     analyzed = Analyzed(document)
     chunked = Chunked(document, list(choice.strategy.chunks(analyzed)), analyzed)
-    return build(chunked, choice.settings, Tiny())
+    return build([chunked], choice.settings, Tiny())[0]
+
+
+def test_a_knowledge_base_that_was_dropped_and_made_again_is_noticed() -> None:
+    url = new_url()
+    index, _ = put([Document("a", "Plums are blue.")], url)
+    assert index.document(0).text == "Plums are blue."
+    table = index.atom_table()
+    with _sql(url) as connection:
+        connection.execute(f"drop schema {address(url).name} cascade")
+    put([Document("a", "Pears are green.")], url)
+    (ranking,) = index.words(["pears"], 3)
+    assert (
+        index.document(index.chunks(ranking.numbers.tolist())[0].document).text
+        == "Pears are green."
+    )
+    assert index.atom_table() is not table
+
+
+def test_tables_of_the_first_version_are_made_again() -> None:
+    url = new_url()
+    put(DOCUMENTS[:2], url)
+    name = address(url).name
+    with _sql(url) as connection:
+        connection.execute(f"update {name}.about set format = 1")
+        connection.execute(f"alter table {name}.about drop column born")
+        connection.execute(f"alter table {name}.chunks drop column sections")
+    with pytest.raises(ChunkwiseError, match="index the documents again"):
+        open_postgres(url)
+    assert str(put(DOCUMENTS[:3], url)[1]) == "3 added"
+    assert open_postgres(url).document_count == 3
+
+
+def test_sources_that_cannot_be_read_keep_their_documents(tmp_path: Path) -> None:
+    from chunkwise import index
+
+    for name in "abc":
+        (tmp_path / f"{name}.txt").write_text(f"The plum of {name}.")
+    url = new_url()
+
+    def update() -> str:
+        return str(index(tmp_path, into=url, vectors="none", on_skip=lambda _: None).changes)
+
+    assert update() == "3 added"
+    (tmp_path / "b.txt").write_bytes(b"")
+    (tmp_path / "c.txt").unlink()
+    assert update() == "1 removed, 2 unchanged, 1 skipped"
+    assert open_postgres(url).ids() == ["a.txt", "b.txt"]
+    with pytest.raises(ChunkwiseError, match="stays as it was, with 2 documents"):
+        index([], into=url)
+    assert open_postgres(url).document_count == 2
+
+
+def test_among_equals_what_was_read_first_comes_first() -> None:
+    url = new_url()
+    same = [Document(name, "The plum is ripe.") for name in "abc"]
+    put(same, url)
+    index, _ = put([Document("a", "The plum is  ripe."), *same[1:]], url)
+    (ranking,) = index.words(["plum"], 3)
+    found = [index.document(chunk.document).id for chunk in index.chunks(ranking.numbers.tolist())]
+    assert len(set(ranking.scores.tolist())) == 1
+    assert found == ["b", "c", "a"]

@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from tiny_embedder import Tiny
 from tiny_index import HashedWords, TinyIndex, documents
 
 from chunkwise.core import Hit, Query
 from chunkwise.errors import ChunkwiseError, InvalidParameter, UnknownName
+from chunkwise.retrieval import index
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.place import Place
 from chunkwise.retrieval.ranking import Ranking
@@ -27,6 +29,7 @@ KITCHEN = (
 )
 LEAVE = "Leave is asked for in writing. The keeper answers in a week. A day of leave is paid. "
 INDEX = TinyIndex(documents(HARBOUR * 3, KITCHEN * 3, LEAVE * 3))
+WHOLE = index(documents(HARBOUR * 3, KITCHEN * 3, LEAVE * 3), model=Tiny())
 HOSTILE = [
     "'; DROP TABLE chunks; --", "%_\\", "\x00\x1b[31m\x07", "\ud800", "מתי נדלק הפנס؟ \u202e", "?" * 50, "👩‍👩‍👧",
     "AND OR NOT (", "{}[]<script>", "\n\t\r", "a", "SELECT 1/0", "\u0000lamp\u0000",
@@ -85,7 +88,8 @@ def test_a_batch_is_embedded_once_each_text_once_and_only_when_needed() -> None:
 @given(st.text(max_size=60) | st.sampled_from(HOSTILE), st.integers(1, 20), st.integers(1, 150))
 @settings(max_examples=60)
 def test_any_question_is_answered_within_both_limits(question: str, k: int, budget: int) -> None:
-    for retriever in ("bm25", "dense", "hybrid"):
+    shallow = "hybrid(depth=3)"  # fewer than there are chunks, and than are asked for
+    for retriever in ("bm25", "dense", "hybrid", shallow, f"{shallow[:-1]}, fusion=ranks)"):
         hits = ask(question, k=k, budget=budget, retriever=retriever)
         assert len(hits) <= k
         assert sum(hit.token_count for hit in hits) <= budget
@@ -93,6 +97,34 @@ def test_any_question_is_answered_within_both_limits(question: str, k: int, budg
         more = ask(question, k=k, retriever=retriever)
         assert len(more) <= k
         assert made(more) == made(ask(question, k=k + 3, retriever=retriever))[:k]
+
+
+@given(st.text(max_size=60) | st.sampled_from(HOSTILE), st.integers(1, 20), st.integers(1, 150))
+@settings(max_examples=40)
+def test_any_question_is_answered_at_several_sizes(question: str, k: int, budget: int) -> None:
+    hits = WHOLE.search(question, k=k, budget=budget)
+    assert len(hits) <= k
+    assert sum(hit.token_count for hit in hits) <= budget
+    assert hits == WHOLE.search(question, k=k, budget=budget, retriever="multiscale")
+    # What has neither a word nor a direction is answered by nothing, whoever is asked.
+    if not WHOLE.search(question):
+        assert hits == []
+
+
+@pytest.mark.parametrize("retriever", ["hybrid", "hybrid(fusion=ranks)", "hybrid(depth=30)"])
+def test_more_hits_do_not_change_those_before(retriever: str) -> None:
+    draw = random.Random(3)
+    words = [f"w{number}" for number in range(60)]
+    texts = [" ".join(draw.choices(words, k=8)).capitalize() + "." for _ in range(450)]
+    made = index(documents(*texts), "sentences(max_tokens=60, overlap=0)", model=Tiny())
+    assert made.source.chunk_count == 450
+    for _ in range(2):
+        question = " ".join(draw.choices(words, k=4))
+        every = made.search(question, k=450, retriever=retriever)
+        assert len({hit.doc_id for hit in every}) == 450
+        assert [hit.score for hit in every] == sorted((hit.score for hit in every), reverse=True)
+        for k in (1, 30, 31, 400, 401):
+            assert made.search(question, k=k, retriever=retriever) == every[:k]
 
 
 def test_a_question_of_a_hundred_kilobytes() -> None:
@@ -155,7 +187,7 @@ def test_a_reranker_has_the_last_word_on_the_best() -> None:
         def scores(self, query: str, texts: Sequence[str]) -> NDArray[np.float32]:
             return np.zeros(1, np.float32)
 
-    with pytest.raises(ChunkwiseError, match="longest gave 1 scores"):
+    with pytest.raises(ChunkwiseError, match=r"longest gave 1 scores.*leave rerank out"):
         ask("keeper", rerank=Wrong())
 
 
@@ -201,6 +233,7 @@ def test_a_retriever_of_spans_is_held_to_the_budget() -> None:
         ({"neighbours": -1}, "neighbours is -1"),
         ({"mmr": 1.5}, "mmr is 1.5; from 0"),
         ({"mmr": float("nan")}, "mmr is nan"),
+        ({"only": "d2"}, "only is 'd2'; a Filter is needed"),
         ({"retriever": "hybird"}, "did you mean hybrid?"),
         ({"retriever": object()}, "object is no retriever"),
     ],
@@ -214,7 +247,7 @@ def test_wrong_values_say_what_is_allowed(options: dict[str, object], message: s
 def test_vectors_that_are_not_there_or_of_another_model() -> None:
     words = TinyIndex(documents(HARBOUR), vectors="none")
     for options in ({"retriever": "dense"}, {"retriever": "hybrid"}, {"mmr": 0.5}):
-        with pytest.raises(InvalidParameter, match="made without"):
+        with pytest.raises(InvalidParameter, match=r"made without .*make (it|the index) again"):
             search(words, "lamp", **options)  # type: ignore[arg-type]
 
     class Other(HashedWords):
@@ -275,3 +308,9 @@ def test_an_index_that_fuses_both_sides_itself_is_asked_to() -> None:
     retriever = "hybrid(fusion=ranks, dense=2.0, depth=50)"
     search(server, "lamp", k=3, retriever=retriever, embedder=lambda: server.embedder)
     assert asked == [(["lamp"], (1, 64), 3, {"side_depth": 50, "fusion": "ranks", "dense": 2.0})]
+    # More than it fuses: what follows has to be the same as anywhere else.
+    (hits,) = search(server, "lamp", k=51, retriever=retriever, embedder=lambda: server.embedder)
+    assert len(asked) == 1
+    plain = TinyIndex(documents(HARBOUR))
+    (same,) = search(plain, "lamp", k=51, retriever=retriever, embedder=lambda: plain.embedder)
+    assert made(hits) == made(same)

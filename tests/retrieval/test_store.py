@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import linecache
 import os
 import resource
 import signal
@@ -10,18 +12,22 @@ import subprocess
 import sys
 import textwrap
 import time
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from tiny_embedder import Tiny, WholeTexts
 
 import chunkwise
-from chunkwise import ChunkwiseError, Document
+from chunkwise import ChunkwiseError, Document, get_strategy
+from chunkwise.core import Span
 from chunkwise.retrieval.embedded.store import lock
 from chunkwise.retrieval.embedded.store.manifest import NAME
+from chunkwise.retrieval.making.code import code_of
 
 DOCUMENTS = [
     Document(
@@ -75,7 +81,7 @@ def test_an_index_made_step_by_step_equals_a_fresh_one_to_the_bit(tmp_path: Path
         [changed, *DOCUMENTS[:2], renamed],
     ]
     for number, step in enumerate(steps):
-        chunkwise.index(step, into=tmp_path / "kb", model=Tiny())
+        chunkwise.index(step, into=tmp_path / "kb", model=Tiny(), rebuild=not step)
         fresh = tmp_path / f"fresh{number}"
         chunkwise.index(step, into=fresh, model=Tiny())
         assert arrays_of(tmp_path / "kb") == arrays_of(fresh)
@@ -100,8 +106,7 @@ def test_nothing_is_written_when_nothing_has_changed(folder: Path) -> None:
     before = (folder / NAME).stat().st_mtime_ns, arrays_of(folder)
     model = Tiny()
     index = chunkwise.index(DOCUMENTS, into=folder, model=model)
-    assert index.changes is not None
-    assert index.changes.nothing
+    assert str(index.changes) == "4 unchanged"
     assert model.calls == 0
     assert ((folder / NAME).stat().st_mtime_ns, arrays_of(folder)) == before
 
@@ -377,7 +382,7 @@ def test_an_error_on_the_way_leaves_the_index_as_it_was(folder: Path) -> None:
 
     class Stops(Tiny):
         def token_vectors(self, texts):  # type: ignore[no-untyped-def]
-            if "stop here" in texts[0]:
+            if any("stop here" in text for text in texts):
                 raise KeyboardInterrupt
             return super().token_vectors(texts)
 
@@ -521,3 +526,208 @@ def test_inputs_that_cannot_be_read_do_not_empty_an_index(folder: Path, tmp_path
     with pytest.raises(ChunkwiseError, match="no document could be read"):
         chunkwise.index(tmp_path / "misspelt", into=folder, model=Tiny(), on_skip=lambda _: None)
     assert arrays_of(folder) == before
+
+
+def test_an_index_beside_another_does_not_read_it(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.txt").write_text("Some text about herons.")
+    for name in ("kb1", "kb2"):
+        into = tmp_path / "docs" / name
+        index = chunkwise.index(tmp_path / "docs", into=into, vectors="none", on_skip=_raise)
+        assert index.source.ids() == ["a.txt"]
+
+
+def test_what_cannot_be_read_once_keeps_its_documents(tmp_path: Path) -> None:
+    home = tmp_path / "docs"
+    home.mkdir()
+    for name in ("a.txt", "b.txt", "c.txt"):
+        (home / name).write_text(f"The text of {name} about herons.")
+    with zipfile.ZipFile(home / "more.zip", "w") as packed:
+        packed.writestr("d.txt", "The text of d about otters.")
+    skipped: list[Exception] = []
+
+    def update() -> chunkwise.Index:
+        return chunkwise.index(home, into=tmp_path / "kb", model=Tiny(), on_skip=skipped.append)
+
+    assert sorted(update().source.ids()) == ["a.txt", "b.txt", "c.txt", "more.zip/d.txt"]
+    (home / "b.txt").write_bytes(b"")
+    (home / "more.zip").write_bytes((home / "more.zip").read_bytes()[:30])
+    (home / "c.txt").unlink()
+    index = update()
+    assert len(skipped) == 2
+    assert str(index.changes) == "1 removed, 3 unchanged, 2 skipped"
+    assert index.changes is not None
+    (note,) = index.changes.notes
+    assert "2 documents stay as they were" in note
+    assert "b.txt, more.zip/d.txt" in note
+    assert index.search("otters", retriever="bm25", k=1)[0].doc_id == "more.zip/d.txt"
+    assert ask(tmp_path / "kb", "b.txt")[0] == "b.txt"
+    before = (tmp_path / "kb" / NAME).stat().st_mtime_ns
+    assert str(update().changes) == "3 unchanged, 2 skipped"
+    assert (tmp_path / "kb" / NAME).stat().st_mtime_ns == before
+
+
+def test_documents_below_a_folder_that_is_not_there_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.txt").write_text(f"The text of {name}.")
+
+    def update(*inputs: str) -> str:
+        made = chunkwise.index(inputs, into="kb", vectors="none", on_skip=lambda _: None)
+        return str(made.changes)
+
+    assert update("one/", "two/") == "2 added"
+    (tmp_path / "two").rename(tmp_path / "away")
+    assert update("one", str(tmp_path / "two")) == "2 unchanged, 1 skipped"
+    (tmp_path / "away").rename(tmp_path / "two")
+    (tmp_path / "one").rename(tmp_path / "away")
+    # The first of two equal names has the plain id, even while it is away.
+    assert update("one", "two") == "2 unchanged, 1 skipped"
+    (tmp_path / "three").mkdir()
+    (tmp_path / "three" / "a.txt").write_text("The text of three.")
+    assert update("one", "three", "two") == "1 added, 2 unchanged, 1 skipped"
+    index = chunkwise.open_index("kb")
+    documents = [index.source.document(number) for number in range(len(index))]
+    texts = {document.id: document.text for document in documents}
+    assert texts == {
+        "a.txt": "The text of one.",
+        "two/a.txt": "The text of two.",
+        "three/a.txt/a.txt": "The text of three.",
+    }
+    assert update("two") == "1 changed, 2 removed"
+
+
+def test_an_index_is_not_emptied_by_mistake(folder: Path) -> None:
+    before = arrays_of(folder)
+    with pytest.raises(ChunkwiseError, match=r"stays as it was, with 4 documents.*rebuild"):
+        chunkwise.index([], into=folder, model=Tiny())
+    with pytest.raises(ChunkwiseError, match="stays as it was"):
+        chunkwise.open_index(folder, model=Tiny()).update([])
+    assert arrays_of(folder) == before
+    assert len(chunkwise.index([], into=folder, model=Tiny(), rebuild=True)) == 0
+
+
+def test_an_index_is_verified_beside_a_writer(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from chunkwise.retrieval.embedded.store import reader
+
+    reader_opens = reader.open_folder
+
+    def open_and_replace(folder: Path) -> object:
+        found = reader_opens(folder)
+        chunkwise.index(DOCUMENTS[:1], into=folder, model=Tiny())
+        return found
+
+    monkeypatch.setattr(reader, "open_folder", open_and_replace)
+    reader.verify(folder)
+
+
+def test_the_same_call_twice_is_the_same_index(tmp_path: Path) -> None:
+    for count in (2, 3):
+        made = chunkwise.index(
+            DOCUMENTS[:count], into=tmp_path / "kb", vectors="none", model="minilm"
+        )
+        assert len(made) == count
+    for model in ("minilm", Tiny()):
+        with pytest.raises(ChunkwiseError, match=r"without vectors.*rebuild"):
+            chunkwise.index(DOCUMENTS, into=tmp_path / "kb", model=model)
+
+
+_SETS = """
+import sys
+from pathlib import Path
+import chunkwise
+documents = [chunkwise.Document("a", "A text.", metadata={"tags": set("abcdefgh"), "at": Path("x")})]
+index = chunkwise.index(documents, into=sys.argv[1], vectors="none")
+print(index.changes, index.source.document(0).metadata)
+"""
+
+
+def test_sets_are_the_same_in_every_process(tmp_path: Path) -> None:
+    told, times = [], []
+    for seed in ("1", "2"):
+        done = subprocess.run(
+            [sys.executable, "-c", _SETS, str(tmp_path / "kb")],
+            env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        told.append(done.stdout.split(" ", 2)[2])
+        times.append((tmp_path / "kb" / NAME).stat().st_mtime_ns)
+    assert told[0] == told[1]
+    assert "['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']" in told[0]
+    assert times[0] == times[1]
+
+
+@pytest.mark.parametrize(
+    "value", [{(1, 2): "x"}, object(), [object()]], ids=["key", "object", "inside"]
+)
+def test_metadata_that_cannot_be_kept_is_told(tmp_path: Path, value: object) -> None:
+    document = Document("notes/7.md", "A text.", metadata={"fine": 1, "odd": value})
+    with pytest.raises(ChunkwiseError, match=r"'notes/7.md'.*'odd'"):
+        chunkwise.index([document], into=tmp_path / "kb", vectors="none")
+
+
+_MINE = """
+from chunkwise.core import Span
+
+class Mine:
+    def split(self, document):
+        middle = len(document.text) // {parts}
+        return [Span(0, middle), Span(middle, len(document.text))]
+"""
+
+
+def test_a_strategy_of_ones_own_is_known_by_its_code(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+
+    def mine(parts: int) -> object:
+        path.write_text(_MINE.format(parts=parts))
+        linecache.clearcache()
+        spec = importlib.util.spec_from_file_location(f"mine_{parts}", path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = module
+        spec.loader.exec_module(module)
+        return module.Mine()
+
+    kb = tmp_path / "kb"
+    chunkwise.index(DOCUMENTS[:2], mine(2), into=kb, vectors="none")  # type: ignore[arg-type]
+    assert len(chunkwise.index(DOCUMENTS[:3], mine(2), into=kb)) == 3  # type: ignore[arg-type]
+    with pytest.raises(ChunkwiseError, match=r"code of the strategy 'Mine'.*rebuild"):
+        chunkwise.index(DOCUMENTS, mine(3), into=kb)  # type: ignore[arg-type]
+    with pytest.raises(ChunkwiseError, match=r"'Mine'.*pass it: strategy="):
+        chunkwise.open_index(kb).update(DOCUMENTS)
+    with pytest.raises(ChunkwiseError, match="code of the strategy"):
+        chunkwise.index(DOCUMENTS, _twice(), into=kb)
+    opened = chunkwise.open_index(kb, strategy=mine(2))  # type: ignore[arg-type]
+    assert str(opened.update(DOCUMENTS)) == "1 added, 3 unchanged"
+
+
+def _twice() -> Any:
+    """As in a notebook, where a class is written again under its name."""
+
+    class Mine:
+        def split(self, document: Any) -> list[Span]:
+            return [Span(0, len(document.text))]
+
+    Mine.__qualname__ = "Mine"
+    return Mine()
+
+
+def test_the_code_of_a_strategy_is_told_apart_to_the_constant() -> None:
+    def code(size: int) -> str:
+        class Mine:
+            SIZE = size
+
+            @staticmethod
+            def split(document: Any) -> list[Span]:
+                return [Span(0, Mine.SIZE)]
+
+        return code_of(get_strategy(Mine()))
+
+    assert code(1) == code(1) != code(2)
+    assert code_of(get_strategy("sentences(max_tokens=9)")) == ""

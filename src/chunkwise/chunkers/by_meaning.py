@@ -17,7 +17,7 @@ from chunkwise.chunkers.sized import LARGEST, Sized
 from chunkwise.core import Piece
 from chunkwise.errors import InvalidParameter, MissingExtra
 from chunkwise.models.embedder import Embedder
-from chunkwise.models.endpoint_address import without_secrets
+from chunkwise.models.endpoint.address import without_secrets
 from chunkwise.parameters import param
 from chunkwise.text.analysis import Analyzed
 

@@ -44,7 +44,7 @@ def command(context: click.Context, as_json: bool) -> None:
 @_as_json
 def stats(as_json: bool) -> None:
     """How much is kept of each model, and where."""
-    from chunkwise.models.vector_cache import VectorCache
+    from chunkwise.models.kept.vector_cache import VectorCache
 
     cache = VectorCache()
     kept = cache.stats()
@@ -69,7 +69,7 @@ def stats(as_json: bool) -> None:
 def clear(model: str | None, as_json: bool) -> None:
     """Forget what is kept; it will be computed again when it is needed."""
     from chunkwise.cli.messages import say
-    from chunkwise.models.vector_cache import VectorCache
+    from chunkwise.models.kept.vector_cache import VectorCache
 
     cache = VectorCache()
     before = cache.size()

@@ -19,7 +19,7 @@ from chunkwise import __version__
 from chunkwise.cli.sizes import megabytes
 from chunkwise.cores import cores
 from chunkwise.errors import InvalidParameter
-from chunkwise.models.endpoint_error import excerpt
+from chunkwise.models.endpoint.error import excerpt
 
 State = Literal["works", "absent", "fails"]
 
@@ -138,8 +138,8 @@ def packages_of(extra: str) -> set[str]:
 
 
 def _weights() -> Check:
-    from chunkwise.models.shelf import standing
-    from chunkwise.models.weights import MINILM
+    from chunkwise.models.weights.catalogue import MINILM
+    from chunkwise.models.weights.shelf import standing
 
     found = standing(MINILM, read=True)
     command = f"chunkwise models get {MINILM.name}"
@@ -159,7 +159,7 @@ def _embedding() -> Check:
         "Leave is asked for in writing.",
     ]
     try:
-        from chunkwise.models.minilm import MiniLM
+        from chunkwise.models.onnx.minilm import MiniLM
 
         model = MiniLM()
         vectors = model.embed(texts)
@@ -181,7 +181,7 @@ def _embedding() -> Check:
 
 def _keys() -> Iterator[Check]:
     """Names only; a value is never read further than whether it is empty."""
-    from chunkwise.models.key_variables import ANY_OTHER, BY_HOST
+    from chunkwise.models.endpoint.key_variables import ANY_OTHER, BY_HOST
 
     for host, variable in (*BY_HOST.items(), ("other endpoints", ANY_OTHER)):
         there = bool(os.environ.get(variable, "").strip())

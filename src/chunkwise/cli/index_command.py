@@ -65,7 +65,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     """
     if not options["into"]:
         raise click.UsageError("where to? name a folder for the index: --into kb")
-    from chunkwise.cli.messages import say, say_skipped
+    from chunkwise.cli.messages import say, say_skipped, usable_place
     from chunkwise.cli.progress import bytes_of, progress
     from chunkwise.retrieval import index
 
@@ -84,7 +84,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     if not options["quiet"]:
         for note in summary["notes"]:
             say(note)
-        click.echo(_told(summary), err=True)
+        click.echo(_told(summary, usable_place(options["into"])), err=True)
     if options["as_json"]:
         click.echo(json.dumps(summary, ensure_ascii=False))
     if not summary["documents"]:
@@ -95,23 +95,22 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
 
 def _fetch_weights(options: dict[str, Any]) -> None:
     """With a bar of their own, where the index will need them; wrong values are for the index itself to refuse."""
-    from pathlib import Path
-
     from chunkwise.cli.weights import fetch_weights
-    from chunkwise.retrieval.embedded.store.manifest import NAME, read_manifest
+    from chunkwise.models import DEFAULT
+    from chunkwise.retrieval.indexes import settings_at
     from chunkwise.retrieval.settings import VECTORS
 
-    folder = Path(options["into"])
-    if (folder / NAME).is_file() and not options["rebuild"]:
-        model = read_manifest(folder).settings.model
+    known = None if options["rebuild"] else settings_at(options["into"])
+    if known is not None:
+        model = known.model
     else:
-        model = "" if options["vectors"] == "none" else options["model"] or "minilm"
+        model = "" if options["vectors"] == "none" else options["model"] or DEFAULT
     if options["vectors"] in (None, *VECTORS):
         fetch_weights(model, options["quiet"])
 
 
 def _summary(made: Index, into: str, seconds: float) -> dict[str, Any]:
-    from chunkwise.cli.index_place import shown_place
+    from chunkwise.cli.messages import shown_place
 
     changes, stats, settings = made.changes, made.stats(), made.settings
     assert changes is not None
@@ -136,7 +135,7 @@ def _summary(made: Index, into: str, seconds: float) -> dict[str, Any]:
     }
 
 
-def _told(summary: dict[str, Any]) -> str:
+def _told(summary: dict[str, Any], asked: str) -> str:
     """What was done, what is there now, and what to do with it."""
     from chunkwise.profile.wording import counted
 
@@ -149,7 +148,7 @@ def _told(summary: dict[str, Any]) -> str:
         f"{summary['model'] or 'words alone'}; {_size(summary['bytes'])}, {summary['seconds']:.1f} s",
     ]  # fmt: skip
     if summary["documents"]:
-        lines.append(f'try: chunkwise search {shlex.quote(into)} "your question"')
+        lines.append(f'try: chunkwise search {shlex.quote(asked)} "your question"')
     return "\n".join(lines)
 
 

@@ -12,5 +12,23 @@ def say(message: object) -> None:
     click.echo(f"chunkwise: {one_line(str(message))}", err=True)
 
 
+def shown_place(place: str) -> str:
+    """Where an index is, on one line, without the password that the address of a server can hold."""
+    if "://" in place:
+        from chunkwise.retrieval.postgres.address import masked
+
+        place = masked(place)
+    return one_line(place)
+
+
+def usable_place(place: str) -> str:
+    """The same, to be typed again: a password comes from the environment then."""
+    if "://" in place:
+        from chunkwise.retrieval.postgres.address import without_password
+
+        place = without_password(place)
+    return one_line(place)
+
+
 def say_skipped(problem: object) -> None:
     say(f"skipped {problem}")

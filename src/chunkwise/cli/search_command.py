@@ -6,7 +6,8 @@ import io
 import json
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,13 +21,19 @@ if TYPE_CHECKING:
     from chunkwise.retrieval import Index
     from chunkwise.retrieval.filters import Filter
 
+Written = Callable[["Query", "Sequence[Hit]"], None]
+"""Hands out the hits of one question."""
+
+_AT_ONCE = 256
+"""Questions answered together; their hits are written before the next are asked."""
+
 _EXAMPLES = """
 \b
 Examples:
   chunkwise search kb "who approves leave?"                    # the five best chunks
   chunkwise search kb "who approves leave?" --budget 1000      # the best sentences, 1,000 tokens of them
   chunkwise search kb leave in writing -k 3 --retriever bm25   # words need no quotes
-  chunkwise search kb "leave" --only-document "handbook/*" --section approval --json
+  chunkwise search kb "leave" --only-document "*.md" --section approval --json
   chunkwise search kb --queries questions.jsonl -k 10 --json > hits.jsonl
   chunkwise search kb "night shift" --retriever "hybrid(dense=1, fusion='ranks')" --neighbours 1 --mmr 0.7
 \b
@@ -80,9 +87,8 @@ def command(place: str, words: tuple[str, ...], **options: Any) -> None:
     skipped: list[str] = []
     queries = _queries(words, options["queries"], skipped)
     only = _filter(options)
-    from chunkwise.cli.index_place import shown_place
+    from chunkwise.cli.messages import shown_place
     from chunkwise.retrieval import open_index
-    from chunkwise.retrieval.searching.search import search
 
     index = open_index(place)
     if not len(index):
@@ -90,17 +96,40 @@ def command(place: str, words: tuple[str, ...], **options: Any) -> None:
         raise ChunkwiseError(
             f"{shown} is an index without documents; fill it: chunkwise index DOCUMENTS --into {shown}"
         )
-    found = search(
-        index.source, queries, k=options["count"], budget=options["budget"], retriever=options["retriever"], only=only,
-        neighbours=options["neighbours"], mmr=options["mmr"], rerank=options["rerank"],
-        embedder=lambda: _embedder(index, options["quiet"]),
-    )  # fmt: skip
-    if options["as_json"]:
-        _write(queries, found)
-    else:
-        _show(index, queries, found, options["full"])
+    _check_documents(index, only)
+    write = _writer() if options["as_json"] else _shower(index, len(queries) > 1, options["full"])
+    for query, hits in _answers(index, queries, only, options):
+        write(query, hits)
     if skipped:
         sys.exit(SKIPPED)
+
+
+def _answers(
+    index: Index, queries: Sequence[Query], only: Filter, options: dict[str, Any]
+) -> Iterator[tuple[Query, list[Hit]]]:
+    """In the order they were asked, a block at a time."""
+    from chunkwise.cli.progress import progress
+    from chunkwise.models import get_reranker
+    from chunkwise.retrieval.retrievers import get_retriever
+    from chunkwise.retrieval.searching.search import search
+
+    # Made once: a model is loaded for all blocks.
+    embedder = cache(lambda: _embedder(index, options["quiet"]))
+    retriever = options["retriever"] and get_retriever(options["retriever"])
+    reranker = options["rerank"] and get_reranker(options["rerank"])
+    out = sys.stdout  # a bar puts something of its own in its place, as long as it is drawn
+    # Hits on a screen show how far the search is, and a bar would stand between them.
+    quiet = options["quiet"] or out.isatty()
+    with progress("searching", len(queries), quiet) as advance:
+        for low in range(0, len(queries), _AT_ONCE):
+            block = queries[low : low + _AT_ONCE]
+            found = search(
+                index.source, block, k=options["count"], budget=options["budget"], retriever=retriever, only=only,
+                neighbours=options["neighbours"], mmr=options["mmr"], rerank=reranker, embedder=embedder,
+            )  # fmt: skip
+            yield from zip(block, found, strict=True)
+            out.flush()  # what reads a pipe need not wait for the last question
+            advance(len(block), f"{low + len(block):,} of {len(queries):,} questions")
 
 
 def _queries(words: tuple[str, ...], file: str | None, skipped: list[str]) -> list[Query]:
@@ -136,12 +165,22 @@ def _filter(options: dict[str, Any]) -> Filter:
     pages = None
     if options["pages"] is not None:
         match = re.fullmatch(r"\s*(\d{1,9})\s*(?:[-–:]\s*(\d{1,9})\s*)?", options["pages"])
-        pages = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
-        if not 1 <= pages[0] <= pages[1]:
+        if not match:
             raise InvalidParameter(
                 f"pages is {options['pages']!r}; a page from 1, or a first and a last one: 3-5"
             )
+        pages = int(match[1]), int(match[2] or match[1])
     return Filter(options["only_document"], options["section"], pages)
+
+
+def _check_documents(index: Index, only: Filter) -> None:
+    """A name that fits nothing is a slip more often than a wish."""
+    ids = index.source.ids() if only.documents else []
+    if only.documents and not any(map(only.takes_document, ids)):
+        raise InvalidParameter(
+            f"no document is {' or '.join(map(repr, only.documents))}; ids are as in {ids[0]!r}, "
+            "patterns as in '*.md'"
+        )
 
 
 def _embedder(index: Index, quiet: bool) -> Embedder:
@@ -156,27 +195,33 @@ def _embedder(index: Index, quiet: bool) -> Embedder:
     return get_embedder(index.settings.model)
 
 
-def _write(queries: Sequence[Query], found: Sequence[Sequence[Hit]]) -> None:
+def _writer() -> Written:
     from chunkwise.output.hit_row import hit_row
 
-    if isinstance(sys.stdout, io.TextIOWrapper):  # JSON is UTF-8, whatever the console is
-        sys.stdout.reconfigure(encoding="utf-8")
-    for query, hits in zip(queries, found, strict=True):
+    # Taken before a bar is drawn, which sends what is written there to the terminal.
+    out = sys.stdout
+    if isinstance(out, io.TextIOWrapper):  # JSON is UTF-8, whatever the console is
+        out.reconfigure(encoding="utf-8")
+
+    def write(query: Query, hits: Sequence[Hit]) -> None:
         for hit in hits:
-            sys.stdout.write(json.dumps(hit_row(query, hit), ensure_ascii=False) + "\n")
+            out.write(json.dumps(hit_row(query, hit), ensure_ascii=False) + "\n")
+
+    return write
 
 
-def _show(
-    index: Index, queries: Sequence[Query], found: Sequence[Sequence[Hit]], full: bool
-) -> None:
+def _shower(index: Index, several: bool, full: bool) -> Written:
     from rich.console import Console
     from rich.text import Text
 
     from chunkwise.report.hits_terminal import render_hits
     from chunkwise.report.plain_text import one_line
 
-    console = Console(highlight=False)
-    for query, hits in zip(queries, found, strict=True):
-        if len(queries) > 1:
+    console = Console(file=sys.stdout, highlight=False)
+
+    def show(query: Query, hits: Sequence[Hit]) -> None:
+        if several:
             console.print(Text(f"\n{one_line(query.id, 40)}  {one_line(query.text, 300)}", "bold"))
         render_hits(hits, query.text, console, languages=index.source.languages, full=full)
+
+    return show

@@ -7,8 +7,8 @@ from chunkwise.cli.progress import progress
 
 def fetch_weights(model: str, quiet: bool) -> None:
     """Nothing where they are here already, or where somebody else keeps them."""
-    from chunkwise.models.shelf import ensure, standing
-    from chunkwise.models.weights import MINILM
+    from chunkwise.models.weights.catalogue import MINILM
+    from chunkwise.models.weights.shelf import ensure, standing
 
     if model != MINILM.name or standing(MINILM).state == "here":
         return

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 DEFAULT = "minilm"
 
-embedders = Registry("embedder", "chunkwise.embedders", {DEFAULT: "chunkwise.models.minilm:MiniLM"})
+embedders = Registry(
+    "embedder", "chunkwise.embedders", {DEFAULT: "chunkwise.models.onnx.minilm:MiniLM"}
+)
 rerankers = Registry("reranker", "chunkwise.rerankers", {})
 
 EMBEDDER_FORMS = {
@@ -44,36 +46,38 @@ def get_embedder(
     embedder = _embedder(model, advance) if isinstance(model, str) else model
     if not cache:
         return embedder
-    from chunkwise.models.cached import CachedEmbedder, cached
-    from chunkwise.models.vector_cache import VectorCache
+    from chunkwise.models.kept.cached import CachedEmbedder, cached
+    from chunkwise.models.kept.vector_cache import VectorCache
 
     return embedder if isinstance(embedder, CachedEmbedder) else cached(embedder, VectorCache())
 
 
 def _embedder(model: str, advance: Advance | None) -> Embedder:
     if model == DEFAULT:
-        from chunkwise.models.minilm import MiniLM
+        from chunkwise.models.onnx.minilm import MiniLM
 
         return MiniLM(advance=advance)
     kind, _, name = model.partition(":")
     if kind.lower() in ("http", "https"):
-        from chunkwise.models.endpoint_embedder import EndpointEmbedder
+        from chunkwise.models.endpoint.embedder import EndpointEmbedder
 
         return EndpointEmbedder(*_endpoint(model))
     if kind == "openai" and name:
-        from chunkwise.models.endpoint_embedder import EndpointEmbedder
+        from chunkwise.models.endpoint.embedder import EndpointEmbedder
 
         return EndpointEmbedder("https://api.openai.com/v1", name)
     if kind == "sentence-transformers" and name:
-        from chunkwise.models.sentence_transformers_embedder import SentenceTransformersEmbedder
+        from chunkwise.models.libraries.sentence_transformers_embedder import (
+            SentenceTransformersEmbedder,
+        )
 
         return SentenceTransformersEmbedder(name)
     if kind == "fastembed" and name:
-        from chunkwise.models.fastembed_embedder import FastembedEmbedder
+        from chunkwise.models.libraries.fastembed_embedder import FastembedEmbedder
 
         return FastembedEmbedder(name)
     if model.endswith(".onnx"):
-        from chunkwise.models.onnx_embedder import OnnxEmbedder
+        from chunkwise.models.onnx.embedder import OnnxEmbedder
 
         return OnnxEmbedder(model)
     return _named(embedders, model, EMBEDDER_FORMS)
@@ -85,7 +89,7 @@ def get_reranker(model: str | Reranker) -> Reranker:
         return model
     kind, _, name = model.partition(":")
     if kind.lower() in ("http", "https", *_RERANK_SERVICES):
-        from chunkwise.models.endpoint_reranker import EndpointReranker
+        from chunkwise.models.endpoint.reranker import EndpointReranker
 
         if kind in _RERANK_SERVICES and name:
             address, variable = _RERANK_SERVICES[kind]
@@ -93,11 +97,13 @@ def get_reranker(model: str | Reranker) -> Reranker:
         if kind.lower() in ("http", "https"):
             return EndpointReranker(*_endpoint(model))
     if kind == "sentence-transformers" and name:
-        from chunkwise.models.sentence_transformers_reranker import SentenceTransformersReranker
+        from chunkwise.models.libraries.sentence_transformers_reranker import (
+            SentenceTransformersReranker,
+        )
 
         return SentenceTransformersReranker(name)
     if model.endswith(".onnx"):
-        from chunkwise.models.onnx_reranker import OnnxReranker
+        from chunkwise.models.onnx.reranker import OnnxReranker
 
         return OnnxReranker(model)
     return _named(rerankers, model, RERANKER_FORMS)
@@ -111,7 +117,7 @@ _RERANK_SERVICES = {
 
 def _endpoint(model: str) -> tuple[str, str]:
     """Address and model of `https://host/v1#name`."""
-    from chunkwise.models.endpoint_address import place, without_secrets
+    from chunkwise.models.endpoint.address import place, without_secrets
 
     address, _, name = model.partition("#")
     scheme = without_secrets(address).scheme

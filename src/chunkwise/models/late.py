@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.cores import cores
-from chunkwise.models.cached import CachedTokenEmbedder
 from chunkwise.models.embedder import TokenEmbedder, TokenVectors
-from chunkwise.models.vector_cache import VectorCache, key_of
-from chunkwise.models.windows import Places, numbered, window_ends
+from chunkwise.models.kept.cached import CachedTokenEmbedder
+from chunkwise.models.kept.vector_cache import VectorCache, key_of
+from chunkwise.models.onnx.windows import Places, numbered, window_ends
 from chunkwise.text.analysis import Analyzed
 
 _SPARE_TOKENS = 6

@@ -24,6 +24,7 @@ _LINES = 8
 _PROSE = ("text", "markdown", "pdf")
 _FULL_LINE = 60
 """A line of so many characters was probably broken to fit a page."""
+_DEEPEST = 40
 _WIDEST = 200_000
 """Characters of a hit that can reach the screen."""
 
@@ -79,8 +80,8 @@ def _place(hit: Hit) -> Text:
 
     parts = [one_line(hit.doc_id, 120)]
     if hit.page is not None:
-        last = hit.document.page(max(hit.start, hit.end - 1))
-        parts.append(f"page {hit.page}" if last == hit.page else f"pages {hit.page}–{last}")
+        one = hit.last_page == hit.page
+        parts.append(f"page {hit.page}" if one else f"pages {hit.page}–{hit.last_page}")
     parts += [f"{hit.start:,}–{hit.end:,}", counted(hit.token_count, "token")]
     place = Text(" · ".join(parts), "dim")
     # The title stands above already, and the outermost heading is often the same.
@@ -97,6 +98,8 @@ def _text(hit: Hit, question: str, languages: Sequence[str]) -> Text:
     lines: list[str] = []
     for raw in hit.text[:_WIDEST].splitlines():
         line = one_line(raw).rstrip()
+        if not flowing and line:  # code is read with its indentation
+            line = " " * _indentation(raw) + line.lstrip()
         if flowing and lines and len(lines[-1]) >= _FULL_LINE and line[:1].isalpha():
             lines[-1] += f" {line}"
         else:
@@ -105,6 +108,11 @@ def _text(hit: Hit, question: str, languages: Sequence[str]) -> Text:
     for start, end in _marked(text.plain, question, languages):
         text.stylize("bold yellow", start, end)
     return text
+
+
+def _indentation(line: str) -> int:
+    wide = line[:_DEEPEST].expandtabs(4)
+    return min(len(wide) - len(wide.lstrip()), _DEEPEST)
 
 
 def _marked(text: str, question: str, languages: Sequence[str]) -> list[tuple[int, int]]:

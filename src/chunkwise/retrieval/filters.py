@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from numbers import Integral
 
 from chunkwise.core import SECTION_SEPARATOR
+from chunkwise.errors import InvalidParameter
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +21,16 @@ class Filter:
     """Words of a section path, in any case: `leave` finds "Handbook > Leave > Approval"."""
     pages: tuple[int, int] | None = None
     """First and last page, from 1; documents without pages are left out."""
+
+    def __post_init__(self) -> None:
+        # Given as a list, or as one str: what is meant is clear, and a filter has to be hashable.
+        object.__setattr__(self, "documents", _texts("documents", self.documents))
+        object.__setattr__(self, "sections", _texts("sections", self.sections))
+        object.__setattr__(self, "pages", _pages(self.pages))
+        if not all(map(str.strip, self.sections)):
+            raise InvalidParameter(
+                f"sections is {self.sections!r}; an empty text is in every path: write words of a heading"
+            )
 
     def __bool__(self) -> bool:
         return bool(self.documents or self.sections or self.pages)
@@ -44,6 +56,29 @@ class Filter:
             and first <= self.pages[1]
             and last >= self.pages[0]
         )
+
+
+def _texts(name: str, given: object) -> tuple[str, ...]:
+    values = (given,) if isinstance(given, str) else given
+    if not isinstance(values, Collection) or not all(isinstance(each, str) for each in values):
+        raise InvalidParameter(
+            f"{name} is {given!r}; a text or several are needed, such as ('leave', 'pay')"
+        )
+    return tuple(values)
+
+
+def _pages(given: object) -> tuple[int, int] | None:
+    if given is None:
+        return None
+    if isinstance(given, Sequence) and len(given) == 2 and all(map(_is_whole, given)):
+        first, last = map(int, given)
+        if 1 <= first <= last:
+            return first, last
+    raise InvalidParameter(f"pages is {given!r}; a first and a last page from 1 are needed: (3, 5)")
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 EVERYTHING = Filter()

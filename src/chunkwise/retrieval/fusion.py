@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.retrieval.ranking import Ranking
+
+Fusion = Literal["scores", "ranks"]
 
 RANK_CONSTANT = 60
 """Of Cormack, Clarke and Büttcher (2009): how little the very first ranks stand out."""
@@ -39,6 +41,19 @@ def by_ranks(sides: Sequence[Side], depth: int, constant: int = RANK_CONSTANT) -
         ],
         depth,
     )  # fmt: skip
+
+
+def followed(head: Ranking, sides: Sequence[Ranking], depth: int) -> Ranking:
+    """What is fused, then what else the sides have, by the better of a chunk's ranks, for nothing."""
+    if len(head.numbers) >= depth:
+        return head.first(depth)
+    numbers = np.concatenate([side.numbers for side in sides])
+    rank = np.concatenate([np.arange(len(side.numbers)) for side in sides])
+    numbers = numbers[np.lexsort((numbers, rank))]
+    once = np.sort(np.unique(numbers, return_index=True)[1])
+    rest = numbers[once][~np.isin(numbers[once], head.numbers)]
+    scores = np.append(head.scores, np.zeros(len(rest), np.float32))
+    return Ranking(np.append(head.numbers, rest), scores).first(depth)
 
 
 def scaled(scores: NDArray[np.float32], floor: float | None = None) -> NDArray[np.float64]:

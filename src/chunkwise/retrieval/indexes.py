@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
@@ -13,12 +14,12 @@ from chunkwise.errors import InvalidParameter
 from chunkwise.models.embedder import Embedder
 from chunkwise.models.reranker import Reranker
 from chunkwise.pipeline import StrategyLike
+from chunkwise.retrieval.embedded import indexing
 from chunkwise.retrieval.embedded.index import EmbeddedIndex
-from chunkwise.retrieval.embedded.stats import Stats, stats_of
+from chunkwise.retrieval.embedded.stats import stats_of
 from chunkwise.retrieval.embedded.store import lock
 from chunkwise.retrieval.embedded.store.reader import verify
 from chunkwise.retrieval.filters import EVERYTHING, Filter
-from chunkwise.retrieval.making import indexing
 from chunkwise.retrieval.making.changes import Changes
 from chunkwise.retrieval.making.choice import Choice, Given
 from chunkwise.retrieval.making.gather import Material, Reading
@@ -26,11 +27,12 @@ from chunkwise.retrieval.making.lazy_embedder import LazyEmbedder
 from chunkwise.retrieval.retrievers import Retriever
 from chunkwise.retrieval.searching.search import search
 from chunkwise.retrieval.settings import Context, Settings, Vectors
+from chunkwise.retrieval.stats import Stats
 
 if TYPE_CHECKING:
     from chunkwise.retrieval.postgres import PostgresIndex
 
-_SERVER = ("postgresql://", "postgres://")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 class Index:
@@ -172,8 +174,16 @@ def index(
     return Index(found, choice.model, place, choice.strategy, changes)
 
 
-def open_index(place: str | os.PathLike[str], *, model: str | Embedder | None = None) -> Index:
-    """An index that is there, in a folder or on a server; `model` is needed where it was made with one of your own."""
+def open_index(
+    place: str | os.PathLike[str],
+    *,
+    model: str | Embedder | None = None,
+    strategy: StrategyLike | None = None,
+) -> Index:
+    """An index that is there, in a folder or on a server.
+
+    `model` is needed where it was made with one of your own; so is `strategy`, to bring it up to date.
+    """
     where = _place(place)
     source: EmbeddedIndex | PostgresIndex
     if isinstance(where, Path):
@@ -186,7 +196,17 @@ def open_index(place: str | os.PathLike[str], *, model: str | Embedder | None = 
     embedder = None
     if settings.vectors != "none":
         embedder = LazyEmbedder(model or settings.model, settings.identity)
-    return Index(source, embedder, where)
+    return Index(source, embedder, where, strategy)
+
+
+def settings_at(place: str | os.PathLike[str]) -> Settings | None:
+    """What the index at a place was made with; None: there is none yet."""
+    where = _place(place)
+    if isinstance(where, Path):
+        return indexing.folder_settings(where)
+    from chunkwise.retrieval.postgres import server_settings
+
+    return server_settings(where)
 
 
 def _into(
@@ -203,4 +223,12 @@ def _place(given: str | os.PathLike[str]) -> Path | str:
     name = os.fspath(given)
     if not name or "\0" in name:
         raise InvalidParameter(f"the place of the index is {name!r}; name a folder")
-    return name if name.lower().startswith(_SERVER) else Path(name)
+    if not _SCHEME.match(name):
+        return Path(name)
+    from chunkwise.retrieval.postgres.address import is_postgres, masked
+
+    if not is_postgres(name):
+        raise InvalidParameter(
+            f"the place of the index is {masked(name)!r}; name a folder, or a server: postgresql://user@host/database"
+        )
+    return name

@@ -18,6 +18,10 @@ class Ranking(NamedTuple):
     numbers: NDArray[np.int64]
     scores: NDArray[np.float32]
 
+    def first(self, depth: int) -> Ranking:
+        """The best of them."""
+        return Ranking(self.numbers[:depth], self.scores[:depth])
+
 
 NOTHING = Ranking(np.empty(0, np.int64), np.empty(0, np.float32))
 

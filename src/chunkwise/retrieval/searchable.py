@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from contextlib import AbstractContextManager
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import Document
+from chunkwise.retrieval.atom_table import AtomTable
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.settings import Settings
@@ -63,3 +65,27 @@ class Searchable(Protocol):
 
     def atoms(self, document: int) -> Bounds:
         """The atoms of one document, at which a budget cuts."""
+
+
+@runtime_checkable
+class AtomSource(Protocol):
+    """What an index offers beside `Searchable` when it can be searched at several sizes."""
+
+    @property
+    def languages(self) -> Sequence[str]: ...
+
+    def atom_table(self) -> AtomTable: ...
+
+    def allowed(self, table: Literal["atom"], only: Filter) -> NDArray[np.bool_] | None:
+        """The atoms a filter takes; None: all."""
+
+    def section_path(self, number: int) -> tuple[str, ...]:
+        """The path behind a section number of the atom table."""
+
+
+@runtime_checkable
+class Snapshots(Protocol):
+    """An index that others may write to while it is searched."""
+
+    def snapshot(self) -> AbstractContextManager[object]:
+        """Within it everything is looked up in one state."""

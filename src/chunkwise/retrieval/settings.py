@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from chunkwise.models import DEFAULT
+
 Vectors = Literal["late", "own", "both", "none"]
 VECTORS: tuple[Vectors, ...] = ("late", "own", "both", "none")
 
@@ -18,7 +20,7 @@ class Settings:
 
     strategy: str
     """The label of the strategy, which makes it again."""
-    model: str = "minilm"
+    model: str = DEFAULT
     """What `models.get_embedder` takes; empty where `vectors` is none."""
     identity: str = ""
     """The embedder's own: vectors of another one are not comparable."""
@@ -29,5 +31,7 @@ class Settings:
     context: Context = "none"
     tokenizer: str = "o200k_base"
     """What budgets and sizes of hits are counted by."""
+    code: str = ""
+    """Of a strategy that is not one of ours: its class and a hash of its source."""
     language: str = "auto"
     """`auto`: found for every document; otherwise a two-letter code, or `none`: no stemming, no stop words."""

@@ -7,12 +7,11 @@ import json
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.core import Document
 from chunkwise.retrieval.embedded.layout import COLUMNS, Array, Portion
 from chunkwise.retrieval.embedded.strings import encoded
 from chunkwise.retrieval.part import Part, Rows
-
-_MOST = 127
+from chunkwise.retrieval.record import record_of
+from chunkwise.retrieval.small import small
 
 
 def encode(part: Part, language: str) -> Portion:
@@ -43,7 +42,7 @@ def encode(part: Part, language: str) -> Portion:
     counts = {"page": len(part.document.pages), "path": len(part.paths)}
     counts |= {"chunk": len(part.chunks), "atom": len(part.atoms)}
     sizes |= {name: np.array([count], np.int64) for name, count in counts.items()}
-    return Portion(1, sizes, {name: _typed(name, each) for name, each in columns.items()})
+    return Portion(sizes, {name: _typed(name, each) for name, each in columns.items()})
 
 
 def _columns(name: str, rows: Rows) -> dict[str, Array]:
@@ -59,28 +58,3 @@ def _columns(name: str, rows: Rows) -> dict[str, Array]:
 
 def _typed(name: str, values: Array) -> Array:
     return np.ascontiguousarray(values, COLUMNS[name].dtype)
-
-
-def small(sums: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Each row as whole numbers up to 127 and the factor that makes them large again."""
-    scale = np.abs(sums).max(axis=1, initial=0.0) / np.float32(_MOST)
-    rows = np.rint(sums / np.where(scale > 0, scale, 1)[:, None])
-    return rows.astype(np.int8), scale.astype(np.float32)
-
-
-def record_of(document: Document) -> str:
-    """What is known of a document besides its id, text and pages."""
-    known = {
-        "title": document.title,
-        "source": document.source,
-        "format": document.format,
-        "language": document.language,
-        "metadata": dict(document.metadata),
-    }
-    # Metadata of a loader of one's own may hold what JSON has no word for.
-    return json.dumps(known, ensure_ascii=True, default=str)
-
-
-def document_of(id: str, record: str, text: str, pages: tuple[int, ...]) -> Document:
-    """The document again; its layout is not kept, the index has what was made of it."""
-    return Document(id, text, **json.loads(record), pages=pages)

@@ -11,18 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import Document
-from chunkwise.errors import InvalidParameter
 from chunkwise.retrieval.atom_table import AtomTable
 from chunkwise.retrieval.bm25 import Bm25
-from chunkwise.retrieval.embedded.documents_cache import DocumentsCache
-from chunkwise.retrieval.embedded.encode import document_of
+from chunkwise.retrieval.documents_cache import DocumentsCache
 from chunkwise.retrieval.embedded.layout import Arrays
-from chunkwise.retrieval.embedded.masks import Table, document_mask, page_mask, section_mask
+from chunkwise.retrieval.embedded.masks import document_mask, section_mask, touching
 from chunkwise.retrieval.embedded.nearest import nearest
-from chunkwise.retrieval.embedded.sink import term_table
 from chunkwise.retrieval.embedded.strings import Strings
+from chunkwise.retrieval.embedded.terms import term_table
 from chunkwise.retrieval.filters import Filter
+from chunkwise.retrieval.masks import Table, page_mask
 from chunkwise.retrieval.ranking import Ranking
+from chunkwise.retrieval.record import document_of
+from chunkwise.retrieval.refusals import no_vectors, wrong_size
 from chunkwise.retrieval.searchable import Bounds, FoundChunk
 from chunkwise.retrieval.settings import Settings
 from chunkwise.text.terms import query_terms
@@ -66,17 +67,13 @@ class EmbeddedIndex:
     def nearest(self, vectors: NDArray[np.float32], depth: int, only: Filter) -> list[Ranking]:
         stored = self._vectors
         if vectors.ndim != 2 or vectors.shape[1] != stored.shape[1]:
-            raise InvalidParameter(
-                f"the questions' vectors have the shape {vectors.shape}; the index has {stored.shape[1]} dimensions"
-            )
+            raise wrong_size(vectors.shape, stored.shape[1])
         return nearest(stored, vectors, depth, self.allowed("chunk", only))
 
     @property
     def _vectors(self) -> NDArray[np.float32]:
         if "chunk.vector" not in self.arrays:
-            raise InvalidParameter(
-                "this index was made without vectors (vectors='none'): search by words (bm25), or make it again"
-            )
+            raise no_vectors()
         found: NDArray[np.float32] = self._array("chunk.vector")
         return found
 
@@ -191,7 +188,9 @@ class EmbeddedIndex:
     def _mask(self, table: Table, only: Filter) -> NDArray[np.bool_]:
         taken = document_mask(self._strings("id"), only)[self._owner(table)]
         if only.sections:
-            taken &= section_mask(self._strings("title"), only)[self._section(table)]
+            # A chunk that runs over several sections has only what their paths share.
+            atoms = section_mask(self._strings("title"), only)[self._section("atom")]
+            taken &= atoms if table == "atom" else touching(self.arrays, atoms)
         if only.pages:
             pages = [self._pages(number) for number in range(self.document_count)]
             start, end = (self._array(f"{table}.{name}") for name in ("start", "end"))

@@ -102,7 +102,6 @@ def expected(vectors: Vectors, dimensions: int) -> dict[str, tuple[str, tuple[in
 class Portion(NamedTuple):
     """Some documents with all their rows; `size` has the number of rows of each parent, a table each."""
 
-    documents: int
     size: dict[str, NDArray[np.int64]]
     column: dict[str, Array]
 
@@ -121,4 +120,4 @@ def portion_of(arrays: Arrays, low: int, high: int) -> Portion:
         for name, column in COLUMNS.items()
         if name in arrays
     }
-    return Portion(high - low, sizes, columns)
+    return Portion(sizes, columns)

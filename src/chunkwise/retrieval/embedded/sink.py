@@ -37,7 +37,6 @@ class Collector:
         self._sink = sink
         self._rows = dict.fromkeys(PARENT, 0)
         self.languages: set[str] = set()
-        self.documents = 0
         for table in PARENT:
             sink.append(f"{table}.first", np.zeros(1, np.int64))
         # An index of no documents has every column, too.
@@ -53,7 +52,6 @@ class Collector:
             self._sink.append(f"{table}.first", first)
         for name, values in portion.column.items():
             self._sink.append(name, values)
-        self.documents += portion.documents
         known = np.unique(portion.column["document.language"]).tolist()
         self.languages.update(code.decode() for code in known)
 
@@ -69,21 +67,3 @@ class Collector:
                 values = np.ascontiguousarray(getattr(made, name), dtype)
                 self._sink.append(f"{table}_terms.{name}", values)
         return self._sink.finish()
-
-
-def term_table(arrays: Arrays, table: str) -> TermTable:
-    """The terms of the rows of a table, where they lie."""
-    return TermTable(**{name: arrays[f"{table}_terms.{name}"] for name in TERM_COLUMNS})
-
-
-def with_rows_of_terms(arrays: Arrays) -> Arrays:
-    """A finished index as documents can be cut out of: its tables of terms turned back into rows."""
-    found = dict(arrays)
-    for table in ("chunk", "atom"):
-        counts = term_table(arrays, table).counts()
-        found |= {
-            f"{table}_term.first": counts.first,
-            f"{table}_term.hash": counts.term,
-            f"{table}_term.times": counts.times,
-        }
-    return found

@@ -1,34 +1,15 @@
-"""How large an index is."""
+"""How large an index of arrays is."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
 import numpy as np
 
 from chunkwise.retrieval.embedded.index import EmbeddedIndex
 from chunkwise.retrieval.embedded.layout import Array
+from chunkwise.retrieval.stats import Stats
 from chunkwise.text.tokenizers import get_tokenizer
-
-
-@dataclass(frozen=True, slots=True)
-class Stats:
-    """Counts of what an index holds."""
-
-    documents: int
-    chunks: int
-    atoms: int
-    """Sentences, list items, rows, lines of code."""
-    tokens: int
-    """Of the documents, each once."""
-    indexed_tokens: int
-    """Of the chunks with what overlaps, and of what is indexed beside them."""
-    vectors: int
-    """Of chunks and of atoms."""
-    dimensions: int
-    bytes: int
-    """Of all arrays: on disk, or in memory for an index that lives there."""
 
 
 def stats_of(index: EmbeddedIndex) -> Stats:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from chunkwise.chunkers.headings_context import with_headings
 from chunkwise.core import Chunk
 from chunkwise.models.embedder import Embedder, TokenEmbedder
-from chunkwise.models.late import atom_sums
+from chunkwise.models.late import atom_sums_of_many
 from chunkwise.pipeline import Chunked
 from chunkwise.retrieval.making.fingerprint import fingerprint
 from chunkwise.retrieval.making.late_chunks import late_vectors
@@ -36,12 +36,36 @@ class Built(NamedTuple):
 
 
 def build(
-    chunked: Chunked,
+    documents: Sequence[Chunked],
     settings: Settings,
     embedder: Embedder | None,
     on_done: OnDone | None = None,
+) -> list[Built]:
+    """All rows of some documents: short ones are read together, so that every core has work.
+
+    The embedder is wanted where `settings.vectors` says so.
+    """
+    if settings.vectors not in ("late", "both"):
+        return [_built(chunked, settings, embedder, None, on_done) for chunked in documents]
+    assert isinstance(embedder, TokenEmbedder)
+    starts = [
+        (chunked.analyzed, chunked.analyzed.atoms(settings.tokenizer)) for chunked in documents
+    ]
+    sums = atom_sums_of_many(embedder, starts, on_done)
+    return [
+        # With both, the work is told by the pass over the text.
+        _built(chunked, settings, embedder, each, None)
+        for chunked, each in zip(documents, sums, strict=True)
+    ]
+
+
+def _built(
+    chunked: Chunked,
+    settings: Settings,
+    embedder: Embedder | None,
+    sums: NDArray[np.float32] | None,
+    on_done: OnDone | None,
 ) -> Built:
-    """All rows of one document. The embedder is wanted where `settings.vectors` says so."""
     document, analyzed = chunked.document, chunked.analyzed
     chunks: Sequence[Chunk] = chunked.chunks
     if settings.context == "headings":
@@ -58,18 +82,14 @@ def build(
         _with_contexts(rows(terms, spans[:, 0], spans[:, 1]), contexts, terms.language),
     )
     starts = analyzed.atoms(settings.tokenizer)
-    sums = vectors = None
-    if settings.vectors in ("late", "both"):
-        assert isinstance(embedder, TokenEmbedder)
-        sums = atom_sums(embedder, analyzed, starts, on_done)
+    vectors = None
     if settings.vectors == "late":
         assert isinstance(embedder, TokenEmbedder)
         assert sums is not None
         vectors = late_vectors(embedder, analyzed.text, starts, sums, spans, contexts)
     elif settings.vectors in ("own", "both"):
         assert embedder is not None
-        # With both, the work is told by the pass over the text.
-        vectors = _embedded(embedder, chunks, None if sums is not None else on_done)
+        vectors = _embedded(embedder, chunks, on_done)
     parents = [chunk.parent or chunk.span for chunk in chunks]
     atoms = _atoms(analyzed, starts, terms, paths, settings.tokenizer)
     part = Part(

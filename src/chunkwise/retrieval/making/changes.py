@@ -18,10 +18,6 @@ class Changes:
     notes: tuple[str, ...] = ()
     """What a user should know of the choices made for them."""
 
-    @property
-    def nothing(self) -> bool:
-        return not (self.added or self.changed or self.removed)
-
     def __str__(self) -> str:
         counts = ("added", "changed", "removed", "unchanged", "skipped")
         told = [f"{getattr(self, name):,} {name}" for name in counts if getattr(self, name)]
@@ -33,6 +29,7 @@ class Tally:
 
     def __init__(self, before: dict[str, str]) -> None:
         self._before = before
+        self._seen: set[str] = set()
         self.added = self.changed = self.unchanged = self.skipped = 0
 
     @property
@@ -41,6 +38,7 @@ class Tally:
         return self.added + self.changed + self.unchanged
 
     def add(self, id: str, fingerprint: str) -> None:
+        self._seen.add(id)
         known = self._before.get(id)
         if known is None:
             self.added += 1
@@ -48,6 +46,9 @@ class Tally:
             self.unchanged += 1
         else:
             self.changed += 1
+
+    def has(self, id: str) -> bool:
+        return id in self._seen
 
     def changes(self, notes: tuple[str, ...] = ()) -> Changes:
         removed = len(self._before) - self.changed - self.unchanged

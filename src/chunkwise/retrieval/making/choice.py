@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.core import Advance
-from chunkwise.errors import InvalidParameter
+from chunkwise.errors import ChunkwiseError, InvalidParameter
+from chunkwise.models import DEFAULT
 from chunkwise.models.embedder import Embedder, TokenEmbedder
 from chunkwise.pipeline import DEFAULT_STRATEGY, StrategyLike
+from chunkwise.retrieval.making.code import code_of
 from chunkwise.retrieval.making.lazy_embedder import LazyEmbedder
+from chunkwise.retrieval.refusals import REBUILD
 from chunkwise.retrieval.settings import CONTEXTS, VECTORS, Context, Settings, Vectors
 from chunkwise.text.terms import check_language
 from chunkwise.text.tokenizers import get_tokenizer
-
-_USUAL_MODEL = "minilm"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ def _first(given: Given, advance: Advance | None) -> Choice:
     name = identity = ""
     dimensions = 0
     if vectors != "none":
-        model = LazyEmbedder(given.model or _USUAL_MODEL, advance=advance)
+        model = LazyEmbedder(given.model or DEFAULT, advance=advance)
         name = model.name
         identity, dimensions = model.embedder.identity, model.embedder.dimensions
         if vectors in ("late", "both") and not isinstance(model.embedder, TokenEmbedder):
@@ -76,18 +77,24 @@ def _first(given: Given, advance: Advance | None) -> Choice:
             notes = (f"{why}: each chunk is embedded by itself (vectors='own')",)
     settings = Settings(
         strategy.label, name, identity, dimensions, vectors, given.context or "none",
-        language=given.language or "auto",
+        language=given.language or "auto", code=code_of(strategy),
     )  # fmt: skip
     if given.tokenizer:
-        settings = Settings(**{**asdict(settings), "tokenizer": given.tokenizer})
+        settings = replace(settings, tokenizer=given.tokenizer)
     return Choice(settings, strategy, model, notes)
 
 
 def _again(given: Given, before: Settings, advance: Advance | None) -> Choice:
-    strategy = get_strategy(given.strategy or before.strategy)
+    strategy = _strategy_again(given, before)
+    if before.vectors == "none" and given.model is not None and given.vectors is None:
+        raise InvalidParameter(
+            f"the index was made without vectors (vectors='none'), and a model was given ({_name(given.model)!r}); "
+            f"leave it out, or {REBUILD}"
+        )
     wanted = {
         "strategy": strategy.label,
-        "model": given.model if isinstance(given.model, str) else None,
+        # A model is not asked for where there are no vectors.
+        "model": given.model if isinstance(given.model, str) and given.vectors != "none" else None,
         "vectors": given.vectors,
         "context": given.context,
         "language": given.language,
@@ -98,11 +105,32 @@ def _again(given: Given, before: Settings, advance: Advance | None) -> Choice:
         if value is not None and value != known:
             raise InvalidParameter(
                 f"the index was made with {name}={known!r}, and {name}={value!r} was asked for; leave it out to keep "
-                "the first, or make the index again: rebuild=True (chunkwise index --rebuild)"
+                f"the first, or {REBUILD}"
             )
+    if code_of(strategy) != before.code:
+        raise InvalidParameter(
+            f"the code of the strategy {strategy.label!r} is not what the index was made with: its chunks would be "
+            f"others; {REBUILD}"
+        )
     model = None
     if before.vectors != "none":
         model = LazyEmbedder(given.model or before.model, before.identity, advance)
         if given.model is not None and not isinstance(given.model, str):
             model()  # it is made already: no reason to wait with the error
     return Choice(before, strategy, model)
+
+
+def _strategy_again(given: Given, before: Settings) -> Strategy:
+    if given.strategy is not None:
+        return get_strategy(given.strategy)
+    try:
+        return get_strategy(before.strategy)
+    except ChunkwiseError as error:
+        raise InvalidParameter(
+            f"the index was made with the strategy {before.strategy!r}, which cannot be made again by its name "
+            f"({error}); pass it: strategy=…, to index or to open_index (chunkwise index -s ./file.py:Class)"
+        ) from error
+
+
+def _name(model: str | Embedder) -> str:
+    return model if isinstance(model, str) else model.identity

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from chunkwise.core import Document
 from chunkwise.models.embedder import TokenEmbedder
-from chunkwise.models.late import atom_sums, span_vectors
+from chunkwise.models.late import atom_sums_of_many, span_vectors
 from chunkwise.text.analysis import Analyzed
 
 
@@ -27,7 +27,7 @@ def late_vectors(
     if not any(contexts):
         return span_vectors(starts, length, sums, spans)
     different = [context for context in dict.fromkeys(contexts) if context]
-    beside = {context: _sum(embedder, context) for context in different}
+    beside = dict(zip(different, _sums(embedder, different), strict=True))
     total = _span_sums(starts, length, sums, spans)
     for row, context in enumerate(contexts):
         if context:
@@ -57,9 +57,10 @@ def _with_space(
     )
 
 
-def _sum(embedder: TokenEmbedder, context: str) -> NDArray[np.float64]:
-    analyzed = Analyzed(Document("context", context))
-    return atom_sums(embedder, analyzed, analyzed.atoms()).sum(axis=0, dtype=np.float64)
+def _sums(embedder: TokenEmbedder, contexts: Sequence[str]) -> list[NDArray[np.float64]]:
+    analyzed = [Analyzed(Document("context", context)) for context in contexts]
+    sums = atom_sums_of_many(embedder, [(each, each.atoms()) for each in analyzed])
+    return [each.sum(axis=0, dtype=np.float64) for each in sums]
 
 
 def _span_sums(

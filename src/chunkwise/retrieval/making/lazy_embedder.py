@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 
 from chunkwise.core import Advance
-from chunkwise.errors import InvalidParameter
 from chunkwise.models.embedder import Embedder
+from chunkwise.retrieval.refusals import wrong_model
 
 
 class LazyEmbedder:
@@ -31,11 +31,7 @@ class LazyEmbedder:
 
         made = get_embedder(self.given, advance=self._advance)
         if self._expected and made.identity != self._expected:
-            raise InvalidParameter(
-                f"the index was made with the model {self._expected!r}, and {self.name!r} is {made.identity!r}: "
-                "vectors of two models cannot be compared; use the first, or make the index again: rebuild=True "
-                "(chunkwise index --rebuild)"
-            )
+            raise wrong_model(self._expected, self.name, made.identity)
         return made
 
     def __call__(self) -> Embedder:

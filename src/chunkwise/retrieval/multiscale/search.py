@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise import parameters
+from chunkwise.cores import cores
 from chunkwise.errors import InvalidParameter
 from chunkwise.parameters import param
 from chunkwise.retrieval.atom_table import AtomTable
@@ -58,6 +58,10 @@ class Multiscale:
     words: float = param(1.0, "how much the words (BM25) count")
     dense: float = param(0.5, "how much the vectors count")
     depth: int = param(400, "windows of each size that vote", unit="windows", low=1, high=1_000_000)
+    least: int = param(
+        12, "shorter spans are left out, unless they are a whole document", unit="tokens",
+        low=0, high=1000,
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         parameters.check(self)
@@ -107,7 +111,7 @@ class Multiscale:
                 points = votes(voices, len(table)) / most
                 if allowed is not None:
                     points[~allowed] = 0
-                found.append(assemble(table, points, budget))
+                found.append(assemble(table, points, budget, self.least))
             return found
 
         return _in_blocks(answer, len(queries), _NUMBERS_AT_ONCE // (len(table) + 1))
@@ -158,11 +162,14 @@ class Multiscale:
         vectors: NDArray[np.float32],
         shut: Sequence[NDArray[np.bool_] | None],
     ) -> list[list[Voice]]:
-        products = running_products(prepared.atoms, vectors)
         found: list[list[Voice]] = [[] for _ in vectors]
+        # A question without a direction is as near to one window as to any other: it has no voice.
+        pointing = np.flatnonzero((vectors != 0).any(axis=1))
+        products = running_products(prepared.atoms, vectors[pointing])
         for windows, length, closed in zip(prepared.sizes, prepared.lengths, shut, strict=True):
-            for voices, scores in zip(found, cosines(products, windows, length), strict=True):
-                voices.append(self._voice(windows, scores, closed, self.dense, None))
+            scored = cosines(products, windows, length)
+            for at, scores in zip(pointing.tolist(), scored, strict=True):
+                found[at].append(self._voice(windows, scores, closed, self.dense, None))
         return found
 
     def _voice(
@@ -184,12 +191,12 @@ def _in_blocks(
     answer: Callable[[int, int], list[list[ScoredSpan]]], questions: int, fit: int
 ) -> list[list[ScoredSpan]]:
     """Blocks of questions that fit into memory, a thread a core; a question's answer depends on no other's."""
-    cores = os.cpu_count() or 1
-    size = max(1, min(fit, max(_FEWEST, -(-questions // cores))))
+    threads = cores()
+    size = max(1, min(fit, max(_FEWEST, -(-questions // threads))))
     low = range(0, questions, size)
     high = [min(at + size, questions) for at in low]
-    if len(low) < 2 or cores < 2:
+    if len(low) < 2 or threads < 2:
         parts = map(answer, low, high)
         return [spans for part in parts for spans in part]
-    with ThreadPoolExecutor(min(cores, len(low))) as pool:
+    with ThreadPoolExecutor(min(threads, len(low))) as pool:
         return [spans for part in pool.map(answer, low, high) for spans in part]

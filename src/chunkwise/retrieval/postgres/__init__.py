@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from chunkwise.retrieval.postgres.address import is_postgres
 from chunkwise.retrieval.postgres.index import PostgresIndex, open_postgres
+from chunkwise.retrieval.postgres.indexing import into_postgres, server_settings
 from chunkwise.retrieval.postgres.recall import Recall
-from chunkwise.retrieval.postgres.write import into_postgres
-from chunkwise.retrieval.postgres.writing import writing
+from chunkwise.retrieval.postgres.writer import writing
 
-__all__ = ["PostgresIndex", "Recall", "into_postgres", "is_postgres", "open_postgres", "writing"]
+__all__ = [
+    "PostgresIndex",
+    "Recall",
+    "into_postgres",
+    "is_postgres",
+    "open_postgres",
+    "server_settings",
+    "writing",
+]

@@ -22,6 +22,8 @@ class About(NamedTuple):
     settings: Settings
     languages: tuple[str, ...]
     """What the documents were read as: a question is read as each of them."""
+    born: str
+    """Of this knowledge base alone: one that was dropped and made again counts its revisions anew."""
     revision: int
     next_document: int
     documents: int
@@ -40,16 +42,21 @@ def read_about(connection: Connection[Any], place: Address) -> About | None:
         return None
     if "about" not in there:
         raise _foreign(place, min(there))
-    columns = ", ".join(About._fields)
+    # As one value, so that tables of an older version can be told from somebody else's.
+    row = connection.execute(names("select to_jsonb(a) from {about} a")).fetchone()
     try:
-        row = connection.execute(names(f"select {columns} from {{about}}")).fetchone()
-    except _undefined_column():
-        row = None
-    if row is None:
-        raise _foreign(place, "about")
+        return _about(row[0] if row else {})
+    except (KeyError, TypeError, ValueError):
+        raise _foreign(place, "about") from None
+
+
+def _about(row: dict[str, Any]) -> About:
     known = {field.name for field in fields(Settings)}
-    settings = {name: value for name, value in json.loads(row[1]).items() if name in known}
-    return About(int(row[0]), Settings(**settings), tuple(json.loads(row[2])), *map(int, row[3:]))
+    settings = {name: value for name, value in json.loads(row["settings"]).items() if name in known}
+    return About(
+        int(row["format"]), Settings(**settings), tuple(json.loads(row["languages"])),
+        row.get("born", ""), *(int(row[name]) for name in About._fields[4:]),
+    )  # fmt: skip
 
 
 def write_about(connection: Connection[Any], names: Names, about: About) -> None:
@@ -70,13 +77,6 @@ def check_format(about: About, place: Address) -> None:
             f"chunkwise (tables of version {about.format}, this one reads {FORMAT}); "
             + ("index the documents again" if older else "update chunkwise")
         )
-
-
-def _undefined_column() -> type[Exception]:
-    from psycopg.errors import UndefinedColumn
-
-    found: type[Exception] = UndefinedColumn
-    return found
 
 
 def _foreign(place: Address, table: str) -> ChunkwiseError:

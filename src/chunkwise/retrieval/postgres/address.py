@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, unquote_plus, urlencode, urlsplit, urlunsplit
 
 from chunkwise.errors import InvalidParameter
 
@@ -52,14 +52,38 @@ def address(url: str) -> Address:
 
 def masked(url: str) -> str:
     """The same address with *** for its password, however oddly it is spelt."""
-    url = re.sub(r"(?i)([?&](?:ssl)?password=)[^&]*", r"\1***", url)
-    return re.sub(r"^([^:/]*://[^:@/?]*):.*@", r"\1:***@", url, flags=re.DOTALL)
+    return _replaced(url, ":***", "***")
+
+
+def without_password(url: str) -> str:
+    """The same address for whom the password comes from somewhere else (PGPASSWORD, ~/.pgpass)."""
+    return _replaced(url, "", None)
+
+
+def _replaced(url: str, user: str, option: str | None) -> str:
+    """With other words for the passwords; None: without the option."""
+    place, mark, query = url.partition("?")
+    options = []
+    for given in query.split("&"):
+        name = given.partition("=")[0]
+        if not _is_secret(name):
+            options.append(given)
+        elif option is not None:
+            options.append(f"{name}={option}")
+    url = place + mark * bool(options) + "&".join(options)
+    # The last of several @ counts, so this comes when none is left in a password among the options.
+    return re.sub(r"^([^:/]*://[^:@/?]*):.*@", rf"\1{user}@", url, flags=re.DOTALL)
+
+
+def _is_secret(name: str) -> bool:
+    """Whether an option of an address must not be shown; its name may be written in percent signs."""
+    return unquote_plus(name).strip().lower().endswith(("password", "secret"))
 
 
 def secrets(url: str) -> list[str]:
     """What must not show up in a message of somebody else's."""
     parts = urlsplit(url)
-    found = [value for key, value in parse_qsl(parts.query) if key.lower().endswith("password")]
+    found = [value for key, value in parse_qsl(parts.query) if _is_secret(key)]
     spelt = re.match(r"^[^:/]*://[^:@/?]*:(.*)@", url, flags=re.DOTALL)
     return [secret for secret in (parts.password, spelt and spelt[1], *found) if secret]
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.retrieval.atom_table import AtomTable
-from chunkwise.retrieval.embedded.masks import page_mask
 from chunkwise.retrieval.filters import Filter
+from chunkwise.retrieval.masks import page_mask
 from chunkwise.retrieval.postgres.conditions import DOCUMENTS, SECTIONS, values_of
 from chunkwise.retrieval.postgres.schema import Names
 from chunkwise.retrieval.postgres.storable import unpacked

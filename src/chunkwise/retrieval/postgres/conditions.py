@@ -27,7 +27,10 @@ def condition(only: Filter) -> Condition:
         # As an array, so that it is looked up once and an index scan of vectors can go on.
         clauses.append(f"c.document = any(array({DOCUMENTS}))")
     if only.sections:
-        clauses.append(f"(c.document, c.section) in ({SECTIONS})")
+        clauses.append(
+            f"exists (select from ({SECTIONS}) as asked"
+            " where asked.document = c.document and asked.number = any(c.sections))"
+        )
     if only.pages:
         clauses.append("c.first_page <= %(last_page)s and c.last_page >= %(first_page)s")
     return Condition(" and ".join(clauses), values_of(only))

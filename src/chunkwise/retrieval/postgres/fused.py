@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-Fusion = Literal["scores", "ranks"]
+from chunkwise.retrieval.fusion import Fusion
 
 
 class Fusing(NamedTuple):

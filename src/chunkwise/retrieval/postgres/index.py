@@ -13,24 +13,25 @@ from numpy.typing import NDArray
 from chunkwise.core import Document
 from chunkwise.errors import ChunkwiseError
 from chunkwise.retrieval.atom_table import AtomTable
-from chunkwise.retrieval.embedded.documents_cache import DocumentsCache
-from chunkwise.retrieval.embedded.encode import document_of
-from chunkwise.retrieval.embedded.masks import Table
-from chunkwise.retrieval.embedded.stats import Stats
+from chunkwise.retrieval.documents_cache import DocumentsCache
 from chunkwise.retrieval.filters import EVERYTHING, Filter
+from chunkwise.retrieval.fusion import Fusion
+from chunkwise.retrieval.masks import Table
 from chunkwise.retrieval.postgres.about import About
 from chunkwise.retrieval.postgres.address import Address, address
 from chunkwise.retrieval.postgres.atoms import KnownAtoms, allowed_atoms, read_atoms, read_bounds
-from chunkwise.retrieval.postgres.fused import Fusing, Fusion
+from chunkwise.retrieval.postgres.fused import Fusing
 from chunkwise.retrieval.postgres.loading import CHUNK_BITS
 from chunkwise.retrieval.postgres.ranked import Ranked
 from chunkwise.retrieval.postgres.recall import Recall, recall_of
 from chunkwise.retrieval.postgres.session import Session
-from chunkwise.retrieval.postgres.sizes import read_stats
+from chunkwise.retrieval.postgres.stats import read_stats
 from chunkwise.retrieval.postgres.storable import text_of, unpacked
 from chunkwise.retrieval.ranking import Ranking
+from chunkwise.retrieval.record import document_of
 from chunkwise.retrieval.searchable import Bounds, FoundChunk
 from chunkwise.retrieval.settings import Settings
+from chunkwise.retrieval.stats import Stats
 
 T = TypeVar("T")
 
@@ -51,7 +52,7 @@ class PostgresIndex:
         self._ranked = Ranked(self._session)
         self._documents = DocumentsCache(self._read_document)
         self._atoms: KnownAtoms | None = None
-        self._revision = -1
+        self._state = ("", -1)
 
     @property
     def settings(self) -> Settings:
@@ -208,8 +209,8 @@ class PostgresIndex:
                 f"{self.place.shown}: knowledge base {self.place.name!r} was made again with other settings; "
                 "open it again"
             )
-        if about.revision != self._revision:
-            self._revision, self._atoms = about.revision, None
+        if (about.born, about.revision) != self._state:
+            self._state, self._atoms = (about.born, about.revision), None
             self._documents = DocumentsCache(self._read_document)
         return about
 

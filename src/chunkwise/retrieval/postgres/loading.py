@@ -1,4 +1,4 @@
-"""Parts into tables by COPY, several documents at a time."""
+"""Parts into tables by COPY, several documents at a time; and out of them again."""
 
 from __future__ import annotations
 
@@ -11,16 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import SECTION_SEPARATOR
-from chunkwise.retrieval.embedded.encode import record_of, small
 from chunkwise.retrieval.part import Part, Rows
 from chunkwise.retrieval.postgres.schema import Names
 from chunkwise.retrieval.postgres.storable import exact, packed, readable
+from chunkwise.retrieval.record import record_of
+from chunkwise.retrieval.small import small
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
 CHUNK_BITS = 32
 """A chunk's number is its document's, then its place in it: never used again for another chunk."""
+
+_FEW = 20
+"""Documents whose postings are looked up one by one; for more, all postings are looked through once."""
 
 _POSTING = np.dtype(
     [("fields", ">i2")]
@@ -56,9 +60,7 @@ def load(
     _copy(connection, names, "{documents}", columns, map(_document, documents))
     sections = (row for number, part, _ in documents for row in _sections(number, part))
     _copy(connection, names, "{sections}", "integer integer text text", sections)
-    chunks = (
-        "bigint integer bigint bigint integer integer integer integer bigint bigint integer bytea"
-    )
+    chunks = "bigint integer bigint bigint integer integer integer[] integer integer bigint bigint integer bytea"
     rows = (row for number, part, _ in documents for row in _chunks(number, part, vectors))
     _copy(connection, names, "{chunks}", chunks + " vector" * vectors, rows)
     atoms = "integer" + " bytea" * 9
@@ -68,6 +70,22 @@ def load(
         for number, part, _ in documents:
             copy.write(_postings(number, part.chunks).tobytes())
         copy.write(_COPY_END)
+
+
+def remove(connection: Connection[Any], names: Names, numbers: Sequence[int]) -> None:
+    """Chunks, sections and atoms go with their document; postings know chunks alone."""
+    if not numbers:
+        return
+    connection.execute(names("delete from {documents} where number = any(%s)"), [list(numbers)])
+    if len(numbers) <= _FEW:
+        statement = names("delete from {postings} where chunk >= %s and chunk < %s")
+        for number in numbers:
+            connection.execute(statement, [number << CHUNK_BITS, (number + 1) << CHUNK_BITS])
+    else:
+        connection.execute(
+            names("delete from {postings} where (chunk >> %s) = any(%s)"),
+            [CHUNK_BITS, list(numbers)],
+        )
 
 
 def _copy(
@@ -113,17 +131,27 @@ def _sections(number: int, part: Part) -> Iterator[Sequence[object]]:
 
 def _chunks(number: int, part: Part, vectors: bool) -> Iterator[Sequence[object]]:
     rows, document = part.chunks, part.document
-    counted = lengths(rows)
+    counted, sections = lengths(rows), _sections_of_chunks(part)
     for place in range(len(rows)):
         start, stop = int(rows.start[place]), int(rows.end[place])
         row: list[object] = [(number << CHUNK_BITS) + place, number, start, stop]
-        row += [int(rows.tokens[place]), int(rows.section[place])]
+        row += [int(rows.tokens[place]), int(rows.section[place]), sections[place]]
         row += [document.page(start), document.page(max(start, stop - 1))]
         row += [int(part.parents[place][0]), int(part.parents[place][1])]
         row += [int(counted[place]), exact(part.contexts[place])]
         if vectors:
             row.append(None if part.chunk_vectors is None else part.chunk_vectors[place])
         yield row
+
+
+def _sections_of_chunks(part: Part) -> list[list[int]]:
+    """Every section that a chunk touches: its own path is what they share."""
+    first = part.atoms.start.searchsorted(part.chunks.start, "right") - 1
+    last = part.atoms.start.searchsorted(part.chunks.end)
+    return [
+        np.unique(part.atoms.section[low:high]).tolist()
+        for low, high in zip(first.tolist(), last.tolist(), strict=True)
+    ]
 
 
 def _atoms(numbered: Numbered) -> Sequence[object]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.errors import InvalidParameter
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.fusion import RANK_CONSTANT
 from chunkwise.retrieval.postgres import fused, near
@@ -19,6 +18,7 @@ from chunkwise.retrieval.postgres.fused import Fusing
 from chunkwise.retrieval.postgres.session import Session
 from chunkwise.retrieval.postgres.words import ALLOWED, WORDS, asked
 from chunkwise.retrieval.ranking import NOTHING, Ranking
+from chunkwise.retrieval.refusals import no_vectors, wrong_size
 from chunkwise.text.terms import query_terms
 
 if TYPE_CHECKING:
@@ -97,17 +97,13 @@ class Ranked:
 
     def need_vectors(self, about: About) -> None:
         if not about.settings.dimensions:
-            raise InvalidParameter(
-                "this index was made without vectors (vectors='none'): search by words (bm25), or make it again"
-            )
+            raise no_vectors()
 
     def _check(self, about: About, vectors: NDArray[np.float32]) -> None:
         self.need_vectors(about)
         dimensions = about.settings.dimensions
         if vectors.ndim != 2 or vectors.shape[1] != dimensions:
-            raise InvalidParameter(
-                f"the questions' vectors have the shape {vectors.shape}; the index has {dimensions} dimensions"
-            )
+            raise wrong_size(vectors.shape, dimensions)
 
     def _near(
         self,

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
     from psycopg.sql import Composed, Identifier
 
-FORMAT = 1
+FORMAT = 2
 TABLES = ("postings", "atoms", "chunks", "sections", "documents", "about")
 """In the order in which they may be dropped."""
 
@@ -20,6 +20,7 @@ create table {about} (
     format integer not null,
     settings text not null,
     languages text not null,
+    born text not null,
     revision bigint not null,
     next_document integer not null,
     documents bigint not null,
@@ -56,6 +57,7 @@ create table {chunks} (
     stop bigint not null,
     tokens integer not null,
     section integer not null,
+    sections integer[] not null,
     first_page integer,
     last_page integer,
     parent_start bigint not null,

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from hashlib import sha256
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chunkwise.core import Document
 from chunkwise.errors import InvalidParameter
-from chunkwise.retrieval.embedded.encode import record_of
 from chunkwise.retrieval.postgres.about import About, write_about
 from chunkwise.retrieval.postgres.extension import Version
-from chunkwise.retrieval.postgres.loading import Numbered, key_of, load
-from chunkwise.retrieval.postgres.removing import remove
+from chunkwise.retrieval.postgres.loading import Numbered, key_of, load, remove
 from chunkwise.retrieval.postgres.schema import FORMAT, Names, make_indexes, make_tables, move
 from chunkwise.retrieval.postgres.storable import readable, text_of
+from chunkwise.retrieval.record import record_of
 from chunkwise.retrieval.settings import Settings
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class Update:
         # Numbers go on where the last update stopped: none ever means another document.
         self._next = before.next_document if before else 0
         self._revision = before.revision + 1 if before else 1
+        self._born = before.born if before and before.born else token_hex(16)
         self._ids: dict[bytes, str] = {}
         self._known: dict[bytes, _Known] = {}
         self._seen: set[bytes] = set()
@@ -74,6 +76,16 @@ class Update:
         """Of the documents that may be kept, by id."""
         return {id: self._known[key].fingerprint for key, id in self._ids.items()}
 
+    def sources(self) -> dict[str, str]:
+        rows = self._connection.cursor(binary=True).execute(
+            self._names("select exact_id, record from {documents} order by number")
+        )
+        return {text_of(id): json.loads(record)["source"] for id, record in rows}
+
+    def knows(self, id: str, fingerprint: str) -> bool:
+        known = self._known.get(key_of(id))
+        return known is not None and known.fingerprint == fingerprint
+
     def add(self, built: Built) -> None:
         """A new document, or what takes the place of the one with its id."""
         key = self._meet(built.part.document.id)
@@ -85,7 +97,11 @@ class Update:
         if sum(len(each.part.chunks) for each in self._waiting) >= _BATCH:
             self._flush()
 
-    def keep(self, document: Document) -> None:
+    def leave(self, id: str) -> None:
+        """A document that stays as it was."""
+        self._meet(id)
+
+    def keep(self, document: Document, fingerprint: str) -> None:
         """A document whose text has not changed; what is said about it may have."""
         known = self._known[self._meet(document.id)]
         record = record_of(document)
@@ -125,7 +141,9 @@ class Update:
     def _meet(self, id: str) -> bytes:
         key = key_of(id)
         if key in self._seen:
-            raise InvalidParameter(f"two documents have the id {id!r}")
+            raise InvalidParameter(
+                f"two documents have the id {id!r}; an index knows documents by their ids: give one of them another"
+            )
         self._seen.add(key)
         return key
 
@@ -145,5 +163,11 @@ class Update:
         rows = self._connection.execute(self._names("select distinct read_as from {documents}"))
         languages = tuple(sorted(str(row[0]) for row in rows))
         return About(
-            FORMAT, self._settings, languages, self._revision, self._next, *map(int, counted or ())
+            FORMAT,
+            self._settings,
+            languages,
+            self._born,
+            self._revision,
+            self._next,
+            *map(int, counted or ()),
         )

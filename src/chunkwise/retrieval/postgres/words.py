@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.retrieval.bm25 import Bm25
 from chunkwise.retrieval.postgres.about import About
 
-K1, B = 1.5, 0.75
+K1, B = Bm25.k1, Bm25.b
 
 # Lucene's BM25: a term adds idf · tf / (tf + k1 (1 - b + b · length / mean)), idf = ln(1 + (N - df + ½) / (df + ½)).
 # Scores are compared as 4-byte numbers, so that chunks with equal words tie whatever the order of the sum was.

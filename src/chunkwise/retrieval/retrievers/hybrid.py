@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from chunkwise import parameters
 from chunkwise.parameters import param
 from chunkwise.retrieval.filters import Filter
-from chunkwise.retrieval.fusion import Side, by_ranks, by_scores
+from chunkwise.retrieval.fusion import Side, by_ranks, by_scores, followed
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.retrievers.dense import DenseRetriever
 from chunkwise.retrieval.retrievers.questions import Questions
@@ -51,7 +51,9 @@ class HybridRetriever:
         choices=("scores", "ranks"),
     )
     dense: float = param(0.5, "how much the vectors count; the words count 1", low=0.0, high=10.0)
-    depth: int = param(400, "chunks taken from each side", unit="chunks", low=1, high=1_000_000)
+    depth: int = param(
+        400, "chunks of each side that are fused", unit="chunks", low=1, high=1_000_000
+    )
 
     def __post_init__(self) -> None:
         parameters.check(self)
@@ -59,21 +61,23 @@ class HybridRetriever:
     def rank(
         self, source: Searchable, questions: Questions, depth: int, only: Filter
     ) -> list[Ranking]:
-        deep = max(self.depth, depth)
-        if isinstance(source, FusesItself) and len(questions):
+        if depth <= self.depth and isinstance(source, FusesItself) and len(questions):
             return source.hybrid(
                 questions.texts, questions.vectors, depth, only,
-                side_depth=deep, fusion=self.fusion, dense=self.dense,
+                side_depth=self.depth, fusion=self.fusion, dense=self.dense,
             )  # fmt: skip
+        deep = max(self.depth, depth)
         near = DenseRetriever().rank(source, questions, deep, only)
         words = source.words(questions.texts, deep, only)
-        fuse = by_scores if self.fusion == "scores" else by_ranks
         return [
-            fuse([_words_side(one, deep), Side(other, self.dense)], depth)
+            followed(self._fused(one, other), (one, other), depth)
             for one, other in zip(words, near, strict=True)
         ]
 
-
-def _words_side(ranking: Ranking, depth: int) -> Side:
-    """Where fewer chunks share a word with the question than were asked for, the next one's score is 0."""
-    return Side(ranking, floor=None if len(ranking.numbers) >= depth else 0.0)
+    def _fused(self, words: Ranking, near: Ranking) -> Ranking:
+        """Of `self.depth` chunks a side, however many are wanted: those behind must not change the order of these."""
+        words, near = words.first(self.depth), near.first(self.depth)
+        fuse = by_scores if self.fusion == "scores" else by_ranks
+        # Where fewer chunks share a word with the question than were asked for, the next one's score is 0.
+        floor = None if len(words.numbers) >= self.depth else 0.0
+        return fuse([Side(words, floor=floor), Side(near, self.dense)], 2 * self.depth)

@@ -4,40 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 from weakref import WeakKeyDictionary
-
-import numpy as np
-from numpy.typing import NDArray
 
 from chunkwise.errors import InvalidParameter
 from chunkwise.retrieval.atom_table import AtomTable
-from chunkwise.retrieval.embedded.masks import Table
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.multiscale import Multiscale, Prepared, ScoredSpan
 from chunkwise.retrieval.place import Place
 from chunkwise.retrieval.retrievers.questions import Questions
-from chunkwise.retrieval.searchable import Searchable
+from chunkwise.retrieval.searchable import AtomSource, Searchable
 from chunkwise.text.terms import query_terms
 
-
-@runtime_checkable
-class AtomSource(Protocol):
-    """What an index offers beside `Searchable` when it can be searched at several sizes."""
-
-    @property
-    def languages(self) -> Sequence[str]: ...
-
-    def atom_table(self) -> AtomTable: ...
-
-    def allowed(self, table: Table, only: Filter) -> NDArray[np.bool_] | None: ...
-
-    def section_path(self, number: int) -> tuple[str, ...]:
-        """The path behind a section number of the atom table."""
-
-
-_prepared: WeakKeyDictionary[AtomSource, dict[Multiscale, Prepared]] = WeakKeyDictionary()
-"""Windows of the indexes that are open: the same for every search, gone with the index."""
+_prepared: WeakKeyDictionary[AtomSource, dict[tuple[int, ...], Prepared]] = WeakKeyDictionary()
+"""Windows of the indexes that are open, by their sizes: the same for every search, gone with the index."""
+_KEPT = 4
+"""Choices of sizes an index keeps windows of."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,23 +33,37 @@ class MultiscaleRetriever(Multiscale):
                 "multiscale needs an index that knows its sentences, and this one does not; choose hybrid"
             )
         atoms = source.atom_table()
+        if not self.words and atoms.vectors is None:
+            raise InvalidParameter(
+                "words is 0, and the index has no vectors of its sentences; let words count (words=1), "
+                "or make the index again with vectors ('late' or 'both')"
+            )
         terms = [query_terms(text, source.languages) for text in questions.texts]
         vectors = questions.vectors if atoms.vectors is not None and self.dense else None
         allowed = source.allowed("atom", only)
         found = self.search(self._windows(source, atoms), terms, vectors, budget, allowed)
-        return [[_place(source, atoms, span) for span in spans] for spans in found]
+        return [_places(source, atoms, spans) for spans in found]
 
     def _windows(self, source: AtomSource, atoms: AtomTable) -> Prepared:
-        known = _prepared.setdefault(source, {})
-        made = known.get(self)
+        known = _prepared.get(source, {})
+        made = known.get(self.sizes)
         if made is None or made.atoms is not atoms:
-            made = known[self] = self.prepare(atoms)
+            made = self.prepare(atoms)
+            # What was made of atoms that have changed since is of no use any more.
+            current = [(sizes, old) for sizes, old in known.items() if old.atoms is atoms]
+            _prepared[source] = dict([*current[1 - _KEPT :], (self.sizes, made)])
         return made
 
 
-def _place(source: AtomSource, atoms: AtomTable, span: ScoredSpan) -> Place:
-    """With the section its first atom is in."""
-    low, high = atoms.document.searchsorted([span.document, span.document + 1]).tolist()
-    first = low + int(atoms.start[low:high].searchsorted(span.start))
-    section = source.section_path(int(atoms.section[first]))
-    return Place(span.document, span.start, span.end, span.score, section)
+def _places(source: AtomSource, atoms: AtomTable, spans: Sequence[ScoredSpan]) -> list[Place]:
+    """Each with the section its first atom is in."""
+    places = []
+    for document, start, end, _, score in spans:
+        # A key of the column's own type: for any other the whole column would be copied.
+        key = atoms.document.dtype.type
+        low = int(atoms.document.searchsorted(key(document)))
+        high = int(atoms.document.searchsorted(key(document), "right"))
+        first = low + int(atoms.start[low:high].searchsorted(start))
+        section = source.section_path(int(atoms.section[first]))
+        places.append(Place(document, start, end, score, section))
+    return places

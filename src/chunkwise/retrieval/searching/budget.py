@@ -103,10 +103,12 @@ def _end_within(reader: Reader, document: int, part: Span, left: int, first: boo
     bounds = reader.source.atoms(document)
     low = int(bounds.end.searchsorted(part.start, "right"))
     high = int(bounds.end.searchsorted(part.end, "left"))
+    tokens = bounds.tokens[low:high].astype(np.int64)
+    if low < high and bounds.start[low] < part.start:
+        tokens[0] = reader.count(document, part.start, int(bounds.end[low]))
     # About as many atoms as fit by their own counts; the exact count has the last word.
-    size = np.cumsum(bounds.tokens[low:high])
-    fits = int(size.searchsorted(left, "right"))
-    for end in bounds.end[low : low + fits][::-1].tolist():
+    fits = max(1, int(np.cumsum(tokens).searchsorted(left, "right")))
+    for end in bounds.end[low : min(low + fits, high)][::-1].tolist():
         if reader.count(document, part.start, end) <= left:
             return end
     return _token_edge(reader, document, part, left) if first else part.start

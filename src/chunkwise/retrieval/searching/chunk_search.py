@@ -12,8 +12,9 @@ from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.retrievers import ChunkRetriever
 from chunkwise.retrieval.retrievers.questions import Questions
 from chunkwise.retrieval.searching.budget import fill
+from chunkwise.retrieval.searching.merging import Merged
 from chunkwise.retrieval.searching.mmr import diverse
-from chunkwise.retrieval.searching.neighbours import merged, widened
+from chunkwise.retrieval.searching.neighbours import widened
 from chunkwise.retrieval.searching.parents import in_parents
 from chunkwise.retrieval.searching.reader import Reader
 from chunkwise.retrieval.searching.rerank import RERANK_DEPTH, reranked
@@ -43,7 +44,7 @@ def search_chunks(
         rankings = retriever.rank(reader.source, batch, depth, only)
         short = []
         for at, text, ranking in zip(waiting, batch.texts, rankings, strict=True):
-            answer = _answer(reader, text, ranking, wanted)
+            answer = _answer(reader, text, ranking, wanted, only)
             answers[at] = answer.places
             # Several chunks made one hit, or the chunks are small: the ranking was not long enough.
             if not answer.enough and len(ranking.numbers) >= depth:
@@ -60,22 +61,24 @@ def _first_depth(wanted: Wanted) -> int:
     return wanted.count or _BUDGET_DEPTH
 
 
-def _answer(reader: Reader, question: str, ranking: Ranking, wanted: Wanted) -> _Answer:
+def _answer(
+    reader: Reader, question: str, ranking: Ranking, wanted: Wanted, only: Filter
+) -> _Answer:
     if wanted.reranker is not None:
         ranking = reranked(reader, question, ranking, wanted.reranker)
     if wanted.diversity is not None and len(ranking.numbers):
         vectors = reader.source.chunk_vectors(ranking.numbers.tolist())
         ranking = diverse(ranking, vectors, wanted.diversity)
-    found = _handed_out(reader, in_parents(chunk_places(reader.source, ranking)), wanted)
+    found = _handed_out(reader, in_parents(chunk_places(reader.source, ranking)), wanted, only)
     # Reading more with a model is for the caller to ask; and more to compare would change what stands already.
     settled = wanted.reranker is not None or wanted.diversity is not None
     return _Answer(found.places, found.enough or settled)
 
 
-def _handed_out(reader: Reader, places: Iterable[Place], wanted: Wanted) -> _Answer:
+def _handed_out(reader: Reader, places: Iterable[Place], wanted: Wanted, only: Filter) -> _Answer:
     enough = False
     if wanted.neighbours:
-        places, enough = _with_neighbours(reader, places, wanted)
+        places, enough = _with_neighbours(reader, places, wanted, only)
     if wanted.budget is not None:
         filled = fill(reader, places, wanted.budget, wanted.count)
         return _Answer(filled.places, filled.full or enough)
@@ -83,16 +86,15 @@ def _handed_out(reader: Reader, places: Iterable[Place], wanted: Wanted) -> _Ans
     return _Answer(chosen, enough or len(chosen) == wanted.count)
 
 
-def _with_neighbours(reader: Reader, places: Iterable[Place], wanted: Wanted) -> _Answer:
+def _with_neighbours(
+    reader: Reader, places: Iterable[Place], wanted: Wanted, only: Filter
+) -> _Answer:
     """As many hits as asked for, or as the budget needs, each with the chunks around it, merged where they touch."""
-    found: list[Place] = []
-    together: list[Place] = []
+    together, added = Merged(reader), 0
     for place in islice(places, wanted.count):
-        found.append(widened(reader.source, place, wanted.neighbours))
-        together = merged(found, reader.text)
+        added += 1
+        together.add(widened(reader.source, place, wanted.neighbours, only))
         # Merged no further than the budget reaches: a long ranking would join whole documents.
-        if wanted.budget is not None and wanted.budget <= sum(
-            reader.count(each.document, each.start, each.end) for each in together
-        ):
-            return _Answer(together, True)
-    return _Answer(together, len(found) == wanted.count)
+        if wanted.budget is not None and together.reach(wanted.budget):
+            return _Answer(together.places(), True)
+    return _Answer(together.places(), added == wanted.count)

@@ -10,7 +10,7 @@ from chunkwise.retrieval.searching.reader import Reader
 
 
 def hits_of(reader: Reader, places: Sequence[Place]) -> list[Hit]:
-    """In the order given, ranked from 1."""
+    """In the order given; what was assembled from sentences is given in reading order and ranked by its score."""
     return [
         Hit(
             document=reader.document(place.document),
@@ -22,5 +22,14 @@ def hits_of(reader: Reader, places: Sequence[Place]) -> list[Hit]:
             section=place.section,
             chunk=place.chunk,
         )
-        for rank, place in enumerate(places, 1)
+        for rank, place in zip(_ranks(places), places, strict=True)
     ]
+
+
+def _ranks(places: Sequence[Place]) -> list[int]:
+    ranks = list(range(1, len(places) + 1))
+    if places and places[0].first < 0:
+        best_first = sorted(range(len(places)), key=lambda at: -places[at].score)
+        for rank, at in enumerate(best_first, 1):
+            ranks[at] = rank
+    return ranks

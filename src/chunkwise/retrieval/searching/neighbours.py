@@ -2,53 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable
 
 from chunkwise.core import Span
+from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.place import Place
-from chunkwise.retrieval.searchable import Searchable
+from chunkwise.retrieval.searchable import FoundChunk, Searchable
 
 
-def widened(source: Searchable, place: Place, count: int) -> Place:
-    """The place with up to `count` chunks on either side, none of another document."""
+def widened(source: Searchable, place: Place, count: int, only: Filter = EVERYTHING) -> Place:
+    """The place with up to `count` chunks on either side, none of another document or beyond what the filter takes."""
     low, high = source.chunk_range(place.document)
     first, last = max(low, place.first - count), min(high - 1, place.last + count)
     if (first, last) == (place.first, place.last):
         return place
     around = source.chunks(range(first, last + 1))
-    start = min(place.start, *(chunk.start for chunk in around))
-    end = max(place.end, *(chunk.end for chunk in around))
+    before, behind = around[: place.first - first], around[place.last - first + 1 :]
+    taken = [
+        *_until_shut(source, reversed(before), only),
+        *_until_shut(source, behind, only),
+    ]
+    if not taken:
+        return place
     core = place.core or Span(place.start, place.end)
-    return place._replace(start=start, end=end, first=first, last=last, chunk=None, core=core)
-
-
-def merged(places: Sequence[Place], text: Callable[[int], str]) -> list[Place]:
-    """Places that overlap, or have nothing but space between them, as one: where the best of them ranks."""
-    order = sorted(range(len(places)), key=lambda at: (places[at].document, places[at].start, at))
-    groups: list[list[int]] = []
-    reach = 0
-    for at in order:
-        place = places[at]
-        if groups and places[groups[-1][0]].document == place.document and (
-            place.start <= reach or text(place.document)[reach : place.start].isspace()
-        ):  # fmt: skip
-            groups[-1].append(at)
-            reach = max(reach, place.end)
-        else:
-            groups.append([at])
-            reach = place.end
-    return [_one([places[at] for at in sorted(group)]) for group in sorted(groups, key=min)]
-
-
-def _one(group: Sequence[Place]) -> Place:
-    best = group[0]
-    if len(group) == 1:
-        return best
-    return best._replace(
-        start=min(place.start for place in group),
-        end=max(place.end for place in group),
-        score=max(place.score for place in group),
-        first=min(place.first for place in group),
-        last=max(place.last for place in group),
+    return place._replace(
+        start=min(place.start, *(chunk.start for chunk in taken)),
+        end=max(place.end, *(chunk.end for chunk in taken)),
+        first=min(place.first, *(chunk.number for chunk in taken)),
+        last=max(place.last, *(chunk.number for chunk in taken)),
         chunk=None,
+        core=core,
     )
+
+
+def _until_shut(
+    source: Searchable, chunks: Iterable[FoundChunk], only: Filter
+) -> Iterable[FoundChunk]:
+    """Chunks, going away from the hit, up to the first that the filter does not take."""
+    for chunk in chunks:
+        if not only.takes_section(chunk.section):
+            return
+        if only.pages is not None:
+            page = source.document(chunk.document).page
+            if not only.takes_pages(page(chunk.start), page(max(chunk.start, chunk.end - 1))):
+                return
+        yield chunk

@@ -13,9 +13,11 @@ def in_parents(found: Iterable[tuple[Place, tuple[int, int]]]) -> Iterator[Place
     seen: set[tuple[int, int, int]] = set()
     for place, (start, end) in found:
         key = place.document, start, end
+        if key in seen:
+            continue
+        seen.add(key)
         if key == place[:3]:
             yield place
-        elif key not in seen:
-            seen.add(key)
+        else:
             core = Span(place.start, place.end)
             yield place._replace(start=start, end=end, chunk=None, core=core)

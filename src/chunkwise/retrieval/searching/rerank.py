@@ -27,7 +27,8 @@ def reranked(reader: Reader, question: str, ranking: Ranking, reranker: Reranker
     scores = np.asarray(reranker.scores(question, texts), np.float32)
     if scores.shape != (len(texts),):
         raise ChunkwiseError(
-            f"the reranker {reranker.identity} gave {scores.size:,} scores for {len(texts):,} texts"
+            f"the reranker {reranker.identity} gave {scores.size:,} scores for {len(texts):,} texts; "
+            "it has to give one a text, in their order: choose another, or leave rerank out"
         )
     # Numbered by rank here, so that of equals the higher one stays ahead; what is no number comes last.
     order = best(np.nan_to_num(scores, nan=_LAST), len(scores))

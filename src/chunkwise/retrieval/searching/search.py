@@ -14,7 +14,7 @@ from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.place import Place
 from chunkwise.retrieval.retrievers import ChunkRetriever, Retriever, get_retriever
 from chunkwise.retrieval.retrievers.questions import Questions
-from chunkwise.retrieval.searchable import Searchable
+from chunkwise.retrieval.searchable import AtomSource, Searchable, Snapshots
 from chunkwise.retrieval.searching.chunk_search import search_chunks
 from chunkwise.retrieval.searching.hits import hits_of
 from chunkwise.retrieval.searching.reader import Reader
@@ -42,16 +42,23 @@ def search(
     makes the embedder once vectors are wanted; without it, that of the model the index names.
     """
     texts = _texts(queries)
+    if not isinstance(only, Filter):
+        raise InvalidParameter(
+            f"only is {only!r}; a Filter is needed, such as Filter(documents='handbook/*')"
+        )
     wanted = Wanted(k, budget, neighbours, mmr, _reranker(rerank))
     chosen = get_retriever(retriever or _usual(source, wanted))
     answers: list[list[Hit]] = [[] for _ in texts]
     asked = [at for at, text in enumerate(texts) if text.strip()]
     questions = Questions([texts[at] for at in asked], source.settings, embedder)
     if wanted.diversity is not None and not questions.have_vectors:
-        raise InvalidParameter("mmr compares vectors, and the index was made without them")
+        raise InvalidParameter(
+            "mmr compares vectors, and the index was made without them; leave mmr out, "
+            "or make the index again with vectors ('late', 'own' or 'both')"
+        )
     reader = Reader(source)
     # A server may be written to meanwhile: all that is looked up has to be of one state.
-    with getattr(source, "snapshot", nullcontext)():
+    with source.snapshot() if isinstance(source, Snapshots) else nullcontext():
         found = _found(reader, questions, chosen, wanted, only)
         for at, places in zip(asked, found, strict=True):
             answers[at] = hits_of(reader, places)
@@ -100,7 +107,7 @@ def _usual(source: Searchable, wanted: Wanted) -> str:
         wanted.budget
         and not wanted.needs_chunks
         and vectors != "own"
-        and hasattr(source, "atom_table")
+        and isinstance(source, AtomSource)
     ):
         return "multiscale"
     return "bm25" if vectors == "none" else "hybrid"

@@ -1,4 +1,4 @@
-"""`index.json`: what is in the folder, and which of its sub-folders counts. Replaced as a whole."""
+"""`.index.json`: what is in the folder, and which of its sub-folders counts. Replaced as a whole."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from chunkwise.retrieval.embedded.layout import expected
 from chunkwise.retrieval.embedded.store.files import Stored
 from chunkwise.retrieval.settings import Settings
 
-NAME = "index.json"
+NAME = ".index.json"
+"""Hidden, so that documents read from around an index do not include it."""
 FORMAT = 1
 _KIND = "chunkwise index"
 

@@ -38,10 +38,11 @@ def open_folder(folder: Path) -> tuple[Manifest, Arrays]:
 
 def verify(folder: Path) -> None:
     """Reads every byte and compares it with what was written; an error names the first file that differs."""
-    manifest, _ = open_folder(folder)
+    # What is mapped stays readable, even if a writer replaces the index meanwhile.
+    manifest, arrays = open_folder(folder)
     for name, stored in manifest.files.items():
-        path = folder / manifest.generation / name
-        if not is_whole(path, stored):
+        if not is_whole(arrays[name], stored):
+            path = folder / manifest.generation / name
             raise ChunkwiseError(
                 f"{path} has other bytes than were written: the index is damaged; make it again with rebuild=True "
                 "(chunkwise index --rebuild)"

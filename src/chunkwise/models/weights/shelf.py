@@ -9,9 +9,9 @@ from typing import Literal, NamedTuple
 from chunkwise.atomic import says_what_it_writes
 from chunkwise.core import Advance
 from chunkwise.errors import ChunkwiseError
-from chunkwise.models.fetch import HUB, fetch, offers
 from chunkwise.models.folder import fetched_models, given_models
-from chunkwise.models.weights import ALL, WeightFile, Weights, digest
+from chunkwise.models.weights.catalogue import ALL, WeightFile, Weights, digest
+from chunkwise.models.weights.fetch import HUB, fetch, offers
 
 State = Literal["here", "partly here", "not here", "damaged"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from chunkwise.models.endpoint_address import split_url
+from chunkwise.models.endpoint.address import split_url
 
 BY_HOST = MappingProxyType(
     {

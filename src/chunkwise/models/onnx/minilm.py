@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from chunkwise.core import Advance
 from chunkwise.models.embedder import Kind, TokenVectors
-from chunkwise.models.onnx_embedder import Long, OnnxEmbedder, check_reading, identity_of
-from chunkwise.models.shelf import ensure
-from chunkwise.models.weights import MINILM
+from chunkwise.models.onnx.embedder import Long, OnnxEmbedder, check_reading, identity_of
+from chunkwise.models.weights.catalogue import MINILM
+from chunkwise.models.weights.shelf import ensure
 
 
 class MiniLM:

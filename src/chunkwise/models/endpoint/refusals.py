@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
-from chunkwise.models.endpoint_error import EndpointError, first_words
+from chunkwise.models.endpoint.error import EndpointError, first_words
 
 Result = TypeVar("Result")
 

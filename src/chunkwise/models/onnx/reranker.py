@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from chunkwise.cores import cores
 from chunkwise.errors import InvalidParameter
-from chunkwise.models.onnx_session import OnnxSession, model_digest, spread
-from chunkwise.models.onnx_tokenizer import (
+from chunkwise.models.onnx.session import OnnxSession, model_digest, spread
+from chunkwise.models.onnx.tokenizer import (
     beside,
     load_tokenizer,
     said_number,
     tokenizer_beside,
 )
-from chunkwise.models.weights import digest
+from chunkwise.models.weights.catalogue import digest
 from chunkwise.text.characters import SURROGATE
 
 _WINDOW = 512

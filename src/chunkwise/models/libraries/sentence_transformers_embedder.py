@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from chunkwise.errors import InvalidParameter
 from chunkwise.models.embedder import Kind
-from chunkwise.models.sentence_transformers_models import load, model_hash
+from chunkwise.models.libraries.sentence_transformers_models import load, model_hash
 from chunkwise.text.characters import SURROGATE
 
 _PROMPTS = {"query": ("query",), "passage": ("document", "passage", "corpus")}

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
-from chunkwise.errors import ChunkwiseError
+from chunkwise.retrieval.embedded.carry import Assembly
 from chunkwise.retrieval.embedded.index import EmbeddedIndex
 from chunkwise.retrieval.embedded.layout import left_out
 from chunkwise.retrieval.embedded.memory import MemorySink
@@ -15,26 +13,20 @@ from chunkwise.retrieval.embedded.sink import Collector, Sink
 from chunkwise.retrieval.embedded.store import lock, manifest
 from chunkwise.retrieval.embedded.store.reader import open_folder
 from chunkwise.retrieval.embedded.store.writer import Generation, check_folder, clear
-from chunkwise.retrieval.making.carry import Assembly, Before
-from chunkwise.retrieval.making.changes import Changes, Tally
-from chunkwise.retrieval.making.choice import Choice, Given, choose
-from chunkwise.retrieval.making.gather import Reading, gather
+from chunkwise.retrieval.making.choice import Given, choose
+from chunkwise.retrieval.making.fill import fill
+from chunkwise.retrieval.making.gather import Reading
+from chunkwise.retrieval.making.made import Made
 from chunkwise.retrieval.settings import Settings
 
 
-class Made(NamedTuple):
-    """An index, what it was made with, and what was done."""
-
-    source: EmbeddedIndex
-    choice: Choice
-    changes: Changes
-
-
-def into_memory(reading: Reading, given: Given, before: EmbeddedIndex | None = None) -> Made:
+def into_memory(
+    reading: Reading, given: Given, before: EmbeddedIndex | None = None
+) -> Made[EmbeddedIndex]:
     """An index that goes with the program."""
     choice = choose(given, before.settings if before else None, reading.advance)
     assembly = Assembly(before, lambda: _collector(MemorySink(), choice.settings))
-    changes = _assemble(reading, choice, before, assembly)
+    changes = fill(assembly, reading, choice)
     collected = assembly.finish()
     if collected is None:
         assert before is not None
@@ -45,7 +37,7 @@ def into_memory(reading: Reading, given: Given, before: EmbeddedIndex | None = N
 
 def into_folder(
     folder: Path, reading: Reading, given: Given, *, rebuild: bool = False, wait: float = lock.WAIT
-) -> Made:
+) -> Made[EmbeddedIndex]:
     """An index in a folder: a new one, or the one that is there brought up to date."""
     check_folder(folder)
     with lock.locked(folder, wait, reading.advance), ExitStack() as stack:
@@ -61,9 +53,8 @@ def into_folder(
             made.append(stack.enter_context(Generation(folder, current)))
             return _collector(made[0].sink, choice.settings)
 
-        reading = replace(reading, leave_out=[*reading.leave_out, folder / manifest.NAME])
         assembly = Assembly(before, start)
-        changes = _assemble(reading, choice, before, assembly)
+        changes = fill(assembly, reading, choice)
         collected = assembly.finish()
         if collected is None:
             assert before is not None
@@ -80,29 +71,12 @@ def open_embedded(folder: Path) -> EmbeddedIndex:
     return EmbeddedIndex(arrays, found.settings, found.languages)
 
 
+def folder_settings(folder: Path) -> Settings | None:
+    """What the index of a folder was made with; None: there is none yet."""
+    if not (folder / manifest.NAME).is_file():
+        return None
+    return manifest.read_manifest(folder).settings
+
+
 def _collector(sink: Sink, settings: Settings) -> Collector:
     return Collector(sink, settings.dimensions, left_out(settings.vectors))
-
-
-def _assemble(
-    reading: Reading, choice: Choice, index: EmbeddedIndex | None, assembly: Assembly
-) -> Changes:
-    before = Before(index)
-    tally = Tally(before.fingerprints)
-
-    def is_known(id: str, fingerprint: str) -> bool:
-        return before.number(id, fingerprint) is not None
-
-    for gathered in gather(reading, choice, before.fingerprints, tally, is_known):
-        if gathered.built:
-            assembly.add(gathered.built)
-        else:
-            number = before.number(gathered.document.id, gathered.fingerprint)
-            assert number is not None
-            assembly.carry(number, gathered.document)
-    if len(before) and tally.skipped and not tally.documents:
-        raise ChunkwiseError(
-            f"no document could be read ({tally.skipped:,} skipped): the index stays as it was, with "
-            f"{len(before):,} documents; look at the inputs"
-        )
-    return tally.changes(choice.notes)

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.errors import InvalidParameter
-from chunkwise.models.endpoint_address import place_and_query, rerank_url
-from chunkwise.models.endpoint_batches import Batches
-from chunkwise.models.endpoint_error import EndpointError, excerpt
-from chunkwise.models.http import Endpoint, JsonClient
-from chunkwise.models.key_variables import key_variable_for
-from chunkwise.models.refusals import REFUSED, all_taken
-from chunkwise.models.threads import in_order
+from chunkwise.models.endpoint.address import place_and_query, rerank_url
+from chunkwise.models.endpoint.batches import Batches
+from chunkwise.models.endpoint.client import Endpoint, JsonClient
+from chunkwise.models.endpoint.error import EndpointError, excerpt
+from chunkwise.models.endpoint.key_variables import key_variable_for
+from chunkwise.models.endpoint.refusals import REFUSED, all_taken
+from chunkwise.models.endpoint.threads import in_order
 
 _ADVICE = "is it a /rerank endpoint, and is the model a reranker?"
 _LARGEST = float(np.finfo(np.float32).max)

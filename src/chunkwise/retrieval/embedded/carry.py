@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 from chunkwise.core import Document
-from chunkwise.retrieval.embedded.encode import encode, record_of
+from chunkwise.retrieval.embedded.encode import encode
 from chunkwise.retrieval.embedded.index import EmbeddedIndex
 from chunkwise.retrieval.embedded.layout import Arrays, portion_of
-from chunkwise.retrieval.embedded.sink import Collector, with_rows_of_terms
+from chunkwise.retrieval.embedded.sink import Collector
 from chunkwise.retrieval.embedded.strings import encoded
+from chunkwise.retrieval.embedded.terms import with_rows_of_terms
 from chunkwise.retrieval.making.build import Built
+from chunkwise.retrieval.record import record_of
 
 
-class Before:
+class _Before:
     """The documents of an older index, by what they are."""
 
     def __init__(self, index: EmbeddedIndex | None) -> None:
-        self.index = index
         rows = [] if index is None else index.fingerprints()
         self.fingerprints = dict(zip(index.ids(), rows, strict=True)) if index else {}
         """By id."""
         # The first of several equal ones serves for all.
         self._numbers = {row: number for number, row in reversed(list(enumerate(rows)))}
-        self._own = {id: number for number, id in enumerate(self.fingerprints)}
-
-    def __len__(self) -> int:
-        return len(self.fingerprints)
+        self.own = {id: number for number, id in enumerate(self.fingerprints)}
 
     def number(self, id: str, fingerprint: str) -> int | None:
         """Which of its documents can serve: the one of this id rather than another of the same text."""
         if self.fingerprints.get(id) == fingerprint:
-            return self._own[id]
+            return self.own[id]
         return self._numbers.get(fingerprint)
 
 
@@ -40,22 +39,47 @@ class Assembly:
 
     def __init__(self, before: EmbeddedIndex | None, start: Callable[[], Collector]) -> None:
         self._before = before
+        self._known = _Before(before)
         self._start = start
         self._collector: Collector | None = None
         self._rows: Arrays | None = None
         self._run = (0, 0)
 
+    def fingerprints(self) -> dict[str, str]:
+        return self._known.fingerprints
+
+    def sources(self) -> dict[str, str]:
+        before = self._before
+        if before is None:
+            return {}
+        records = (
+            json.loads(before.text_of("record", number)) for number in self._known.own.values()
+        )
+        return {id: record["source"] for id, record in zip(self._known.own, records, strict=True)}
+
+    def knows(self, id: str, fingerprint: str) -> bool:
+        return self._known.number(id, fingerprint) is not None
+
     def add(self, built: Built) -> None:
         self._flush()
         self._into().add(encode(built.part, built.language))
 
-    def carry(self, number: int, document: Document) -> None:
+    def keep(self, document: Document, fingerprint: str) -> None:
         """A document of the older index, perhaps under another id or with other metadata."""
+        number = self._known.number(document.id, fingerprint)
         assert self._before is not None
-        if not _is_same(self._before, number, document):
+        assert number is not None
+        if _is_same(self._before, number, document):
+            self._carry(number)
+        else:
             self._flush()
             self._copy(number, document)
-        elif self._run[1] == number and self._run[0] < number:
+
+    def leave(self, id: str) -> None:
+        self._carry(self._known.own[id])
+
+    def _carry(self, number: int) -> None:
+        if self._run[1] == number and self._run[0] < number:
             self._run = (self._run[0], number + 1)
         else:
             self._flush()

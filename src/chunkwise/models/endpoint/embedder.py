@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from chunkwise.errors import ChunkwiseError, InvalidParameter
 from chunkwise.models.embedder import Kind
-from chunkwise.models.embedding_answer import unit_rows
-from chunkwise.models.endpoint_address import embeddings_url, place_and_query
-from chunkwise.models.endpoint_batches import Batches
-from chunkwise.models.endpoint_error import EndpointError
-from chunkwise.models.http import Endpoint, JsonClient
-from chunkwise.models.key_variables import key_variable_for
-from chunkwise.models.refusals import taken
-from chunkwise.models.threads import as_done
+from chunkwise.models.endpoint.address import embeddings_url, place_and_query
+from chunkwise.models.endpoint.answer import unit_rows
+from chunkwise.models.endpoint.batches import Batches
+from chunkwise.models.endpoint.client import Endpoint, JsonClient
+from chunkwise.models.endpoint.error import EndpointError
+from chunkwise.models.endpoint.key_variables import key_variable_for
+from chunkwise.models.endpoint.refusals import taken
+from chunkwise.models.endpoint.threads import as_done
 
 _HOPELESS = {False: 3, True: 16}
 """Texts of a batch refused one by one, with none taken, after which the fault is not in the texts; by whether the

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from chunkwise.errors import ChunkwiseError
 from chunkwise.models.embedder import Embedder, Kind, TokenEmbedder, TokenVectors
-from chunkwise.models.vector_cache import VectorCache, key_of
+from chunkwise.models.kept.vector_cache import VectorCache, key_of
 
 _FIRST = 16
 _MOST = 1024

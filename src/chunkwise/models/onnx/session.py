@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chunkwise.errors import ChunkwiseError, InvalidParameter, MissingExtra
-from chunkwise.models.weights import digest
+from chunkwise.models.weights.catalogue import digest
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

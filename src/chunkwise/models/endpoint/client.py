@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urljoin
 
 from chunkwise.errors import MissingExtra
-from chunkwise.models import endpoint_address
-from chunkwise.models.endpoint_error import EndpointError, excerpt, without_key
-from chunkwise.models.retry import pause, retry_after, worth_another_try
+from chunkwise.models.endpoint import address
+from chunkwise.models.endpoint.error import EndpointError, excerpt, without_key
+from chunkwise.models.endpoint.retry import pause, retry_after, worth_another_try
 from chunkwise.parameters import check, param
 
 Result = TypeVar("Result")
@@ -43,12 +43,12 @@ class Endpoint:
 
     def __post_init__(self) -> None:
         check(self)
-        endpoint_address.without_secrets(self.url)
+        address.without_secrets(self.url)
 
     @property
     def place(self) -> str:
         """Host and path: what errors and cache keys may show, without a query that may hold secrets."""
-        return endpoint_address.place(self.url)
+        return address.place(self.url)
 
     def key(self) -> str | None:
         """The key as the environment has it now; a server on this machine may need none."""
@@ -198,10 +198,10 @@ class JsonClient:
         """Where a redirect leads, if it is the same host and no step down from https."""
         try:
             target = urljoin(url, location)
-            old, new = endpoint_address.split_url(url), endpoint_address.split_url(target)
+            old, new = address.split_url(url), address.split_url(target)
         except ValueError:  # of the library, or ours
             raise self._failure("redirects to no address") from None
-        ports = endpoint_address.port(old), endpoint_address.port(new)
+        ports = address.port(old), address.port(new)
         same = old.scheme == new.scheme and ports[0] == ports[1]
         # Plain to encrypted on the usual ports is how hosts ask to be spoken to.
         safer = new.scheme == "https" and ports == (80, 443)

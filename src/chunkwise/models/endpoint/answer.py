@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.models.endpoint_error import EndpointError, excerpt
+from chunkwise.models.endpoint.error import EndpointError, excerpt
 
 _ADVICE = "is it an /v1/embeddings endpoint, and is the model one for embeddings?"
 

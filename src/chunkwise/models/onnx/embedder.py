@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from chunkwise.cores import cores
 from chunkwise.errors import ChunkwiseError, InvalidParameter
 from chunkwise.models.embedder import Kind, TokenVectors
-from chunkwise.models.onnx_session import OnnxSession, model_digest, spread
-from chunkwise.models.onnx_tokenizer import (
+from chunkwise.models.onnx.session import OnnxSession, model_digest, spread
+from chunkwise.models.onnx.tokenizer import (
     Pooling,
     beside,
     load_tokenizer,
@@ -22,8 +22,8 @@ from chunkwise.models.onnx_tokenizer import (
     said_pooling,
     tokenizer_beside,
 )
-from chunkwise.models.weights import digest
-from chunkwise.models.windows import numbered, text_windows
+from chunkwise.models.onnx.windows import numbered, text_windows
+from chunkwise.models.weights.catalogue import digest
 from chunkwise.text.characters import SURROGATE
 
 Long = Literal["windows", "truncate"]

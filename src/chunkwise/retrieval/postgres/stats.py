@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from chunkwise.retrieval.embedded.stats import Stats
 from chunkwise.retrieval.postgres.about import About
 from chunkwise.retrieval.postgres.schema import Names
 from chunkwise.retrieval.postgres.storable import text_of
+from chunkwise.retrieval.stats import Stats
 from chunkwise.text.tokenizers import get_tokenizer
 
 if TYPE_CHECKING:

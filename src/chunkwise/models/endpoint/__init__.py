@@ -1,0 +1,1 @@
+"""Models behind an endpoint: one client, careful with keys, patient with servers."""

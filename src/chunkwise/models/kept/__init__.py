@@ -1,0 +1,1 @@
+"""What was embedded once is kept."""

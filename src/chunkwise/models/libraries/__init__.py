@@ -1,0 +1,1 @@
+"""Models of libraries the user has, by name."""

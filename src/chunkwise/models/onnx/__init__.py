@@ -1,0 +1,1 @@
+"""Models on this machine: ONNX files with their tokenizers."""

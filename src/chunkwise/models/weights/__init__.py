@@ -1,0 +1,1 @@
+"""Weights without foreign code: which files, where from, checked by hash."""
