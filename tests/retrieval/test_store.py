@@ -619,6 +619,7 @@ def test_an_index_is_verified_beside_a_writer(
 
     def open_and_replace(folder: Path) -> object:
         found = reader_opens(folder)
+        monkeypatch.setattr(reader, "open_folder", reader_opens)  # the writer verifies, too
         chunkwise.index(DOCUMENTS[:1], into=folder, model=Tiny())
         return found
 
@@ -731,3 +732,28 @@ def test_the_code_of_a_strategy_is_told_apart_to_the_constant() -> None:
 
     assert code(1) == code(1) != code(2)
     assert code_of(get_strategy("sentences(max_tokens=9)")) == ""
+
+
+def test_damage_is_not_carried_over(tmp_path: Path) -> None:
+    """An update seals what it copies: bytes that changed since they were written must not pass for the document's."""
+    documents = [Document(name, f"{name} tells of herring and salt.") for name in ("a", "b", "c")]
+    chunkwise.index(documents, into=tmp_path / "kb", vectors="none")
+    (text,) = (tmp_path / "kb").glob(".generation-*/text.bytes")
+    whole = text.read_bytes()
+    text.write_bytes(whole.replace(b"herring", b"gerbils"))
+    changed = [*documents[:2], Document("c", "c has changed.")]
+    with pytest.raises(ChunkwiseError, match=r"text\.bytes has other bytes than were written"):
+        chunkwise.index(changed, into=tmp_path / "kb", vectors="none")
+    text.write_bytes(whole)
+    assert chunkwise.index(changed, into=tmp_path / "kb", vectors="none").changes.changed == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "bad"), [("text.bytes", b"\xff"), ("record.bytes", b"["), ("id.bytes", b"\xff")]
+)
+def test_bytes_that_cannot_be_read_are_told(tmp_path: Path, name: str, bad: bytes) -> None:
+    chunkwise.index([Document("a", "herring and salt")], into=tmp_path / "kb", vectors="none")
+    (file,) = (tmp_path / "kb").glob(f".generation-*/{name}")
+    file.write_bytes(bad * file.stat().st_size)
+    with pytest.raises(ChunkwiseError, match="the index is damaged"):
+        chunkwise.open_index(tmp_path / "kb").search("herring", retriever="bm25")

@@ -88,7 +88,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     if options["as_json"]:
         click.echo(json.dumps(summary, ensure_ascii=False))
     if not summary["documents"]:
-        say("no document was read; the index is empty")
+        say("there is no document; the index is empty")
     if summary["skipped"] or not summary["documents"]:
         sys.exit(SKIPPED)
 

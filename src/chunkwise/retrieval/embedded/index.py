@@ -17,7 +17,7 @@ from chunkwise.retrieval.documents_cache import DocumentsCache
 from chunkwise.retrieval.embedded.layout import Arrays
 from chunkwise.retrieval.embedded.masks import document_mask, section_mask, touching
 from chunkwise.retrieval.embedded.nearest import nearest
-from chunkwise.retrieval.embedded.strings import Strings
+from chunkwise.retrieval.embedded.strings import Strings, damaged
 from chunkwise.retrieval.embedded.terms import term_table
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.masks import Table, page_mask
@@ -115,7 +115,10 @@ class EmbeddedIndex:
 
     def _read_document(self, number: int) -> Document:
         id, record, text = (self._strings(name)[number] for name in ("id", "record", "text"))
-        return document_of(id, record, text, tuple(self._pages(number).tolist()))
+        try:
+            return document_of(id, record, text, tuple(self._pages(number).tolist()))
+        except (ValueError, TypeError) as error:
+            raise damaged(f"document {number}", error) from error
 
     def _pages(self, document: int) -> NDArray[np.int64]:
         low, high = self._array("page.first")[document : document + 2].tolist()

@@ -11,7 +11,7 @@ from chunkwise.retrieval.embedded.layout import left_out
 from chunkwise.retrieval.embedded.memory import MemorySink
 from chunkwise.retrieval.embedded.sink import Collector, Sink
 from chunkwise.retrieval.embedded.store import lock, manifest
-from chunkwise.retrieval.embedded.store.reader import open_folder
+from chunkwise.retrieval.embedded.store.reader import open_folder, verify
 from chunkwise.retrieval.embedded.store.writer import Generation, check_folder, clear
 from chunkwise.retrieval.making.choice import Given, choose
 from chunkwise.retrieval.making.fill import fill
@@ -49,6 +49,8 @@ def into_folder(
         made: list[Generation] = []
 
         def start() -> Collector:
+            if before is not None:
+                verify(folder)  # what is carried over is sealed anew: damage would become truth
             current = manifest.current_generation(folder)
             made.append(stack.enter_context(Generation(folder, current)))
             return _collector(made[0].sink, choice.settings)

@@ -8,6 +8,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.errors import ChunkwiseError
+
 # Text from outside may hold half a surrogate pair, which strict UTF-8 refuses.
 _ERRORS = "surrogatepass"
 
@@ -24,12 +26,27 @@ class Strings:
 
     def __getitem__(self, number: int) -> str:
         lo, hi = self._first[number : number + 2].tolist()
-        return self._data[lo:hi].tobytes().decode("utf-8", _ERRORS)
+        return _decoded(self._data[lo:hi].tobytes())
 
     def all(self) -> list[str]:
         """Every text, at one go."""
         data, bounds = self._data.tobytes(), self._first.tolist()
-        return [data[lo:hi].decode("utf-8", _ERRORS) for lo, hi in pairwise(bounds)]
+        return [_decoded(data[lo:hi]) for lo, hi in pairwise(bounds)]
+
+
+def _decoded(data: bytes) -> str:
+    try:
+        return data.decode("utf-8", _ERRORS)
+    except UnicodeDecodeError as error:
+        raise damaged("a text", error) from error
+
+
+def damaged(what: str, error: Exception) -> ChunkwiseError:
+    """Bytes that cannot have been written so."""
+    return ChunkwiseError(
+        f"{what} in the index cannot be read ({error}): the index is damaged; make it again with rebuild=True "
+        "(chunkwise index --rebuild)"
+    )
 
 
 def encoded(texts: Iterable[str]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:

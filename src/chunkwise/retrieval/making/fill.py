@@ -59,7 +59,7 @@ def fill(target: Target, reading: Reading, choice: Choice) -> Changes:
         unread.add(outcome.source)
         reading.on_skip(outcome)
     group.flush()
-    if before and not tally.documents:
+    if not tally.documents and (before or tally.skipped):
         raise _nothing(tally.skipped, len(before))
     left = [id for id in unread.documents() if not tally.has(id)]
     for id in left:
@@ -70,6 +70,8 @@ def fill(target: Target, reading: Reading, choice: Choice) -> Changes:
 
 def _nothing(skipped: int, documents: int) -> ChunkwiseError:
     why = f"no document could be read ({skipped:,} skipped)" if skipped else "there is no document"
+    if not documents:
+        return ChunkwiseError(f"{why}: no index is made; look at the inputs")
     return ChunkwiseError(
         f"{why}: the index stays as it was, with {documents:,} documents; look at the inputs, or empty it with "
         "rebuild=True (chunkwise index --rebuild)"
