@@ -403,3 +403,10 @@ def test_a_key_quoted_in_json_is_not_shown() -> None:
             embedder(server.url).embed(["one", "two"])
         assert KEY[:6] not in str(caught.value) + repr(caught.value)
         assert "[key]" in str(caught.value)
+
+
+def test_a_service_is_not_asked_without_its_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    model = EndpointEmbedder("https://api.openai.com/v1", "text-embedding-3-small")
+    with pytest.raises(EndpointError, match="export OPENAI_API_KEY="):
+        model.embed(["a lamp"])

@@ -16,6 +16,7 @@ from urllib.parse import urljoin
 from chunkwise.errors import MissingExtra
 from chunkwise.models.endpoint import address
 from chunkwise.models.endpoint.error import EndpointError, excerpt, without_key
+from chunkwise.models.endpoint.key_variables import BY_HOST
 from chunkwise.models.endpoint.retry import pause, retry_after, worth_another_try
 from chunkwise.parameters import check, param
 
@@ -159,6 +160,11 @@ class JsonClient:
         key = self.endpoint.key()
         if key:
             headers["Authorization"] = f"Bearer {key}"
+        elif self.endpoint.key_variable in BY_HOST.values():
+            variable = self.endpoint.key_variable
+            raise EndpointError(
+                self.endpoint.place, "was not asked: it wants a key", f"export {variable}=your key"
+            )
         url = self.endpoint.url
         try:
             for _ in range(_REDIRECTS + 1):
