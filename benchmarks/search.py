@@ -47,7 +47,7 @@ def main() -> None:
     for name in given.parts or PARTS:
         title, measured = PARTS[name]
         print(f"measuring: {title}", file=sys.stderr)
-        told += [f"## {title}\n", measured()]
+        told += [f"## {title}\n", f"{measured().rstrip()}\n"]
     page = [
         "# Embedding and search speed\n",
         "Written by `make bench`.\n",
