@@ -95,3 +95,11 @@ def test_unknown_names_tell_the_known_ones(name: str) -> None:
 def test_an_address_names_a_model() -> None:
     with pytest.raises(InvalidParameter, match="v1#NAME"):
         get_embedder("http://localhost:8000/v1")
+
+
+def test_how_long_texts_are_read_is_chosen_by_name_and_told_by_the_identity() -> None:
+    model = get_embedder("minilm(long=truncate, window=64)", cache=False)
+    assert model.identity.endswith(":mean:64:truncate")
+    for wrong in ("minilm(long=never)", "minilm(size=3)", "minilm(window=0)"):
+        with pytest.raises(InvalidParameter, match="minilm"):
+            get_embedder(wrong)

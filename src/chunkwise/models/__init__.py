@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from chunkwise import spec
 from chunkwise.errors import InvalidParameter, UnknownName
+from chunkwise.parameters import build
 from chunkwise.registry import Registry
 from chunkwise.spec import quoted
 
@@ -21,7 +24,7 @@ embedders = Registry(
 rerankers = Registry("reranker", "chunkwise.rerankers", {})
 
 EMBEDDER_FORMS = {
-    "minilm": "all-MiniLM-L6-v2 on this machine; fetched once",
+    "minilm": "all-MiniLM-L6-v2 on this machine; fetched once; minilm(long=truncate): only the start of long texts",
     "openai:NAME": "OpenAI's endpoint, key in OPENAI_API_KEY",
     "https://HOST/v1#NAME": "any endpoint that speaks as OpenAI's does; key, if any, in CHUNKWISE_API_KEY",
     "sentence-transformers:NAME": "any model of that library",
@@ -53,10 +56,12 @@ def get_embedder(
 
 
 def _embedder(model: str, advance: Advance | None) -> Embedder:
-    if model == DEFAULT:
+    if model.partition("(")[0].strip() == DEFAULT:
         from chunkwise.models.onnx.minilm import MiniLM
 
-        return MiniLM(advance=advance)
+        _, values = spec.parse(model)
+        made: Embedder = build(partial(MiniLM, advance=advance), DEFAULT, values)
+        return made
     kind, _, name = model.partition(":")
     if kind.lower() in ("http", "https"):
         from chunkwise.models.endpoint.embedder import EndpointEmbedder
