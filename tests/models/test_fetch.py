@@ -144,6 +144,7 @@ class TestPackageIndex:
         monkeypatch.setattr(
             importlib.util, "find_spec", lambda name: None if name in away else find_spec(name)
         )
+        monkeypatch.setattr(sysconfig, "get_config_var", lambda name: None)
         found = find_pip()
         assert found
         assert found[-1].endswith(".whl/pip")
