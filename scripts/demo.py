@@ -28,7 +28,7 @@ STEPS = (
     ("Ask.", 'search out/kb "how is leave approved?" -k 3'),
     (
         "The best 300 tokens for a question, as spans of whatever size fits.",
-        'search out/kb "how long is herring salted?" --budget 300',
+        'search out/kb "how many unused days can I carry over?" --budget 200',
     ),
     (
         "Draw the cuts on the documents: overlaps hatched, issues marked.",

@@ -37,10 +37,10 @@ def render_hits(
     languages: Sequence[str] = ("en",),
     full: bool = False,
 ) -> None:
-    """Draw the hits of one question; documents' text cannot move the cursor or add markup."""
+    """Draw the hits of one question, best first; documents' text cannot move the cursor or add markup."""
     best = max((hit.score for hit in hits), default=0.0)
     room = max(console.width - _INDENT, 20)
-    for hit in hits:
+    for hit in sorted(hits, key=lambda hit: hit.rank):
         console.print(_head(hit, best), no_wrap=True, overflow="ellipsis")
         lines = list(_text(hit, question, languages).wrap(console, room))
         for line in [*_place(hit).wrap(console, room), *(lines if full else _window(lines))]:
