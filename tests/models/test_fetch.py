@@ -144,11 +144,11 @@ class TestPackageIndex:
         monkeypatch.setattr(
             importlib.util, "find_spec", lambda name: None if name in away else find_spec(name)
         )
-        monkeypatch.setattr(sysconfig, "get_config_var", lambda name: None)
         found = find_pip()
         assert found
         assert found[-1].endswith(".whl/pip")
         away.add("ensurepip")
+        monkeypatch.setattr(sysconfig, "get_config_var", lambda name: None)
         assert find_pip() is None
         (tmp_path / "pip-99-py3-none-any.whl").touch()
         monkeypatch.setattr(sysconfig, "get_config_var", lambda name: str(tmp_path))
