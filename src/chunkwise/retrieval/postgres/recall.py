@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from chunkwise.retrieval.postgres.index import PostgresIndex
+from chunkwise.retrieval.filters import EVERYTHING, Filter
+from chunkwise.retrieval.ranking import Ranking
 
 
 class Recall(NamedTuple):
@@ -22,7 +22,20 @@ class Recall(NamedTuple):
         return f"{self.share:.1%} of the {self.depth} nearest chunks found ({self.questions} questions)"
 
 
-def recall_of(index: PostgresIndex, questions: NDArray[np.float32], depth: int) -> Recall:
+class Nearest(Protocol):
+    """An index that can be asked either way."""
+
+    def nearest(
+        self,
+        vectors: NDArray[np.float32],
+        depth: int,
+        only: Filter = EVERYTHING,
+        *,
+        exact: bool | None = None,
+    ) -> list[Ranking]: ...
+
+
+def recall_of(index: Nearest, questions: NDArray[np.float32], depth: int) -> Recall:
     """A chunk as near as the last of the true ones counts as true: ties have no right order."""
     found = index.nearest(questions, depth, exact=False)
     truth = index.nearest(questions, depth, exact=True)
