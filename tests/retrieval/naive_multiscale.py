@@ -143,8 +143,7 @@ def crumbs(atoms: list[Atom], taken: set[int], least: int) -> set[int]:
             found.update(run)
         last = run[-1]
         if last - 1 in document and last + 1 in document:
-            before, own, after = (atoms[i].section for i in (last - 1, last, last + 1))
-            if before != own == after:
+            if atoms[last - 1].section != atoms[last].section:
                 found.add(last)
     return found
 

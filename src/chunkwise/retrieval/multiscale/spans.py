@@ -95,7 +95,7 @@ def _crumbs(atoms: Atoms, taken: NDArray[np.int64], least: int) -> NDArray[np.bo
     short &= (atoms.start[taken[head]] > 0) | goes_on  # a whole document is short and no crumb
     crumb = np.repeat(short, size)
     opens = _join(atoms, before, last) & (atoms.section[before] != atoms.section[last])
-    crumb[tail[opens & goes_on & (atoms.section[after] == atoms.section[last])]] = True
+    crumb[tail[opens & goes_on]] = True  # what opens a section is its heading
     return crumb
 
 
