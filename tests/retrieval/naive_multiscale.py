@@ -142,9 +142,9 @@ def crumbs(atoms: list[Atom], taken: set[int], least: int) -> set[int]:
         if sum(atoms[i].tokens for i in run) < least and run != document:
             found.update(run)
         last = run[-1]
-        if last - 1 in document and last + 1 in document:
-            if atoms[last - 1].section != atoms[last].section:
-                found.add(last)
+        inside = last - 1 in document and last + 1 in document
+        if inside and atoms[last - 1].section != atoms[last].section:
+            found.add(last)
     return found
 
 
