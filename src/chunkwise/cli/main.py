@@ -12,6 +12,7 @@ from typing import NoReturn
 import click
 
 from chunkwise import __version__
+from chunkwise.cli.pipes import watch_readers
 
 _COMMANDS = {
     "chunk": "Cut documents into chunks and save or look at them.",
@@ -88,6 +89,7 @@ def main() -> NoReturn:
 
     # So that a terminated run clears away what it had begun to write.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    watch_readers()
     for stream in (sys.stdout, sys.stderr):
         # A pipe or an old console may know less than Unicode; a character is then spelled out.
         if isinstance(stream, io.TextIOWrapper):
@@ -107,10 +109,5 @@ def main() -> NoReturn:
     except (click.Abort, KeyboardInterrupt):
         click.echo("chunkwise: stopped", err=True)
         sys.exit(130)
-    except BrokenPipeError:
-        from chunkwise.cli.stdout import discard_stdout
-
-        discard_stdout()
-        status = 0
     # What a command returns is not for the shell; what it passed to `ctx.exit` is.
     sys.exit(status if isinstance(status, int) else 0)

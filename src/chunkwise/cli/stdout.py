@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import io
-import os
 import sys
 from collections.abc import Iterable
 
+from chunkwise.cli.pipes import ReaderLeft
 from chunkwise.core import Chunk
 from chunkwise.output.writers import write_json_lines
-
-
-def discard_stdout() -> None:
-    """The reader of the pipe, `head` for one, has seen enough: what is left to flush goes nowhere."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 class JsonLines:
@@ -28,7 +23,6 @@ class JsonLines:
         try:
             write_json_lines(sys.stdout, chunks)
             sys.stdout.flush()
-        except BrokenPipeError:
-            discard_stdout()
+        except ReaderLeft:
             if self._alone:
-                sys.exit(0)
+                raise

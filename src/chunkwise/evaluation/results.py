@@ -1,0 +1,151 @@
+"""What an evaluation found out, whole: figures, intervals, every question's scores, and what they were made with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from chunkwise.core import Passage
+
+Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
+
+VERSION = 1
+"""Of the file's layout; a reader refuses a later one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One metric over all questions, or over those of one type or document."""
+
+    mean: float | None
+    """None: not a single question could be scored."""
+    low: float | None = None
+    """The 95 % interval; None for figures of a whole chunking, which is no sample."""
+    high: float | None = None
+    scored: int = 0
+    unscored: Mapping[str, int] = field(default_factory=dict)
+    """Reasons, and for how many questions each is why there is no score."""
+    verdict: str = ""
+    """excellent, good, below; empty where the metric has no such words."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSpan:
+    """A hit as the file keeps it: without its text, which is in the document."""
+
+    doc_id: str
+    start: int
+    end: int
+    rank: int
+    score: float
+    tokens: int
+    relevant: Mapping[str, bool | None]
+    """By judge; None: unscored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """A part of a reference that no hit covers."""
+
+    passage: Passage
+    """Of the reference's best covered place, what is missing."""
+    text: str
+    rank: int | None
+    """The rank at which it stands, further down than the hits; None: nowhere in what was searched."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionResult:
+    """One question: what was found, what was missed, every score."""
+
+    id: str
+    text: str
+    types: tuple[str, ...]
+    documents: tuple[str, ...]
+    """Those of its references, each once."""
+    scores: Mapping[str, float | None]
+    """By metric, in the order of the summary."""
+    unscored: Mapping[str, str]
+    """Why, for each metric without a score."""
+    hits: tuple[FoundSpan, ...]
+    missed: tuple[Missed, ...]
+    context_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class CutIssue:
+    """A boundary issue with where it is."""
+
+    kind: str
+    doc_id: str
+    chunk: int
+    offset: int
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cuts:
+    """What the boundaries of the chunks are like."""
+
+    chunks: int
+    with_issues: int
+    counts: Mapping[str, int]
+    """Of every kind, also those that do not occur."""
+    examples: tuple[CutIssue, ...]
+    """A few of each kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Two judges on the same hits."""
+
+    first: str
+    second: str
+    kappa: float | None
+    """Cohen's; None where both always say the same one thing, or no hit has both verdicts."""
+    same: float | None
+    """Share of the hits on which they agree."""
+    hits: int
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """A figure below good, what usually causes it and what to try next."""
+
+    metric: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """Deterministic to the byte, apart from `timing`."""
+
+    configuration: Mapping[str, Json]
+    """Documents, strategy, model, retriever, k, budget, thresholds, seed: what to run to see this again."""
+    versions: Mapping[str, str]
+    data: Mapping[str, Json]
+    """Hashes and counts of documents and questions, and what was left out with the reason."""
+    summary: Mapping[str, Figure]
+    by_type: Mapping[str, Mapping[str, Figure]]
+    by_document: Mapping[str, Mapping[str, Figure]]
+    cuts: Cuts | None
+    cost: Mapping[str, Json]
+    agreement: tuple[Agreement, ...]
+    advice: tuple[Advice, ...]
+    worst: tuple[str, ...]
+    """Ids of the questions with the lowest `objective`, the worst first."""
+    objective: str
+    """The metric questions are ordered by."""
+    detectable: Mapping[str, float]
+    """By metric: the least difference to another run that this many questions can show."""
+    questions: tuple[QuestionResult, ...]
+    timing: Mapping[str, float] = field(default_factory=dict, compare=False)
+    """Seconds of each stage."""
+
+    @property
+    def label(self) -> str:
+        """What a table calls it: the strategy and the retriever, or the file of the hits."""
+        parts = [self.configuration.get(key) for key in ("strategy", "retriever")]
+        named = " · ".join(str(part) for part in parts if part)
+        return named or str(self.configuration.get("hits", ""))

@@ -1,0 +1,1 @@
+"""Who says that a hit is relevant: people, gold spans, similarity."""

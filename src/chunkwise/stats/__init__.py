@@ -1,0 +1,1 @@
+"""How sure a figure is: pure NumPy, seeded, no knowledge of what is measured."""

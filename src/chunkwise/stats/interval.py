@@ -1,0 +1,13 @@
+"""A mean and how sure it is."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Interval(NamedTuple):
+    """A figure with its 95 % interval; of one value alone low and high are that value."""
+
+    mean: float
+    low: float
+    high: float

@@ -1,0 +1,86 @@
+"""Questions as they are after reading, and what was wrong with those that are not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from chunkwise.core import Passage, Query
+
+ProblemKind = Literal[
+    "unreadable",
+    "empty_question",
+    "duplicate_id",
+    "duplicate_question",
+    "unknown_document",
+    "outside",
+    "different_text",
+    "not_found",
+    "ambiguous",
+    "no_references",
+]
+
+
+class Quote(NamedTuple):
+    """A passage given as text, to be found in the documents."""
+
+    text: str
+    document: str = ""
+    """The document it is said to stand in, by whatever name; empty: any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A question as a file has it, before its passages are found."""
+
+    where: str
+    """File and line (or entry), for messages."""
+    query: Query
+    """Its references and labels name documents as the file does; offsets are not checked yet."""
+    quotes: tuple[Quote, ...] = ()
+    """Each becomes a reference when it is found."""
+    texts: tuple[str, ...] = ()
+    """What the file says stands at each of the query's references, in their order; empty: it does not say."""
+
+
+class Unreadable(NamedTuple):
+    """An entry of a file that is no question."""
+
+    where: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something wrong with one question, in one line."""
+
+    kind: ProblemKind
+    where: str
+    query_id: str
+    text: str
+    """What is wrong, the value, what to do."""
+    nearest: Passage | None = None
+    """The place that is most like the passage that was not found."""
+    repaired: bool = False
+    """It could be mended without a doubt, and was."""
+    dropped: bool = False
+    """The question cannot be used and was left out."""
+
+
+OnProblem = Callable[[Problem], None]
+
+
+@dataclass(frozen=True, slots=True)
+class TestSet:
+    """Questions whose references are places in known documents."""
+
+    __test__ = False  # the name is ours, not pytest's
+
+    queries: tuple[Query, ...]
+    name: str = ""
+    hash: str = ""
+    """SHA-256 of what the file says, in a form that does not depend on its layout."""
+
+    def __len__(self) -> int:
+        return len(self.queries)

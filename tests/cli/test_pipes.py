@@ -1,0 +1,77 @@
+"""Readers that go away, and disks that are full."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+FULL = Path("/dev/full")
+
+
+def chunkwise(folder: Path, *words: str, out: int, err: int) -> int:
+    words = (sys.executable, "-m", "chunkwise", *words)
+    return subprocess.run(words, cwd=folder, stdout=out, stderr=err, timeout=120).returncode
+
+
+@pytest.fixture
+def unread() -> Iterator[int]:
+    """A pipe whose reader has gone before the first byte."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    yield writer
+    os.close(writer)
+
+
+@pytest.fixture
+def said(tmp_path: Path) -> Iterator[int]:
+    number = os.open(tmp_path / "said", os.O_RDWR | os.O_CREAT)
+    yield number
+    os.close(number)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a document and an index of it, `kb`."""
+    from chunkwise import index
+
+    folder = tmp_path_factory.mktemp("place")
+    (folder / "lamps.txt").write_text("A lamp is lit at dusk. " * 400)
+    index(str(folder / "lamps.txt"), "tokens(max_tokens=10)", into=folder / "kb", vectors="none")
+    return folder
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--help",
+        "strategies",
+        "chunk lamps.txt",
+        "chunk lamps.txt --json -q",
+        "search kb lamp -k 300",
+        "search kb lamp -k 300 --json",
+        "index lamps.txt --into kb --json -q",
+    ],
+)
+def test_a_command_nobody_reads_ends_quietly(
+    place: Path, words: str, unread: int, said: int
+) -> None:
+    assert chunkwise(place, *words.split(), out=unread, err=said) == 0
+    assert os.fstat(said).st_size == 0
+
+
+def test_messages_nobody_reads_do_not_stop_the_work(place: Path, unread: int, said: int) -> None:
+    words = ("index", "nowhere.md", "lamps.txt", "--into", "made", "--vectors", "none")
+    assert chunkwise(place, *words, out=said, err=unread) == 3
+    assert chunkwise(place, "search", "made", "lamp", "--json", out=said, err=unread) == 0
+    assert os.fstat(said).st_size > 0
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="needs a disk that is full")
+def test_a_full_disk_is_one_line(place: Path, tmp_path: Path, said: int) -> None:
+    with FULL.open("wb") as full:
+        assert chunkwise(place, "search", "kb", "lamp", out=full.fileno(), err=said) == 1
+    told = (tmp_path / "said").read_text()
+    assert told == "chunkwise: cannot write to standard output: No space left on device\n"
