@@ -10,7 +10,7 @@ import numpy as np
 from chunkwise.core import SECTION_SEPARATOR, Hit
 from chunkwise.profile.wording import counted
 from chunkwise.report.plain_text import one_line
-from chunkwise.report.profile_terminal import bar
+from chunkwise.report.terminal_parts import bar
 from chunkwise.text.terms import query_terms, text_terms
 
 if TYPE_CHECKING:

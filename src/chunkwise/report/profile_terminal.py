@@ -8,26 +8,25 @@ from typing import TYPE_CHECKING
 from chunkwise.profile.results import Group, Place, Profile, SizeSummary
 from chunkwise.profile.wording import counted, listed, percent, short_number
 from chunkwise.report.plain_text import one_line
+from chunkwise.report.terminal_parts import BAR, bar, heading, line, plain_table
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-_BLOCKS = "▏▎▍▌▋▊▉█"
 _COLUMNS = " ▁▂▃▄▅▆▇█"
 _EDGES: tuple[int | None, ...] = (25, 50, 100, 200, 400, 800, 1600, 3200, None)
-_BAR = 24
 _MOST_GROUPS = 12
 
 
 def render_profile(profile: Profile, console: Console) -> None:
     """Draw the profile; documents' text cannot move the cursor or add markup."""
     total = profile.total
-    _heading(console, "Corpus")
+    heading(console, "Corpus")
     languages = listed([f"{one_line(name, 20)} {count:,}" for name, count in total.spoken.items()])
     empty = f", {total.empty_documents:,} empty" if total.empty_documents else ""
-    _line(
+    line(
         console,
         f"{counted(total.documents, 'document')}{empty} · {short_number(total.tokens)} tokens"
         f" ({one_line(profile.tokenizer, 30)}) · {short_number(total.characters)} characters"
@@ -35,57 +34,20 @@ def render_profile(profile: Profile, console: Console) -> None:
     )
     if total.tokens:
         for name, groups in (("Folders", profile.folders), ("Formats", profile.formats)):
-            _heading(console, name)
+            heading(console, name)
             console.print(_groups(groups, total.tokens))
         _sections(console, total)
-        _heading(console, "Sizes in tokens")
+        heading(console, "Sizes in tokens")
         console.print(_sizes(total))
         _oversized(console, total)
         _repeats(console, total)
     _advice(console, profile)
 
 
-def bar(share: float, width: int = _BAR) -> str:
-    """A bar as long as the share, to an eighth of a character."""
-    eighths = round(max(0.0, min(share, 1.0)) * width * 8)
-    if not eighths and share > 0:
-        eighths = 1
-    return "█" * (eighths // 8) + (_BLOCKS[eighths % 8 - 1] if eighths % 8 else "")
-
-
-def _heading(console: Console, text: str) -> None:
-    from rich.text import Text
-
-    console.print()
-    console.print(Text(text, style="bold"))
-
-
-def _line(console: Console, text: str, style: str = "", *, wrap: bool = True) -> None:
-    from rich.padding import Padding
-    from rich.text import Text
-
-    # Text objects are shown as they are: no markup, no emoji codes, no highlighting.
-    shown = Text(text, style=style, no_wrap=not wrap, overflow="fold" if wrap else "ellipsis")
-    console.print(Padding(shown, (0, 0, 0, 2)))
-
-
-def _table(*columns: str, left: int = 1) -> Table:
-    from rich.table import Table
-
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
-    for index, name in enumerate(columns):
-        first = index < left
-        table.add_column(
-            ("  " if index == 0 else "") + name, justify="left" if first else "right",
-            no_wrap=True, overflow="ellipsis", min_width=10 if index == 0 else None,
-        )  # fmt: skip
-    return table
-
-
 def _groups(groups: tuple[Group, ...], tokens: int) -> Table:
     from rich.text import Text
 
-    table = _table("", "", "documents", "tokens", "section", "fit 400", "languages", left=2)
+    table = plain_table("", "", "documents", "tokens", "section", "fit 400", "languages", left=2)
     for group in groups[:_MOST_GROUPS]:
         label = "top level" if group.name == "." else one_line(group.name, 22)
         languages = ", ".join(one_line(name, 14) for name in list(group.languages)[:2])
@@ -100,17 +62,17 @@ def _groups(groups: tuple[Group, ...], tokens: int) -> Table:
 
 def _sections(console: Console, total: Group) -> None:
     sections, longest = total.sections, total.longest_section
-    _heading(console, f"Share of the {counted(sections.count, 'section')} that fits whole into")
+    heading(console, f"Share of the {counted(sections.count, 'section')} that fits whole into")
     for size, share in total.fits.items():
         _bar_line(console, f"{size:>5} tokens", share)
-    _heading(console, "Sections by size in tokens")
+    heading(console, "Sections by size in tokens")
     console.print(_chart(sections), no_wrap=True, overflow="crop")
     told = f"mean {sections.mean:,.0f}, median {sections.median:,}, p95 {sections.p95:,}"
     if longest is not None:
         where = one_line(longest.section, 60)
         named = f"{where} in " if where else ""
         told += f", longest {longest.tokens:,}: {named}{one_line(longest.document, 60)}"
-    _line(console, told, "dim")
+    line(console, told, "dim")
 
 
 def _chart(sizes: SizeSummary) -> Text:
@@ -136,13 +98,13 @@ def _bar_line(console: Console, name: str, share: float) -> None:
     drawn = bar(share)
     console.print(
         Text.assemble(
-            f"  {name}  ", (drawn, "cyan"), " " * (_BAR - len(drawn)), f"  {percent(share)}"
+            f"  {name}  ", (drawn, "cyan"), " " * (BAR - len(drawn)), f"  {percent(share)}"
         )
     )
 
 
 def _sizes(total: Group) -> Table:
-    table = _table("", "count", "mean", "median", "p95", "largest")
+    table = plain_table("", "count", "mean", "median", "p95", "largest")
     kinds: dict[str, SizeSummary] = {
         "documents": total.lengths, "sections": total.sections, "paragraphs": total.paragraphs,
         "sentences": total.sentences, "lists": total.lists, "tables": total.tables, "code": total.code,
@@ -158,8 +120,8 @@ def _oversized(console: Console, total: Group) -> None:
     found = total.oversized
     if not found.over_100:
         return
-    _heading(console, "Oversized sentences")
-    _line(
+    heading(console, "Oversized sentences")
+    line(
         console,
         f"{found.over_100:,} ({percent(found.share_over_100)}) over 100 tokens,"
         f" {found.over_200:,} ({percent(found.share_over_200)}) over 200; the longest:",
@@ -172,9 +134,9 @@ def _repeats(console: Console, total: Group) -> None:
     found = total.repeats
     if not found.passages:
         return
-    _heading(console, "Repeated passages")
+    heading(console, "Repeated passages")
     partly = "" if found.complete else "; the first passages of a larger corpus were compared"
-    _line(
+    line(
         console,
         f"{counted(found.passages, 'passage')}, {found.copies:,} copies,"
         f" {percent(found.token_share)} of the tokens{partly}",
@@ -185,8 +147,8 @@ def _repeats(console: Console, total: Group) -> None:
 
 def _example(console: Console, figure: str, text: str, places: tuple[Place, ...]) -> None:
     quoted = one_line(text, max(console.width - 30, 20)) or "(text not kept)"
-    _line(console, f"{figure:>12}  {quoted}")
-    _line(console, f"{'':>12}  {_where(places)}", "dim", wrap=False)
+    line(console, f"{figure:>12}  {quoted}")
+    line(console, f"{'':>12}  {_where(places)}", "dim", wrap=False)
 
 
 def _where(places: tuple[Place, ...]) -> str:
@@ -200,7 +162,7 @@ def _advice(console: Console, profile: Profile) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    _heading(console, "Where to start")
+    heading(console, "Where to start")
     grid = Table.grid(padding=(0, 1))
     for item in profile.advice:
         words = Text(one_line(item.why), overflow="fold")
