@@ -142,3 +142,60 @@ def test_another_kind_of_server_is_refused(here: Run, handbook: Path, tmp_path: 
     assert "s3cret" not in done.stderr
     assert "postgresql://" in done.stderr
     assert os.listdir(tmp_path) == ["handbook"]
+
+
+def test_documents_are_added_beside_the_others(here: Run, handbook: Path, tmp_path: Path) -> None:
+    here("index", "handbook", *WORDS)
+    (tmp_path / "new.md").write_text("# Ropes\n\nA new rope hangs by the door.\n")
+    (handbook / "leave.md").write_text("# Leave\n\nAsk the keeper.\n")
+    done = here("index", "new.md", "handbook/leave.md", "--into", "kb", "--add")
+    assert done.returncode == 0
+    assert "kb: 4 documents (1 added, 1 changed, 2 unchanged)" in done.stderr
+    assert "new.md" in here("search", "kb", "rope").stdout
+    assert "leave.md" in here("search", "kb", "keeper").stdout
+    assert "page.html" in here("search", "kb", "dusk").stdout
+    refused = here("index", "new.md", "--into", "kb", "--add", "--rebuild")
+    assert refused.returncode == 2
+    assert "give one of them" in refused.stderr
+
+
+def test_an_index_is_verified(here: Run, handbook: Path, tmp_path: Path) -> None:
+    here("index", "handbook", *WORDS)
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "kb").rglob("*")}
+    sound = here("index", "--verify", "--into", "kb")
+    assert (sound.returncode, sound.stderr) == (0, "")
+    assert re.fullmatch(r"kb: sound \(3 documents, \d chunks, [\d.]+ kB read\)\n", sound.stdout)
+    told = summary(here("index", "--verify", "--into", "kb", "--json"))
+    assert told["sound"] is True
+    assert (told["into"], told["documents"]) == ("kb", 3)
+    assert here("index", "--verify", "--into", "kb", "-q").stdout == ""
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "kb").rglob("*")} == before
+    (text,) = (tmp_path / "kb").rglob("text.bytes")
+    data = bytearray(text.read_bytes())
+    data[0] ^= 1
+    text.write_bytes(data)
+    damaged = here("index", "--verify", "--into", "kb", "--json")
+    assert (damaged.returncode, damaged.stdout) == (1, "")
+    assert "text.bytes has other bytes than were written" in damaged.stderr
+    text.write_bytes(data[:-1])
+    assert "should have" in here("index", "--verify", "--into", "kb").stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "status"),
+    [
+        (["handbook", "--into", "kb"], "only reads the index", 2),
+        (["--into", "kb", "--add"], "only reads the index", 2),
+        (["--into", "kb"], "kb holds no index", 1),
+        (["--into", "postgresql://ada:s3cret@host/db"], "--verify reads a folder", 2),
+        ([], "where to?", 2),
+    ],
+)
+def test_what_cannot_be_verified(
+    here: Run, handbook: Path, tmp_path: Path, words: list[str], message: str, status: int
+) -> None:
+    done = here("index", "--verify", *words)
+    assert (done.returncode, done.stdout) == (status, "")
+    assert message in done.stderr
+    assert "s3cret" not in done.stderr
+    assert os.listdir(tmp_path) == ["handbook"]

@@ -285,3 +285,37 @@ def test_a_document_nobody_has_and_a_question_nobody_asked(
     assert "line 1: the question is empty" in done.stderr
     done = here("search", kb, "tide", "--retriever", "bm25(k1=9)")
     assert "bm25 has no parameter 'k1'; it has none" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("question", "why"),
+    [
+        ("to be or not to be", "the question has only stop words, which are not indexed"),
+        ("what is it?", "the question has only stop words, which are not indexed"),
+        ("潮", "the question has only single characters of a script that is indexed in pairs"),
+        ("?!", "the question has no word"),
+    ],
+)
+def test_why_words_find_nothing_is_told(
+    here: Run, kb: Path, tmp_path: Path, question: str, why: str
+) -> None:
+    words = ["search", kb, question, "--retriever", "bm25"]
+    done = here(*words)
+    assert done.returncode == 0
+    assert done.stdout == "nothing found\n"
+    told = f"chunkwise: nothing found by words for {question!r}: {why}; "
+    assert done.stderr == f"{told}ask by meaning: --retriever dense\n"
+    assert here(*words, "--json").stdout == ""
+    assert here(*words, "--quiet").stderr == ""
+    (tmp_path / "a.txt").write_text("The tide is low. 潮水很低。")
+    here("index", "a.txt", "--into", "kb", "--vectors", "none")
+    plain = here("search", "kb", question)
+    assert plain.stderr.startswith(told)
+    assert plain.stderr.endswith("make the index with vectors: chunkwise index --rebuild\n")
+    assert here("search", "kb", "porcupine").stderr == ""
+    assert "hit" in here("search", "kb", "潮水").stdout
+
+
+def test_a_question_of_small_words_is_answered_by_vectors(here: Run, kb: Path) -> None:
+    assert rows(here("search", kb, "what is it?", "--json", "--retriever", "dense"))
+    assert rows(here("search", kb, "what is it?", "--json"))

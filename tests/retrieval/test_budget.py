@@ -1,6 +1,7 @@
 """What fits into a budget: never more, nothing twice, in the order it came."""
 
 import pytest
+import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny_index import TinyIndex, documents
@@ -146,3 +147,46 @@ def test_hostile_documents_stay_within_the_budget(document: Document) -> None:
             hits = search(index, asked, budget=budget, retriever="bm25")[0]
             assert sum(count(hit.text) for hit in hits) <= budget
             assert all(hit.token_count == count(hit.text) for hit in hits)
+
+
+JOINED = [
+    "e\u0301" * 40,
+    "👩‍👩‍👧" * 20,
+    "🇩🇪🇫🇷" * 15,
+    "क्षत्रिय" * 20,
+    "\r\n".join(["각각", "a\u0301\u0302\u0303"] * 20),
+    " \u0301 \u0301b c\u0308 \u0301" * 20,
+]
+JOINED_TINY = {
+    name: TinyIndex(documents(*JOINED), "tokens(max_tokens=20, overlap=5)", "none", name)
+    for name in ("o200k_base", "characters")
+}
+
+
+@settings(max_examples=150)
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 60), st.integers(1, 30)), max_size=4),
+    st.integers(1, 60),
+    st.sampled_from(sorted(JOINED_TINY)),
+)
+def test_no_cut_parts_what_is_seen_as_one_character(
+    spans: list[tuple[int, int, int]], budget: int, tokenizer: str
+) -> None:
+    breaks = [[m.start() for m in regex.finditer(r"\X", text)] + [len(text)] for text in JOINED]
+    places = []
+    for rank, (number, first, size) in enumerate(spans):
+        own = breaks[number]
+        first = min(first, len(own) - 2)
+        start, end = own[first], own[min(first + size, len(own) - 1)]
+        places.append(Place(number, start, end, float(-rank)))
+    reader = Reader(JOINED_TINY[tokenizer])
+    found = fill(reader, places, budget).places
+    assert all({p.start, p.end} <= set(breaks[p.document]) for p in found)
+    assert sum(reader.count(p.document, p.start, p.end) for p in found) <= budget
+
+
+def test_a_budget_smaller_than_one_character_shows_nothing() -> None:
+    index = TinyIndex(documents("👩‍👩‍👧 lamp"), "tokens(max_tokens=20)", "none", "characters")
+    assert search(index, "lamp", budget=4, retriever="bm25") == [[]]
+    ((hit,),) = search(index, "lamp", budget=5, retriever="bm25")
+    assert hit.text == "👩‍👩‍👧"

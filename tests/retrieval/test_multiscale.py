@@ -135,6 +135,18 @@ def test_spans_are_those_of_the_loop(
     check_promises(atoms, found, budget, allowed)
 
 
+def test_what_joins_two_spans_is_free_even_when_the_budget_is_full() -> None:
+    sizes = [1, 8, 1, 4, 1]
+    ends = np.cumsum(sizes).tolist()
+    atoms = [
+        Atom(0, end - size, end, size, (), (0, 0, 0, 0))
+        for size, end in zip(sizes, ends, strict=True)
+    ]
+    # 8 and 4 tokens and one more for each span that opens inside the text: 14, as with the atom between them.
+    [span] = assemble(table(atoms), np.array([0, 0.5, 0.1, 0.9, 0]), 14)
+    assert (span.start, span.end) == (1, 14)
+
+
 def covered(atoms: list[Atom], spans: list[ScoredSpan]) -> set[int]:
     return {
         i

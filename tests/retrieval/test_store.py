@@ -595,7 +595,7 @@ def test_documents_below_a_folder_that_is_not_there_stay(
     assert texts == {
         "a.txt": "The text of one.",
         "two/a.txt": "The text of two.",
-        "three/a.txt/a.txt": "The text of three.",
+        "three/a.txt": "The text of three.",
     }
     assert update("two") == "1 changed, 2 removed"
 

@@ -102,24 +102,17 @@ def _documents(
 ) -> Iterator[Chunked]:
     """Documents with their chunks; what cannot be read is a line on stderr."""
     from chunkwise.chunkers.headings_context import with_headings
-    from chunkwise.cli.messages import say_skipped
-    from chunkwise.pipeline import Chunked, chunk_each
+    from chunkwise.cli.readable import readable
+    from chunkwise.pipeline import chunk_each
 
     jobs = worker_count(options["jobs"], total)
-    for outcome in chunk_each(
+    outcomes = chunk_each(
         paths, options["strategy"], options=load_options(options), jobs=jobs, leave_out=outputs
-    ):
-        if isinstance(outcome, Chunked):
-            if options["context"] == "headings":
-                outcome.chunks = with_headings(outcome.chunks, outcome.analyzed)
-            summary.add(outcome)
-            yield outcome
-            advance(len(outcome.document.text), summary.note)
-        elif options["strict"]:
-            raise outcome
-        else:
-            summary.skipped += 1
-            say_skipped(outcome)
+    )
+    for chunked in readable(outcomes, options["strict"], summary, advance):
+        if options["context"] == "headings":
+            chunked.chunks = with_headings(chunked.chunks, chunked.analyzed)
+        yield chunked
 
 
 def _open_sinks(
@@ -128,11 +121,11 @@ def _open_sinks(
     """Where the chunks of each document go; nowhere: they are looked at in the terminal."""
     from chunkwise.cli.chunk_view import ChunkView
     from chunkwise.cli.stdout import JsonLines
-    from chunkwise.output.writers import chunk_file
+    from chunkwise.output.writers import chunk_file, write_json_lines
 
     sinks: list[Callable[[Chunked], None]] = []
     if options["as_json"]:
-        lines = JsonLines(alone=not (options["output"] or options["view"]))
+        lines = JsonLines(write_json_lines, alone=not (options["output"] or options["view"]))
         sinks.append(lambda chunked: lines.write(chunked.chunks))
     if options["output"]:
         write = stack.enter_context(chunk_file(options["output"]))

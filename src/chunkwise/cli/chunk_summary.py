@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import time
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.chunkers import Strategy
 from chunkwise.pipeline import Chunked
+from chunkwise.text.tokenizers import TokenizerLike
+
+
+class Cutter(Protocol):
+    """What made the chunks: a strategy, or whatever is known of it where the chunks were there before."""
+
+    @property
+    def label(self) -> str: ...
+    @property
+    def limit(self) -> tuple[TokenizerLike, int] | None: ...
+    @property
+    def unit(self) -> str: ...
 
 
 class ChunkSummary:
     """Kept small whatever the corpus size: one number a chunk."""
 
-    def __init__(self, strategy: Strategy) -> None:
+    def __init__(self, strategy: Cutter) -> None:
         self.strategy = strategy
         self.skipped = 0
         self.documents = 0
@@ -41,7 +53,10 @@ class ChunkSummary:
             sizes = np.concatenate(self._sizes)
             low, middle, high = sizes.min(), np.median(sizes), sizes.max()
             parts.append(f"{self.strategy.unit} {low:,} least, {middle:,.0f} median, {high:,} most")
-        if self.skipped:
-            parts.append(f"{self.skipped:,} skipped")
-        parts.append(f"{time.monotonic() - self._began:.1f} s")
-        return f"{self.strategy.label}: {'; '.join(parts)}"
+        return self.told(parts)
+
+    def told(self, parts: list[str]) -> str:
+        """These words behind what made the chunks, before what was skipped and how long all took."""
+        skipped = [f"{self.skipped:,} skipped"] if self.skipped else []
+        seconds = f"{time.monotonic() - self._began:.1f} s"
+        return f"{self.strategy.label}: {'; '.join([*parts, *skipped, seconds])}"

@@ -1,4 +1,4 @@
-"""The `--view` page of `chunkwise chunk`: documents are kept until the page is written."""
+"""The `--view` page of `chunkwise chunk` and `chunkwise lint`: documents are kept until the page is written."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 from types import TracebackType
 
 from chunkwise.atomic import replacing
-from chunkwise.chunkers import Strategy
+from chunkwise.cli.chunk_summary import Cutter
 from chunkwise.cli.messages import say
 from chunkwise.core import Chunk, Document
 from chunkwise.pipeline import Chunked
@@ -20,7 +20,7 @@ _CHARACTERS_AT_MOST = 20_000_000
 class ChunkView:
     """Collects documents; writes the page when the run ends well."""
 
-    def __init__(self, path: Path, strategy: Strategy) -> None:
+    def __init__(self, path: Path, strategy: Cutter) -> None:
         self._path, self._strategy = path, strategy
         self._documents: list[tuple[Document, list[Chunk]]] = []
         self._size = self._left_out = 0

@@ -29,7 +29,9 @@ Examples:
   chunkwise index handbook/ --into kb                     # again: only what has changed is read
   chunkwise index docs.zip more/ --into kb -s "sentences(max_tokens=200)" --context headings
   chunkwise index corpus.jsonl --into kb --vectors none   # words alone: no model, and fast
+  chunkwise index new.md --into kb --add                  # this one beside those that are there
   chunkwise index handbook/ --into kb --rebuild -s sections
+  chunkwise index --verify --into kb                      # is every byte as it was written?
 \b
 Exit status: 0 all read, 3 something was skipped (each with a line on stderr), 1 an error, 2 wrong usage or value.
 """
@@ -48,9 +50,13 @@ Exit status: 0 all read, 3 something was skipped (each with a line on stderr), 1
               help="Indexed beside each chunk: headings (title and section path), or none.")  # fmt: skip
 @click.option("--language", metavar="CODE", show_default="auto",
               help="Of the words: auto (told for every document), en, de …, or none.")  # fmt: skip
+@click.option("--add", is_flag=True,
+              help="Add these documents, or put them in the place of their older selves; all others stay.")  # fmt: skip
 @click.option(
     "--rebuild", is_flag=True, help="Make the index anew, with other settings if you like."
 )
+@click.option("--verify", is_flag=True,
+              help="Read an index in a folder byte by byte, and write nothing: is it sound?")  # fmt: skip
 @click.option(
     "--json", "as_json", is_flag=True, help="The summary as JSON on stdout, nothing else."
 )
@@ -60,11 +66,22 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     """Make an index that can be searched, or bring it up to date.
 
     INPUTS are files, folders, globs, archives or '-', as for `chunkwise chunk`. The index then holds exactly these
-    documents: new and changed ones are read, unchanged ones kept, those that are gone removed. What is not said
-    stays as the index was made before.
+    documents: new and changed ones are read, unchanged ones kept, those that are gone removed (with --add none is).
+    What is not said stays as the index was made before.
     """
     if not options["into"]:
         raise click.UsageError("where to? name a folder for the index: --into kb")
+    if options["add"] and options["rebuild"]:
+        raise click.UsageError(
+            "--add keeps what the index has, --rebuild makes it anew: give one of them"
+        )
+    if options["verify"]:
+        if inputs or options["add"] or options["rebuild"]:
+            raise click.UsageError(
+                "--verify only reads the index: leave the documents, --add and --rebuild out"
+            )
+        _verify(options["into"], options)
+        return
     from chunkwise.cli.messages import say, say_skipped, usable_place
     from chunkwise.cli.progress import bytes_of, progress
     from chunkwise.retrieval import index
@@ -78,7 +95,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
             paths, options["strategy"], into=options["into"], model=options["model"], vectors=options["vectors"],
             context=options["context"], language=options["language"], options=load_options(options),
             on_skip=None if options["strict"] else say_skipped, jobs=worker_count(options["jobs"], total),
-            advance=advance, rebuild=options["rebuild"],
+            advance=advance, rebuild=options["rebuild"], keep_others=options["add"],
         )  # fmt: skip
     summary = _summary(made, options["into"], time.monotonic() - began)
     if not options["quiet"]:
@@ -91,6 +108,27 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
         say("there is no document; the index is empty")
     if summary["skipped"] or not summary["documents"]:
         sys.exit(SKIPPED)
+
+
+def _verify(place: str, options: dict[str, Any]) -> None:
+    """What is damaged is an error that says so."""
+    from chunkwise.cli.messages import shown_place
+    from chunkwise.profile.wording import counted
+    from chunkwise.retrieval import open_index
+
+    if "://" in place:
+        raise click.UsageError(
+            "--verify reads a folder; a server keeps watch over its own files: see pg_amcheck"
+        )
+    opened = open_index(place)
+    opened.verify()
+    stats, into = opened.stats(), shown_place(place)
+    if options["as_json"]:
+        told = {"into": into, "sound": True, "documents": stats.documents, "chunks": stats.chunks}
+        click.echo(json.dumps({**told, "bytes": stats.bytes}, ensure_ascii=False))
+    elif not options["quiet"]:
+        held = f"{counted(stats.documents, 'document')}, {counted(stats.chunks, 'chunk')}"
+        click.echo(f"{into}: sound ({held}, {_size(stats.bytes)} read)")
 
 
 def _fetch_weights(options: dict[str, Any]) -> None:

@@ -25,7 +25,9 @@ class _Output(io.FileIO):
             if isinstance(error, BrokenPipeError):
                 raise ReaderLeft(0) from None
             # A full disk, for one.
-            raise ChunkwiseError(f"cannot write to standard output: {error.strerror or error}") from error
+            raise ChunkwiseError(
+                f"cannot write to standard output: {error.strerror or error}"
+            ) from error
 
 
 class _Messages(io.FileIO):

@@ -100,6 +100,8 @@ def command(place: str, words: tuple[str, ...], **options: Any) -> None:
     write = _writer() if options["as_json"] else _shower(index, len(queries) > 1, options["full"])
     for query, hits in _answers(index, queries, only, options):
         write(query, hits)
+        if not hits and not options["quiet"]:
+            _explain(index, query, options["retriever"])
     if skipped:
         sys.exit(SKIPPED)
 
@@ -132,10 +134,25 @@ def _answers(
             advance(len(block), f"{low + len(block):,} of {len(queries):,} questions")
 
 
+def _explain(index: Index, query: Query, retriever: str | None) -> None:
+    """Where words could have found nothing, whatever the documents say: why, and what could."""
+    from chunkwise.cli.messages import say
+    from chunkwise.report.plain_text import one_line
+    from chunkwise.text.terms import why_unfindable
+
+    why = why_unfindable(query.text, index.source.languages)
+    if not why or (retriever or "").startswith("dense"):
+        return
+    instead = "ask by meaning: --retriever dense"
+    if index.settings.vectors == "none":
+        instead = "ask with other words, or make the index with vectors: chunkwise index --rebuild"
+    say(f"nothing found by words for {one_line(query.text, 80)!r}: {why}; {instead}")
+
+
 def _queries(words: tuple[str, ...], file: str | None, skipped: list[str]) -> list[Query]:
     from chunkwise.cli.messages import say_skipped
-    from chunkwise.cli.questions import read_questions
     from chunkwise.core import Query
+    from chunkwise.testsets.questions_file import read_questions
 
     if words and file:
         raise click.UsageError("a question and --queries: give one of them")

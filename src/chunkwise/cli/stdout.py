@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import IO, Generic, TypeVar
 
 from chunkwise.cli.pipes import ReaderLeft
-from chunkwise.core import Chunk
-from chunkwise.output.writers import write_json_lines
+
+T = TypeVar("T")
 
 
-class JsonLines:
-    """Writes chunks; when nobody reads any more and nothing else is written, the run is done."""
+class JsonLines(Generic[T]):
+    """Writes by `write_lines`; when nobody reads any more and nothing else is written, the run is done."""
 
-    def __init__(self, *, alone: bool) -> None:
+    def __init__(self, write_lines: Callable[[IO[str], Iterable[T]], None], *, alone: bool) -> None:
+        self._write_lines = write_lines
         self._alone = alone
         if isinstance(sys.stdout, io.TextIOWrapper):  # JSON is UTF-8, whatever the console is
             sys.stdout.reconfigure(encoding="utf-8")
 
-    def write(self, chunks: Iterable[Chunk]) -> None:
+    def write(self, values: Iterable[T]) -> None:
         try:
-            write_json_lines(sys.stdout, chunks)
+            self._write_lines(sys.stdout, values)
             sys.stdout.flush()
         except ReaderLeft:
             if self._alone:

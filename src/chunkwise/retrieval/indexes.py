@@ -104,11 +104,15 @@ class Index:
         on_skip: OnSkip | None = None,
         jobs: int = 1,
         advance: Advance | None = None,
+        keep_others: bool = False,
     ) -> Changes:
-        """Makes the index one of exactly these documents; what has not changed is not made again."""
+        """Makes the index one of exactly these documents; what has not changed is not made again.
+
+        With `keep_others` they are added, or take the place of their older selves, and all others stay.
+        """
         model = self._model.given if self._model else None
         given = Given(self._strategy, model)
-        reading = Reading(inputs, options, on_skip, jobs, (), advance)
+        reading = Reading(inputs, options, on_skip, jobs, (), advance, keep_others)
         if self.place is None:
             assert isinstance(self.source, EmbeddedIndex)
             self.source, _, self.changes = indexing.into_memory(reading, given, self.source)
@@ -156,16 +160,22 @@ def index(
     advance: Advance | None = None,
     leave_out: Collection[Path] = (),
     rebuild: bool = False,
+    keep_others: bool = False,
     wait: float = lock.WAIT,
 ) -> Index:
     """An index of files, folders, globs and archives (or of documents): in memory, in a folder, on a server.
 
     What is not said is as the index was made before, or as usual: strategy "structure", model "minilm", vectors
     "late", context "none", language "auto". An index that is there is brought up to date: new and changed documents
-    are read, those no longer among the inputs removed. `wait` is for how many seconds another writer is waited for.
+    are read, those no longer among the inputs removed, or kept with `keep_others`. `wait` is for how many seconds
+    another writer is waited for.
     """
+    if rebuild and keep_others:
+        raise InvalidParameter(
+            "rebuild makes the index anew, keep_others keeps what it has; give one of them"
+        )
     given = Given(strategy, model, vectors, context, language, tokenizer)
-    reading = Reading(inputs, options, on_skip, jobs, leave_out, advance)
+    reading = Reading(inputs, options, on_skip, jobs, leave_out, advance, keep_others)
     if into is None:
         source, choice, changes = indexing.into_memory(reading, given)
         return Index(source, choice.model, None, choice.strategy, changes)
@@ -182,7 +192,8 @@ def open_index(
 ) -> Index:
     """An index that is there, in a folder or on a server.
 
-    `model` is needed where it was made with one of your own; so is `strategy`, to bring it up to date.
+    `model` is needed where it was made with one of your own; so is `strategy`, to bring it up to date. What others
+    write to a folder meanwhile is seen once it is opened again; an index on a server sees it with the next question.
     """
     where = _place(place)
     source: EmbeddedIndex | PostgresIndex

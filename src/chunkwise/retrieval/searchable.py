@@ -32,6 +32,16 @@ class FoundChunk(NamedTuple):
     context: str
 
 
+class ChunkTable(NamedTuple):
+    """All chunks of an index, by document and start."""
+
+    document: NDArray[np.int64]
+    """Position among the index's documents."""
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+    tokens: NDArray[np.int64]
+
+
 class Bounds(NamedTuple):
     """Atoms of one document: they tile its text, and their tokens add up."""
 

@@ -35,10 +35,20 @@ class _Before:
 
 
 class Assembly:
-    """Documents in their order; runs of old ones are copied as they lie."""
+    """Documents in their order; runs of old ones are copied as they lie.
 
-    def __init__(self, before: EmbeddedIndex | None, start: Callable[[], Collector]) -> None:
+    Where the others are kept, what is new comes first, then the old ones as they lay: adding nothing changes nothing.
+    """
+
+    def __init__(
+        self,
+        before: EmbeddedIndex | None,
+        start: Callable[[], Collector],
+        *,
+        keep_others: bool = False,
+    ) -> None:
         self._before = before
+        self._staying: list[int] | None = [] if keep_others else None
         self._known = _Before(before)
         self._start = start
         self._collector: Collector | None = None
@@ -70,13 +80,19 @@ class Assembly:
         assert self._before is not None
         assert number is not None
         if _is_same(self._before, number, document):
-            self._carry(number)
+            self._stay(number)
         else:
             self._flush()
             self._copy(number, document)
 
     def leave(self, id: str) -> None:
-        self._carry(self._known.own[id])
+        self._stay(self._known.own[id])
+
+    def _stay(self, number: int) -> None:
+        if self._staying is None:
+            self._carry(number)
+        else:
+            self._staying.append(number)
 
     def _carry(self, number: int) -> None:
         if self._run[1] == number and self._run[0] < number:
@@ -87,6 +103,8 @@ class Assembly:
 
     def finish(self) -> Collector | None:
         """Everything collected; None: it would be the older index again."""
+        for number in sorted(self._staying or ()):
+            self._carry(number)
         before = self._before
         if before and not self._collector and self._run == (0, before.document_count):
             return None

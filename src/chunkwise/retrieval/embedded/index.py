@@ -24,7 +24,7 @@ from chunkwise.retrieval.masks import Table, page_mask
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.record import document_of
 from chunkwise.retrieval.refusals import no_vectors, wrong_size
-from chunkwise.retrieval.searchable import Bounds, FoundChunk
+from chunkwise.retrieval.searchable import Bounds, ChunkTable, FoundChunk
 from chunkwise.retrieval.settings import Settings
 from chunkwise.text.terms import query_terms
 
@@ -141,6 +141,14 @@ class EmbeddedIndex:
     def ids(self) -> list[str]:
         """The ids of all documents, in order."""
         return self._strings("id").all()
+
+    def document_numbers(self) -> list[int]:
+        """The numbers of all documents, in order."""
+        return list(range(self.document_count))
+
+    def chunk_table(self) -> ChunkTable:
+        columns = (self._array(f"chunk.{name}") for name in ("start", "end", "tokens"))
+        return ChunkTable(*(each.astype(np.int64) for each in (self._owner("chunk"), *columns)))
 
     def atoms(self, document: int) -> Bounds:
         low, high = self._array("atom.first")[document : document + 2].tolist()

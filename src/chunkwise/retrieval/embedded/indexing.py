@@ -25,7 +25,11 @@ def into_memory(
 ) -> Made[EmbeddedIndex]:
     """An index that goes with the program."""
     choice = choose(given, before.settings if before else None, reading.advance)
-    assembly = Assembly(before, lambda: _collector(MemorySink(), choice.settings))
+    assembly = Assembly(
+        before,
+        lambda: _collector(MemorySink(), choice.settings),
+        keep_others=reading.keep_others,
+    )
     changes = fill(assembly, reading, choice)
     collected = assembly.finish()
     if collected is None:
@@ -55,7 +59,7 @@ def into_folder(
             made.append(stack.enter_context(Generation(folder, current)))
             return _collector(made[0].sink, choice.settings)
 
-        assembly = Assembly(before, start)
+        assembly = Assembly(before, start, keep_others=reading.keep_others)
         changes = fill(assembly, reading, choice)
         collected = assembly.finish()
         if collected is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple, Protocol
 
 from chunkwise.core import Advance, Document
@@ -12,6 +13,7 @@ from chunkwise.retrieval.making.changes import Changes, Tally
 from chunkwise.retrieval.making.choice import Choice
 from chunkwise.retrieval.making.fingerprint import OnlyNew, fingerprint, heads
 from chunkwise.retrieval.making.gather import Reading, outcomes, renamed
+from chunkwise.retrieval.making.naming import Naming
 from chunkwise.retrieval.making.unread import Unread
 
 _DOCUMENTS = 64
@@ -42,29 +44,36 @@ class Target(Protocol):
 
 
 def fill(target: Target, reading: Reading, choice: Choice) -> Changes:
-    """Makes the index one of exactly the inputs; a source that cannot be read keeps the documents it had."""
+    """Makes the index one of exactly the inputs; a source that cannot be read keeps the documents it had.
+
+    Where the others are to be kept, no document goes.
+    """
     before = target.fingerprints()
     tally = Tally(before)
-    unread = Unread(target.sources)
+    sources = cache(target.sources)
+    unread = Unread(sources)
+    naming = Naming(sources, before.__contains__ if reading.keep_others else unread.has)
     strategy = OnlyNew(choice.strategy, heads(before.values())) if before else choice.strategy
     group = _Group(target, choice, tally, reading.advance)
     for outcome in outcomes(reading, strategy):
         if isinstance(outcome, Chunked):
-            outcome = renamed(outcome, unread.id_of(outcome.document, tally.has))
+            if before and (reading.keep_others or unread):
+                outcome = renamed(outcome, naming.id_of(outcome.document, tally.has))
             group.add(outcome, is_passed_over=bool(before) and not outcome.chunks)
             continue
         if reading.on_skip is None:
             raise outcome
         tally.skipped += 1
-        unread.add(outcome.source)
+        unread.add(outcome)
         reading.on_skip(outcome)
     group.flush()
     if not tally.documents and (before or tally.skipped):
         raise _nothing(tally.skipped, len(before))
     left = [id for id in unread.documents() if not tally.has(id)]
-    for id in left:
-        target.leave(id)
-        tally.add(id, before[id])
+    for id in before if reading.keep_others else left:
+        if not tally.has(id):
+            target.leave(id)
+            tally.add(id, before[id])
     return tally.changes(choice.notes + unread.notes(left))
 
 

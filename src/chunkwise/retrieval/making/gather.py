@@ -29,6 +29,8 @@ class Reading:
     jobs: int = 1
     leave_out: Collection[Path] = ()
     advance: Advance | None = None
+    keep_others: bool = False
+    """Whether documents of the index that are not among the inputs stay."""
 
 
 def outcomes(reading: Reading, strategy: Strategy) -> Iterator[Outcome]:

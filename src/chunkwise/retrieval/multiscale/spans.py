@@ -134,7 +134,8 @@ def _fill(atoms: Atoms, votes: NDArray[np.float64], budget: int) -> NDArray[np.i
             left -= cost
         else:
             missed += 1
-        if left <= 0 or missed > _SPARE:
+        # No sooner: what joins two spans may cost nothing, even when the budget is full.
+        if missed > _SPARE:
             break
     return np.array(sorted(taken), dtype=np.int64)
 

@@ -29,7 +29,7 @@ from chunkwise.retrieval.postgres.stats import read_stats
 from chunkwise.retrieval.postgres.storable import text_of, unpacked
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.record import document_of
-from chunkwise.retrieval.searchable import Bounds, FoundChunk
+from chunkwise.retrieval.searchable import Bounds, ChunkTable, FoundChunk
 from chunkwise.retrieval.settings import Settings
 from chunkwise.retrieval.stats import Stats
 
@@ -175,6 +175,15 @@ class PostgresIndex:
                 self._session.names("select number from {documents} order by number")
             )
             return [int(row[0]) for row in rows]
+
+    def chunk_table(self) -> ChunkTable:
+        with self._session.reading() as connection:
+            rows = connection.cursor(binary=True).execute(
+                self._session.names("select document, start, stop, tokens from {chunks} order by number")
+            )
+            found = np.array(rows.fetchall(), np.int64).reshape(-1, 4)
+        known = np.array(self.document_numbers(), np.int64)
+        return ChunkTable(known.searchsorted(found[:, 0]), found[:, 1], found[:, 2], found[:, 3])
 
     def fingerprints(self) -> dict[str, str]:
         """Of all documents, by id."""

@@ -21,6 +21,8 @@ def into_postgres(
     """A knowledge base on a server: a new one, or the one that is there brought up to date."""
     place = address(url)
     with writing(place, wait) as writer:
+        if reading.keep_others and not rebuild:
+            writer.check_format()
         choice = choose(given, None if rebuild else writer.settings, reading.advance)
         changes = fill(writer.start(choice.settings, anew=rebuild), reading, choice)
     return Made(PostgresIndex(place), choice, changes)

@@ -32,6 +32,11 @@ class Writer:
         self._connection = connection
         self._place = place
 
+    def check_format(self) -> None:
+        """Where documents are to be kept: those of an older version cannot be."""
+        if self._before is not None:
+            check_format(self._before, self._place)
+
     def start(self, settings: Settings, *, anew: bool = False) -> Update:
         """With `anew`, or with other settings than before, nothing is carried over."""
         version: Version = ()

@@ -29,7 +29,8 @@ def fill(reader: Reader, places: Iterable[Place], budget: int, most: int | None 
     """Places in their order until the budget is spent; each shows only what none before it showed.
 
     The one that does not fit any more ends with a sentence; only if it is the very first and its first sentence is
-    too long, between two tokens. The sizes of all texts, each counted by itself, never add up to more than `budget`.
+    too long, between two tokens, and never inside what a reader sees as one character. The sizes of all texts, each
+    counted by itself, never add up to more than `budget`.
     """
     taken: dict[int, list[Span]] = {}
     found: list[Place] = []
@@ -71,7 +72,9 @@ def _new_parts(text: str, place: Place, taken: list[Span]) -> list[Span]:
 
 def _trimmed(text: str, span: Span) -> Span:
     inside = text[span.start : span.end]
-    start = span.end - len(inside.lstrip())
+    blank = len(inside) - len(inside.lstrip())
+    # A mark may stand on the last of the blanks.
+    start = span.start + Graphemes(Characters(inside[: blank + 1])).floor(blank)
     return Span(start, max(start, span.start + len(inside.rstrip())))
 
 
@@ -115,14 +118,12 @@ def _end_within(reader: Reader, document: int, part: Span, left: int, first: boo
 
 
 def _token_edge(reader: Reader, document: int, part: Span, left: int) -> int:
-    """The furthest token edge within the budget, if it can be no grapheme's middle; the start where there is none."""
+    """The furthest token edge within the budget that is no grapheme's middle; the start where there is none."""
     # A line of a gigabyte need not be read to its end for a few tokens.
     stop = min(part.end, part.start + _LONGEST_TOKEN * (left + 1))
     text = reader.text(document)[part.start : stop]
     edges = np.unique(reader.tokenizer.offsets(text)[1 : left + 1])
-    whole = Graphemes(Characters(text)).keep(edges)
-    for candidates in (whole, edges):
-        for edge in candidates[::-1].tolist():
-            if reader.count(document, part.start, part.start + edge) <= left:
-                return part.start + edge
+    for edge in Graphemes(Characters(text)).keep(edges)[::-1].tolist():
+        if reader.count(document, part.start, part.start + edge) <= left:
+            return part.start + edge
     return part.start

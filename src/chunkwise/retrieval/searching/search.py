@@ -47,7 +47,7 @@ def search(
             f"only is {only!r}; a Filter is needed, such as Filter(documents='handbook/*')"
         )
     wanted = Wanted(k, budget, neighbours, mmr, _reranker(rerank))
-    chosen = get_retriever(retriever or _usual(source, wanted))
+    chosen = get_retriever(retriever or usual_retriever(source, wanted))
     answers: list[list[Hit]] = [[] for _ in texts]
     asked = [at for at, text in enumerate(texts) if text.strip()]
     questions = Questions([texts[at] for at in asked], source.settings, embedder)
@@ -99,7 +99,7 @@ def _reranker(rerank: str | Reranker | None) -> Reranker | None:
     return get_reranker(rerank)
 
 
-def _usual(source: Searchable, wanted: Wanted) -> str:
+def usual_retriever(source: Searchable, wanted: Wanted) -> str:
     """What suits the index and what is wanted of it."""
     vectors = source.settings.vectors
     # Chunks embedded each by itself leave nothing to make the vectors of other sizes from.
