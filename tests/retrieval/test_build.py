@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tiny_embedder import Tiny, WholeTexts
 
-from chunkwise import Document, get_strategy
+from chunkwise import Block, Document, get_strategy
 from chunkwise.hostile import hostile_documents
 from chunkwise.pipeline import Chunked
 from chunkwise.retrieval.embedded.encode import encode
@@ -213,3 +214,7 @@ def test_a_document_comes_back_as_it_was() -> None:
         "id", "Text.", "A title", "a/source", "pdf", "", {"by": ["me", 1, None]}, None, (0, 2)
     )
     assert document_of("id", record_of(document), "Text.", (0, 2)) == document
+    blocks = (Block("heading", 0, 2, 1), Block("item", 2, 4, 0, 3), Block("row", 4, 5))
+    for declared in (blocks, ()):
+        laid_out = replace(document, blocks=declared)
+        assert document_of("id", record_of(laid_out), "Text.", (0, 2)) == laid_out

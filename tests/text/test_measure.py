@@ -2,12 +2,14 @@
 
 import random
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nasty_text import NASTY, PIECES
 
 from chunkwise.text.measure import Measure, measure_of
+from chunkwise.text.openai_tokenizer import OpenAITokenizer
 from chunkwise.text.tokenizers import TokenizerLike, get_tokenizer
 
 NAMED = ["o200k_base", "cl100k_base", "words", "characters"]
@@ -47,6 +49,51 @@ def test_the_count_of_every_span_of_a_nasty_text(tokenizer: str, text: str) -> N
         if sizes.count(start, end) != sizes.tokenizer.count(text[start:end])
     ]
     assert wrong == []
+
+
+SEAMS = [
+    "abcdefghijklmnopqrstuvwxyz", "abcdeABCDE", "stmdlrveSTLRVE'", "ab'sll漢ʰ\u0301AB", "ACGT漢a",
+    "--=*#.,;:!?()[]{}a ", "-=*#'/\n a.", "aA1-' ",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("tokenizer", ["o200k_base", "cl100k_base"])
+@pytest.mark.parametrize("letters", SEAMS)
+def test_spans_between_tokens_inside_words_and_runs_of_signs(tokenizer: str, letters: str) -> None:
+    rng = random.Random(letters)
+    for _ in range(40):
+        text = "".join(rng.choices(letters, k=rng.randint(5, 120)))
+        sizes = measure(text, tokenizer)
+        cuts = [*sizes.starts.tolist(), len(text)]
+        for _ in range(40):
+            start, end = sorted((rng.choice(cuts), rng.choice(cuts)))
+            assert sizes.count(start, end) == sizes.tokenizer.count(text[start:end]), (
+                text,
+                start,
+                end,
+            )
+            stop, size = sizes.fill(start, rng.randint(1, 30))
+            assert size == sizes.tokenizer.count(text[start:stop]), (text, start, stop)
+
+
+def test_a_long_word_is_not_counted_again_between_two_of_its_tokens(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = "".join(random.Random(3).choices("abcdefghijklmnopqrstuvwxyz", k=5000))
+    sizes = measure(text, "o200k_base")
+    start, end = sizes.starts[[500, 900]].tolist()
+    monkeypatch.delattr(OpenAITokenizer, "count")
+    assert sizes.count(start, end) == 400
+    assert sizes.fill(start, 400) == (end, 400)
+
+
+@pytest.mark.parametrize("tokenizer", NAMED)
+@settings(max_examples=100, deadline=None)
+@given(NASTY, st.integers(1, 20))
+def test_reaches_of_all_positions(tokenizer: str, text: str, limit: int) -> None:
+    sizes = measure(text, tokenizer)
+    every = np.arange(len(text) + 1)
+    assert sizes.reaches(every, limit).tolist() == [sizes.reach(p, limit) for p in every.tolist()]
 
 
 @pytest.mark.parametrize("tokenizer", NAMED)

@@ -61,7 +61,8 @@ class LiteralCuts:
         return [
             (separator, 0 if separator[0].isspace() else len(separator.rstrip()))
             for separator in self._given
-            if separator in self._text
+            # One character that is not there is noticed much sooner than several.
+            if all(char in self._text for char in separator) and separator in self._text
         ]
 
     def last(self, low: int, high: int) -> int:

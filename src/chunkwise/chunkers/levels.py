@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from chunkwise.chunkers.cuts import ArrayCuts, Cuts
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.characters import SPACE
+from chunkwise.text.merge import merged
 
 
 def sentence_levels(document: Analyzed) -> list[Cuts]:
@@ -42,11 +43,14 @@ def glued(document: Analyzed, starts: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _behind(document: Analyzed, signs: str) -> NDArray[np.int64]:
     """Positions behind one of the signs where white space follows; the full-width ones need none."""
-    points = document.characters.points
-    found = np.zeros(len(points) + 1, dtype=np.bool_)
+    points, kinds = document.characters.points, document.characters.kinds
+    found = [np.zeros(0, dtype=np.int64)]
     for sign in signs:
-        behind = points == ord(sign)
+        if sign not in document.text:
+            continue
+        behind = np.flatnonzero(points == ord(sign)) + 1
         if ord(sign) < 128:
-            behind[:-1] &= document.characters.are(SPACE)[1:]
-        found[1:] |= behind
-    return document.graphemes.keep(np.flatnonzero(found))
+            inside = behind[behind < len(points)]
+            behind = inside[kinds[inside] & np.uint16(SPACE) != 0]
+        found.append(behind)
+    return document.graphemes.keep(merged(*found))

@@ -6,13 +6,19 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from chunkwise.chunkers.cuts import NONE, Cuts, GraphemeCuts
 from chunkwise.core import Piece
 from chunkwise.text.analysis import Analyzed
+from chunkwise.text.characters import SPACE
 from chunkwise.text.measure import Measure
 
 _SOLID = re.compile(r"\S")
 _DEEPEST_INDENT = 200
+_SHORT_GAP = 4
+"""White space behind most paragraphs; longer gaps are looked at one by one."""
 
 
 class _Frame(NamedTuple):
@@ -46,6 +52,7 @@ class Packer:
         overlap_cuts: Cuts | None = None,
     ) -> None:
         self._text = document.text
+        self._characters = document.characters
         self._graphemes = document.graphemes
         self._measure = measure
         self._limit = limit
@@ -78,6 +85,36 @@ class Packer:
                 frames[-1] = _Frame(frame.end, frame.level, stop)
                 frames.append(_Frame(stop, self._next_level(frame.level, fresh, stop), fresh))
         return self._pieces[done:]
+
+    def pack_each(self, starts: NDArray[np.int64], floors: NDArray[np.int64]) -> list[Piece]:
+        """Chunks of all stretches that these starts part, each with its floor: what fits is taken whole."""
+        done = len(self._pieces)
+        ends = np.append(starts[1:], len(self._text))
+        stops, fits = self._whole(starts, ends)
+        columns = (starts, ends, stops, fits, floors)
+        for start, end, stop, fit, floor in zip(*(c.tolist() for c in columns), strict=True):
+            size = self._measure.count(start, stop) if fit else 0
+            if fit and size <= self._limit:
+                self._emit(start, stop, size)
+            else:
+                self.pack(start, end, floor)
+        return self._pieces[done:]
+
+    def _whole(
+        self, starts: NDArray[np.int64], ends: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Where stretches end without white space, and which of them `pack` would take whole at once."""
+        if self._overlap_from is not None or self._keeps_indent:
+            return ends, np.zeros(len(ends), dtype=np.bool_)
+        kinds, space = self._characters.kinds, np.uint16(SPACE)
+        stops = ends
+        for _ in range(_SHORT_GAP):
+            stops = np.maximum(stops - (kinds[stops - 1] & space != 0), starts + 1)
+        fits = (kinds[starts] & space == 0) & (kinds[stops - 1] & space == 0)
+        fits &= self._measure.reaches(starts, self._limit) >= ends
+        sure = np.flatnonzero(fits)
+        fits[sure] = np.isin(stops[sure], self._graphemes.keep(stops[sure]), kind="sort")
+        return stops, fits
 
     def _next_level(self, level: int, fresh: int, stop: int) -> int:
         """The next level that has a cut in this stretch; the last one always has."""
@@ -173,4 +210,7 @@ class Packer:
     def _trimmed(self, start: int, end: int) -> int:
         if not self._text[end - 1].isspace():
             return end
-        return self._graphemes.ceil(start + len(self._text[start:end].rstrip()))
+        end -= 1
+        if self._text[end - 1].isspace():  # more than one, and who knows how many
+            end = start + len(self._text[start:end].rstrip())
+        return self._graphemes.ceil(end)

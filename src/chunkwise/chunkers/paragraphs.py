@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from chunkwise.chunkers.cuts import ArrayCuts
 from chunkwise.chunkers.levels import clause_levels, glued, sentence_levels
@@ -32,10 +31,7 @@ class Paragraphs(Sized):
             nested=True,
             overlap_cuts=sentences[1],
         )
-        starts = [0] if self.merge else whole.positions.tolist()
-        sections = document.sections.start
-        pieces: list[Piece] = []
-        for start, end in pairwise([*starts, len(document.text)]):
-            section = int(sections[int(sections.searchsorted(start, "right")) - 1])
-            pieces.extend(packer.pack(start, end, floor=section))
+        starts = whole.positions[:1] if self.merge else whole.positions
+        sections = document.sections
+        pieces = packer.pack_each(starts, sections.start[sections.at(starts)])
         return self.without_crumbs(document, pieces)

@@ -33,7 +33,7 @@ def line(console: Console, text: str, style: str = "", *, wrap: bool = True) -> 
 
     # Text objects are shown as they are: no markup, no emoji codes, no highlighting.
     shown = Text(text, style=style, no_wrap=not wrap, overflow="fold" if wrap else "ellipsis")
-    console.print(Padding(shown, (0, 0, 0, 2)))
+    console.print(Padding(shown, (0, 0, 0, 2), expand=False))
 
 
 def plain_table(*columns: str, left: int = 1) -> Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from chunkwise.core import Document
+from chunkwise.core import BLOCK_KINDS, Block, Document
 from chunkwise.errors import InvalidParameter
 
 
@@ -17,12 +17,26 @@ def record_of(document: Document) -> str:
         "language": document.language,
     }
     metadata = {key: _plain(document, key, value) for key, value in document.metadata.items()}
-    return json.dumps({**known, "metadata": metadata}, ensure_ascii=True)
+    layout = {} if document.blocks is None else {"blocks": _numbers(document.blocks)}
+    return json.dumps({**known, "metadata": metadata, **layout}, ensure_ascii=True)
 
 
 def document_of(id: str, record: str, text: str, pages: tuple[int, ...]) -> Document:
-    """The document again; its layout is not kept, the index has what was made of it."""
-    return Document(id, text, **json.loads(record), pages=pages)
+    """The document again, with the layout its format declared."""
+    known = json.loads(record)
+    numbers = known.pop("blocks", None)
+    blocks = None if numbers is None else _blocks(numbers)
+    return Document(id, text, **known, blocks=blocks, pages=pages)
+
+
+def _numbers(blocks: tuple[Block, ...]) -> list[int]:
+    """One row a block, all in one list: it is read much faster than many small ones."""
+    return [number for kind, *rest in blocks for number in (BLOCK_KINDS.index(kind), *rest)]
+
+
+def _blocks(numbers: list[int]) -> tuple[Block, ...]:
+    rows = zip(*[iter(numbers)] * 5, strict=True)
+    return tuple(Block(BLOCK_KINDS[kind], *rest) for kind, *rest in rows)
 
 
 def _plain(document: Document, key: object, value: object) -> object:

@@ -19,7 +19,17 @@ ProblemKind = Literal[
     "not_found",
     "ambiguous",
     "no_references",
+    "overlapping",
+    "same_text_elsewhere",
+    "long_reference",
+    "short_reference",
+    "similar_question",
 ]
+
+REMARKS: frozenset[ProblemKind] = frozenset(
+    ("overlapping", "same_text_elsewhere", "long_reference", "short_reference", "similar_question")
+)
+"""Worth a look, and not wrong."""
 
 
 class Quote(NamedTuple):
@@ -28,6 +38,13 @@ class Quote(NamedTuple):
     text: str
     document: str = ""
     """The document it is said to stand in, by whatever name; empty: any."""
+
+
+class LabelledQuote(NamedTuple):
+    """A passage given as text that a person has judged."""
+
+    quote: Quote
+    relevant: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +59,12 @@ class Draft:
     """Each becomes a reference when it is found."""
     texts: tuple[str, ...] = ()
     """What the file says stands at each of the query's references, in their order; empty: it does not say."""
+    alternative_texts: tuple[tuple[str, ...], ...] = ()
+    """The same of the alternatives of each reference, where the file says something of any."""
+    labelled_quotes: tuple[LabelledQuote, ...] = ()
+    """Each becomes a label at every place where it is found."""
+    label_texts: tuple[str, ...] = ()
+    """What the file says stands at each of the query's labels; empty: it does not say."""
 
 
 class Unreadable(NamedTuple):

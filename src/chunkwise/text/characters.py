@@ -24,9 +24,9 @@ CLOSER = 256
 """Belongs to the sentence it follows: closing quotes and brackets."""
 OPENER = 512
 MARK = 1024
-"""Joins what stands before it in one grapheme cluster, always."""
+"""Joins what stands before it in one grapheme cluster, unless that is a control character."""
 JOINER = 8192
-"""May join what follows it: emoji joiners, jamo, viramas; settled by `graphemes`."""
+"""May join what follows it: emoji joiners, jamo, signs before a number; settled by `clusters`."""
 IDEOGRAPH = 2048
 """Is a word by itself: Han, kana."""
 NEWLINE = 4096
@@ -41,7 +41,6 @@ _JOINERS = regex.compile(r"[\p{GCB=ZWJ}\p{GCB=Prepend}\p{GCB=L}\p{GCB=V}\p{GCB=T
 _MARKS = regex.compile(r"[\p{GCB=Extend}\p{GCB=SpacingMark}]")
 SURROGATE = re.compile("[\ud800-\udfff]")
 """Half a surrogate pair: text Python can hold and no encoder takes."""
-_VIRAMA = 9  # the combining class of signs that tie two consonants together
 _IDEOGRAPH = regex.compile(r"[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]")
 
 # Filled as characters are met: asking Unicode about all 1.1 million takes longer than most documents.
@@ -71,7 +70,7 @@ def _classify(point: int) -> int:
     if char == ".":
         kind |= FULL_STOP
     if point > 0x7F:
-        if _JOINERS.match(char) or unicodedata.combining(char) == _VIRAMA:
+        if _JOINERS.match(char):
             kind |= JOINER
         elif _MARKS.match(char):
             kind |= MARK
@@ -86,6 +85,13 @@ def kind_of(char: str) -> int:
     if not _table[point]:
         _learn([point])
     return int(_table[point])
+
+
+def distinct(points: NDArray[np.uint32]) -> list[int]:
+    """Each code point once, in order."""
+    met = np.zeros(0x110000, dtype=np.bool_)  # marks are set quicker than millions are sorted
+    met[points] = True
+    return met.nonzero()[0].tolist()
 
 
 def _learn(points: list[int]) -> None:
@@ -107,9 +113,8 @@ class Characters:
     @cached_property
     def kinds(self) -> NDArray[np.uint16]:
         kinds = _table.take(self.points)
-        unknown = self.points[kinds == 0]
-        if len(unknown):
-            _learn(np.unique(unknown).tolist())
+        if not kinds.all():
+            _learn(distinct(self.points[kinds == 0]))
             kinds = _table.take(self.points)
         return kinds
 

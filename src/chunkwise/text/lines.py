@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.text.characters import NEWLINE, Characters
+from chunkwise.text.characters import NEWLINE, SPACE, Characters
 
 _TAB_WIDTH = 4
 
@@ -35,7 +35,11 @@ class Lines:
     @cached_property
     def first(self) -> NDArray[np.int64]:
         """Position of each line's first character that is no white space or mark; its end if it is blank."""
-        first = np.minimum(self.characters.next_solid(self.start), self.end)
+        # Most lines start with something solid or are empty; only the others are searched.
+        first = self.start.copy()
+        kinds = self.characters.kinds
+        spaced = np.flatnonzero((kinds[self.start] & np.uint16(SPACE) != 0) & (first < self.end))
+        first[spaced] = np.minimum(self.characters.next_solid(first[spaced]), self.end[spaced])
         if self._marked:
             first[0] = min(int(self.characters.next_solid(np.array([1]))[0]), int(self.end[0]))
         return first

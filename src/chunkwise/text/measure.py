@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +16,24 @@ _LOOK = 64
 """How far from a span's edge a restart is sought; without one the whole span is counted."""
 
 
+@runtime_checkable
+class _Seamed(Protocol):
+    """A tokenizer that knows more places to cut at than those where it restarts."""
+
+    @property
+    def seam(self) -> re.Pattern[str]:
+        """Matches between two ASCII characters where a cut between two tokens changes neither side."""
+
+
 class Measure:
     """Token counts of spans, exactly as the tokenizer counts the span's text by itself."""
 
     def __init__(self, text: str, tokenizer: Tokenizer) -> None:
         self.text = text
         self.tokenizer = tokenizer
+        self._seam = tokenizer.seam if isinstance(tokenizer, _Seamed) else None
         self._asked = self._answer = 0
+        self._counted = (-1, -1, 0)
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:
@@ -37,6 +50,11 @@ class Measure:
         index = self.before(start) + limit
         return int(self.starts[index]) if index < len(self.starts) else len(self.text)
 
+    def reaches(self, starts: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
+        """`reach` from each of many starts."""
+        index = self.starts.searchsorted(starts) + limit
+        return np.append(self.starts, len(self.text))[np.minimum(index, len(self.starts))]
+
     def fill(self, start: int, limit: int) -> tuple[int, int]:
         """`reach`, and the exact size of the span up to it."""
         index = self.before(start)
@@ -44,16 +62,11 @@ class Measure:
         if stop >= len(self.starts):
             return len(self.text), self.count(start, len(self.text))
         end = int(self.starts[stop])
-        restart = self.tokenizer.restart
-        clean = (
-            restart is not None
-            and restart.match(self.text, start)
-            and restart.match(self.text, end)
-        )
         # Nothing is to be counted where the text can be cut at both ends without changing a token.
         if self.starts[stop - 1] < end:
+            clean = self._is_clean(start)  # first, since its answer is the one remembered
             self._asked, self._answer = end, stop
-            if clean:
+            if clean and self._is_clean(end):
                 return end, limit
         return end, self.count(start, end)
 
@@ -66,13 +79,18 @@ class Measure:
 
     def count(self, start: int, end: int) -> int:
         """Tokens of `text[start:end]`, equal to `tokenizer.count` of that text."""
-        restart = self.tokenizer.restart
-        if restart is None:
+        counted = self._counted  # a window is asked about again before it is made smaller
+        if counted[:2] != (start, end):
+            counted = self._counted = start, end, self._count(start, end)
+        return counted[2]
+
+    def _count(self, start: int, end: int) -> int:
+        if self.tokenizer.restart is None:
             return self.tokenizer.count(self.text[start:end])
-        clean = start == 0 or restart.match(self.text, start)
+        clean = start == 0 or self._is_clean(start)
         head = start if clean else self._restart_behind(start, end)
-        tail = end if end == len(self.text) else self._restart_before(head, end)
-        if head < 0 or tail < 0:
+        tail = -1 if head < 0 else end if end == len(self.text) else self._restart_before(head, end)
+        if tail < 0:
             return self.tokenizer.count(self.text[start:end])
         total = -self.before(head)  # first, since it is the one remembered
         total += self.before(tail)
@@ -81,6 +99,18 @@ class Measure:
         if tail < end:
             total += self.tokenizer.count(self.text[tail:end])
         return total
+
+    def _is_clean(self, position: int) -> bool:
+        """Whether a cut inside the text at this position changes no token on either side."""
+        restart = self.tokenizer.restart
+        if restart is None:
+            return False
+        if restart.match(self.text, position):
+            return True
+        if self._seam is None or not self._seam.match(self.text, position):
+            return False
+        index = self.before(position)
+        return index < len(self.starts) and int(self.starts[index]) == position
 
     def _restart_behind(self, start: int, end: int) -> int:
         """A restart soon behind the start, or -1."""
@@ -94,9 +124,9 @@ class Measure:
         return match.start() if match else -1
 
     def _restart_before(self, start: int, end: int) -> int:
-        """The end if it is a restart, else one soon before it, or -1."""
+        """The end if it is a clean cut, else a restart soon before it, or -1."""
         assert self.tokenizer.restart is not None
-        if self.tokenizer.restart.match(self.text, end):
+        if self._is_clean(end):
             return end
         low = max(start, end - _LOOK)
         space = self.text.rfind(" ", low, end)
@@ -116,6 +146,9 @@ class CodePointMeasure(Measure):
 
     def reach(self, start: int, limit: int) -> int:
         return min(start + limit, len(self.text))
+
+    def reaches(self, starts: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
+        return np.minimum(starts + limit, len(self.text))
 
     def fill(self, start: int, limit: int) -> tuple[int, int]:
         end = self.reach(start, limit)

@@ -17,9 +17,12 @@ from numpy.typing import NDArray
 
 from chunkwise.text.characters import SURROGATE
 from chunkwise.text.known_words import KnownWords
+from chunkwise.text.token_windows import token_starts
 
 _SHORT = 2000
 """Shorter texts are encoded as they are: nothing is gained by looking for words in them."""
+_BLOCK = 1 << 16
+"""Bytes looked at together: what is computed for them stays in the processor's cache."""
 
 # Both split a text by a regular expression before merging bytes, and merge nothing across. Its
 # alternatives look ahead only within white space, so a piece always starts at a space that follows
@@ -29,6 +32,14 @@ _SHORT = 2000
 _RESTART = re.compile(
     r"(?<=\S)(?= )|(?<=[\r\n])(?=[^\s/])"
     r"|(?<=[^\W_])(?=[\r\n!-&(-/:-@\[-`{-~‘’“”–—…«»。，、；：！？）」』])"
+)
+
+# Tokens that follow each other within a piece stay the same whatever stands before and behind them,
+# as long as the piece still starts or ends at one of them. So it does among letters, the last before
+# the cut a small one (capitals may go with what follows them) and no contraction near; and among
+# signs, if no letter follows at once that the first of them would be taken in with.
+_SEAM = re.compile(
+    r"(?<=[A-Za-z]{2}[a-z])(?=[A-Za-z])|(?<=[!-&(-.:-@\[-`{-~])(?=[!-&(-.:-@\[-`{-~]{2})"
 )
 
 
@@ -61,10 +72,24 @@ def _token_bytes(name: str) -> NDArray[np.int32]:
     return lengths
 
 
+def _characters_at(data: bytes, positions: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The character each of the sorted bytes belongs to: as many leading bytes as there are up to it, less one."""
+    values = np.frombuffer(data, dtype=np.uint8)
+    found = np.empty_like(positions)
+    before, low = -1, 0
+    for start in range(0, len(values), _BLOCK):
+        leading = np.cumsum((values[start : start + _BLOCK] & 0xC0) != 0x80, dtype=np.int64)
+        high = int(positions.searchsorted(start + _BLOCK))
+        found[low:high] = leading.take(positions[low:high] - start) + before
+        before, low = before + int(leading[-1]), high
+    return found
+
+
 class OpenAITokenizer:
     """Byte-pair encoding; text such as `<|endoftext|>` is text."""
 
     restart = _RESTART
+    seam = _SEAM
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -86,11 +111,12 @@ class OpenAITokenizer:
         starts = self._byte_starts(data) if len(data) < _SHORT else self._words.starts(data)
         if len(data) == len(text):
             return starts
-        # A byte's character is the number of leading bytes up to it, less one.
-        leading = (np.frombuffer(data, dtype=np.uint8) & 0xC0) != 0x80
-        return np.cumsum(leading, dtype=np.int64).take(starts) - 1
+        return _characters_at(data, starts)
 
     def _byte_starts(self, data: bytes) -> NDArray[np.int64]:
+        return token_starts(data, self._encoded)
+
+    def _encoded(self, data: bytes) -> NDArray[np.int64]:
         ids = self._encoding.encode(data.decode())
         lengths = _token_bytes(self.name).take(np.frombuffer(array("I", ids), np.uint32))
         starts = np.zeros(len(lengths) + 1, dtype=np.int64)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from itertools import pairwise, product
 from typing import NamedTuple
 
 import numpy as np
@@ -35,6 +35,24 @@ _RUNNING_LINES = 4
 _DIGITS = re.compile(r"\d+")
 _ENDS_SENTENCE = frozenset('.!?…。！？"”’»)')
 _ENDS_TEXT = frozenset(".,;:")
+_LOOK_FOR_SMALL = 4
+"""Characters of a line among which a small one shows that it is not in capitals."""
+
+
+def _openings() -> NDArray[np.bool_]:
+    """For the first two characters of a line whether a named or numbered heading may open with them."""
+    known = np.zeros((129, 129), dtype=np.bool_)  # the last of each stands for all beyond ASCII
+    known[128, :] = known[:, 128] = True  # where letters have odd cases
+    known[ord("0") : ord("9") + 1] = True
+    for word in "bo pa vo te bu li ch le ca ac ka se ar ap an sc ex ab".split():
+        for first, second in product(*zip(word, word.upper(), strict=True)):
+            known[ord(first), ord(second)] = True
+    for first, second in product("IVXLC", "IVXLC.)"):
+        known[ord(first), ord(second)] = True
+    return known
+
+
+_OPENINGS = _openings()
 
 
 class _Found(NamedTuple):
@@ -61,7 +79,8 @@ def heading_levels(lines: Lines, *, dense: bool, pages: Sequence[int] = ()) -> N
         tight &= size < _short(size[~blank], _NARROWEST if dense else _NARROWEST_BEHIND_BLANK)
     wrapped = lines.head_is(LOWER)
     tight[:-1] &= ~wrapped[1:]
-    candidates = np.flatnonzero(~blank & (size <= _LONGEST) & (alone | tight)).tolist()
+    candidates = np.flatnonzero(~blank & (size <= _LONGEST) & (alone | tight))
+    candidates = candidates[_may_be_headings(lines, candidates)].tolist()
     if not candidates:
         return levels
     running, page_starts = _running(lines, pages)
@@ -84,6 +103,18 @@ def heading_levels(lines: Lines, *, dense: bool, pages: Sequence[int] = ()) -> N
         levels[heading.line] = heading.level
     _nest_titles(lines, levels)
     return levels
+
+
+def _may_be_headings(lines: Lines, which: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether lines open like headings: many lines of dialogue stand alone, and few need to be read."""
+    opens = _OPENINGS[np.minimum(lines.head[which], 128), np.minimum(lines.at(1)[which], 128)]
+    opens |= which == 0  # a byte order mark may stand before its head
+    kinds, first, end = lines.characters.kinds, lines.first[which], lines.end[which]
+    loud = np.ones(len(which), dtype=np.bool_)
+    for offset in range(_LOOK_FOR_SMALL):
+        where = np.minimum(first + offset, end - 1)
+        loud &= kinds[where] & np.uint16(LOWER) == 0
+    return opens | loud
 
 
 def _short(sizes: NDArray[np.int64], at_least: int) -> float:
@@ -136,7 +167,7 @@ def _without_lists(lines: Lines, found: list[_Found], *, dense: bool) -> list[_F
     numbers_below = {heading.number[0] for heading in found if heading.depth > 1}
     dropped: set[int] = set()
     numbered = [heading for heading in found if heading.depth]
-    for one, other in itertools.pairwise(numbered):
+    for one, other in pairwise(numbered):
         touching = other.line == one.line + 1
         if other.depth > one.depth or not (touching or one.depth == other.depth == 1):
             continue
@@ -179,9 +210,14 @@ def _numbered_again(lines: Lines, line: int) -> bool:
 
 def _nest_titles(lines: Lines, levels: NDArray[np.int64]) -> None:
     """A title that follows "CHAPTER I" with nothing between them is that chapter's: one level below."""
-    for line, following in itertools.pairwise(np.flatnonzero(levels).tolist()):
+    headings, solid = np.flatnonzero(levels), np.flatnonzero(~lines.blank)
+    follows = np.append(solid, -1)[solid.searchsorted(headings, "right")][:-1]
+    touching = np.flatnonzero(follows == headings[1:])
+    for line, following in zip(
+        headings[touching].tolist(), headings[touching + 1].tolist(), strict=True
+    ):
         level = int(levels[line])
-        if levels[following] > level or not lines.blank[line + 1 : following].all():
+        if levels[following] > level:
             continue
         title = lines.text(following).strip()
         if not division(lines.text(line).strip()) or division(title):

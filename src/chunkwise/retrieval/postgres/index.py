@@ -179,7 +179,9 @@ class PostgresIndex:
     def chunk_table(self) -> ChunkTable:
         with self._session.reading() as connection:
             rows = connection.cursor(binary=True).execute(
-                self._session.names("select document, start, stop, tokens from {chunks} order by number")
+                self._session.names(
+                    "select document, start, stop, tokens from {chunks} order by number"
+                )
             )
             found = np.array(rows.fetchall(), np.int64).reshape(-1, 4)
         known = np.array(self.document_numbers(), np.int64)

@@ -1,0 +1,226 @@
+"""`chunkwise evaluate`."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from chunkwise.cli.inputs import (
+    SKIPPED,
+    check_outputs,
+    document_options,
+    jobs_option,
+    load_options,
+    worker_count,
+)
+
+if TYPE_CHECKING:
+    from chunkwise.core import Advance, Document
+    from chunkwise.evaluation.results import Results
+
+NOT_REACHED = 4
+"""Exit status when a figure is not what `--at-least` or `--at-most` asks for."""
+
+_EXAMPLES = """
+\b
+Examples:
+  chunkwise evaluate handbook/ --test-queries queries.json                    # the usual chunks and search, all metrics
+  chunkwise evaluate handbook/ --test-queries queries.json -s "sentences(max_tokens=200)" --output results.json
+  chunkwise evaluate kb --test-queries queries.json --metrics retrieval_precision,boundary_issues -k 5
+  chunkwise evaluate kb --test-queries queries.json --retriever multiscale --budget 1000 --report page.html
+  chunkwise evaluate --hits theirs.jsonl --documents handbook/ --test-queries queries.json
+  chunkwise evaluate handbook/ --chunks langchain.jsonl --test-queries queries.json
+  chunkwise evaluate kb --test-queries queries.json --at-least recall@5=0.8 --at-most boundary_issues=0.1   # for CI
+\b
+Then: chunkwise compare before.json after.json
+\b
+Exit status: 0 evaluated, 3 something was left out (each with a line on stderr), 4 a figure is not as asked for,
+1 an error, 2 wrong usage or value.
+"""
+
+
+@click.command("evaluate", epilog=_EXAMPLES)
+@click.option("--test-queries", "--queries", metavar="FILE", required=True,
+              help="Questions with references: JSON, SQuAD, BEIR, TREC, Chroma, Ragas, AutoRAG …")  # fmt: skip
+@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+              help="Keep the results: JSON with every question's scores.")  # fmt: skip
+@click.option("--report", type=click.Path(path_type=Path, dir_okay=False), metavar="PAGE",
+              help="Draw the results: one HTML page.")  # fmt: skip
+@click.option("--metrics", default="all", show_default=True, metavar="NAMES",
+              help="Metrics or groups, with commas: retrieval, retrieval_precision, completeness, boundary_issues, "
+              "citation_accuracy, answers, chroma, recall@10, recall@500t …")  # fmt: skip
+@click.option("-s", "--strategy", metavar="SPEC", show_default="structure",
+              help='How documents are cut: "name(parameter=value, …)"; see `chunkwise strategies`.')  # fmt: skip
+@click.option("--retriever", metavar="SPEC", show_default="multiscale with a budget, else hybrid",
+              help="bm25, dense, hybrid, multiscale; parameters in brackets.")  # fmt: skip
+@click.option("-k", "count", type=click.IntRange(1), default=5, show_default=True, metavar="N",
+              help="Hits a question.")  # fmt: skip
+@click.option("--budget", type=click.IntRange(1), metavar="TOKENS",
+              help="Instead: as many hits as fit into so many tokens.")  # fmt: skip
+@click.option("--neighbours", type=click.IntRange(0), default=0, metavar="N",
+              help="Hand out the N chunks on either side, too.")  # fmt: skip
+@click.option("--mmr", type=float, metavar="0…1", help="Fewer hits that say the same.")
+@click.option("--rerank", metavar="MODEL", help="Read the best again with this model.")
+@click.option("--model", metavar="NAME", show_default="minilm", help="What makes vectors.")
+@click.option("--vectors", metavar="KIND", show_default="late", help="late, own, both, none.")
+@click.option("--context", metavar="KIND", show_default="none", help="headings, or none.")
+@click.option("--language", metavar="CODE", show_default="auto", help="Of the words.")
+@click.option("--hits", metavar="FILE",
+              help="Another system's hits: query_id, doc_id, start, end (or text), rank.")  # fmt: skip
+@click.option("--chunks", metavar="FILE",
+              help="Another tool's chunks of these documents, with or without offsets.")  # fmt: skip
+@click.option(
+    "--answers", metavar="FILE", help="Answers with citations: query_id, answer, citations."
+)
+@click.option("--documents", multiple=True, metavar="INPUT", help="The same as INPUTS.")
+@click.option("--split", default="", metavar="NAME", help="Only the questions of this split.")
+@click.option("--unit", type=click.Choice(["characters", "tokens"]), default="characters",
+              show_default=True, help="What lengths of text are counted in.")  # fmt: skip
+@click.option("--relevance-threshold", type=float, default=0.5, show_default=True, metavar="SHARE",
+              help="A hit is relevant when it covers so much of a reference.")  # fmt: skip
+@click.option("--similarity-threshold", type=float, default=0.7, show_default=True, metavar="COSINE",
+              help="… or, for the similarity judge, when it is so near to the question.")  # fmt: skip
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the resamples.")
+@click.option("--at-least", multiple=True, metavar="NAME=VALUE", help="Exit with 4 below this.")
+@click.option("--at-most", multiple=True, metavar="NAME=VALUE", help="Exit with 4 above this.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="The results as JSON on stdout, nothing else."
+)
+@jobs_option
+@document_options
+def command(inputs: tuple[str, ...], **options: Any) -> None:
+    """Measure a chunking and a search with questions, and say how sure the figures are.
+
+    INPUTS are documents (files, folders, globs, archives), which are cut and indexed in memory, or an index that
+    `chunkwise index` made. Without INPUTS the documents are those beside the file of questions.
+    """
+    paths, files = _paths(inputs, options)
+    limits = [*_limits(options["at_least"], 1), *_limits(options["at_most"], -1)]
+    outputs = check_outputs([*paths, *files], options["output"], page=options["report"])
+    documents: list[Document] = []
+    results, left_out = _results(paths, outputs, options, documents)
+    _write(results, options, documents)
+    missed = _missed(results, limits)
+    for line in missed:
+        click.echo(f"chunkwise: {line}", err=True)
+    if missed:
+        sys.exit(NOT_REACHED)
+    if left_out:
+        sys.exit(SKIPPED)
+
+
+def _paths(inputs: tuple[str, ...], options: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """The documents or the index, and the other files that are read."""
+    from chunkwise.cli.messages import say
+
+    paths = [*inputs, *options["documents"]]
+    files = [
+        options[name] for name in ("test_queries", "hits", "chunks", "answers") if options[name]
+    ]
+    if not paths:
+        beside = Path(options["test_queries"]).parent
+        say(f"no documents are named: those in {beside}/ beside the questions are taken")
+        paths = [str(beside)]
+    return paths, files
+
+
+def _results(
+    paths: list[str], outputs: list[Path], options: dict[str, Any], documents: list[Document]
+) -> tuple[Results, bool]:
+    from chunkwise.cli.messages import say_skipped
+    from chunkwise.cli.progress import bytes_of, progress
+    from chunkwise.evaluation.evaluate import evaluate
+
+    total = bytes_of(paths)
+    lines: list[str] = []
+
+    def bad(line: str) -> None:
+        if options["strict"]:
+            raise click.ClickException(line)
+        lines.append(line)
+        say_skipped(line)
+
+    @contextmanager
+    def stages(name: str, steps: int) -> Iterator[Advance]:
+        with progress(name, steps or total, options["quiet"]) as advance:
+            yield advance
+
+    _fetch_weights(paths, options)
+    results = evaluate(
+        paths[0] if len(paths) == 1 else paths, options["test_queries"], strategy=options["strategy"],
+        model=options["model"], vectors=options["vectors"], context=options["context"],
+        language=options["language"], retriever=options["retriever"], k=options["count"],
+        budget=options["budget"], neighbours=options["neighbours"], mmr=options["mmr"],
+        rerank=options["rerank"], metrics=options["metrics"], split=options["split"], unit=options["unit"],
+        relevance_threshold=options["relevance_threshold"],
+        similarity_threshold=options["similarity_threshold"], seed=options["seed"], hits=options["hits"],
+        chunks=options["chunks"], answers=options["answers"], options=load_options(options),
+        jobs=worker_count(options["jobs"], total), leave_out=outputs, on_bad=bad,
+        on_documents=documents.extend, stages=stages,
+    )  # fmt: skip
+    return results, bool(lines)
+
+
+def _fetch_weights(paths: list[str], options: dict[str, Any]) -> None:
+    """With a bar of their own, where vectors will be needed."""
+    from chunkwise.cli.weights import fetch_weights
+    from chunkwise.evaluation.sources import needs_model
+    from chunkwise.models import DEFAULT
+
+    if options["hits"] is None and needs_model(paths, options["vectors"], options["retriever"]):
+        fetch_weights(options["model"] or DEFAULT, options["quiet"])
+
+
+def _write(results: Results, options: dict[str, Any], documents: list[Document]) -> None:
+    from chunkwise.evaluation.results_file import results_text, write_results
+
+    if options["output"]:
+        write_results(results, options["output"])
+    if options["report"]:
+        from chunkwise.report.evaluation_page import write_evaluation_page
+
+        known = {document.id: document for document in documents}
+        write_evaluation_page(results, options["report"], known)
+    if options["as_json"]:
+        click.echo(results_text(results), nl=False)
+    elif not options["quiet"]:
+        from rich.console import Console
+
+        from chunkwise.report.evaluation_terminal import render_evaluation
+
+        render_evaluation(results, Console(file=sys.stdout, highlight=False))
+    for name in ("output", "report"):
+        if options[name] and not options["quiet"]:
+            click.echo(f"written: {options[name]}", err=True)
+
+
+def _limits(given: tuple[str, ...], sign: int) -> list[tuple[str, float, int]]:
+    found = []
+    for text in given:
+        match = re.fullmatch(r"\s*([\w.@]+)\s*=\s*(-?\d+(?:\.\d+)?)\s*(%?)\s*", text)
+        if not match:
+            raise click.UsageError(f"{text!r} is no limit; write it like recall@5=0.8")
+        found.append((match[1], float(match[2]) / (100 if match[3] else 1), sign))
+    return found
+
+
+def _missed(results: Results, limits: list[tuple[str, float, int]]) -> list[str]:
+    """The limits that do not hold, in words."""
+    lines = []
+    for name, limit, sign in limits:
+        figure = results.summary.get(name)
+        if figure is None:
+            known = ", ".join(results.summary)
+            raise click.UsageError(f"{name} is not among what was measured: {known}")
+        if figure.mean is None:
+            lines.append(f"{name} could not be scored, and {limit:g} was asked for")
+        elif sign * figure.mean < sign * limit:
+            what = "at least" if sign > 0 else "at most"
+            lines.append(f"{name} is {figure.mean:.3f}; {what} {limit:g} was asked for")
+    return lines

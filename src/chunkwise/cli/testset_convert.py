@@ -1,0 +1,208 @@
+"""`chunkwise testset convert`."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from chunkwise.cli.inputs import SKIPPED, check_outputs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chunkwise.core import Document
+    from chunkwise.testsets.formats import Format
+    from chunkwise.testsets.testset import Problem, TestSet
+
+_EXAMPLES = """
+\b
+Examples:
+  chunkwise testset convert squad.json --to chunkwise -o queries.json --documents-to corpus.jsonl
+  chunkwise testset convert questions.csv --to chunkwise --documents corpora/ -o queries.json
+  chunkwise testset convert ragas.jsonl --from ragas --to chunkwise --documents handbook/ | less
+  chunkwise testset convert queries.json --to beir --documents handbook/ -o handbook-beir/
+  chunkwise testset convert scifact/ --to chunkwise -o queries.json --documents-to corpus.jsonl
+\b
+Formats: {formats}.
+\b
+Exit status: 0 all was converted, 3 something was left out or could not be expressed (each with a line on
+stderr), 1 an error, 2 wrong usage or value.
+"""
+
+_NAMES = (
+    "chunkwise", "beir", "trec", "squad", "chroma", "legalbench", "ragas", "autorag", "ragchecker",
+)  # fmt: skip
+_OF_DOCUMENTS = frozenset(("beir", "trec", "autorag", "ragas", "ragchecker"))
+"""Formats that need no lengths: they name documents, or hold no places at all."""
+
+
+@click.command("convert", epilog=_EXAMPLES.format(formats=", ".join(_NAMES)))
+@click.argument("source", type=click.Path(path_type=Path, exists=True))
+@click.option("--to", "target", type=click.Choice(_NAMES), required=True, metavar="FORMAT",
+              help="Format to write.")  # fmt: skip
+@click.option("--from", "origin", type=click.Choice(_NAMES), metavar="FORMAT", show_default="told by the file",
+              help="Format of SOURCE.")  # fmt: skip
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="PATH",
+              help="File to write, a folder for beir, trec, autorag; chunkwise may go to stdout.")  # fmt: skip
+@click.option("--documents", "inputs", multiple=True, metavar="INPUT",
+              help="Documents the questions are about: passages are found in them, texts taken from them.")  # fmt: skip
+@click.option("--documents-to", type=click.Path(path_type=Path), metavar="PATH",
+              help="Write the documents too: a .jsonl file, or a folder for corpus.jsonl.")  # fmt: skip
+@click.option("-q", "--quiet", is_flag=True, help="No summary.")
+def command(source: Path, **options: Any) -> None:
+    """Turn a test set of one format into another: questions, references, and what else both can hold.
+
+    SOURCE is a file, or the folder of a BEIR, TREC or AutoRAG set. Where it holds texts itself (squad, beir, autorag),
+    these are the documents unless --documents names others. What could not be found or expressed is told.
+    """
+    from chunkwise.cli.messages import say
+    from chunkwise.testsets.formats import FORMATS, detect
+
+    origin = FORMATS[options["origin"]] if options["origin"] else detect(source)
+    target = FORMATS[options["target"]]
+    output: Path | None = options["output"]
+    if output is None and target.name != "chunkwise":
+        raise click.UsageError(f"where to? name a file or folder for {target.name}: -o PATH")
+    for written in (output, options["documents_to"]):
+        check_outputs([str(source), *options["inputs"]], written)
+    run = _Conversion(origin, source)
+    documents = run.documents(options["inputs"])
+    testset = run.testset(documents, lengths=target.name not in _OF_DOCUMENTS)
+    if not testset.queries:
+        say("no question was read; nothing is written")
+        sys.exit(SKIPPED)
+    if options["documents_to"]:
+        run.write_documents(documents, options["documents_to"])
+    if output is None:
+        run.show(target, testset, documents)
+    else:
+        run.told(target.write(testset, documents, output))
+    if not options["quiet"]:
+        count = len(testset.queries)
+        click.echo(
+            f"{count:,} question{'s' * (count != 1)}: {origin.name} → {target.name}", err=True
+        )
+        if output is not None:
+            click.echo(f"written: {output}", err=True)
+    if run.incomplete:
+        sys.exit(SKIPPED)
+
+
+class _Conversion:
+    """One run: what is read and written, and whether anything was left out on the way."""
+
+    def __init__(self, origin: Format, source: Path) -> None:
+        self._origin = origin
+        self._source = source
+        self.incomplete = False
+
+    def documents(self, inputs: tuple[str, ...]) -> list[Document] | None:
+        """Those the user names, else those the file brings; None: there are none."""
+        from chunkwise.documents import LoadOptions, read
+        from chunkwise.errors import ChunkwiseError
+        from chunkwise.testsets.formats import CarriesDocuments
+
+        if inputs:
+            return list(read(list(inputs), LoadOptions(), self._skipped))
+        if not isinstance(self._origin, CarriesDocuments):
+            return None
+        found: dict[str, Document] = {}
+        try:
+            for each in self._origin.documents(self._source):
+                if isinstance(each, tuple):
+                    self._skipped(f"{each.where}: {each.reason}")
+                elif found.setdefault(each.id, each) is not each:
+                    self._skipped(f"document {each.id!r}: another has this id; the first is taken")
+        except ChunkwiseError as error:
+            if found:
+                raise
+            self.told([str(error)])
+            return None
+        return list(found.values())
+
+    def testset(self, documents: Sequence[Document] | None, *, lengths: bool) -> TestSet:
+        from chunkwise.testsets.reading import drafts_of, read_testset
+        from chunkwise.testsets.testset import Draft
+
+        path = str(self._source)
+        testset = read_testset(path, documents, self._problem, format=self._origin.name)
+        if documents is None:
+            drafts = drafts_of(path, self._origin.name)
+            quoting = sum(isinstance(each, Draft) and bool(each.quotes) for each in drafts)
+            if quoting:
+                who = "1 question quotes" if quoting == 1 else f"{quoting:,} questions quote"
+                self.told([f"{who} passages: name the documents with --documents"])
+            if lengths:
+                testset = self._without_unmeasured(testset)
+        return testset
+
+    def write_documents(self, documents: Sequence[Document] | None, path: Path) -> None:
+        """One record a document, as a corpus that every command reads."""
+        from chunkwise.testsets.formats.text_files import write_json_lines
+
+        if documents is None:
+            raise click.UsageError(
+                f"{self._source} holds no documents to be written: name them with --documents"
+            )
+        file = path if path.suffix.lower() == ".jsonl" else path / "corpus.jsonl"
+        write_json_lines(
+            file,
+            ({"doc_id": each.id, "title": each.title, "text": each.text} for each in documents),
+        )
+
+    def show(self, target: Format, testset: TestSet, documents: Sequence[Document] | None) -> None:
+        """On stdout what would be the file."""
+        from tempfile import TemporaryDirectory
+
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / "queries.json"
+            self.told(target.write(testset, documents, file))
+            if isinstance(sys.stdout, io.TextIOWrapper):  # JSON is UTF-8, whatever the console is
+                sys.stdout.reconfigure(encoding="utf-8")
+            click.echo(file.read_text(encoding="utf-8"), nl=False)
+
+    def told(self, lines: Sequence[str]) -> None:
+        """What is lost, a line each."""
+        from chunkwise.cli.messages import say
+
+        for line in lines:
+            self.incomplete = True
+            say(line)
+
+    def _without_unmeasured(self, testset: TestSet) -> TestSet:
+        from dataclasses import replace
+
+        from chunkwise.testsets.formats.format import WHOLE
+
+        kept = tuple(
+            query
+            for query in testset.queries
+            if all(place.end != WHOLE for each in query.references for place in each.places)
+        )
+        if missing := len(testset.queries) - len(kept):
+            who = "1 question refers" if missing == 1 else f"{missing:,} questions refer"
+            self.told(
+                [
+                    f"left out: {who} to whole documents whose lengths are not known;"
+                    " name the documents with --documents"
+                ]
+            )
+        return replace(testset, queries=kept)
+
+    def _skipped(self, problem: object) -> None:
+        from chunkwise.cli.messages import say_skipped
+
+        self.incomplete = True
+        say_skipped(problem)
+
+    def _problem(self, problem: Problem) -> None:
+        from chunkwise.cli.messages import say
+
+        if problem.repaired:
+            say(f"mended {problem.where}: {problem.text}")
+        else:
+            self._skipped(f"{problem.where}: {problem.text}")

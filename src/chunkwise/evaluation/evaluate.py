@@ -1,0 +1,182 @@
+"""Is this chunking good? Documents or an index, questions, and a result with intervals."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from chunkwise.core import Document, Query
+from chunkwise.documents import LoadOptions
+from chunkwise.errors import ChunkwiseError
+from chunkwise.evaluation.answers_file import read_answers
+from chunkwise.evaluation.chunks_file import read_chunks
+from chunkwise.evaluation.evaluate_subject import Questions, evaluate_subject
+from chunkwise.evaluation.hits_file import read_hits
+from chunkwise.evaluation.hits_subject import hits_subject
+from chunkwise.evaluation.index_subject import Searching, usual_budget
+from chunkwise.evaluation.left_out import LeftOut, OnBad
+from chunkwise.evaluation.measuring import Measuring, Unit
+from chunkwise.evaluation.results import Json, Results
+from chunkwise.evaluation.sources import (
+    IndexSettings,
+    Reading,
+    chunking_of_file,
+    documents_of,
+    known_index,
+    named_index,
+    new_index,
+)
+from chunkwise.evaluation.stages import Stages, unwatched
+from chunkwise.evaluation.stopwatch import Stopwatch
+from chunkwise.evaluation.subject import Subject
+from chunkwise.metrics.citation_position import summary
+from chunkwise.models.embedder import Embedder
+from chunkwise.models.reranker import Reranker
+from chunkwise.pipeline import StrategyLike
+from chunkwise.retrieval.indexes import Index
+from chunkwise.retrieval.making.gather import Material
+from chunkwise.retrieval.retrievers import Retriever
+from chunkwise.retrieval.settings import Context, Vectors
+from chunkwise.testsets.reading import hash_of, read_testset
+from chunkwise.testsets.testset import TestSet
+
+TestQueries = str | os.PathLike[str] | TestSet | Iterable[Query]
+"""A file of any known format, or questions that are there already."""
+
+File = str | os.PathLike[str] | None
+
+
+def evaluate(
+    source: Material | Index,
+    test_queries: TestQueries,
+    *,
+    strategy: StrategyLike | None = None,
+    model: str | Embedder | None = None,
+    vectors: Vectors | None = None,
+    context: Context | None = None,
+    language: str | None = None,
+    retriever: str | Retriever | None = None,
+    k: int = 5,
+    budget: int | None = None,
+    neighbours: int = 0,
+    mmr: float | None = None,
+    rerank: str | Reranker | None = None,
+    metrics: str | Iterable[str] = "all",
+    split: str = "",
+    unit: Unit = "characters",
+    relevance_threshold: float = 0.5,
+    similarity_threshold: float = 0.7,
+    seed: int = 0,
+    hits: File = None,
+    chunks: File = None,
+    answers: File = None,
+    options: LoadOptions | None = None,
+    jobs: int = 1,
+    leave_out: Collection[Path] = (),
+    on_bad: OnBad | None = None,
+    on_documents: Callable[[Sequence[Document]], None] | None = None,
+    stages: Stages = unwatched,
+) -> Results:
+    """How well questions are answered by what is retrieved from documents, or from an index.
+
+    `source` are documents (files, folders, `Document`s), an `Index`, or the place of one. `hits` is a file of another
+    system's answers, `chunks` of another tool's chunks of these documents, `answers` of texts with citations. What
+    cannot be used is left out with a line to `on_bad` (a warning, without one) and listed in the result.
+    `on_documents` gets the documents the result's places are in.
+    """
+    left_out, watch = LeftOut(on_bad), Stopwatch()
+    searching = Searching(retriever, neighbours, mmr, _reranker(rerank))
+    if hits is None:
+        budget = usual_budget(searching, budget)
+    files = [
+        Path(each).resolve()
+        for each in (test_queries, hits, chunks, answers)
+        if isinstance(each, str | os.PathLike)
+    ]
+    reading = Reading(options, jobs, (*leave_out, *files))
+    with watch("index"):
+        subject = None
+        if hits is None:
+            made_with = IndexSettings(strategy, model, vectors, context, language)
+            subject = (
+                known_index(found, made_with, searching, budget)
+                if (found := named_index(source)) is not None
+                else new_index(
+                    source, made_with, reading, searching, budget, left_out, stages, _name(chunks)
+                )
+            )
+        documents = subject.documents if subject else documents_of(source, reading, left_out)
+    if on_documents is not None:
+        on_documents(documents)
+    measuring = Measuring.of(
+        metrics, k, budget, unit=unit, relevance_threshold=relevance_threshold,
+        similarity_threshold=similarity_threshold, seed=seed,
+        judge_model=str(subject.configuration.get("model") or "") if subject else "",
+    )  # fmt: skip
+    with watch("questions"):
+        queries, about = _questions(test_queries, documents, split, left_out)
+        if subject is None:
+            subject = _answered(documents, queries, _name(hits) or "", _name(chunks), left_out)
+        answered = {}
+        if answers is not None:
+            answered = read_answers(os.fspath(answers), queries, documents, left_out.row)
+    about |= left_out.told()
+    return evaluate_subject(
+        subject, Questions(queries, about, answered), measuring, watch=watch, stages=stages
+    )
+
+
+def _answered(
+    documents: Sequence[Document],
+    queries: Sequence[Query],
+    hits: str,
+    chunks: str | None,
+    left_out: LeftOut,
+) -> Subject:
+    """Another system's hits, held against its chunks where they are known."""
+    found = read_hits(hits, queries, documents, left_out.row)
+    by_id = {query.id: own for query, own in zip(queries, found, strict=True)}
+    subject = hits_subject(documents, by_id, {"hits": hits, "chunks": chunks})
+    if chunks is None:
+        return subject
+    given = read_chunks(chunks, documents, left_out.row)
+    return replace(
+        subject, chunking=chunking_of_file(given, documents), position=summary(given.position)
+    )
+
+
+def _questions(
+    given: TestQueries, documents: Sequence[Document], split: str, left_out: LeftOut
+) -> tuple[list[Query], dict[str, Json]]:
+    if isinstance(given, str | os.PathLike):
+        testset = read_testset(os.fspath(given), documents, left_out.question)
+    elif isinstance(given, TestSet):
+        testset = given
+    else:
+        queries = tuple(given)
+        testset = TestSet(queries, "", hash_of(queries))
+    splits = sorted({query.split for query in testset.queries if query.split})
+    if split and split not in splits:
+        known = f"it has {', '.join(splits)}" if splits else "it is not split"
+        raise ChunkwiseError(f"no question of the test set is in the split {split!r}; {known}")
+    chosen = [query for query in testset.queries if not split or query.split == split]
+    if not chosen:
+        raise ChunkwiseError(
+            f"no question is left in {testset.name or 'the test set'}: nothing can be evaluated"
+        )
+    about: dict[str, Json] = {"file": testset.name, "hash": testset.hash, "count": len(chosen)}
+    return chosen, {"questions": {**about, "split": split}}
+
+
+def _reranker(given: str | Reranker | None) -> Reranker | None:
+    if not isinstance(given, str):
+        return given
+    from chunkwise.models import get_reranker
+
+    return get_reranker(given)
+
+
+def _name(file: File) -> str | None:
+    return None if file is None else os.fspath(file)

@@ -1,0 +1,112 @@
+"""Ask every question, score every answer, and say how sure the figures are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from chunkwise.core import Hit, Query
+from chunkwise.evaluation.advice import advice
+from chunkwise.evaluation.asking import Asking
+from chunkwise.evaluation.chunk_figures import chunk_figures, cost_of
+from chunkwise.evaluation.column import Column
+from chunkwise.evaluation.figures import by_group, documents_of, figures, types_of
+from chunkwise.evaluation.judging import agreement_of, judged
+from chunkwise.evaluation.measuring import Measuring
+from chunkwise.evaluation.provenance import documents_hash, versions
+from chunkwise.evaluation.question_results import question_results, worst_of
+from chunkwise.evaluation.results import Json, Results
+from chunkwise.evaluation.scoring import Scoring, depths
+from chunkwise.evaluation.stages import Stages, unwatched
+from chunkwise.evaluation.stopwatch import Stopwatch
+from chunkwise.evaluation.subject import Subject
+from chunkwise.metrics.answers import Answer
+from chunkwise.stats.detectable import detectable_by
+
+WORST = 20
+"""Questions whose missing text is looked for further down."""
+FURTHER = 1000
+"""Hits a question down to which it is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """What is asked, where it came from, and what others answered."""
+
+    queries: Sequence[Query]
+    about: Mapping[str, Json] = field(default_factory=dict)
+    """File, hash, and what was left out with the reason."""
+    answers: Mapping[str, Answer] = field(default_factory=dict)
+    """By the id of the question."""
+
+
+def evaluate_subject(
+    subject: Subject,
+    questions: Questions,
+    measuring: Measuring,
+    *,
+    watch: Stopwatch | None = None,
+    stages: Stages = unwatched,
+) -> Results:
+    """The whole result; `watch` goes on counting where the caller began."""
+    watch = watch or Stopwatch()
+    queries = questions.queries
+    with watch("search"), stages("searching", len(queries)) as advance:
+        asking = Asking(subject, queries, measuring.k, measuring.budget, advance)
+        asking.prepare([*depths(measuring.metrics), measuring.k])
+        shown = asking.shown
+    with watch("judge"), stages("judging", len(queries)) as advance:
+        verdicts = judged(queries, shown, measuring, advance)
+    with watch("score"):
+        scoring = Scoring(subject, queries, asking, measuring, verdicts, questions.answers)
+        columns = scoring.columns()
+    with watch("look further"):
+        worst = worst_of(columns, measuring.objective, WORST)
+        further = _further(subject, asking, worst)
+    with watch("chunks"):
+        whole, cuts = chunk_figures(subject, queries, shown, measuring.metrics)
+    with watch("statistics"):
+        summary = {**figures(columns, None, measuring.seed), **whole}
+        summary = {name: summary[name] for name in measuring.metrics if name in summary}
+        by_type = by_group(columns, types_of(queries), measuring.seed)
+        by_document = by_group(columns, documents_of(queries), measuring.seed)
+        details = question_results(subject, queries, shown, further, columns, verdicts)
+    return Results(
+        configuration={**subject.configuration, **measuring.configuration()},
+        versions=versions(),
+        data={
+            "documents": {
+                "count": len(subject.documents),
+                "characters": sum(len(document.text) for document in subject.documents),
+                "hash": documents_hash(subject.documents),
+            },
+            **questions.about,
+        },
+        summary=summary,
+        by_type=by_type,
+        by_document=by_document,
+        cuts=cuts,
+        cost=cost_of(subject, [each.context_tokens for each in details]),
+        agreement=agreement_of(verdicts),
+        advice=advice(summary),
+        worst=tuple(queries[number].id for number in worst),
+        objective=measuring.objective,
+        detectable=_detectable(columns),
+        questions=details,
+        timing=watch.seconds,
+    )
+
+
+def _further(subject: Subject, asking: Asking, worst: Sequence[int]) -> dict[int, Sequence[Hit]]:
+    """Hits of all questions as far as they were looked at, of the worst ones much further."""
+    known = asking.deepest
+    found: dict[int, Sequence[Hit]] = dict(enumerate(known))
+    if worst and subject.deeper and asking.budget is None:
+        again = subject.ask([asking.queries[number] for number in worst], k=FURTHER, budget=None)
+        found |= dict(zip(worst, again, strict=True))
+    return found
+
+
+def _detectable(columns: Mapping[str, Column]) -> dict[str, float]:
+    least = {name: detectable_by(column.values) for name, column in columns.items()}
+    return {name: value for name, value in least.items() if value is not None}

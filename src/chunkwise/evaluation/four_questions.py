@@ -1,0 +1,63 @@
+"""The four questions about a chunking, and the figures that answer them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from chunkwise.evaluation.direction import lower_is_better
+from chunkwise.evaluation.results import Figure, Results
+
+FOUR = (
+    ("Are the retrieved chunks relevant?", "retrieval_precision"),
+    ("Is everything needed there?", "completeness"),
+    ("Do the cuts hurt?", "boundary_issues"),
+    ("Can one point at the source?", "citation_accuracy"),
+)
+
+
+class Answered(NamedTuple):
+    """One of the four questions with its figures."""
+
+    question: str
+    metric: str
+    figures: Mapping[str, Figure]
+    """By method; a metric with one method has it under an empty name."""
+
+
+class Robustness(NamedTuple):
+    """How much harder one type of question is than another."""
+
+    easiest: str
+    hardest: str
+    drop: float
+    """How far apart their figures are."""
+
+
+def four_questions(results: Results) -> list[Answered]:
+    """Those that were measured, in their order; methods without any score come last."""
+    found = []
+    for question, metric in FOUR:
+        figures = {
+            name[len(metric) + 1 :]: figure
+            for name, figure in results.summary.items()
+            if name == metric or name.startswith(f"{metric}.")
+        }
+        if figures:
+            scored = sorted(figures, key=lambda method: figures[method].mean is None)
+            found.append(Answered(question, metric, {name: figures[name] for name in scored}))
+    return found
+
+
+def robustness(results: Results) -> Robustness | None:
+    """By the objective; None where there are not two types with a score."""
+    means = {
+        type: figure.mean
+        for type, figures in results.by_type.items()
+        if (figure := figures.get(results.objective)) and figure.mean is not None
+    }
+    if len(means) < 2:
+        return None
+    high, low = max(means, key=means.__getitem__), min(means, key=means.__getitem__)
+    easiest, hardest = (low, high) if lower_is_better(results.objective) else (high, low)
+    return Robustness(easiest, hardest, means[high] - means[low])

@@ -1,0 +1,174 @@
+"""Frozen values ⇄ JSON, by the types of their fields; what does not fit says where it stands."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+Read = Callable[[Any], Any]
+"""From what JSON gives to the value of a type, or `Misfit`."""
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class Misfit(ValueError):
+    """A value that its type does not allow, and the way to it."""
+
+    def __init__(self, found: str, way: str = "") -> None:
+        super().__init__(found, way)
+        self.found = found
+        self.way = way
+
+    def inside(self, step: str) -> Misfit:
+        return Misfit(self.found, step + self.way)
+
+
+def json_text(value: object, indent: int | None = None) -> str:
+    """Strict JSON that can be written as UTF-8; a ValueError where a number is none."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, default=_plain)
+    # Halves of characters have no UTF-8; outside of strings there are none.
+    return _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
+
+
+def _plain(value: Any) -> object:
+    if is_dataclass(value):
+        own = ((field.name, getattr(value, field.name)) for field in fields(value))
+        return {name: _object(each) if isinstance(each, tuple) else each for name, each in own}
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} is no JSON: {value!r}")
+
+
+def _object(value: tuple[Any, ...]) -> object:
+    """Tuples with names for their places are objects, others lists."""
+    return value._asdict() if hasattr(value, "_asdict") else value
+
+
+def read_as(kind: Any, value: object) -> Any:
+    """The value as this type; `Misfit` says what does not fit and where."""
+    return _reader(kind)(value)
+
+
+@cache
+def _reader(kind: Any) -> Read:
+    # One a type, made once: a file holds some values of a kind by the million.
+    origin = get_origin(kind)
+    if origin in (Union, UnionType):
+        parts = [part for part in get_args(kind) if part is not NoneType]
+        # The only type with several parts is that of JSON itself.
+        return _json if len(parts) > 1 else _optional(_reader(parts[0]))
+    if origin is tuple:
+        return _several(_reader(get_args(kind)[0]))
+    if origin is not None and issubclass(origin, Mapping):
+        return _mapping(_reader(get_args(kind)[1]))
+    if is_dataclass(kind) or hasattr(kind, "_fields"):
+        return _record(kind)
+    return {str: _text, int: _whole, float: _number, bool: _truth}[kind]
+
+
+def _optional(read: Read) -> Read:
+    return lambda value: None if value is None else read(value)
+
+
+def _several(read: Read) -> Read:
+    def each(value: Any) -> tuple[Any, ...]:
+        if type(value) is not list:
+            raise Misfit(f"{_shown(value)}, a list is wanted")
+        made = []
+        try:
+            for item in value:
+                made.append(read(item))
+        except Misfit as misfit:
+            raise misfit.inside(f"[{len(made)}]") from None
+        return tuple(made)
+
+    return each
+
+
+def _mapping(read: Read) -> Read:
+    def each(value: Any) -> dict[str, Any]:
+        if type(value) is not dict:
+            raise Misfit(f"{_shown(value)}, an object is wanted")
+        made: dict[str, Any] = {}
+        for key, item in value.items():
+            try:
+                made[key] = read(item)
+            except Misfit as misfit:
+                raise misfit.inside(f".{key}") from None
+        return made
+
+    return each
+
+
+def _record(kind: Any) -> Read:
+    hints = get_type_hints(kind)
+    if is_dataclass(kind):
+        own = {field.name: (_reader(hints[field.name]), _wanted(field)) for field in fields(kind)}
+    else:
+        own = {name: (_reader(hints[name]), True) for name in kind._fields}
+
+    def made(value: Any) -> Any:
+        if type(value) is not dict:
+            raise Misfit(f"{_shown(value)}, an object is wanted")
+        given = {}
+        for name, (read, wanted) in own.items():
+            if name in value:
+                try:
+                    given[name] = read(value[name])
+                except Misfit as misfit:
+                    raise misfit.inside(f".{name}") from None
+            elif wanted:
+                raise Misfit("missing", f".{name}")
+        return kind(**given)
+
+    return made
+
+
+def _wanted(field: Any) -> bool:
+    return field.default is MISSING and field.default_factory is MISSING
+
+
+def _text(value: Any) -> str:
+    if type(value) is not str:
+        raise Misfit(f"{_shown(value)}, a text is wanted")
+    return value
+
+
+def _whole(value: Any) -> int:
+    if type(value) is not int:
+        raise Misfit(f"{_shown(value)}, a whole number is wanted")
+    return value
+
+
+def _truth(value: Any) -> bool:
+    if type(value) is not bool:
+        raise Misfit(f"{_shown(value)}, true or false is wanted")
+    return value
+
+
+def _number(value: Any) -> float:
+    if type(value) is int and abs(value) < 1 << 1023:
+        return float(value)
+    if type(value) is not float or not math.isfinite(value):
+        raise Misfit(f"{_shown(value)}, a finite number is wanted")
+    return value
+
+
+def _json(value: Any) -> Any:
+    """Anything, but finite: 1e999 is read as infinity."""
+    if type(value) is float:
+        return _number(value)
+    if type(value) is list:
+        return list(_several(_json)(value))
+    return _mapping(_json)(value) if type(value) is dict else value
+
+
+def _shown(value: Any) -> str:
+    told = repr(value)
+    return told if len(told) <= 40 else f"{told[:39]}…"

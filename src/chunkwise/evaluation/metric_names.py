@@ -1,0 +1,67 @@
+"""What can be measured, by the names users give: single metrics, and groups of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from chunkwise.errors import InvalidParameter, UnknownName
+from chunkwise.metrics.measures import NAMES, is_measure, parse
+
+_RANKED = ("recall", "precision", "density", "iou", "context_precision", "context_recall", "hit", "mrr",
+           "ndcg", "map")  # fmt: skip
+
+GROUPS: dict[str, tuple[str, ...]] = {
+    "retrieval": (*_RANKED, "recall@1000t", "failure@20"),
+    "retrieval_precision": (
+        "retrieval_precision.labels",
+        "retrieval_precision.spans",
+        "retrieval_precision.similarity",
+    ),
+    "completeness": ("completeness.facts", "completeness.coverage", "completeness.spans"),
+    "boundary_issues": ("boundary_issues", "split_references", "coherence", "cohesion", "contrast"),
+    "citation_accuracy": (
+        "citation_accuracy.position",
+        "citation_accuracy.support",
+        "citation_accuracy.attribution",
+    ),
+    "answers": ("answer_completeness", "citation_precision", "citation_recall"),
+    "chroma": ("chroma.recall", "chroma.precision", "chroma.iou", "chroma.precision_omega"),
+}
+"""The order is that of the tables."""
+
+OTHERS = tuple(name for names in GROUPS.values() for name in names if not is_measure(name))
+"""Metrics that are no measure over spans."""
+
+
+def chosen(names: str | Iterable[str], k: int, budget: int | None) -> list[str]:
+    """The metrics asked for, each once, in the order of the tables; those over hits with how many are looked at."""
+    given = names.split(",") if isinstance(names, str) else list(names)
+    wanted = [name.strip() for name in given if name.strip()]
+    if not wanted:
+        raise InvalidParameter(f"no metric is named; allowed: all, {', '.join(GROUPS)}")
+    found: dict[str, None] = {}
+    for name in wanted:
+        for each in _members(name, budget):
+            found[each if each in OTHERS else _label(each, k, budget)] = None
+    order = {name: at for at, name in enumerate(n for names in GROUPS.values() for n in names)}
+    return sorted(found, key=lambda name: order.get(name, order.get(name.partition("@")[0], 99)))
+
+
+def _members(name: str, budget: int | None) -> tuple[str, ...]:
+    groups = GROUPS if name == "all" else {name: GROUPS[name]} if name in GROUPS else {}
+    # A name of a group that is a metric, too, stands for the group: it holds that metric.
+    members = tuple(each for own in groups.values() for each in own)
+    if not members:
+        return (name,)
+    # A search within a budget gives what fits: to look at more or at other amounts would need another search.
+    return tuple(each for each in members if budget is None or "@" not in each)
+
+
+def _label(name: str, k: int, budget: int | None) -> str:
+    if not is_measure(name):
+        known = list(dict.fromkeys(["all", *GROUPS, *NAMES, *OTHERS]))
+        near = get_close_matches(name, known, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(known)}"
+        raise UnknownName(f"no metric is named {name!r}; {hint}")
+    return parse(name, k=k, budget=budget).label

@@ -1,0 +1,58 @@
+"""Relevance by an embedder's opinion: how near a hit is to its question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.core import Hit, Query, Score
+from chunkwise.errors import InvalidParameter
+from chunkwise.models import DEFAULT, get_embedder
+from chunkwise.models.embedder import Embedder, Kind
+
+NO_WORDS = "no words to compare"
+
+
+class SimilarityJudge:
+    """Relevant is a hit whose cosine with the question reaches the threshold; made for comparison, it is no truth."""
+
+    name = "similarity"
+
+    def __init__(self, embedder: str | Embedder = DEFAULT, threshold: float = 0.7) -> None:
+        if not -1 <= threshold <= 1:
+            raise InvalidParameter(
+                f"similarity_threshold is {threshold}; a cosine is between -1 and 1, 0.7 is usual"
+            )
+        self.threshold = threshold
+        self._embedder = embedder
+
+    def judge(self, queries: Sequence[Query], hits: Sequence[Sequence[Hit]]) -> list[list[Score]]:
+        """One score a hit, in the order of the hits; every text is embedded once, all together."""
+        questions = self._vectors([query.text for query in queries], "query")
+        passages = self._vectors([hit.text for own in hits for hit in own], "passage")
+        sizes = [len(own) for own in hits]
+        asked = questions[np.repeat(np.arange(len(sizes)), sizes)]
+        cosine = np.einsum("ij,ij->i", asked, passages)
+        known = (asked != 0).any(axis=1) & (passages != 0).any(axis=1)
+        # Rounding must not decide over a hit that is exactly at the threshold.
+        near = cosine >= self.threshold - 1e-6
+        flat = [
+            Score(float(is_near)) if is_known else Score(None, NO_WORDS)
+            for is_near, is_known in zip(near, known, strict=True)
+        ]
+        first = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64))).tolist()
+        return [flat[low:high] for low, high in pairwise(first)]
+
+    def _vectors(self, texts: list[str], kind: Kind) -> NDArray[np.float32]:
+        """One row a text, of length 1; zeros for a text without words."""
+        row = {text: number for number, text in enumerate(dict.fromkeys(texts))}
+        embedder = get_embedder(self._embedder)
+        if not row:
+            return np.zeros((0, embedder.dimensions), np.float32)
+        vectors = embedder.embed(list(row), kind)
+        length = np.linalg.norm(vectors, axis=1, keepdims=True)
+        unit = (vectors / np.where(length > 0, length, 1)).astype(np.float32)
+        return unit[[row[text] for text in texts]]

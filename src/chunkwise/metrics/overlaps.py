@@ -1,0 +1,120 @@
+"""Spans that meet: pairs of them, and lengths of what many cover together. Linear but for sorting."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.int64]
+
+
+class Spans(NamedTuple):
+    """Half-open stretches of one line."""
+
+    start: Numbers
+    end: Numbers
+
+    @property
+    def length(self) -> Numbers:
+        return self.end - self.start
+
+    def of(self, which: NDArray[np.int64] | NDArray[np.bool_]) -> Spans:
+        return Spans(self.start[which], self.end[which])
+
+
+class Grouped(NamedTuple):
+    """Spans with what they belong to: those of different groups never meet."""
+
+    group: Numbers
+    start: Numbers
+    end: Numbers
+
+
+def on_one_line(*tables: Grouped) -> list[Spans]:
+    """All groups laid end to end with a gap between: what holds for one text then holds for many at once."""
+    width = 2 + max((int(table.end.max()) for table in tables if len(table.end)), default=0)
+    groups = np.concatenate([table.group for table in tables])
+    # Numbered anew: a question times a document times an offset need not fit into 64 bits.
+    number = np.unique(groups, return_inverse=True)[1].reshape(-1) * width
+    bounds = np.cumsum([len(table.group) for table in tables])[:-1]
+    return [
+        Spans(table.start + base, table.end + base)
+        for table, base in zip(tables, np.split(number, bounds), strict=True)
+    ]
+
+
+class Pairs(NamedTuple):
+    """Indices into two tables of spans, side by side."""
+
+    first: Numbers
+    second: Numbers
+
+
+def overlapping(first: Spans, second: Spans) -> Pairs:
+    """Every two that share a position, each pair once; nothing is formed that does not overlap."""
+    # Of two that overlap, exactly one has its start inside the other; equal starts go to the first way.
+    second_inside = _starts_inside(first, second, "left")
+    first_inside = _starts_inside(second, first, "right")
+    return Pairs(
+        np.concatenate((second_inside.first, first_inside.second)),
+        np.concatenate((second_inside.second, first_inside.first)),
+    )
+
+
+def _starts_inside(outer: Spans, inner: Spans, side: Literal["left", "right"]) -> Pairs:
+    """Pairs in which the inner span starts inside the outer one; side right leaves out equal starts."""
+    outside = np.flatnonzero(outer.start < outer.end)
+    inside = np.flatnonzero(inner.start < inner.end)
+    order = inside[np.argsort(inner.start[inside], kind="stable")]
+    starts = inner.start[order]
+    low = starts.searchsorted(outer.start[outside], side)
+    high = starts.searchsorted(outer.end[outside], "left")
+    return _ranges(outside, low, high, order)
+
+
+def _ranges(owner: Numbers, low: Numbers, high: Numbers, values: Numbers) -> Pairs:
+    """Each owner beside values[low:high] of its own."""
+    count = high - low
+    first = np.cumsum(count) - count
+    within = np.arange(int(count.sum())) - np.repeat(first, count)
+    return Pairs(np.repeat(owner, count), values[np.repeat(low, count) + within])
+
+
+def shared(first: Spans, second: Spans) -> Numbers:
+    """Of spans side by side, how many positions they share."""
+    low, high = np.maximum(first.start, second.start), np.minimum(first.end, second.end)
+    return np.maximum(high - low, 0)
+
+
+class Union:
+    """What some spans cover together: disjoint stretches in order."""
+
+    def __init__(self, spans: Spans) -> None:
+        kept = np.flatnonzero(spans.start < spans.end)
+        order = kept[np.argsort(spans.start[kept], kind="stable")]
+        start, end = spans.of(order)
+        reach = np.maximum.accumulate(end)
+        opens = np.ones(len(start), dtype=np.bool_)
+        opens[1:] = start[1:] > reach[:-1]
+        closes = np.ones(len(start), dtype=np.bool_)
+        closes[:-1] = opens[1:]
+        self.spans = Spans(start[opens], reach[closes])
+        self.opener: Numbers = order[opens]
+        """Which of the given spans each stretch begins with: they share its group."""
+        self._before = np.concatenate(([0], np.cumsum(self.spans.length)))
+
+    def shared(self, spans: Spans) -> Numbers:
+        """How many positions of each span are covered."""
+        covered: Numbers = self._up_to(spans.end) - self._up_to(spans.start)
+        return covered
+
+    def _up_to(self, position: Numbers) -> Numbers:
+        """Positions covered before each position."""
+        if not len(self.opener):
+            return np.zeros(len(position), dtype=np.int64)
+        opened = self.spans.start.searchsorted(position, "right")
+        last = np.maximum(opened - 1, 0)
+        inside = np.minimum(position, self.spans.end[last]) - self.spans.start[last]
+        return np.where(opened > 0, self._before[last] + inside, 0)

@@ -1,0 +1,43 @@
+"""What each metric says, in one sentence beside its name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from chunkwise.evaluation.direction import lower_is_better
+from chunkwise.metrics.measures import CATALOGUE
+
+_HELP: Mapping[str, str] = MappingProxyType(
+    {
+        **{measure.name: measure.help for measure in CATALOGUE},
+        "retrieval_precision.labels": "Share of the hits that people rated relevant.",
+        "retrieval_precision.spans": "Share of the hits that hold the gold text or lie inside it.",
+        "retrieval_precision.similarity": "Share of the hits that an embedder finds near the question.",
+        "completeness.facts": "Share of the expected facts that the answer or the context names.",
+        "completeness.coverage": "Share of the answer’s statements that at least one hit holds.",
+        "completeness.spans": "Share of the questions whose every reference is covered.",
+        "boundary_issues": "Share of the chunks with at least one issue.",
+        "split_references": "Share of the references that no single chunk holds whole.",
+        "coherence": "How alike neighbouring chunks are.",
+        "cohesion": "How alike a chunk’s sentences are to the chunk.",
+        "contrast": "Cohesion less coherence: a good cut has much of it.",
+        "citation_accuracy.position": "Share of the chunks that are exactly the text at their offsets.",
+        "citation_accuracy.support": "Share of the citations whose place contains the claim.",
+        "citation_accuracy.attribution": "Share of the citations that name the right document and place.",
+        "answer_completeness": "Share of the expected facts that the answer names.",
+        "citation_precision": "Of the claims with a citation, those that it supports.",
+        "citation_recall": "Of the claims of an answer, those with a citation.",
+    }
+)
+
+
+def help_of(name: str) -> str:
+    """Of a metric by the name it has in a table; empty for one that is not known."""
+    base, _, at = name.partition("@")
+    told = [_HELP.get(base, "")]
+    if at.endswith("t"):
+        told.append("Within so many tokens of context.")
+    if lower_is_better(name):
+        told.append("Less is better.")
+    return " ".join(part for part in told if part)

@@ -1,0 +1,301 @@
+"""An evaluation in a terminal: the four questions first, then every figure with its interval, then what to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from chunkwise.evaluation.direction import lower_is_better
+from chunkwise.evaluation.four_questions import Answered, four_questions, robustness
+from chunkwise.evaluation.results import Figure, QuestionResult, Results
+from chunkwise.profile.wording import counted, percent, short_number
+from chunkwise.report.plain_text import one_line
+from chunkwise.report.terminal_parts import bar, heading, line, plain_table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+_SCALE = 32
+_STYLES = {"excellent": "green", "good": "green", "below": "yellow"}
+_WORST = 5
+_MOST_GROUPS = 10
+
+
+def render_evaluation(results: Results, console: Console) -> None:
+    """Draw the results; documents' and questions' text cannot move the cursor or add markup."""
+    _head(results, console)
+    answered = four_questions(results)
+    if answered:
+        heading(console, "The four questions")
+        for each in answered:
+            _answer(console, each)
+    rest = {
+        name: figure
+        for name, figure in results.summary.items()
+        if not any(name == each.metric or name.startswith(f"{each.metric}.") for each in answered)
+    }
+    if any(figure.mean is not None for figure in rest.values()):
+        heading(console, "Every figure")
+        console.print(_figures(rest, console))
+    _unscored(console, rest)
+    _groups(console, "By type", results.by_type, results)
+    _groups(console, "By document", results.by_document, results)
+    _cuts(console, results)
+    _agreement(console, results)
+    _worst(console, results)
+    _cost(console, results)
+    _advice(console, results)
+    _detectable(console, results)
+
+
+def value(name: str, amount: float | None) -> str:
+    """A figure as the tables show it: shares as percentages where their verdict is one, else three digits."""
+    if amount is None:
+        return "unscored"
+    return percent(amount) if name == "boundary_issues" else f"{amount:.3f}"
+
+
+def _head(results: Results, console: Console) -> None:
+    from rich.text import Text
+
+    asked = results.configuration
+    known = results.data.get("documents")
+    documents = known if isinstance(known, dict) else {}
+    how = f"k={asked['k']}" if not asked.get("budget") else f"{asked['budget']:,} tokens a question"
+    console.print(Text(f"{one_line(results.label, 200)} · {how}", "bold"))
+    line(
+        console,
+        f"{counted(len(results.questions), 'question')} · "
+        f"{counted(_whole(documents.get('count')), 'document')} of "
+        f"{short_number(_whole(documents.get('characters')))} characters",
+        "dim",
+    )
+
+
+def _answer(console: Console, answered: Answered) -> None:
+    from rich.text import Text
+
+    line(console, answered.question)
+    for method, figure in answered.figures.items():
+        name = f"{answered.metric}.{method}" if method else answered.metric
+        words = method or "chunks with an issue"
+        shown = Text(f"    {words:<22}")
+        if figure.mean is None:
+            shown.append(f"unscored: {_why(figure)}", "dim")
+        else:
+            shown.append(f"{value(name, figure.mean):>7}  ", "bold")
+            shown.append(f"{figure.verdict:<10}", _STYLES.get(figure.verdict, ""))
+            shown.append(_between(figure), "dim")
+        console.print(shown, no_wrap=True, overflow="ellipsis")
+
+
+def _figures(figures: Mapping[str, Figure], console: Console) -> Table:
+
+    table = _figure_table(console)
+    for name, figure in figures.items():
+        if figure.mean is not None:
+            _add_row(table, name, value(name, figure.mean), figure, console)
+    return table
+
+
+def _figure_table(console: Console) -> Table:
+    table = plain_table("", "mean", "95 % interval", "", "scored")
+    table.columns[3].justify = "left"
+    for column, width in ((1, 6), (2, 13), (3, _scale(console)), (4, 6)):
+        table.columns[column].min_width = width
+    return table
+
+
+def _add_row(table: Table, name: str, mean: str, figure: Figure, console: Console) -> None:
+    from rich.text import Text
+
+    drawn = _drawn(figure, _scale(console))
+    label = one_line(name, max(console.width - _scale(console) - 38, 12))
+    table.add_row(Text(f"  {label}"), mean, _between(figure), drawn, f"{figure.scored:,}")
+
+
+def _scale(console: Console) -> int:
+    """Cells that a line from 0 to 1 may take: names come first."""
+    return max(8, min(_SCALE, console.width - 64))
+
+
+def _between(figure: Figure) -> str:
+    return "" if figure.low is None else f"{figure.low:.3f}–{figure.high:.3f}"
+
+
+def _unscored(console: Console, figures: Mapping[str, Figure]) -> None:
+    """Metrics without any score, by the reason."""
+    reasons: dict[str, list[str]] = {}
+    for name, figure in figures.items():
+        if figure.mean is None:
+            reasons.setdefault(_why(figure), []).append(name)
+    for why, names in reasons.items():
+        line(console, f"unscored: {', '.join(names)} ({why})", "dim")
+
+
+def _drawn(figure: Figure, width: int) -> Text:
+    """The interval on a line from 0 to 1, the mean marked on it."""
+    from rich.text import Text
+
+    if figure.mean is None or figure.low is None or figure.high is None:
+        return Text("")
+    at, low, high = (_place(each, width) for each in (figure.mean, figure.low, figure.high))
+    cells = ["·"] * width
+    cells[low : high + 1] = "─" * (high - low + 1)
+    cells[at] = "●"
+    drawn = Text("".join(cells), "dim")
+    drawn.stylize("not dim cyan", low, high + 1)
+    return drawn
+
+
+def _place(share: float, width: int) -> int:
+    return min(max(int(share * width), 0), width - 1)
+
+
+def _why(figure: Figure) -> str:
+    """The most common reason why there is no score."""
+    return max(figure.unscored, key=figure.unscored.__getitem__) if figure.unscored else "unscored"
+
+
+def _groups(
+    console: Console, title: str, groups: Mapping[str, Mapping[str, Figure]], results: Results
+) -> None:
+    found = {
+        name: figure
+        for name, figures in groups.items()
+        if (figure := figures.get(results.objective)) and figure.mean is not None
+    }
+    if len(found) < 2:
+        return
+    heading(console, f"{title}: {results.objective}")
+    table = _figure_table(console)
+    sign = -1 if lower_is_better(results.objective) else 1
+    hardest = sorted(found, key=lambda name: (sign * (found[name].mean or 0.0), name))
+    for name in hardest[:_MOST_GROUPS]:
+        _add_row(table, name or "(none)", f"{found[name].mean:.3f}", found[name], console)
+    console.print(table)
+    if len(hardest) > _MOST_GROUPS:
+        line(console, f"and {len(hardest) - _MOST_GROUPS:,} more, all better than these", "dim")
+    spread = robustness(results)
+    if title == "By type" and spread:
+        line(
+            console,
+            f"from {one_line(spread.easiest, 40)} to {one_line(spread.hardest, 40)}: "
+            f"{100 * spread.drop:.1f} points worse",
+            "dim",
+        )
+
+
+def _cuts(console: Console, results: Results) -> None:
+    from rich.text import Text
+
+    cuts = results.cuts
+    if cuts is None or not cuts.with_issues:
+        return
+    heading(console, f"Boundary issues: {cuts.with_issues:,} of {counted(cuts.chunks, 'chunk')}")
+    table = plain_table("", "", "count", left=2)
+    most = max(cuts.counts.values(), default=1)
+    for kind, count in sorted(cuts.counts.items(), key=lambda item: -item[1]):
+        if count:
+            table.add_row(Text(f"  {kind}"), Text(bar(count / most, 16), "cyan"), f"{count:,}")
+    console.print(table)
+
+
+def _agreement(console: Console, results: Results) -> None:
+    if not results.agreement:
+        return
+    heading(console, "Do the judges agree?")
+    for pair in results.agreement:
+        kappa = (
+            "no κ: one of them always says the same"
+            if pair.kappa is None
+            else f"κ {pair.kappa:.2f}"
+        )
+        same = "" if pair.same is None else f", the same on {percent(pair.same)}"
+        line(
+            console, f"{pair.first} and {pair.second}: {kappa}{same} of {counted(pair.hits, 'hit')}"
+        )
+
+
+def _worst(console: Console, results: Results) -> None:
+    from rich.text import Text
+
+    by_id = {question.id: question for question in results.questions}
+    worst = [by_id[id] for id in results.worst[:_WORST] if id in by_id]
+    if not worst:
+        return
+    heading(console, f"The worst questions, by {results.objective}")
+    for question in worst:
+        score = question.scores.get(results.objective)
+        shown = "unscored" if score is None else f"{score:.2f}"
+        room = max(console.width - 10, 20)
+        console.print(Text.assemble(f"  {shown}  ", (one_line(question.text, room), "bold")))
+        _missed(console, question)
+
+
+def _missed(console: Console, question: QuestionResult) -> None:
+    for piece in question.missed[:2]:
+        rank = f"stands at rank {piece.rank}" if piece.rank else "not among the hits looked at"
+        place = (
+            f"{one_line(piece.passage.doc_id, 60)} {piece.passage.start:,}–{piece.passage.end:,}"
+        )
+        _indented(console, f"missed: “{one_line(piece.text, 160)}”")
+        _indented(console, f"{place} · {rank}", "dim")
+    if len(question.missed) > 2:
+        _indented(console, f"and {len(question.missed) - 2:,} more", "dim")
+
+
+def _indented(console: Console, text: str, style: str = "") -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    console.print(Padding(Text(text, style), (0, 0, 0, 8), expand=False))
+
+
+def _cost(console: Console, results: Results) -> None:
+    cost = results.cost
+    if not cost:
+        return
+    heading(console, "Cost")
+    told = []
+    if "chunks" in cost:
+        told.append(
+            f"{_whole(cost['chunks']):,} chunks of {_number(cost.get('median_tokens')):,.0f} tokens (median; "
+            f"p95 {_number(cost.get('p95_tokens')):,.0f}, longest {_number(cost.get('max_tokens')):,.0f})"
+        )
+    if cost.get("storage") is not None:
+        told.append(f"storage {_number(cost['storage']):.2f}×")
+    if cost.get("index_bytes"):
+        told.append(f"index {_number(cost['index_bytes']) / 1e6:,.1f} MB")
+    if cost.get("context_tokens") is not None:
+        told.append(f"{_number(cost['context_tokens']):,.0f} tokens of context a question")
+    line(console, " · ".join(told))
+
+
+def _advice(console: Console, results: Results) -> None:
+    if results.advice:
+        heading(console, "What to try")
+        for each in results.advice:
+            line(console, f"{each.metric}: {each.text}")
+
+
+def _detectable(console: Console, results: Results) -> None:
+    least = results.detectable.get(results.objective)
+    if least is not None:
+        console.print()
+        line(
+            console,
+            f"With {counted(len(results.questions), 'question')}, differences in {results.objective} under "
+            f"{100 * least:.1f} points cannot be shown.",
+            "dim",
+        )
+
+
+def _number(given: object) -> float:
+    return float(given) if isinstance(given, int | float) else 0.0
+
+
+def _whole(given: object) -> int:
+    return int(_number(given))

@@ -1,0 +1,179 @@
+"""What can be said against a test set whose references stand where they should."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import regex
+
+from chunkwise.core import Document, Passage, Query, Reference
+from chunkwise.testsets.locate import MOST_PLACES, Located, Wanted, locate
+from chunkwise.testsets.placing import quoted
+from chunkwise.testsets.reading import hash_of
+from chunkwise.testsets.testset import Problem, ProblemKind, TestSet
+
+LONG_REFERENCE = 4000
+"""Characters; whatever covers so much is large itself, and finding it says little."""
+SHORT_REFERENCE = 3
+"""Characters; two of them are met by accident."""
+_SCRIPTS_OF_WORDS = 0x2E80
+"""From here on one character can be a word."""
+_SAYS_THE_SAME = 40
+"""Characters from which the same text elsewhere is taken for the same statement."""
+
+_WORDS = regex.compile(r"[\p{L}\p{M}\p{N}]+")
+
+
+def check_testset(
+    testset: TestSet, documents: Sequence[Document], where: Mapping[str, str] | None = None
+) -> tuple[TestSet, list[Problem]]:
+    """The set with what could be repaired, and everything worth knowing; `where` gives lines by id.
+
+    Repaired is one thing: a text that stands elsewhere, too, gets these places as alternatives.
+    """
+    where = where or {}
+    texts = {document.id: document.text for document in documents}
+    found: dict[str, list[Problem]] = {query.id: [] for query in testset.queries}
+    for query in testset.queries:
+        for kind, said in (*_unanswerable(query), *_sizes(query, texts), *_overlaps(query, texts)):
+            found[query.id].append(Problem(kind, where.get(query.id, ""), query.id, said))
+    for query, kind, said in _twice(testset.queries, where):
+        found[query.id].append(Problem(kind, where.get(query.id, ""), query.id, said))
+    queries = []
+    for query, elsewhere in zip(testset.queries, _elsewhere(testset, documents), strict=True):
+        references = list(query.references)
+        for number, places in elsewhere.items():
+            references[number] = _with(references[number], places)
+            first = places[0]
+            said = (
+                f"reference {number + 1}, {quoted(_text(query.references[number], texts))}, stands in "
+                f"{len(places)} more place{'s' * (len(places) > 1)}, the first at {first.start:,}–{first.end:,} of "
+                f"{first.doc_id!r}; list them as alternatives"
+            )
+            problem = Problem(
+                "same_text_elsewhere", where.get(query.id, ""), query.id, said, first, repaired=True
+            )
+            found[query.id].append(problem)
+        queries.append(replace(query, references=tuple(references)) if elsewhere else query)
+    repaired = TestSet(tuple(queries), testset.name, hash_of(queries))
+    return repaired, [problem for problems in found.values() for problem in problems]
+
+
+def _unanswerable(query: Query) -> Iterator[tuple[ProblemKind, str]]:
+    if not (query.references or query.facts or query.answer or query.labels):
+        marked = "it is marked as unanswerable: " if "unanswerable" in query.types else ""
+        yield (
+            "no_references",
+            f"{marked}nothing says what would answer it; give a relevant_text, facts or an answer",
+        )
+
+
+def _sizes(query: Query, texts: Mapping[str, str]) -> Iterator[tuple[ProblemKind, str]]:
+    for number, reference in enumerate(query.references, 1):
+        text = _text(reference, texts)
+        size = len(text)
+        if size > LONG_REFERENCE:
+            yield (
+                "long_reference",
+                f"reference {number} has {size:,} characters; name the part that answers",
+            )
+        elif size < SHORT_REFERENCE and all(ord(each) < _SCRIPTS_OF_WORDS for each in text):
+            yield (
+                "short_reference",
+                f"reference {number} is {quoted(text)}; take in the words around it",
+            )
+
+
+def _overlaps(query: Query, texts: Mapping[str, str]) -> Iterator[tuple[ProblemKind, str]]:
+    order = sorted(
+        (reference.doc_id, reference.start, reference.end, number)
+        for number, reference in enumerate(query.references, 1)
+    )
+    furthest, last = ("", 0), 0
+    for doc_id, start, end, number in order:
+        if furthest[0] == doc_id and start < furthest[1]:
+            shared = quoted(texts.get(doc_id, "")[start : min(end, furthest[1])])
+            yield (
+                "overlapping",
+                f"references {last} and {number} share {shared}; make them one, or part them",
+            )
+        if (doc_id, end) > furthest:
+            furthest, last = (doc_id, end), number
+
+
+def _twice(
+    queries: Sequence[Query], where: Mapping[str, str]
+) -> Iterator[tuple[Query, ProblemKind, str]]:
+    """Questions with the same words: in the same order, and in any."""
+    same: dict[tuple[str, ...], Query] = {}
+    alike: dict[tuple[str, ...], Query] = {}
+    for query in queries:
+        folded = unicodedata.normalize("NFKC", query.text).casefold()
+        words = tuple(_WORDS.findall(folded)) or (folded,)
+        sorted_words = tuple(sorted(words))
+        if words in same:
+            first = same[words]
+            place = where.get(first.id, f"question {first.id!r}")
+            told = "the same" if first.references == query.references else "other"
+            yield (
+                query,
+                "duplicate_question",
+                f"asked before, at {place}, with {told} references; keep one",
+            )
+        elif sorted_words in alike:
+            first = alike[sorted_words]
+            place = where.get(first.id, f"question {first.id!r}")
+            yield (
+                query,
+                "similar_question",
+                f"has the words of the question at {place}; keep one if they ask the same",
+            )
+        same.setdefault(words, query)
+        alike.setdefault(sorted_words, query)
+
+
+def _elsewhere(
+    testset: TestSet, documents: Sequence[Document]
+) -> Iterator[dict[int, tuple[Passage, ...]]]:
+    """Of each question: places of its references' texts that it does not list, by reference."""
+    texts = {document.id: document.text for document in documents}
+    numbers = {document.id: number for number, document in enumerate(documents)}
+    wanted: list[Wanted] = []
+    slots: list[list[tuple[int, int]]] = []
+    for query in testset.queries:
+        slots.append([])
+        for number, reference in enumerate(query.references):
+            text = _text(reference, texts)
+            if len(text) >= _SAYS_THE_SAME:
+                slots[-1].append((number, len(wanted)))
+                wanted.append(Wanted(text, numbers[reference.doc_id]))
+    outcomes = locate(wanted, documents) if wanted else []
+    for query, chosen in zip(testset.queries, slots, strict=True):
+        found: dict[int, tuple[Passage, ...]] = {}
+        for number, want in chosen:
+            outcome = outcomes[want]
+            # All its references are known, so that none of them is offered for another.
+            known = [place for reference in query.references for place in reference.places]
+            if isinstance(outcome, Located) and len(outcome.places) <= MOST_PLACES:
+                places = tuple(
+                    place
+                    for place in outcome.places
+                    if not any(_share(place, other) for other in known)
+                )
+                if places:
+                    found[number] = places
+        yield found
+
+
+def _share(one: Passage, other: Passage) -> bool:
+    return one.doc_id == other.doc_id and one.start < other.end and other.start < one.end
+
+
+def _text(reference: Reference, texts: Mapping[str, str]) -> str:
+    return texts.get(reference.doc_id, "")[reference.start : reference.end]
+
+
+def _with(reference: Reference, places: tuple[Passage, ...]) -> Reference:
+    return replace(reference, alternatives=(*reference.alternatives, *places))

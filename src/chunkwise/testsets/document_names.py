@@ -1,0 +1,88 @@
+"""Which document a name means: its id, else the only one whose path, file name, stem or title it is."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from functools import cached_property
+from pathlib import PurePosixPath
+
+from chunkwise.core import Document
+
+_COMPARED = 20_000
+"""Ids that a name with a slip is compared with."""
+_NAMED = 3
+
+
+class DocumentNames:
+    """Knows documents by what people call them."""
+
+    def __init__(self, documents: Sequence[Document]) -> None:
+        self._documents = documents
+        self._ids = {document.id: number for number, document in enumerate(documents)}
+        self._problems: dict[str, str] = {}
+
+    def find(self, name: str) -> int | str:
+        """The number of the document, or why there is none."""
+        number = self._ids.get(name)
+        if number is not None:
+            return number
+        if not name and len(self._documents) == 1:
+            return 0
+        known = self._problems.get(name)
+        if known is not None:
+            return known
+        fits: set[int] = set()
+        for kind in self._kinds if name.strip() else ():
+            for spelling in _spellings(name):
+                found = kind.get(spelling, set())
+                if len(found) == 1:
+                    return next(iter(found))
+                fits = fits or found
+        return self._problems.setdefault(name, self._problem(name, fits))
+
+    @cached_property
+    def _kinds(self) -> list[dict[str, set[int]]]:
+        """Of each way to name a document: which documents have which names."""
+        ways: tuple[Callable[[Document], str], ...] = (
+            lambda document: document.id,
+            lambda document: document.source,
+            lambda document: PurePosixPath(document.id).name,
+            lambda document: PurePosixPath(document.id).stem,
+            lambda document: document.title,
+        )
+        kinds = []
+        for way in ways:
+            known: dict[str, set[int]] = defaultdict(set)
+            for number, document in enumerate(self._documents):
+                if name := _plain(way(document)):
+                    known[name].add(number)
+            kinds.append(known)
+        return kinds
+
+    def _problem(self, name: str, fits: set[int]) -> str:
+        if not name.strip():
+            return "no document is named, and there are several; name it: doc_id"
+        shown = name if len(name) <= 80 else f"{name[:79]}…"
+        if fits:
+            ids = [self._documents[number].id for number in sorted(fits)]
+            more = f" and {len(ids) - _NAMED:,} more" if len(ids) > _NAMED else ""
+            return f"{shown!r} fits {', '.join(map(repr, ids[:_NAMED]))}{more}; use the id of one"
+        near = get_close_matches(name[:200], list(self._ids)[:_COMPARED], _NAMED, 0.5)
+        hint = f"near: {', '.join(map(repr, near))}" if near else self._example
+        return f"no document is {shown!r}; {hint}"
+
+    @cached_property
+    def _example(self) -> str:
+        return f"ids are as in {next(iter(self._ids))!r}" if self._ids else "there are no documents"
+
+
+def _plain(name: str) -> str:
+    return name.replace("\\", "/").strip().removeprefix("./").casefold()
+
+
+def _spellings(name: str) -> list[str]:
+    """The name, and what is left of it when folders in front are taken away, one after the other."""
+    parts = _plain(name).strip("/").split("/")
+    return [_plain(name), *("/".join(parts[at:]) for at in range(min(len(parts), 32)))]

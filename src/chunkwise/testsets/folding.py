@@ -1,0 +1,116 @@
+"""Texts as code points that are the same where people take them for the same, each with the place it came from."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Tolerance = Literal["exact", "signs", "case"]
+"""What may differ: nothing; white space, quotes, dashes and normal form; upper and lower case, too."""
+
+TOLERANCES: tuple[Tolerance, ...] = ("exact", "signs", "case")
+
+_SPACE = ord(" ")
+_SIGNS = {
+    **dict.fromkeys("“”„‟«»″〝〞〟＂❝❞", '"'),
+    **dict.fromkeys("‘’‚‛‹›′ʼ`´＇❛❜", "'"),
+    **dict.fromkeys("‐‑‒–—―−⁃﹣－﹘", "-"),
+    # A page may be cut at them and be shown without.
+    **dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff", ""),
+}
+
+
+class Folded(NamedTuple):
+    """What is compared, and where it stands in the original."""
+
+    points: NDArray[np.uint32]
+    begin: NDArray[np.int64] | None
+    """Of each point the offset of the character it comes from; None: points are the characters themselves."""
+    end: NDArray[np.int64] | None
+    """Of each point the offset behind what it stands for: a space may stand for a run of them."""
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """The original's offsets of a range of points that is not empty."""
+        if self.begin is None or self.end is None:
+            return start, end
+        return int(self.begin[start]), int(self.end[end - 1])
+
+
+def points_of(text: str) -> NDArray[np.uint32]:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+
+
+class Folding:
+    """Folds texts; what a character becomes is looked up once."""
+
+    def __init__(self, tolerance: Tolerance) -> None:
+        self.tolerance = tolerance
+        self._known: dict[str, tuple[int, ...]] = {}
+
+    def fold(self, text: str) -> Folded:
+        points = points_of(text)
+        if self.tolerance == "exact" or not text:
+            return Folded(points, None, None)
+        characters = sorted(set(text))
+        becomes = [self._becomes(each) for each in characters]
+        last = ord(characters[-1])
+        # One row a code point of the text: where its points begin among all, and how many there are.
+        size, first = np.zeros((2, last + 1), dtype=np.int32)
+        codes = np.array([ord(each) for each in characters])
+        size[codes] = [len(each) for each in becomes]
+        first[codes] = np.cumsum([0, *(len(each) for each in becomes[:-1])])
+        flat = np.array([point for each in becomes for point in each], dtype=np.uint32)
+        if len(flat) == len(codes) and (size[codes] == 1).all():  # the usual case, and much faster
+            return _one_space(flat[first[points]], np.arange(len(points)))
+        counts = size[points]
+        begin = np.repeat(np.arange(len(points)), counts)
+        offset = np.arange(len(begin)) - np.repeat(np.cumsum(counts) - counts, counts)
+        folded = flat[first[points[begin]] + offset] if len(begin) else flat[:0]
+        return _one_space(folded, begin)
+
+    def _becomes(self, character: str) -> tuple[int, ...]:
+        known = self._known.get(character)
+        if known is None:
+            known = self._known[character] = tuple(map(ord, self._folded(character)))
+        return known
+
+    def _folded(self, character: str) -> str:
+        if character.isspace():
+            return " "
+        if character in _SIGNS:
+            return _SIGNS[character]
+        # Taken apart, é is the same however it was written; most compatible forms are, too.
+        parts = unicodedata.normalize("NFKD", character)
+        if self.tolerance == "case":
+            parts = unicodedata.normalize("NFKD", parts.casefold())
+        return "".join(" " if each.isspace() else _SIGNS.get(each, each) for each in parts)
+
+
+def _one_space(points: NDArray[np.uint32], begin: NDArray[np.int64]) -> Folded:
+    """Every run of spaces as its first one."""
+    space = points == _SPACE
+    kept = np.ones(len(points), dtype=np.bool_)
+    kept[1:] = ~(space[1:] & space[:-1])
+    at = np.flatnonzero(kept)
+    # Of a run, the last character tells where it ends.
+    last = np.append(at[1:], len(points)) - 1
+    return Folded(points[at], begin[at], begin[last] + 1)
+
+
+def same_but_for_signs(one: str, other: str) -> bool:
+    """Whether two texts differ in white space, quotes, dashes and normal form at most."""
+    if one == other:
+        return True
+    folding = Folding("signs")
+    return bool(
+        np.array_equal(stripped(folding.fold(one).points), stripped(folding.fold(other).points))
+    )
+
+
+def stripped(points: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Without the spaces around it."""
+    solid = np.flatnonzero(points != _SPACE)
+    return points[solid[0] : solid[-1] + 1] if len(solid) else points[:0]

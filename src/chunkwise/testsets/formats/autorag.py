@@ -1,0 +1,223 @@
+"""AutoRAG: `qa.parquet` with the ids of passages, and `corpus.parquet` with the passages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, ClassVar
+
+from chunkwise.atomic import replacing, says_what_it_writes
+from chunkwise.core import Document, Passage, Query, Reference
+from chunkwise.errors import ChunkwiseError, MissingExtra
+from chunkwise.testsets.formats.entries import (
+    BadEntry,
+    Entry,
+    clean,
+    identifier,
+    kind,
+    made_of,
+    optional,
+    string,
+)
+from chunkwise.testsets.formats.format import WHOLE
+from chunkwise.testsets.formats.judgements import whole
+from chunkwise.testsets.formats.losses import Losses
+from chunkwise.testsets.testset import Draft, TestSet, Unreadable
+
+_QA = "qa.parquet"
+_CORPUS = "corpus.parquet"
+_UNDATED = datetime(1970, 1, 1)  # the field is obligatory, and a run must give the same bytes again
+
+
+class AutoragFormat:
+    """A passage of the corpus is a document here: its own file may not be at hand."""
+
+    name: ClassVar[str] = "autorag"
+    about: ClassVar[str] = "AutoRAG folder: qa.parquet, corpus.parquet"
+
+    def accepts(self, path: Path, head: bytes) -> bool:
+        if path.is_dir():
+            return (path / _QA).is_file()
+        return head.startswith(b"PAR1")
+
+    def read(self, path: Path) -> Iterator[Draft | Unreadable]:
+        qa, corpus = _files(path)
+        passages = _passages(corpus) if corpus is not None else iter(())
+        texts = {each.id: each.text for each in passages if isinstance(each, Document)}
+
+        def draft(where: str, row: Mapping[str, object], number: str) -> Draft:
+            id = identifier(row, "qid") or number
+            groups = _groups(row.get("retrieval_gt"))
+            references = tuple(_reference(group, texts) for group in groups)
+            answers = _flat(row.get("generation_gt"), "generation_gt")
+            answer = next((text for text in answers if text), None)
+            query = Query(id, string(row, "query"), references, answer=answer)
+            told = tuple(texts.get(each.doc_id, "") for each in references)
+            return Draft(where, query, texts=told if all(told) else ())
+
+        yield from made_of(_rows(qa, ("qid", "query", "retrieval_gt", "generation_gt")), draft)
+
+    def documents(self, path: Path) -> Iterator[Document | Unreadable]:
+        corpus = _files(path)[1]
+        if corpus is None:
+            raise ChunkwiseError(f"no {_CORPUS} beside {path}; name the documents with --documents")
+        yield from _passages(corpus)
+
+    def write(
+        self, testset: TestSet, documents: Sequence[Document] | None, path: Path
+    ) -> list[str]:
+        losses = Losses("AutoRAG")
+        lengths = {each.id: len(each.text) for each in documents or ()}
+        rows: list[dict[str, object]] = []
+        for query in testset.queries:
+            losses.fields(query, {"answer"})
+            plain = (Reference(place.doc_id, place.start, place.end)
+                     for each in query.references for place in each.places)  # fmt: skip
+            if not all(whole(Query("", "", (each,)), lengths) for each in plain):
+                losses.add(query, "spans become whole documents in AutoRAG")
+            groups = (
+                list(dict.fromkeys(place.doc_id for place in each.places))
+                for each in query.references
+            )
+            rows.append(
+                {
+                    "qid": clean(query.id),
+                    "query": clean(query.text),
+                    "retrieval_gt": list(map(list, dict.fromkeys(map(tuple, groups)))),
+                    "generation_gt": [clean(query.answer)] if query.answer else [],
+                }
+            )
+        _write_table(path / _QA, rows, _qa_schema)
+        if documents is None:
+            missing = f"the texts are not known: name the documents to have {_CORPUS} written"
+            return [*losses.lines(), missing]
+        _write_table(path / _CORPUS, list(map(_corpus_row, documents)), _corpus_schema)
+        return losses.lines()
+
+
+def _passages(corpus: Path) -> Iterator[Document | Unreadable]:
+    return made_of(_rows(corpus, ("doc_id", "contents", "path", "start_end_idx")), _document)
+
+
+def _files(path: Path) -> tuple[Path, Path | None]:
+    qa = path / _QA if path.is_dir() else path
+    if not qa.is_file():
+        raise ChunkwiseError(f"{path} has no {_QA}; an AutoRAG folder has one")
+    corpus = qa.parent / _CORPUS
+    return qa, corpus if corpus.is_file() else None
+
+
+def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[Entry]:
+    """Rows as records, with those of the columns that are there."""
+    parquet = _parquet("reading Parquet")
+    number = 0
+    try:
+        with parquet.ParquetFile(path) as file:
+            names = [name for name in columns if name in file.schema_arrow.names]
+            if columns[1] not in names:
+                raise ChunkwiseError(f"{path} has no column {columns[1]!r}; AutoRAG's has")
+            for batch in file.iter_batches(batch_size=1024, columns=names):
+                for row in batch.to_pylist():
+                    number += 1
+                    yield Entry(f"{path}, row {number}", row)
+    except (OSError, ValueError) as error:  # pyarrow's own errors are of these kinds
+        raise ChunkwiseError(f"{path} is no Parquet file that can be read: {error}") from None
+
+
+def _document(where: str, row: Mapping[str, object], number: str) -> Document:
+    id = identifier(row, "doc_id")
+    if id is None:
+        raise BadEntry("no 'doc_id'")
+    source = optional(row, "path") or ""
+    return Document(id, string(row, "contents"), source=source, metadata=_place(row))
+
+
+def _place(row: Mapping[str, object]) -> dict[str, object]:
+    """Where the passage starts in its file; AutoRAG writes 0 and 0 where it did not find out."""
+    span = row.get("start_end_idx")
+    if isinstance(span, list) and len(span) == 2 and span != [0, 0]:
+        return {"start": span[0]}
+    return {}
+
+
+def _groups(value: object) -> list[list[str]]:
+    """All of the outer list, any of an inner one; a flat list means all, a text is one id."""
+    if value is None:
+        return []
+    if isinstance(value, list) and any(isinstance(item, list) for item in value):
+        nested = [_flat(item, "retrieval_gt") for item in value]
+        return [group for group in nested if group]
+    return [[id] for id in _flat(value, "retrieval_gt")]
+
+
+def _flat(value: object, what: str) -> list[str]:
+    if value is None:
+        return []
+    found: list[str] = []
+    for item in value if isinstance(value, list) else [value]:
+        if not isinstance(item, str):
+            raise BadEntry(f"its {what} holds {kind(item)}, not a text")
+        found.append(clean(item))
+    return found
+
+
+def _reference(group: list[str], texts: Mapping[str, str]) -> Reference:
+    first, *others = (
+        Passage(id, 0, len(texts[id]) if id in texts else WHOLE) for id in dict.fromkeys(group)
+    )
+    return Reference(*first, tuple(others))
+
+
+def _corpus_row(document: Document) -> dict[str, object]:
+    return {
+        "doc_id": document.id,
+        "contents": clean(document.text),
+        "metadata": {"last_modified_datetime": _UNDATED, "prev_id": None, "next_id": None},
+        "path": document.source or document.id,
+        "start_end_idx": [0, max(0, len(document.text) - 1)],  # the last character, not its end
+    }
+
+
+def _parquet(what: str) -> Any:
+    try:
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingExtra(what, "parquet") from None
+    return pyarrow.parquet
+
+
+def _qa_schema(pa: Any) -> Any:
+    text = pa.string()
+    return pa.schema(
+        {
+            "qid": text,
+            "query": text,
+            "retrieval_gt": pa.list_(pa.list_(text)),
+            "generation_gt": pa.list_(text),
+        }
+    )
+
+
+def _corpus_schema(pa: Any) -> Any:
+    text = pa.string()
+    dated = pa.struct(
+        {"last_modified_datetime": pa.timestamp("us"), "prev_id": text, "next_id": text}
+    )
+    return pa.schema(
+        {
+            "doc_id": text,
+            "contents": text,
+            "metadata": dated,
+            "path": text,
+            "start_end_idx": pa.list_(pa.int64()),
+        }
+    )
+
+
+def _write_table(path: Path, rows: list[dict[str, object]], schema: Any) -> None:
+    parquet = _parquet("writing Parquet")
+    import pyarrow as pa
+
+    with replacing(path) as temporary, says_what_it_writes(path):
+        parquet.write_table(pa.Table.from_pylist(rows, schema=schema(pa)), temporary)

@@ -1,0 +1,165 @@
+"""BEIR: a folder with `corpus.jsonl`, `queries.jsonl` and judgements of documents in `qrels/*.tsv`.
+
+As BEIR does, questions without a judgement are left out; without any qrels all are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from chunkwise.core import Document, Query
+from chunkwise.documents.csv import read_records
+from chunkwise.documents.fields import listed
+from chunkwise.errors import ChunkwiseError
+from chunkwise.testsets.formats.entries import (
+    BadEntry,
+    identifier,
+    json_lines,
+    made_of,
+    optional,
+    string,
+    text_of,
+)
+from chunkwise.testsets.formats.judgements import (
+    Judgement,
+    Judgements,
+    grade_of,
+    judged_documents,
+    whole,
+)
+from chunkwise.testsets.formats.losses import Losses
+from chunkwise.testsets.formats.text_files import text_file, write_json_lines
+from chunkwise.testsets.testset import Draft, TestSet, Unreadable
+
+_CORPUS = "corpus.jsonl"
+_QUERIES = "queries.jsonl"
+_HEADER = ("query-id", "corpus-id", "score")
+_SPLITS = {"test": "test", "dev": "validation", "val": "validation", "validation": "validation"}
+_FILES = {"": "test.tsv", "test": "test.tsv", "validation": "dev.tsv"}
+
+
+class BeirFormat:
+    """Relevance is that of a document, so a reference is a whole document."""
+
+    name: ClassVar[str] = "beir"
+    about: ClassVar[str] = "BEIR folder: corpus.jsonl, queries.jsonl, qrels/*.tsv"
+
+    def accepts(self, path: Path, head: bytes) -> bool:
+        if not path.is_dir() or not (path / _QUERIES).is_file():
+            return False
+        return (path / _CORPUS).is_file() or bool(_qrels(path))
+
+    def read(self, path: Path) -> Iterator[Draft | Unreadable]:
+        queries = path / _QUERIES
+        if not queries.is_file():
+            raise ChunkwiseError(f"{path} has no {_QUERIES}; a BEIR folder has one")
+        files = _qrels(path)
+        judgements = Judgements()
+        for file in files:
+            split = _SPLITS.get(file.stem.lower(), "") if len(files) > 1 else ""
+            for judgement in _judged(file):
+                if isinstance(judgement, Unreadable):
+                    yield judgement
+                else:
+                    judgements.add(judgement, split)
+        lengths = self._lengths(path, judgements)
+        asked: set[str] = set()
+
+        def draft(where: str, record: Mapping[str, object], number: str) -> Draft:
+            id = identifier(record, "_id", "id")
+            if id is None:
+                raise BadEntry(f"no '_id' among {listed(record)}")
+            asked.add(id)
+            references = judgements.references(id, lengths)
+            split = judgements.splits.get(id, "")
+            return Draft(where, Query(id, string(record, "text"), references, split=split))
+
+        for found in made_of(json_lines(queries), draft):
+            if isinstance(found, Unreadable) or not files or found.query.id in judgements.relevant:
+                yield found
+        yield from judgements.without_question(asked)
+
+    def documents(self, path: Path) -> Iterator[Document | Unreadable]:
+        corpus = path / _CORPUS
+        if not corpus.is_file():
+            raise ChunkwiseError(f"{path} has no {_CORPUS}; name the documents with --documents")
+
+        def document(where: str, record: Mapping[str, object], number: str) -> Document:
+            id = identifier(record, "_id", "id")
+            if id is None:
+                raise BadEntry(f"no '_id' among {listed(record)}")
+            title = optional(record, "title") or ""
+            return Document(id, string(record, "text"), title=title, source=str(corpus))
+
+        yield from made_of(json_lines(corpus), document)
+
+    def write(
+        self, testset: TestSet, documents: Sequence[Document] | None, path: Path
+    ) -> list[str]:
+        losses = Losses("BEIR")
+        lengths = {each.id: len(each.text) for each in documents or ()}
+        rows: dict[str, list[tuple[str, str]]] = {_FILES[""]: []}
+        for query in testset.queries:
+            losses.fields(query, {"split"})
+            if not query.references:
+                losses.add(query, "BEIR leaves questions without a relevant document out")
+            elif not whole(query, lengths):
+                losses.add(query, "spans become whole documents in BEIR")
+            judged = [(query.id, doc_id) for doc_id in judged_documents(query)]
+            if query.split not in _FILES:
+                losses.add(query, "BEIR knows test and dev; another split is written as test")
+            rows.setdefault(_FILES.get(query.split, _FILES[""]), []).extend(judged)
+        folder = path / "qrels"
+        for file in _qrels(path):
+            if file.parent != folder or file.name not in rows:
+                raise ChunkwiseError(
+                    f"{file} would be read as part of what is written; write to an empty folder"
+                )
+        if documents is not None:
+            corpus = ({"_id": d.id, "title": d.title, "text": d.text} for d in documents)
+            write_json_lines(path / _CORPUS, corpus)
+        write_json_lines(
+            path / _QUERIES, ({"_id": each.id, "text": each.text} for each in testset.queries)
+        )
+        for name, judged in rows.items():
+            with text_file(folder / name) as out:
+                lines = [_HEADER, *((*pair, "1") for pair in judged)]
+                out.writelines("\t".join(map(_cell, line)) + "\n" for line in lines)
+        missing = "the texts are not known: name the documents to have corpus.jsonl written"
+        return [*losses.lines(), *([missing] if documents is None else [])]
+
+    def _lengths(self, path: Path, judgements: Judgements) -> dict[str, int]:
+        """Lengths of the documents that are relevant to something."""
+        if not (path / _CORPUS).is_file():
+            return {}
+        wanted = {doc_id for found in judgements.relevant.values() for doc_id in found}
+        documents = (each for each in self.documents(path) if isinstance(each, Document))
+        return {each.id: len(each.text) for each in documents if each.id in wanted}
+
+
+def _qrels(path: Path) -> list[Path]:
+    folder = path / "qrels"
+    files = sorted(folder.glob("*.tsv")) if folder.is_dir() else []
+    return files or [file for file in (path / "qrels.tsv",) if file.is_file()]
+
+
+def _judged(path: Path) -> Iterator[Judgement | Unreadable]:
+    for _, _, line, cells in read_records(text_of(path), "\t"):
+        where = f"{path}, line {line}"
+        row = [cell.strip() for cell in cells]
+        if not any(row) or (line == 1 and row[0].lower() == _HEADER[0]):
+            continue
+        grade = grade_of(row[2]) if len(row) == 3 else None
+        if grade is None:
+            yield Unreadable(where, f"{row!r}; a question, a document and a score are expected")
+        else:
+            yield Judgement(where, row[0], row[1], grade)
+
+
+def _cell(text: str) -> str:
+    """By the rules of CSV where a sign of it stands in the text."""
+    if any(sign in text for sign in '"\t\r\n'):
+        return '"' + text.replace('"', '""') + '"'
+    return text

@@ -1,0 +1,103 @@
+"""The questions CSV of Chroma's chunking report: a corpus a question, references with their texts."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from chunkwise.core import Document, Query, Reference
+from chunkwise.testsets.formats.entries import (
+    BadEntry,
+    csv_entries,
+    header,
+    items,
+    made_of,
+    offset,
+    optional,
+    record_of,
+    string,
+)
+from chunkwise.testsets.formats.losses import Losses, several
+from chunkwise.testsets.formats.text_files import text_file
+from chunkwise.testsets.testset import Draft, Quote, TestSet, Unreadable
+
+_COLUMNS = ("question", "references", "corpus_id")
+
+
+class ChromaFormat:
+    """`question,references,corpus_id`; references are JSON in a cell, their ends are exclusive."""
+
+    name: ClassVar[str] = "chroma"
+    about: ClassVar[str] = "questions CSV of Chroma's chunking evaluation"
+
+    def accepts(self, path: Path, head: bytes) -> bool:
+        return {"question", "references", "corpus_id"} <= header(head)
+
+    def read(self, path: Path) -> Iterator[Draft | Unreadable]:
+        yield from made_of(csv_entries(path), _draft)
+
+    def write(
+        self, testset: TestSet, documents: Sequence[Document] | None, path: Path
+    ) -> list[str]:
+        texts = {document.id: document.text for document in documents or ()}
+        losses = Losses("Chroma's CSV")
+        losses.ids(testset)
+        with text_file(path) as out:
+            rows = csv.writer(out, lineterminator="\n")
+            rows.writerow(_COLUMNS)
+            for query in testset.queries:
+                corpus = query.references[0].doc_id if query.references else ""
+                references = [
+                    _reference(each, texts.get(corpus))
+                    for each in query.references
+                    if each.doc_id == corpus
+                ]
+                _note(query, losses)
+                if references and corpus not in texts:
+                    losses.add(
+                        query, "the texts of its references are not known: name the documents"
+                    )
+                rows.writerow((query.text, json.dumps(references), corpus))
+        return losses.lines()
+
+
+def _draft(where: str, row: Mapping[str, object], id: str) -> Draft:
+    text = string(row, "question")
+    corpus = (optional(row, "corpus_id") or "").strip()
+    try:
+        listed = json.loads(string(row, "references") or "[]")
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, BadEntry):
+            raise
+        raise BadEntry(f"its references are no JSON: {error}") from None
+    references: list[Reference] = []
+    texts: list[str] = []
+    quotes: list[Quote] = []
+    for value in items(listed, "references"):
+        record = record_of(value, "a reference")
+        content = optional(record, "content")
+        if record.get("start_index") is None:
+            quotes.append(Quote(string(record, "content"), corpus))
+            continue
+        start = offset(record["start_index"], "start_index")
+        end = offset(record.get("end_index"), "end_index")
+        references.append(Reference(corpus, start, end))
+        texts.append(content or "")
+    told = tuple(texts) if all(texts) else ()
+    return Draft(where, Query(id, text, tuple(references)), tuple(quotes), told)
+
+
+def _reference(reference: Reference, text: str | None) -> dict[str, object]:
+    start, end = reference.start, reference.end
+    return {"content": (text or "")[start:end], "start_index": start, "end_index": end}
+
+
+def _note(query: Query, losses: Losses) -> None:
+    losses.fields(query)
+    if several(each.doc_id for each in query.references):
+        losses.add(query, "Chroma's CSV asks about one document; references in others are left out")
+    if any(each.alternatives for each in query.references):
+        losses.add(query, "Chroma's CSV has no alternatives")

@@ -1,0 +1,113 @@
+"""Our own form: a JSON list with one question an entry. All but `query` may be left out.
+
+    {"query_id": "a1", "query": "Who approves leave?", "answer": "The head of the station.",
+     "references": [{"doc_id": "leave.md", "start": 120, "end": 171, "text": "Leave is approved by …",
+                     "alternatives": [{"doc_id": "hours.md", "start": 40, "end": 91, "text": "…"}]}],
+     "facts": [{"fact": "the head of the station", "aliases": ["the station's head"]}],
+     "types": ["single-concept"], "split": "test",
+     "labels": [{"doc_id": "leave.md", "start": 0, "end": 400, "relevant": 1, "text": "…"}]}
+
+Offsets are half-open and count Unicode code points. `text` is what stood there when the file was written: by it a
+place is found again after the document has changed. Read are JSON lines and an object with a list under "queries",
+too; and what is quicker to write: {"query", "relevant_text"} with a passage or several, to be found in the documents,
+and {"query", "answer", "expected": ["fact", ["fact", "alias"]]}.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from chunkwise.atomic import replacing, says_what_it_writes
+from chunkwise.core import Document, Label, Passage, Query, Reference
+from chunkwise.documents.encoding import marked_encoding
+from chunkwise.testsets.json_entries import BrokenList, entries, looks_like_json, shown_name
+from chunkwise.testsets.question_record import draft_of
+from chunkwise.testsets.testset import Draft, TestSet, Unreadable
+
+_SUFFIXES = (".json", ".jsonl", ".ndjson")
+
+
+class ChunkwiseFormat:
+    """Questions with places in documents, and the short forms people write by hand."""
+
+    name: ClassVar[str] = "chunkwise"
+    about: ClassVar[str] = "our own: a JSON list of questions with places in documents"
+
+    def accepts(self, path: Path, head: bytes) -> bool:
+        if looks_like_json(head):
+            return True
+        is_ours = path.suffix.lower() in _SUFFIXES and not path.is_dir()
+        return is_ours and (not head.strip() or marked_encoding(head) is not None)
+
+    def read(self, path: Path) -> Iterator[Draft | Unreadable]:
+        return read_drafts(str(path))
+
+    def write(
+        self, testset: TestSet, documents: Sequence[Document] | None, path: Path
+    ) -> list[str]:
+        texts = {document.id: document.text for document in documents or ()}
+        rows = [_row(query, texts) for query in testset.queries]
+        with replacing(path) as temporary, says_what_it_writes(path):
+            written = json.dumps(rows, ensure_ascii=False, indent=2)
+            temporary.write_text(written + "\n", encoding="utf-8")
+        return []
+
+
+def read_drafts(name: str, *, plain: bool = False) -> Iterator[Draft | Unreadable]:
+    """The questions of a file, `-` for standard input; what cannot be read stands among them with its reason."""
+    shown = shown_name(name)
+    try:
+        for entry in entries(name, plain=plain):
+            where = f"{shown}, {entry.where}"
+            if entry.problem:
+                yield Unreadable(where, entry.problem)
+            else:
+                yield draft_of(entry.value, entry.number, where)
+    except BrokenList as error:
+        yield Unreadable(shown, str(error).removeprefix(f"{shown} "))
+
+
+def _row(query: Query, texts: Mapping[str, str]) -> dict[str, object]:
+    """What is known of a question; what is not is left out."""
+    row: dict[str, object] = {"query_id": query.id, "query": query.text}
+    if query.answer is not None:
+        row["answer"] = query.answer
+    if query.references:
+        row["references"] = [_reference(each, texts) for each in query.references]
+    if query.facts:
+        row["facts"] = [
+            {"fact": fact.text, **({"aliases": list(fact.aliases)} if fact.aliases else {})}
+            for fact in query.facts
+        ]
+    if query.types:
+        row["types"] = list(query.types)
+    if query.labels:
+        row["labels"] = [_label(each, texts) for each in query.labels]
+    if query.split:
+        row["split"] = query.split
+    return row
+
+
+def _reference(reference: Reference, texts: Mapping[str, str]) -> dict[str, object]:
+    place, *others = (_place(each, texts) for each in reference.places)
+    return {**place, "alternatives": others} if others else place
+
+
+def _place(passage: Passage, texts: Mapping[str, str]) -> dict[str, object]:
+    row: dict[str, object] = {
+        "doc_id": passage.doc_id,
+        "start": passage.start,
+        "end": passage.end,
+    }
+    if passage.doc_id in texts:
+        row["text"] = texts[passage.doc_id][passage.start : passage.end]
+    return row
+
+
+def _label(label: Label, texts: Mapping[str, str]) -> dict[str, object]:
+    place = _place(Passage(label.doc_id, label.start, label.end), texts)
+    text = {"text": place.pop("text")} if "text" in place else {}
+    return {**place, "relevant": int(label.relevant), **text}

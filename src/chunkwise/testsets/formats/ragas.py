@@ -1,0 +1,144 @@
+"""Ragas samples: a question, its reference answer, and passages given as text alone.
+
+`contexts` of the older form are what a system retrieved where an `answer` stands beside them;
+only without one are they the passages the question was made from.
+"""
+
+from __future__ import annotations
+
+import ast
+import csv
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from chunkwise.core import Document, Query
+from chunkwise.testsets.formats.entries import (
+    BadEntry,
+    Entry,
+    clean,
+    csv_entries,
+    header,
+    items,
+    json_entries,
+    json_lines,
+    json_of,
+    keys,
+    kind,
+    made_of,
+    optional,
+    string,
+)
+from chunkwise.testsets.formats.losses import Losses
+from chunkwise.testsets.formats.text_files import text_file, write_json, write_json_lines
+from chunkwise.testsets.testset import Draft, Quote, TestSet, Unreadable
+
+_FORMS = ({"user_input"}, {"question", "ground_truth"}, {"question", "ground_truths"})
+_KINDS = ("synthesizer_name", "evolution_type")
+_COLUMNS = ("user_input", "reference", "reference_contexts")
+
+
+class RagasFormat:
+    """`user_input`, `reference`, `reference_contexts`; once `question`, `ground_truth`, `contexts`."""
+
+    name: ClassVar[str] = "ragas"
+    about: ClassVar[str] = "Ragas samples, JSON, JSON lines or CSV: passages as text"
+
+    def accepts(self, path: Path, head: bytes) -> bool:
+        names = header(head) if path.suffix.lower() == ".csv" else keys(head)
+        return any(form <= names for form in _FORMS)
+
+    def read(self, path: Path) -> Iterator[Draft | Unreadable]:
+        yield from made_of(_entries(path), _draft)
+
+    def write(
+        self, testset: TestSet, documents: Sequence[Document] | None, path: Path
+    ) -> list[str]:
+        texts = {document.id: document.text for document in documents or ()}
+        losses = Losses("Ragas")
+        losses.ids(testset)
+        samples = [_sample(query, texts, losses) for query in testset.queries]
+        suffix = path.suffix.lower()
+        if suffix == ".csv":
+            with text_file(path) as out:
+                rows = csv.DictWriter(out, _COLUMNS, lineterminator="\n")
+                rows.writeheader()
+                rows.writerows(
+                    each | {"reference_contexts": json.dumps(each["reference_contexts"])}
+                    for each in samples
+                )
+        elif suffix == ".jsonl":
+            write_json_lines(path, samples)
+        else:
+            write_json(path, samples)
+        return losses.lines()
+
+
+def _entries(path: Path) -> Iterator[Entry]:
+    if path.suffix.lower() == ".csv":
+        return csv_entries(path)
+    if path.suffix.lower() in (".jsonl", ".ndjson"):
+        return json_lines(path)
+    whole = json_of(path)
+    samples = whole.get("samples") if isinstance(whole, dict) and "samples" in whole else whole
+    return json_entries(path, [samples] if isinstance(samples, dict) else samples, "samples")
+
+
+def _draft(where: str, record: Mapping[str, object], number: str) -> Draft:
+    question = record.get("user_input")
+    if isinstance(question, list):
+        raise BadEntry("a conversation of several turns; only single questions are read")
+    text = string(record, "user_input", "question")
+    given = record.get("reference_contexts")
+    if not given and not record.get("answer"):
+        given = record.get("contexts")
+    answer = optional(record, "reference", "ground_truth")
+    truths = _listed(record.get("ground_truths"), "ground_truths")
+    kinds = tuple(kind for name in _KINDS if (kind := optional(record, name)))
+    query = Query(number, text, answer=answer or (truths[0] if truths else None), types=kinds)
+    quotes = tuple(map(Quote, dict.fromkeys(_listed(given, "contexts"))))
+    return Draft(where, query, quotes)
+
+
+def _listed(value: object, what: str) -> list[str]:
+    """Texts of a list; a cell of a table holds it as JSON or as Python writes it."""
+    if isinstance(value, str):
+        if not value.strip():
+            return []
+        value = _parsed(value.strip(), what)
+    found = items(value, what)
+    for item in found:
+        if not isinstance(item, str):
+            raise BadEntry(f"one of its {what} is {kind(item)}, not a text")
+    return [clean(item) for item in found if isinstance(item, str) and item.strip()]
+
+
+def _parsed(cell: str, what: str) -> object:
+    try:
+        return json.loads(cell)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        return ast.literal_eval(cell)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        raise BadEntry(f"its {what} are {cell[:60]!r}, not a list") from None
+
+
+def _sample(query: Query, texts: Mapping[str, str], losses: Losses) -> dict[str, object]:
+    losses.fields(query, {"answer"})
+    places = [each for each in query.references if each.doc_id in texts]
+    if len(places) < len(query.references):
+        losses.add(query, "the texts of its references are not known: name the documents")
+    passages = [texts[each.doc_id][each.start : each.end] for each in places]
+    if any(
+        texts.get(place.doc_id, "")[place.start : place.end] != passage
+        for each, passage in zip(places, passages, strict=True)
+        for place in each.alternatives
+    ):
+        losses.add(query, "Ragas has no alternatives")
+    return {
+        "user_input": query.text,
+        "reference": query.answer or "",
+        "reference_contexts": passages,
+    }

@@ -1,0 +1,64 @@
+"""RAGChecker: questions with the answer that is expected and what a system said; no gold passages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from chunkwise.core import Document, Query
+from chunkwise.testsets.formats.entries import (
+    identifier,
+    json_entries,
+    json_of,
+    keys,
+    made_of,
+    optional,
+    string,
+)
+from chunkwise.testsets.formats.losses import Losses
+from chunkwise.testsets.formats.text_files import write_json
+from chunkwise.testsets.testset import Draft, TestSet, Unreadable
+
+
+class RagcheckerFormat:
+    """`{"results": [{"query_id", "query", "gt_answer", "response", "retrieved_context"}]}`."""
+
+    name: ClassVar[str] = "ragchecker"
+    about: ClassVar[str] = "RAGChecker JSON: questions and expected answers, no passages"
+
+    def accepts(self, path: Path, head: bytes) -> bool:
+        return {"results", "query", "gt_answer"} <= keys(head)
+
+    def read(self, path: Path) -> Iterator[Draft | Unreadable]:
+        whole = json_of(path)
+        results = whole.get("results") if isinstance(whole, dict) else None
+        yield from made_of(json_entries(path, results, "questions under 'results'"), _draft)
+
+    def write(
+        self, testset: TestSet, documents: Sequence[Document] | None, path: Path
+    ) -> list[str]:
+        losses = Losses("RAGChecker")
+        for query in testset.queries:
+            losses.fields(query, {"answer"})
+            if query.references:
+                losses.add(query, "RAGChecker has no references")
+        results = [
+            {
+                "query_id": query.id,
+                "query": query.text,
+                "gt_answer": query.answer or "",
+                "response": "",
+                "retrieved_context": [],
+            }
+            for query in testset.queries
+        ]
+        write_json(path, {"results": results})
+        return losses.lines()
+
+
+def _draft(where: str, record: Mapping[str, object], number: str) -> Draft:
+    # What was retrieved says nothing about what should have been.
+    id = identifier(record, "query_id") or number
+    answer = optional(record, "gt_answer") or None
+    return Draft(where, Query(id, string(record, "query"), answer=answer))

@@ -1,0 +1,205 @@
+"""SQuAD 1.1 and 2.0: articles, their paragraphs, and the answers in them.
+
+An article is one document, its paragraphs joined by an empty line: what is to be cut is the whole text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+
+from chunkwise.core import Block, Document, Passage, Query, Reference
+from chunkwise.documents.ids import Ids
+from chunkwise.errors import ChunkwiseError
+from chunkwise.testsets.formats.entries import (
+    BadEntry,
+    identifier,
+    items,
+    json_of,
+    keys,
+    offset,
+    optional,
+    record_of,
+    string,
+)
+from chunkwise.testsets.formats.losses import Losses, several
+from chunkwise.testsets.formats.text_files import write_json
+from chunkwise.testsets.testset import Draft, TestSet, Unreadable
+
+_BETWEEN = "\n\n"
+UNANSWERABLE = "unanswerable"
+
+
+class _Paragraph(NamedTuple):
+    """A paragraph, and where it stands in the document its article makes."""
+
+    where: str
+    document: str
+    start: int
+    context: str
+    questions: object
+
+
+class SquadFormat:
+    """`{"data": [{"title", "paragraphs": [{"context", "qas": [{"question", "answers"}]}]}]}`."""
+
+    name: ClassVar[str] = "squad"
+    about: ClassVar[str] = "SQuAD 1.1 and 2.0 JSON; an article is a document"
+
+    def accepts(self, path: Path, head: bytes) -> bool:
+        return {"paragraphs", "data"} <= keys(head)
+
+    def read(self, path: Path) -> Iterator[Draft | Unreadable]:
+        number = 0
+        for paragraph in _paragraphs(path):
+            if isinstance(paragraph, Unreadable):
+                yield paragraph
+                continue
+            try:
+                questions = items(paragraph.questions, "questions")
+            except BadEntry as error:
+                yield Unreadable(paragraph.where, str(error))
+                continue
+            for at, value in enumerate(questions, 1):
+                number += 1
+                where = f"{paragraph.where}, question {at}"
+                try:
+                    yield _draft(where, paragraph, record_of(value, "the question"), number)
+                except BadEntry as error:
+                    yield Unreadable(where, str(error))
+
+    def documents(self, path: Path) -> Iterator[Document | Unreadable]:
+        """The articles; each paragraph is declared as a block."""
+        gathered: dict[str, list[_Paragraph]] = {}
+        for paragraph in _paragraphs(path):
+            if not isinstance(paragraph, Unreadable):
+                gathered.setdefault(paragraph.document, []).append(paragraph)
+        for id, paragraphs in gathered.items():
+            blocks = (
+                Block("paragraph", each.start, each.start + len(each.context))
+                for each in paragraphs
+                if each.context
+            )
+            text = _BETWEEN.join(each.context for each in paragraphs)
+            yield Document(id, text, title=id, source=str(path), blocks=tuple(blocks))
+
+    def write(
+        self, testset: TestSet, documents: Sequence[Document] | None, path: Path
+    ) -> list[str]:
+        if documents is None:
+            raise ChunkwiseError("SQuAD holds the texts: name the documents with --documents")
+        texts = {document.id: document.text for document in documents}
+        losses = Losses("SQuAD")
+        asked: dict[str, list[object]] = {document.id: [] for document in documents}
+        for query in testset.queries:
+            home = _home(query, asked)
+            if home is None:
+                losses.add(query, "none of its documents is there to be written; it is left out")
+            else:
+                asked[home].append(_question(query, home, texts[home], losses))
+        data = [
+            {"title": id, "paragraphs": [{"context": texts[id], "qas": questions}]}
+            for id, questions in asked.items()
+        ]
+        write_json(path, {"version": "v2.0", "data": data})
+        return losses.lines()
+
+
+def _paragraphs(path: Path) -> Iterator[_Paragraph | Unreadable]:
+    whole = json_of(path)
+    articles = whole.get("data") if isinstance(whole, dict) else None
+    if not isinstance(articles, list):
+        raise ChunkwiseError(f"{path} has no list of articles under 'data', as SQuAD has")
+    ids = Ids()
+    for number, article in enumerate(articles, 1):
+        where = f"{path}, article {number}"
+        try:
+            record = record_of(article, "the article")
+            title = optional(record, "title")
+            paragraphs = items(record.get("paragraphs"), "paragraphs")
+        except BadEntry as error:
+            yield Unreadable(where, str(error))
+            continue
+        id = ids.distinct((title or "").strip() or f"article {number}", "")
+        start = 0
+        for at, value in enumerate(paragraphs, 1):
+            place = f"{where}, paragraph {at}"
+            try:
+                paragraph = record_of(value, "the paragraph")
+                context = string(paragraph, "context")
+            except BadEntry as error:
+                yield Unreadable(place, str(error))
+                continue
+            yield _Paragraph(place, id, start, context, paragraph.get("qas"))
+            start += len(context) + len(_BETWEEN)
+
+
+def _draft(where: str, paragraph: _Paragraph, record: Mapping[str, object], number: int) -> Draft:
+    id = identifier(record, "id") or str(number)
+    text = string(record, "question")
+    if record.get("is_impossible") is True:
+        return Draft(where, Query(id, text, types=(UNANSWERABLE,)))
+    places: dict[Passage, str] = {}
+    for value in items(record.get("answers"), "answers"):
+        answer = record_of(value, "an answer")
+        said = string(answer, "text")
+        at = offset(answer.get("answer_start"), "answer_start")
+        if said:
+            start = paragraph.start + _start(paragraph.context, said, at)
+            places.setdefault(Passage(paragraph.document, start, start + len(said)), said)
+    if not places:
+        return Draft(where, Query(id, text))
+    first, *others = places
+    answer_text = places[first]
+    query = Query(id, text, (Reference(*first, tuple(others)),), answer=answer_text)
+    return Draft(where, query, texts=(answer_text,))
+
+
+def _start(context: str, said: str, at: int) -> int:
+    """Where an answer stands, in characters; some tools count bytes or the units of UTF-16."""
+    if context.startswith(said, at):
+        return at
+    for encoding, width in (("utf-8", 1), ("utf-16-le", 2)):
+        data = context.encode(encoding)
+        if data.startswith(said.encode(encoding), at * width):
+            return len(data[: at * width].decode(encoding, "ignore"))
+    times = context.count(said)
+    if times != 1:
+        raise BadEntry(
+            f"its answer {said[:60]!r} does not stand at {at:,} of its paragraph,"
+            f" {'but at several other places' if times else 'nor anywhere else'}"
+        )
+    return context.index(said)
+
+
+def _home(query: Query, known: Mapping[str, object]) -> str | None:
+    """The document a question is written under: that of its first reference."""
+    for reference in query.references:
+        for place in reference.places:
+            if place.doc_id in known:
+                return place.doc_id
+    return None if query.references else next(iter(known), None)
+
+
+def _question(query: Query, home: str, text: str, losses: Losses) -> dict[str, object]:
+    kept = {"types"} if query.types == (UNANSWERABLE,) else set()
+    places = [place for each in query.references for place in each.places]
+    here = [place for place in dict.fromkeys(places) if place.doc_id == home]
+    answers = [{"text": text[p.start : p.end], "answer_start": p.start} for p in here]
+    if not answers:
+        if UNANSWERABLE not in query.types:
+            losses.add(query, "a question without references is unanswerable to SQuAD")
+    elif query.answer is None or query.answer == answers[0]["text"]:
+        kept.add("answer")
+    losses.fields(query, kept)
+    if several(place.doc_id for place in places):
+        losses.add(query, "SQuAD asks about one document; references in others are left out")
+    if len(query.references) > 1:
+        losses.add(query, "several references are alternatives to SQuAD")
+    return {
+        "id": query.id,
+        "question": query.text,
+        "answers": answers,
+        "is_impossible": not answers,
+    }

@@ -1,0 +1,166 @@
+"""TREC: judgements (`qid 0 docid grade`) with topics beside them, as a table or in the classic form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from chunkwise.core import Document, Query
+from chunkwise.errors import ChunkwiseError
+from chunkwise.testsets.formats.entries import text_of
+from chunkwise.testsets.formats.judgements import (
+    Judgement,
+    Judgements,
+    grade_of,
+    judged_documents,
+    whole,
+)
+from chunkwise.testsets.formats.losses import Losses
+from chunkwise.testsets.formats.text_files import text_file
+from chunkwise.testsets.testset import Draft, TestSet, Unreadable
+
+_ROW = re.compile(rb"\S+[ \t]+(?:0|Q0|q0)[ \t]+\S+[ \t]+-?\d+[ \t]*\r?")
+_TOP = re.compile(r"<top>", re.IGNORECASE)
+_NUMBER = re.compile(r"<num>\s*+(?:Number:\s*+)?([^\s<]+)", re.IGNORECASE)
+_TITLE = re.compile(r"<title>\s*(?:Topic:)?([^<]*)", re.IGNORECASE)
+_JUDGING = ("qrel",)
+_ASKING = ("topic", "quer", "question")
+_LOOKED_AT = 50
+
+
+class TrecFormat:
+    """Relevance is that of a document, so a reference is a whole document."""
+
+    name: ClassVar[str] = "trec"
+    about: ClassVar[str] = "TREC qrels with a file of topics or queries beside them"
+
+    def accepts(self, path: Path, head: bytes) -> bool:
+        if path.is_dir():
+            return _named(path, _JUDGING) is not None and _named(path, _ASKING) is not None
+        text = head.removeprefix(b"\xef\xbb\xbf")
+        if text.lstrip()[:5].lower() == b"<top>":
+            return True
+        # The last line of the head may be cut.
+        lines = [line for line in text.split(b"\n")[:_LOOKED_AT] if line.strip()]
+        lines = lines[:-1] if len(lines) > 1 and not text.endswith(b"\n") else lines
+        return bool(lines) and all(_ROW.fullmatch(line) for line in lines)
+
+    def read(self, path: Path) -> Iterator[Draft | Unreadable]:
+        qrels, topics = _pair(path)
+        judgements = Judgements()
+        for found in _judged(qrels) if qrels is not None else ():
+            if isinstance(found, Unreadable):
+                yield found
+            else:
+                judgements.add(found)
+        asked: set[str] = set()
+        for where, id, text in _topics(topics):
+            if id is None:
+                yield Unreadable(where, text)
+                continue
+            asked.add(id)
+            if qrels is None or id in judgements.relevant:
+                yield Draft(where, Query(id, text, judgements.references(id, {})))
+        yield from judgements.without_question(asked)
+
+    def write(
+        self, testset: TestSet, documents: Sequence[Document] | None, path: Path
+    ) -> list[str]:
+        losses = Losses("TREC")
+        lengths = {each.id: len(each.text) for each in documents or ()}
+        topics: list[str] = []
+        rows: list[str] = []
+        for query in testset.queries:
+            losses.fields(query)
+            if not query.references:
+                losses.add(query, "TREC leaves questions without a relevant document out")
+            elif not whole(query, lengths):
+                losses.add(query, "spans become whole documents in TREC")
+            if _one_line(query.text) != query.text.strip():
+                losses.add(query, "a topic of TREC is one line; its line breaks become spaces")
+            names = judged_documents(query)
+            if any(_word(name) != name for name in (query.id, *names)):
+                losses.add(query, "names have no spaces in TREC; they become underscores")
+            topics.append(f"{_word(query.id)}\t{_one_line(query.text)}\n")
+            rows += (f"{_word(query.id)} 0 {_word(name)} 1\n" for name in names)
+        for name, lines in (("qrels.txt", rows), ("topics.tsv", topics)):
+            with text_file(path / name) as out:
+                out.writelines(lines)
+        return losses.lines()
+
+
+def _named(folder: Path, parts: tuple[str, ...], other_than: Path | None = None) -> Path | None:
+    """The first file of a folder with one of these words in its name."""
+    files = (each for each in sorted(folder.iterdir()) if each.is_file() and each != other_than)
+    return next((each for each in files if any(part in each.name.lower() for part in parts)), None)
+
+
+def _pair(path: Path) -> tuple[Path | None, Path]:
+    """The judgements and the topics; the one given, the other found beside it."""
+    if path.is_dir():
+        qrels, topics = _named(path, _JUDGING), _named(path, _ASKING)
+    elif _begins_with_topics(path):
+        qrels, topics = _named(path.parent, _JUDGING, path), path
+    else:
+        qrels, topics = path, _named(path.parent, _ASKING, path)
+    if topics is None:
+        folder = path if path.is_dir() else path.parent
+        raise ChunkwiseError(
+            f"no topics beside {qrels or path}: put a file such as topics.tsv"
+            f" (id, tab, question) into {folder}"
+        )
+    return qrels, topics
+
+
+def _begins_with_topics(path: Path) -> bool:
+    return text_of(path).lstrip()[:5].lower() == "<top>"
+
+
+def _judged(path: Path) -> Iterator[Judgement | Unreadable]:
+    for number, line in enumerate(text_of(path).split("\n"), 1):
+        cells = line.split()
+        if not cells:
+            continue
+        where = f"{path}, line {number}"
+        grade = grade_of(cells[3]) if len(cells) == 4 else None
+        if grade is None:
+            shown = line.strip()[:80]
+            yield Unreadable(where, f"{shown!r}; question, 0, document and grade are expected")
+        else:
+            yield Judgement(where, cells[0], cells[2], grade)
+
+
+def _topics(path: Path) -> Iterator[tuple[str, str | None, str]]:
+    """Place, id and question of each topic; without an id the text is the reason."""
+    text = text_of(path)
+    if text.lstrip()[:5].lower() == "<top>":
+        for number, top in enumerate(_TOP.split(text)[1:], 1):
+            id, title = _NUMBER.search(top), _TITLE.search(top)
+            where = f"{path}, topic {number}"
+            if id is None or title is None:
+                yield where, None, "a topic needs <num> and <title>"
+            else:
+                yield where, id[1], " ".join(title[1].split())
+        return
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            id_text, tab, question = line.strip("\r").partition("\t")
+            where = f"{path}, line {number}"
+            if tab and id_text.strip():
+                yield where, id_text.strip(), question.strip()
+            else:
+                yield (
+                    where,
+                    None,
+                    f"{line.strip()[:80]!r}; an id, a tab and a question are expected",
+                )
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split()) if any(sign in text for sign in "\t\r\n") else text.strip()
+
+
+def _word(name: str) -> str:
+    return re.sub(r"\s", "_", name)

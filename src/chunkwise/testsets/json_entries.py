@@ -1,0 +1,221 @@
+"""The entries of a file of questions: JSON lines, a JSON list, an object with one, or plain lines.
+
+Lines are read one at a time; of a list the text is held, and one entry at a time is made of it.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import json
+import os
+import re
+import stat
+import sys
+from collections.abc import Iterator
+from itertools import chain
+from typing import BinaryIO, NamedTuple
+
+from chunkwise.documents.encoding import decode, marked_encoding
+from chunkwise.documents.fields import field_of, listed
+from chunkwise.documents.json import json_problem
+from chunkwise.errors import ChunkwiseError, UnreadableDocument
+
+LIST_FIELDS = (
+    "queries", "questions", "tests", "test_cases", "test_queries", "examples", "samples", "items",
+    "entries", "data", "testset", "test_set",
+)  # fmt: skip
+"""What the list of questions is called in an object."""
+
+_HEAD = 1 << 16
+_JSON_LIST = re.compile(rb'\s*\[\s*["{\]]')
+_JSON_OBJECT = re.compile(rb'\s*\{\s*["}]')
+"""How they begin; a text may begin with a bracket, too: "[Draft] what …"."""
+_SPACE = re.compile(r"[ \t\r\n]*")
+# NaN is what some tools write for what is missing.
+_DECODER = json.JSONDecoder(parse_constant=lambda _: None)
+
+
+class Entry(NamedTuple):
+    """What stands at a place of the file, or why that cannot be read."""
+
+    number: int
+    where: str
+    """`line 3` or `entry 3`."""
+    value: object
+    problem: str = ""
+
+
+class BrokenList(ChunkwiseError):
+    """A JSON list that ends in the middle; the entries before were handed out."""
+
+
+def looks_like_json(head: bytes) -> bool:
+    """Whether a file that begins so may hold questions as JSON."""
+    head = head.removeprefix(codecs.BOM_UTF8)
+    return bool(_JSON_LIST.match(head) or _JSON_OBJECT.match(head))
+
+
+def shown_name(name: str) -> str:
+    return "standard input" if name == "-" else name
+
+
+def can_be_read_once(name: str) -> bool:
+    """Whether looking at how it begins would take that away: standard input, a pipe."""
+    try:
+        mode = 0 if name == "-" else os.stat(name).st_mode
+    except (OSError, ValueError):
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def entries(name: str, *, plain: bool = False) -> Iterator[Entry]:
+    """Every entry of a file, `-` for standard input; `plain` takes lines of text, too."""
+    try:
+        with _opened(name) as handle:
+            yield from _entries(handle, shown_name(name), plain)
+    except (OSError, ValueError) as error:  # a NUL character in the path is a ValueError
+        why = getattr(error, "strerror", None) or error
+        raise ChunkwiseError(f"cannot read the questions in {name}: {why}") from error
+
+
+def _opened(name: str) -> io.BufferedReader:
+    if name == "-":
+        if sys.stdin is None:
+            raise ChunkwiseError("standard input is closed; name a file of questions")
+        return io.BufferedReader(io.BytesIO(sys.stdin.buffer.read()))
+    return io.BufferedReader(io.FileIO(name), _HEAD)
+
+
+def _entries(handle: io.BufferedReader, name: str, plain: bool) -> Iterator[Entry]:
+    head = handle.peek(_HEAD)[:_HEAD]
+    stream: BinaryIO = handle
+    if marked_encoding(head):
+        text = _decoded(handle.read(), name).removeprefix("\ufeff")
+        head = text[:_HEAD].encode("utf-8")
+        stream = io.BytesIO(text.encode("utf-8"))
+    head = head.removeprefix(codecs.BOM_UTF8)
+    if _JSON_LIST.match(head):
+        yield from _of_list(_decoded(stream.read(), name).removeprefix("\ufeff"), name)
+    elif _JSON_OBJECT.match(head):
+        yield from _of_object_or_lines(stream, name)
+    elif plain:
+        for number, line, problem in _lines(stream):
+            yield Entry(number, f"line {number}", line, problem)
+    elif head.strip():
+        raise ChunkwiseError(
+            f"{name} holds no questions: it is neither a JSON list nor JSON lines; write "
+            '[{"query": "…", "relevant_text": "…"}]'
+        )
+
+
+def _decoded(data: bytes, name: str) -> str:
+    try:
+        return decode(data, name)
+    except UnreadableDocument as error:
+        if isinstance(error.__cause__, UnicodeDecodeError):
+            raise ChunkwiseError(
+                f"the questions in {name} are not UTF-8 (byte {error.__cause__.start:,}); save them as UTF-8"
+            ) from None
+        raise ChunkwiseError(f"the questions in {name} cannot be read: {error.reason}") from None
+
+
+def _lines(stream: BinaryIO) -> Iterator[tuple[int, str, str]]:
+    """Number, text and problem of each line that is not empty."""
+    for number, data in enumerate(stream, 1):
+        line, problem = "", ""
+        try:
+            line = data.removeprefix(codecs.BOM_UTF8).decode("utf-8").strip()
+        except UnicodeDecodeError as error:
+            problem = f"not UTF-8 (byte {error.start:,} of the line); save the file as UTF-8"
+        if line or problem:
+            yield number, line, problem
+
+
+def _of_object_or_lines(stream: BinaryIO, name: str) -> Iterator[Entry]:
+    lines = _lines(stream)
+    first = next(lines, (1, "", ""))
+    second = next(lines, None)
+    known, _ = _parsed(first[1])
+    if second is None and isinstance(known, dict):
+        yield from _of_object(known, first[0], name)
+        return
+    if known is None and not first[2] and second is not None and not second[1].startswith("{"):
+        # Perhaps one object over many lines: it takes them all to tell.
+        rest = [first, second, *lines]
+        if not any(problem for *_, problem in rest):
+            whole, _ = _parsed("\n".join(line for _, line, _ in rest))
+            if isinstance(whole, dict):
+                yield from _of_object(whole, first[0], name)
+                return
+        lines = iter(rest[2:])
+    for number, line, problem in chain((first,), (second,) if second else (), lines):
+        yield _line_entry(number, line, problem)
+
+
+def _line_entry(number: int, line: str, problem: str) -> Entry:
+    value = None
+    if not problem:
+        value, problem = _parsed(line)
+    return Entry(number, f"line {number}", value, problem)
+
+
+def _parsed(line: str) -> tuple[object, str]:
+    try:
+        value, end = _DECODER.raw_decode(line)
+        if line[end:].strip():
+            return None, f"no JSON: more behind its end at column {end + 1}"
+        return value, ""
+    except (ValueError, RecursionError) as error:
+        return None, f"no JSON: {json_problem(error, line=False)}"
+
+
+def _of_object(value: dict[str, object], line: int, name: str) -> Iterator[Entry]:
+    for field in LIST_FIELDS:
+        spelled = field_of(value, (field,), None)
+        inside = value[spelled] if spelled is not None else None
+        if isinstance(inside, list):
+            for at, each in enumerate(inside, 1):
+                yield Entry(at, f"entry {at}", each)
+            return
+        if isinstance(inside, dict):
+            for at, (key, each) in enumerate(inside.items(), 1):
+                record = each if isinstance(each, dict) else {"query": each}
+                yield Entry(at, f"entry {at}", {"query_id": key, **record})
+            return
+    if field_of(value, ("query", "question", "text"), None) is None:
+        raise ChunkwiseError(
+            f"{name} has no list of questions among {listed(value)}; name it {', '.join(LIST_FIELDS[:3])}"
+        )
+    yield Entry(line, f"line {line}", value)
+
+
+def _of_list(text: str, name: str) -> Iterator[Entry]:
+    """One entry after the other: a million of them never stand in memory at once."""
+    at = _behind_space(text, text.index("[") + 1)
+    number, line, counted = 0, 1, 0
+    try:
+        while text[at : at + 1] != "]":
+            line, counted = line + text.count("\n", counted, at), at
+            value, at = _DECODER.raw_decode(text, at)
+            number += 1
+            place = f" (line {line})" if line > 1 else ""
+            yield Entry(number, f"entry {number}{place}", value)
+            at = _behind_space(text, at)
+            if text[at : at + 1] == ",":
+                at = _behind_space(text, at + 1)
+            elif text[at : at + 1] != "]":
+                raise json.JSONDecodeError("expecting ',' or ']'", text, at)
+        at = _behind_space(text, at + 1)
+        if at < len(text):
+            raise json.JSONDecodeError("more behind its end", text, at)
+    except (ValueError, RecursionError) as error:
+        raise BrokenList(
+            f"{name} begins like a JSON list and is none: {json_problem(error)} (entry {number + 1}); "
+            "mend it, or write one question a line"
+        ) from None
+
+
+def _behind_space(text: str, at: int) -> int:
+    match = _SPACE.match(text, at)
+    return match.end() if match else at

@@ -1,0 +1,97 @@
+"""`chunkwise compare` as a user runs it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from in_process import Run, here
+
+from chunkwise.cli import main
+from chunkwise.evaluation.results_file import write_results
+from made_results import of_questions, question, results
+
+__all__ = ["here"]  # a fixture
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Three runs on the same forty questions."""
+    monkeypatch.setitem(main._COMMANDS, "compare", "Say whether one run is better than another.")
+    write_results(results(1), tmp_path / "a.json")
+    write_results(results(2, lift=0.15), tmp_path / "b.json")
+    write_results(results(3), tmp_path / "c.json")
+    return tmp_path
+
+
+def test_two_runs_in_the_terminal(here: Run, folder: Path) -> None:
+    done = here("compare", "a.json", "b.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "a  sentences · hybrid · a.json" in done.stdout
+    assert "b is better" in done.stdout
+    assert "no difference shown" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_json_alone_and_into_a_file(here: Run, folder: Path) -> None:
+    done = here("compare", "a.json", "b.json", "c.json", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    value = json.loads(done.stdout)
+    assert [run["source"] for run in value["runs"]] == ["a.json", "b.json", "c.json"]
+    assert value["contrasts"][0]["metrics"]["recall@5"]["verdict"] == "b is better"
+    assert value["best"]["recall@5"]["best"] == "b"
+    done = here("compare", "a.json", "b.json", "c.json", "-o", "out/both.json")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == f"written: {Path('out/both.json')}\n"
+    assert json.loads((folder / "out" / "both.json").read_text()) == value
+
+
+def test_metrics_are_chosen_by_name(here: Run, folder: Path) -> None:
+    done = here("compare", "a.json", "b.json", "--metrics", " mrr , recall@5,", "--json")
+    assert list(json.loads(done.stdout)["contrasts"][0]["metrics"]) == ["mrr@5", "recall@5"]
+    done = here("compare", "a.json", "b.json", "--metrics", "speed")
+    assert done.returncode == 2
+    assert "no metric 'speed' is in both; there are: recall@5, precision@5" in done.stderr
+    done = here("compare", "a.json", "b.json", "--metrics", ",")
+    assert done.returncode == 2
+    assert "names no metric" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "told"),
+    [
+        ([], 2, "no file: name two or more files of results"),
+        (["a.json"], 2, "one file, a.json: name two or more"),
+        (["a.json", "./a.json"], 2, "a.json and ./a.json are the same file"),
+        (["a.json", "none.json"], 1, "there is no file none.json"),
+        (["a.json", "."], 1, ". is a folder"),
+        (["a.json", "empty.json"], 1, "empty.json is empty (0 bytes)"),
+        (["a.json", "other.json"], 1, "other.json is JSON, but no results of an evaluation"),
+        (
+            ["a.json", "strange.json"],
+            1,
+            "no question is in both a (40 questions) and b (1 questions)",
+        ),
+        (["a.json", "b.json", "-o", "b.json"], 2, "b.json is read and would be overwritten"),
+        (["a.json", "b.json", "-o", "."], 2, "is a directory"),
+    ],
+)
+def test_what_cannot_be_compared_is_one_line(
+    here: Run, folder: Path, words: list[str], status: int, told: str
+) -> None:
+    (folder / "empty.json").write_bytes(b"")
+    (folder / "other.json").write_text('[{"query": "who?"}]')
+    write_results(of_questions((question(77, {"recall@5": 1.0}),)), folder / "strange.json")
+    before = (folder / "b.json").read_bytes()
+    done = here("compare", *words)
+    assert done.returncode == status
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+    assert (folder / "b.json").read_bytes() == before
+
+
+def test_help_has_examples_and_statuses(here: Run, folder: Path) -> None:
+    done = here("compare", "--help")
+    assert done.returncode == 0
+    assert "chunkwise compare a.json b.json" in done.stdout
+    assert "Exit status: 0 compared" in done.stdout

@@ -1,0 +1,219 @@
+"""Runs against each other: the same questions only, the right way round, no more than can be shown."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+import made_results
+from chunkwise.errors import ChunkwiseError, InvalidParameter
+from chunkwise.evaluation.compare import compare, run_name
+from chunkwise.evaluation.comparison import NO_DIFFERENCE, Change
+from chunkwise.evaluation.json_values import json_text
+from chunkwise.evaluation.results import Results
+from chunkwise.stats.holm import holm
+from chunkwise.stats.paired import compare as paired
+from made_results import METRICS, of_questions, question, results
+
+
+def scores(run: Results, metric: str) -> list[float | None]:
+    return [own.scores[metric] for own in run.questions]
+
+
+def test_a_better_run_is_said_to_be_better_whichever_comes_first() -> None:
+    low, high = results(1), results(2, lift=0.15)
+    up, down = compare([low, high]).contrasts[0], compare([high, low]).contrasts[0]
+    assert up.metrics["recall@5"].verdict == "b is better"
+    assert down.metrics["recall@5"].verdict == "a is better"
+    # Less failure is better, though the difference is below 0.
+    failure = up.metrics["failure@5"]
+    assert failure.lower_is_better
+    assert failure.difference.mean < 0
+    assert failure.verdict == "b is better"
+    assert up.metrics["precision@5"].verdict == NO_DIFFERENCE
+    assert [c.id for c in up.first_better] == [c.id for c in down.second_better]
+    assert [c.id for c in up.second_better] == [c.id for c in down.first_better]
+
+
+def test_figures_are_those_of_the_statistics() -> None:
+    a, b = results(1), results(2, lift=0.03)
+    found = compare([a, b])
+    own = found.contrasts[0]
+    assert list(own.metrics) == list(METRICS)
+    alone = {
+        name: paired(np.array(scores(a, name), float), np.array(scores(b, name), float))
+        for name in METRICS
+    }
+    for name, test in alone.items():
+        assert test is not None
+        tested = own.metrics[name]
+        assert (tested.difference, tested.p, tested.pairs) == (test.difference, test.p, 40)
+        assert tested.second - tested.first == pytest.approx(test.difference.mean)
+        assert tested.detectable is not None
+    p = [test.p for test in alone.values() if test]
+    assert [tested.adjusted for tested in own.metrics.values()] == holm(p)
+    assert found.tests == 4
+    assert found.best == {}
+
+
+def test_only_questions_with_the_same_id_and_text_are_paired() -> None:
+    first = of_questions(tuple(question(n, {"recall@5": 0.0}) for n in range(10)))
+    second = of_questions((
+        *(question(n, {"recall@5": 1.0}) for n in range(2, 9)),
+        question(9, {"recall@5": 1.0}, text="Another question?"),
+        question(50, {"recall@5": 1.0}),
+    ))  # fmt: skip
+    own = compare([first, second]).contrasts[0]
+    assert (own.questions, own.only_first, own.only_second) == (7, 2, 1)
+    assert own.other_text == ("q09",)
+    assert own.metrics["recall@5"].pairs == 7
+    assert own.metrics["recall@5"].verdict == "b is better"
+    text = "What is said of the lamp in chapter 2?"
+    assert own.second_better[0] == Change("q02", text, 0.0, 1.0)
+    assert len(own.second_better) == 5
+    assert own.first_better == ()
+    assert {type: each["recall@5"].pairs for type, each in own.by_type.items()} == {
+        "list": 2, "negation": 3, "numeric": 2,
+    }  # fmt: skip
+
+
+def test_five_questions_show_nothing() -> None:
+    first, second = (
+        of_questions(tuple(question(n, {"recall@5": score}) for n in range(5)))
+        for score in (0.0, 1.0)
+    )
+    tested = compare([first, second]).contrasts[0].metrics["recall@5"]
+    assert tested.verdict == NO_DIFFERENCE
+    assert tested.p == 0.0625
+    assert tested.detectable is None
+
+
+def test_unscored_questions_are_counted() -> None:
+    first = of_questions(
+        tuple(question(n, {"recall@5": 0.5, "facts": None, "mrr@5": None}) for n in range(8))
+    )
+    second = of_questions(
+        tuple(
+            question(n, {"recall@5": None if n < 3 else 0.5, "facts": 1.0, "mrr@5": None})
+            for n in range(8)
+        )
+    )
+    own = compare([first, second]).contrasts[0]
+    assert list(own.metrics) == ["recall@5"]
+    assert (own.metrics["recall@5"].pairs, own.metrics["recall@5"].unscored) == (5, 3)
+    assert own.metrics["recall@5"].needed is None
+    assert own.unpaired == ("facts", "mrr@5")
+    assert "facts" not in own.by_type["list"]
+    # By nothing that can be tested there is no order of questions either.
+    nothing = compare([first, second], metrics=["facts"]).contrasts[0]
+    assert (nothing.metrics, nothing.objective, nothing.second_better) == ({}, "", ())
+
+
+def test_metrics_can_be_chosen() -> None:
+    runs = [results(1), results(2)]
+    own = compare(runs, metrics=["mrr", "recall@5"]).contrasts[0]
+    assert list(own.metrics) == ["mrr@5", "recall@5"]
+    assert own.objective == "recall@5"
+    assert compare(runs, metrics=["mrr"]).contrasts[0].objective == "mrr@5"
+    with pytest.raises(
+        InvalidParameter, match="no metric 'recall@9' is in both; there are: recall@5, "
+    ):
+        compare(runs, metrics=["recall@9"])
+
+
+def test_nothing_to_compare() -> None:
+    few = of_questions((question(1, {"recall@5": 1.0}),))
+    with pytest.raises(InvalidParameter, match="1 run; a comparison needs two"):
+        compare([few])
+    other = of_questions((question(2, {"recall@5": 1.0}),))
+    with pytest.raises(ChunkwiseError, match=r"no question is in both a \(1 questions\) and b"):
+        compare([few, other])
+    worded = of_questions((question(1, {"recall@5": 1.0}, text="?"),))
+    with pytest.raises(ChunkwiseError, match=r"ids that are in both have other texts \(1\)"):
+        compare([few, worded])
+    deeper = of_questions((question(1, {"recall@10": 1.0}),))
+    with pytest.raises(
+        ChunkwiseError, match=r"no metric is in both \(a has recall@5; b has recall@10"
+    ):
+        compare([few, deeper])
+    twice = of_questions((question(1, {"recall@5": 1.0}),) * 2)
+    with pytest.raises(ChunkwiseError, match="b has two questions with the id 'q01'"):
+        compare([few, twice])
+
+
+def test_what_makes_runs_less_comparable_is_said() -> None:
+    a = results(1)
+    data = {"documents": {"hash": "d2"}, "questions": {"hash": "q1", "count": 39}}
+    b = dataclasses.replace(results(2, k=10), data=data)
+    told = compare([a, b]).warnings
+    assert len(told) == 2
+    assert told[0].startswith("a and b were made with different documents")
+    assert told[1].startswith("k differs (a: 5, b: 10)")
+    c = dataclasses.replace(
+        results(3), configuration={**a.configuration, "budget": 1000, "unit": "tokens"}
+    )
+    told = compare([a, c]).warnings
+    assert [line.split(" (")[0] for line in told] == ["budget differs", "unit differs"]
+    assert compare([a, results(1)]).warnings[0].startswith("a and b found the same")
+    assert compare([a, results(2)]).warnings == ()
+
+
+def test_of_several_the_best_and_those_tied_with_it_are_named() -> None:
+    runs = [results(1), results(2, lift=0.2), results(3, lift=0.2), results(4)]
+    found = compare(runs, sources=["w.json", "x.json", "y.json", "z.json"])
+    assert [run.name for run in found.runs] == ["a", "b", "c", "d"]
+    assert [run.source for run in found.runs][2] == "y.json"
+    assert [(each.first, each.second) for each in found.contrasts] == [
+        ("a", "b"),
+        ("a", "c"),
+        ("a", "d"),
+    ]
+    recall = found.best["recall@5"]
+    assert set(recall.tied) == {"b", "c"}
+    assert recall.best in recall.tied
+    assert sum(recall.best_share.values()) == pytest.approx(1)
+    assert recall.best_share["a"] == 0
+    assert recall.questions == 40
+    assert found.best["failure@5"].tied == recall.tied
+    # Each against the first, and the others against the best where that is another pair.
+    assert found.tests >= 3 * 4
+    for metric, best in found.best.items():
+        for own in found.contrasts:
+            if best.best in (own.first, own.second):
+                (other,) = {own.first, own.second} - {best.best}
+                assert (own.metrics[metric].verdict == NO_DIFFERENCE) == (other in best.tied)
+
+
+def test_several_runs_without_a_question_in_common_to_all() -> None:
+    one, other = question(1, {"recall@5": 1.0}), question(2, {"recall@5": 1.0})
+    found = compare([of_questions((one, other)), of_questions((one,)), of_questions((other,))])
+    assert [own.questions for own in found.contrasts] == [1, 1]
+    assert found.best == {}
+
+
+def test_figures_of_whole_runs_stand_beside() -> None:
+    a = results(1)
+    b = dataclasses.replace(results(2), cost={"chunks": 9, "cached": True})
+    assert compare([a, b]).figures == {
+        "boundary_issues": (0.125, 0.125),
+        "chunks": (8.0, 9.0),
+        "storage": (1.25, None),
+        "context tokens a question": (18.0, 18.0),
+    }
+
+
+def test_a_comparison_is_json_and_the_same_every_time() -> None:
+    runs = [made_results.results(seed, lift=seed / 50) for seed in range(3)]
+    text = json_text(compare(runs))
+    assert text == json_text(compare(runs))
+    value = json.loads(text)
+    assert set(value["contrasts"][0]["metrics"]["recall@5"]["difference"]) == {
+        "mean",
+        "low",
+        "high",
+    }
+
+
+def test_runs_have_letters() -> None:
+    assert [run_name(at) for at in (0, 25, 26, 53)] == ["a", "z", "a2", "b3"]

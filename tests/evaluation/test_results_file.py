@@ -1,0 +1,239 @@
+"""Results on disk: back as they were, the same bytes again, and a word for every way a file can be wrong."""
+
+import dataclasses
+import json
+import math
+import re
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import made_results
+from chunkwise.core import Passage
+from chunkwise.errors import ChunkwiseError, InvalidParameter
+from chunkwise.evaluation.json_values import Misfit, json_text, read_as
+from chunkwise.evaluation.results import (
+    Advice,
+    Agreement,
+    CutIssue,
+    Cuts,
+    Figure,
+    FoundSpan,
+    Missed,
+    QuestionResult,
+    Results,
+)
+from chunkwise.evaluation.results_file import FORMAT, read_results, results_text, write_results
+
+NUMBER = st.floats(allow_nan=False, allow_infinity=False)
+# A half of a character alone, as broken decoders leave them.
+TEXT = st.one_of(st.text(max_size=8), st.sampled_from(["\ud800", "a\udfffb", "\x00\u2028", '"\\']))
+WHOLE = st.integers(-(2**60), 2**60)
+
+
+def by_name(values: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    return st.dictionaries(TEXT, values, max_size=3)
+
+
+def several(values: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[Any, ...]]:
+    return st.lists(values, max_size=2).map(tuple)
+
+
+JSON = st.recursive(
+    st.one_of(st.none(), st.booleans(), WHOLE, NUMBER, TEXT),
+    lambda inner: st.one_of(st.lists(inner, max_size=2), by_name(inner)),
+    max_leaves=4,
+)
+MAYBE = st.one_of(st.none(), NUMBER)
+FIGURES = by_name(st.builds(Figure, MAYBE, MAYBE, MAYBE, WHOLE, by_name(WHOLE), TEXT))
+HIT = st.builds(
+    FoundSpan, TEXT, WHOLE, WHOLE, WHOLE, NUMBER, WHOLE, by_name(st.one_of(st.none(), st.booleans()))
+)  # fmt: skip
+MISSED = st.builds(
+    Missed, st.builds(Passage, TEXT, WHOLE, WHOLE), TEXT, st.one_of(st.none(), WHOLE)
+)
+QUESTION = st.builds(
+    QuestionResult, TEXT, TEXT, several(TEXT), several(TEXT), by_name(MAYBE), by_name(TEXT), several(HIT),
+    several(MISSED), WHOLE,
+)  # fmt: skip
+CUTS = st.builds(
+    Cuts, WHOLE, WHOLE, by_name(WHOLE), several(st.builds(CutIssue, TEXT, TEXT, WHOLE, WHOLE, TEXT, TEXT))
+)  # fmt: skip
+RESULTS = st.builds(
+    Results,
+    configuration=by_name(JSON), versions=by_name(TEXT), data=by_name(JSON), summary=FIGURES,
+    by_type=by_name(FIGURES), by_document=by_name(FIGURES), cuts=st.one_of(st.none(), CUTS), cost=by_name(JSON),
+    agreement=several(st.builds(Agreement, TEXT, TEXT, MAYBE, MAYBE, WHOLE)),
+    advice=several(st.builds(Advice, TEXT, TEXT)), worst=several(TEXT), objective=TEXT,
+    detectable=by_name(NUMBER), questions=several(QUESTION), timing=by_name(NUMBER),
+)  # fmt: skip
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@given(RESULTS)
+def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, found: Results) -> None:
+    path = tmp_path_factory.mktemp("results") / "results.json"
+    write_results(found, path)
+    again = read_results(path)
+    assert again == found
+    assert again.timing == found.timing
+    assert results_text(again).encode() == path.read_bytes()
+
+
+def test_a_file_has_a_head_one_question_a_line_and_timing_last(tmp_path: Path) -> None:
+    found = made_results.results()
+    path = tmp_path / "new" / "results.json"
+    write_results(found, path)
+    text = path.read_text()
+    value = json.loads(text)
+    assert list(value) == [
+        "format",
+        "version",
+        *(field.name for field in dataclasses.fields(found)),
+    ]
+    assert (value["format"], value["version"], list(value)[-1]) == (FORMAT, 1, "timing")
+    assert sum(line.startswith('{"id": ') for line in text.splitlines()) == 40
+    assert value["questions"][0]["missed"][0]["passage"] == {
+        "doc_id": "leave.md",
+        "start": 70,
+        "end": 80,
+    }
+    assert [name.name for name in path.parent.iterdir()] == ["results.json"]
+    assert read_results(str(path)) == found
+
+
+def test_but_for_timing_the_bytes_are_the_same(tmp_path: Path) -> None:
+    one, other = tmp_path / "1.json", tmp_path / "2.json"
+    write_results(made_results.results(), one)
+    write_results(dataclasses.replace(made_results.results(), timing={"search": 9.75}), other)
+    first, second = (path.read_bytes().partition(b'"timing"') for path in (one, other))
+    assert first[0] == second[0]
+    assert first[2] != second[2]
+
+
+def test_texts_stay_legible_and_halves_of_characters_are_spelled_out(tmp_path: Path) -> None:
+    question = made_results.question(1, {"recall@5": 1.0}, text="Grüße 灯 \ud800?")
+    path = tmp_path / "results.json"
+    write_results(made_results.of_questions((question,)), path)
+    assert "Grüße 灯 \\ud800?" in path.read_text(encoding="utf-8")
+    assert read_results(path).questions == (question,)
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+def test_no_number_that_is_none_is_written(tmp_path: Path, number: float) -> None:
+    path = tmp_path / "results.json"
+    path.write_text("before")
+    bad = made_results.of_questions((made_results.question(7, {"recall@5": 0.5}),))
+    bad = dataclasses.replace(bad, questions=(made_results.question(7, {"recall@5": number}),))
+    with pytest.raises(InvalidParameter, match=r"question 'q07' .* NaN or infinite"):
+        write_results(bad, path)
+    with pytest.raises(InvalidParameter, match="in cost"):
+        write_results(dataclasses.replace(made_results.results(), cost={"x": number}), path)
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def write(path: Path, text: str | bytes) -> Path:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"", r"is empty \(0 bytes\)"),
+        (b" \n", r"is empty \(2 bytes\)"),
+        (b"\xff\xfe{\x00", r"is not UTF-8 \(byte 0\)"),
+        (b"PK\x03\x04rubbish", "is no JSON"),
+        (b"[1, 2]", "is JSON, but no results"),
+        (b'{"query": "who?"}', "is JSON, but no results.*chunkwise evaluate"),
+        (b'{"format": "chunkwise results"}', "its version is None"),
+        (b'{"format": "chunkwise results", "version": true}', "its version is True"),
+        (b'{"format": "chunkwise results", "version": 2}', "later chunkwise .version 2.* update"),
+        (b'{"format": "chunkwise results", "version": 1}', "is damaged: configuration is missing"),
+        (b'{"format": "chunkwise results", "version": NaN}', "NaN is no number"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b"1" * 5000, "is no JSON"),
+    ],
+)
+def test_files_that_are_no_results(tmp_path: Path, content: bytes, told: str) -> None:
+    path = write(tmp_path / "results.json", content)
+    with pytest.raises(ChunkwiseError, match=f"^{re.escape(str(path))}.*{told}"):
+        read_results(path)
+
+
+def test_a_file_that_breaks_off_says_so_wherever_it_does(tmp_path: Path) -> None:
+    text = results_text(made_results.results(count=3)).encode()
+    path = tmp_path / "results.json"
+    for length in range(60, len(text) - 2, 97):
+        write(path, text[:length])
+        with pytest.raises(ChunkwiseError, match=r"results.json (breaks off|is no JSON)"):
+            read_results(path)
+    with pytest.raises(ChunkwiseError, match="breaks off: it was not written or copied whole"):
+        read_results(write(path, text[:-3].rstrip(b"}\n")))
+
+
+def test_a_folder_and_nothing(tmp_path: Path) -> None:
+    with pytest.raises(ChunkwiseError, match="is a folder; name the file"):
+        read_results(tmp_path)
+    with pytest.raises(ChunkwiseError, match=r"there is no file .*none.json"):
+        read_results(tmp_path / "none.json")
+
+
+@pytest.mark.parametrize(
+    ("find", "put", "told"),
+    [
+        ('"rank": 1', '"rank": "1"', r"questions\[0\].hits\[0\].rank is '1', a whole number"),
+        ('"rank": 2', '"rank": true', r"questions\[0\].hits\[1\].rank is True, a whole number"),
+        ('"missed": [', '"missed": null, "": [', r"questions\[0\].missed is None, a list"),
+        ('"spans": true', '"spans": 1', r"hits\[0\].relevant.spans is 1, true or false"),
+        ('"score": 1.0', '"score": 1e999', r"hits\[0\].score is inf, a finite number"),
+        ('"storage": 1.25', '"storage": 1e999', "cost.storage is inf"),
+        ('"objective": "recall@5"', '"objective": 5', "objective is 5, a text"),
+        ('"by_type": {', '"by_type": [], "": {', r"by_type is \[\], an object"),
+        ('"worst": [', '"worse": [', "worst is missing"),
+        ('"cuts": {', '"cuts": 3, "": {', "cuts is 3, an object"),
+    ],
+)
+def test_a_value_that_does_not_fit_is_named(tmp_path: Path, find: str, put: str, told: str) -> None:
+    text = results_text(made_results.results(count=3))
+    assert find in text
+    path = write(tmp_path / "results.json", text.replace(find, put, 1))
+    with pytest.raises(ChunkwiseError, match=f"is damaged: .*{told}"):
+        read_results(path)
+
+
+def test_more_than_is_known_does_no_harm_and_whole_numbers_are_numbers(tmp_path: Path) -> None:
+    found = made_results.results(count=2)
+    text = results_text(found).replace('"objective"', '"note": [1], "objective"')
+    path = write(
+        tmp_path / "results.json", "\ufeff" + text.replace('"search": 0.25', '"search": 2')
+    )
+    assert read_results(path) == found
+    assert read_results(path).timing == {"search": 2.0}
+
+
+def test_a_file_that_may_not_be_read(tmp_path: Path) -> None:
+    loop = tmp_path / "loop.json"
+    loop.symlink_to(loop)
+    with pytest.raises(ChunkwiseError, match=r"cannot read .*loop.json"):
+        read_results(loop)
+
+
+def test_mappings_of_any_kind_are_objects() -> None:
+    found = made_results.results(count=2)
+    frozen = dataclasses.replace(found, versions=MappingProxyType(dict(found.versions)))
+    assert results_text(frozen) == results_text(found)
+
+
+def test_values_of_other_kinds() -> None:
+    with pytest.raises(TypeError, match="set is no JSON"):
+        json_text({1, 2})
+    with pytest.raises(Misfit):
+        read_as(float, 10**400)
+    with pytest.raises(Misfit, match="…"):
+        read_as(int, "long" * 100)

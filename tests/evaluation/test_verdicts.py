@@ -1,0 +1,80 @@
+"""Words and advice by the figures' bounds, the bounds themselves among them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from chunkwise.evaluation.advice import advice
+from chunkwise.evaluation.results import Figure
+from chunkwise.evaluation.verdicts import BOUNDS, verdict
+
+
+@pytest.mark.parametrize(
+    ("metric", "value", "word"),
+    [
+        ("retrieval_precision.spans", 0.69, "below"),
+        ("retrieval_precision.spans", 0.70, "below"),
+        ("retrieval_precision.labels", 0.7001, "good"),
+        ("retrieval_precision.similarity", 0.85, "good"),
+        ("retrieval_precision", 0.851, "excellent"),
+        ("completeness.facts", 0.75, "below"),
+        ("completeness.coverage@5", 0.76, "good"),
+        ("completeness.spans", 0.90, "good"),
+        ("completeness.spans", 0.91, "excellent"),
+        ("boundary_issues", 0.10, "below"),
+        ("boundary_issues", 0.0999, "good"),
+        ("boundary_issues", 0.05, "good"),
+        ("boundary_issues", 0.0499, "excellent"),
+        ("boundary_issues", 0.0, "excellent"),
+        ("citation_accuracy.position", 0.90, "below"),
+        ("citation_accuracy.support", 0.95, "good"),
+        ("citation_accuracy.attribution", 1.0, "excellent"),
+        ("recall@5", 0.99, ""),
+        ("completeness_of_something_else", 0.99, ""),
+        ("completeness.facts", math.nan, ""),
+        ("completeness.facts", None, ""),
+    ],
+)
+def test_words(metric: str, value: float | None, word: str) -> None:
+    assert verdict(metric, value) == word
+
+
+def test_rounding_of_a_mean_makes_nothing_good() -> None:
+    more = 0.8 - 0.1
+    assert more > 0.7
+    assert verdict("retrieval_precision.spans", more) == "below"
+    assert verdict("boundary_issues", 0.1 - 1e-12) == "below"
+
+
+def test_good_figures_need_no_advice() -> None:
+    assert advice({"recall@5": Figure(0.1), "completeness.facts": Figure(0.8)}) == ()
+    assert advice({"completeness.facts": Figure(None)}) == ()
+    assert advice({}) == ()
+
+
+def test_each_question_gets_its_causes_and_remedies_once() -> None:
+    found = advice(
+        {
+            "retrieval_precision.spans": Figure(0.412),
+            "recall@5": Figure(0.1),
+            "retrieval_precision.labels": Figure(0.9),
+            "retrieval_precision.similarity": Figure(0.6),
+            "boundary_issues": Figure(0.25),
+        }
+    )
+    assert [each.metric for each in found] == ["retrieval_precision.spans", "boundary_issues"]
+    first, second = (each.text for each in found)
+    assert "retrieval_precision.spans 0.412, retrieval_precision.similarity 0.600" in first
+    assert "labels" not in first
+    assert "good is over 0.70" in first
+    assert "rerank" in first
+    assert "boundary_issues 0.250: good is under 0.10" in second
+    assert "semantic" in second
+
+
+def test_every_question_has_advice() -> None:
+    worst = {name: 1.0 if bounds.lower_is_better else 0.0 for name, bounds in BOUNDS.items()}
+    found = advice({name: Figure(value) for name, value in worst.items()})
+    assert [each.metric for each in found] == list(BOUNDS)

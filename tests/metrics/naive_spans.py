@@ -1,0 +1,134 @@
+"""The measures written down a second time, as slowly as their definitions read: sets of characters, one question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import log2
+from typing import NamedTuple
+
+from chunkwise.core import Query, Reference
+
+Characters = set[tuple[str, int]]
+
+
+class Place(NamedTuple):
+    """A hit or a chunk."""
+
+    doc_id: str
+    start: int
+    end: int
+    tokens: int = 0
+
+
+def characters(*places: Place | tuple[str, int, int]) -> Characters:
+    return {(place[0], at) for place in places for at in range(place[1], place[2])}
+
+
+def share(covered: Characters, place: tuple[str, int, int]) -> float:
+    text = characters(place)
+    return len(text & covered) / len(text) if text else 0.0
+
+
+def best_place(reference: Reference, covered: Characters) -> tuple[str, int, int]:
+    return max(reference.places, key=lambda place: share(covered, place))  # the first of equals
+
+
+def relevant(query: Query, place: Place, threshold: float = 0.5) -> bool:
+    text = characters(place)
+    for reference in query.references:
+        for gold in reference.places:
+            wanted = characters(gold)
+            if text & wanted and (share(text, gold) >= threshold or text <= wanted):
+                return True
+    return False
+
+
+def cut_at(hits: Sequence[Place], budget: int, token_starts: dict[str, list[int]]) -> list[Place]:
+    taken: list[Place] = []
+    for hit in hits:
+        if hit.tokens <= budget:
+            taken.append(hit)
+            budget -= hit.tokens
+            continue
+        if budget > 0:
+            starts = token_starts[hit.doc_id]
+            inside = max([n for n, start in enumerate(starts) if start <= hit.start], default=0)
+            if inside + budget < len(starts):
+                hit = hit._replace(end=min(hit.end, starts[inside + budget]))
+            if hit.end > hit.start:
+                taken.append(hit)
+        break
+    return taken
+
+
+def spans(query: Query, hits: Sequence[Place]) -> dict[str, float]:
+    """recall, precision, density, iou, context_recall and Chroma's three."""
+    retrieved = characters(*hits)
+    places = [best_place(reference, retrieved) for reference in query.references]
+    gold = characters(*places)
+    both = len(retrieved & gold)
+    paid = sum(hit.end - hit.start for hit in hits)
+    summed = sum(place[2] - place[1] for place in places)
+    missed = sum(len(characters(place) - retrieved) for place in places)
+    covered = [
+        any(share(retrieved, place) >= 0.95 for place in reference.places)
+        for reference in query.references
+    ]
+    return {
+        "recall": over(both, len(gold)),
+        "precision": over(both, len(retrieved)),
+        "density": over(both, paid),
+        "iou": over(both, len(retrieved | gold)),
+        "context_recall": over(sum(covered), len(covered)),
+        "failure": 1 - over(sum(covered), len(covered)),
+        "chroma.recall": over(both, summed),
+        "chroma.precision": over(both, paid),
+        "chroma.iou": over(both, paid + missed),
+    }
+
+
+def rankings(
+    query: Query, hits: Sequence[Place], chunks: Sequence[Place], k: int
+) -> dict[str, float]:
+    """Measures over relevant and irrelevant hits; one that was there before is not relevant again."""
+    judged = [relevant(query, hit) for hit in hits[:k]]
+    before: list[list[tuple[str, int, int]]] = [
+        [h[:3] for h in hits[:n]] for n in range(len(judged))
+    ]
+    fresh = [judged[n] and hits[n][:3] not in before[n] for n in range(len(judged))]
+    total = sum(relevant(query, chunk) for chunk in chunks)
+    ranks = [n + 1 for n, yes in enumerate(fresh) if yes]
+    ideal = sum(1 / log2(n + 2) for n in range(min(k, total)))
+    return {
+        "context_precision": over(sum(judged), len(judged)),
+        "p": sum(fresh) / k,
+        "chunk_recall": over(sum(fresh), total),
+        "hit": float(any(fresh)),
+        "mrr": 1 / ranks[0] if ranks else 0.0,
+        "map": over(sum((n + 1) / rank for n, rank in enumerate(ranks)), total),
+        "ndcg": over(sum(1 / log2(rank + 1) for rank in ranks), ideal),
+    }
+
+
+def omega(query: Query, chunks: Sequence[Place]) -> float:
+    everything = characters(*chunks)
+    places = [best_place(reference, everything) for reference in query.references]
+    gold = characters(*places)
+    touching = [
+        chunk
+        for chunk in chunks
+        if any(chunk[0] == p[0] and chunk[1] <= p[2] and p[1] <= chunk[2] for p in places)
+    ]
+    return over(len(gold & everything), len(characters(*touching) | gold))
+
+
+def split(reference: Reference, chunks: Sequence[Place]) -> bool:
+    return not any(
+        chunk[0] == place[0] and chunk[1] <= place[1] and place[2] <= chunk[2]
+        for place in reference.places
+        for chunk in chunks
+    )
+
+
+def over(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0

@@ -1,0 +1,83 @@
+"""Random questions, hits and chunks over a few small documents, and the tables made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from hypothesis import strategies as st
+from naive_spans import Place
+
+from chunkwise.core import Passage, Query, Reference
+from chunkwise.metrics.tables import Chunking, Found, Gold
+
+LENGTH = 40
+DOCUMENTS = ("a", "b", "c")
+NUMBERS = {name: number for number, name in enumerate(DOCUMENTS)}
+
+
+class Case(NamedTuple):
+    queries: list[Query]
+    hits: list[list[Place]]
+    chunks: list[Place]
+
+    @property
+    def gold(self) -> Gold:
+        return Gold.of(self.queries, NUMBERS)
+
+    @property
+    def found(self) -> Found:
+        return found_of(self.hits)
+
+    @property
+    def chunking(self) -> Chunking:
+        return chunking_of(self.chunks)
+
+
+def found_of(hits: Sequence[Sequence[Place]]) -> Found:
+    flat = [hit for own in hits for hit in own]
+    first = np.concatenate(([0], np.cumsum([len(own) for own in hits], dtype=np.int64)))
+    return Found(first, *columns(flat))
+
+
+def chunking_of(chunks: Sequence[Place]) -> Chunking:
+    return Chunking(*columns(chunks))
+
+
+def columns(places: Sequence[Place]) -> list[np.ndarray[tuple[int], np.dtype[np.int64]]]:
+    rows = [(NUMBERS[place.doc_id], place.start, place.end, place.tokens) for place in places]
+    return list(np.array(rows, dtype=np.int64).reshape(-1, 4).T)
+
+
+@st.composite
+def passages(draw: st.DrawFn, least: int = 1) -> Passage:
+    start = draw(st.integers(0, LENGTH - least))
+    longest = draw(st.sampled_from([3, 12, LENGTH]))
+    end = draw(st.integers(start + least, min(LENGTH, start + longest)))
+    return Passage(draw(st.sampled_from(DOCUMENTS)), start, end)
+
+
+@st.composite
+def references(draw: st.DrawFn) -> Reference:
+    place = draw(passages())
+    return Reference(*place, alternatives=tuple(draw(st.lists(passages(), max_size=2))))
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    """Hits overlap, repeat or are missing; most are chunks, and chunks overlap and nest."""
+    chunks = [
+        Place(*p, p.end - p.start) for p in draw(st.lists(passages(), max_size=12, unique=True))
+    ]
+    chunks.sort(key=lambda chunk: (NUMBERS[chunk.doc_id], chunk.start))
+    other = passages(least=0).map(lambda p: Place(*p, p.end - p.start))
+    hit = st.sampled_from(chunks) | other if chunks else other
+    queries, hits = [], []
+    for number in range(draw(st.integers(0, 4))):
+        own = draw(st.lists(references(), max_size=3))
+        if own and draw(st.booleans()):
+            own.append(own[0])
+        queries.append(Query(str(number), "?", tuple(own)))
+        hits.append(draw(st.lists(hit, max_size=6)))
+    return Case(queries, hits, chunks)

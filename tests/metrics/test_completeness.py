@@ -1,0 +1,118 @@
+import numpy as np
+
+from chunkwise.core import Document, Fact, Hit, Query, Reference
+from chunkwise.metrics.answer_completeness import answer_completeness
+from chunkwise.metrics.answers import Answer
+from chunkwise.metrics.completeness_coverage import coverage
+from chunkwise.metrics.completeness_facts import facts
+from chunkwise.metrics.completeness_spans import spans
+from chunkwise.metrics.tables import Found, Gold
+
+TEXT = (
+    "Requests are approved by the manager within 5 days. Parental leave lasts fourteen weeks and begins at birth. "
+    "Contracts expire on 12/31/14. The office opens at nine."
+)
+DOCUMENT = Document("leave.md", TEXT)
+
+
+def hit(part: str, rank: int = 1) -> Hit:
+    start = TEXT.index(part)
+    return Hit(DOCUMENT, start, start + len(part), 1.0, rank, len(part.split()))
+
+
+WHOLE = hit(TEXT)
+MANAGER = hit("Requests are approved by the manager within 5 days.")
+PARENTS = hit("Parental leave lasts fourteen weeks and begins at birth.", 2)
+EXPIRY = hit("Contracts expire on 12/31/14.")
+
+
+def test_facts_are_sought_in_the_hits_and_in_the_answer_where_there_is_one() -> None:
+    query = Query("q", "?", facts=(Fact("manager"), Fact("14 weeks", ("fourteen weeks",))))
+    assert facts([query], [[MANAGER]])[0].value == 0.5
+    assert facts([query], [[MANAGER, PARENTS]])[0].value == 1.0
+    assert facts([query], [[]])[0].value == 0.0
+    assert facts([query], [[MANAGER, PARENTS]], {"q": "Nobody knows."})[0].value == 0.0
+    assert facts([query], [[]], {"q": "The manager; it lasts 14 weeks."})[0].value == 1.0
+    assert facts([query], [[MANAGER]], {"other": "14 weeks"})[0].value == 0.5
+
+
+def test_no_facts_are_no_score() -> None:
+    score = facts([Query("q", "?", answer="The manager")], [[WHOLE]])[0]
+    assert (score.value, score.reason) == (None, "no expected facts")
+
+
+def covered(answer: str, *hits: Hit) -> float | None:
+    return coverage([Query("q", "?", answer=answer)], [list(hits)])[0].value
+
+
+def test_each_sentence_of_the_answer_must_be_in_one_hit() -> None:
+    answer = "The manager approves requests within 5 days. Parental leave begins at birth and lasts fourteen weeks."
+    assert covered(answer, MANAGER, PARENTS) == 1.0
+    assert covered(answer, MANAGER) == 0.5
+    assert covered(answer) == 0.0
+
+
+def test_words_spread_over_several_hits_hold_no_sentence() -> None:
+    first, second = hit("Parental leave lasts"), hit("fourteen weeks and begins at birth.", 2)
+    assert covered("Parental leave lasts fourteen weeks.", first, second) == 0.0
+    assert covered("Parental leave lasts fourteen weeks.", PARENTS) == 1.0
+
+
+def test_another_number_is_another_statement() -> None:
+    assert covered("The manager approves requests within 5 days.", MANAGER) == 1.0
+    assert covered("The manager approves requests within 15 days.", MANAGER) == 0.0
+
+
+def test_a_short_answer_must_stand_there() -> None:
+    assert covered("12/31/14", EXPIRY) == 1.0
+    assert covered("12/31/15", EXPIRY) == 0.0
+    assert covered("31/12/14", EXPIRY) == 0.0
+    assert covered("The manager.", MANAGER) == 1.0
+    assert covered("at nine", MANAGER) == 0.0
+
+
+def test_expected_facts_stand_for_the_answer() -> None:
+    query = Query("q", "?", answer="Something else.", facts=(Fact("birth"), Fact("death")))
+    assert coverage([query], [[PARENTS]])[0].value == 0.5
+
+
+def test_nothing_to_look_for_is_no_score() -> None:
+    reasons = [
+        coverage([Query("q", "?", answer=a)], [[WHOLE]])[0] for a in (None, " ", "…", "Is it?")
+    ]
+    assert [score.value for score in reasons] == [None] * 4
+    assert reasons[0].reason == "no reference answer"
+    assert reasons[2].reason == "the reference answer has no words to look for"
+
+
+def test_a_higher_threshold_asks_for_more_words() -> None:
+    query = [Query("q", "?", answer="The kind manager approves written requests.")]
+    assert coverage(query, [[MANAGER]], threshold=0.6)[0].value == 1.0
+    assert coverage(query, [[MANAGER]], threshold=1.0)[0].value == 0.0
+
+
+def test_spans_ask_for_every_reference() -> None:
+    first, second = (Reference("leave.md", h.start, h.end) for h in (MANAGER, PARENTS))
+    queries = [
+        Query("both", "?", (first, second)), Query("one", "?", (first,)),
+        Query("none", "?"), Query("missed", "?", (first,)),
+    ]  # fmt: skip
+    hits = [[MANAGER], [MANAGER], [MANAGER], []]
+    numbers = {"leave.md": 0}
+    scores = spans(Gold.of(queries, numbers), Found.of(hits, numbers))
+    assert [score.value for score in scores] == [0.0, 1.0, None, 0.0]
+    assert scores[2].reason == "no references"
+    together = spans(Gold.of(queries[:1], numbers), Found.of([[PARENTS, MANAGER]], numbers))
+    assert together[0].value == 1.0
+    halves = [hit(MANAGER.text[:20]), hit(MANAGER.text[20:], 2)]
+    cut = spans(Gold.of(queries[1:2], numbers), Found.of([halves], numbers))
+    assert cut[0].value == 1.0, "a passage cut in two is found when both halves are"
+    assert np.isfinite(cut[0].value)
+
+
+def test_an_answer_is_complete_when_it_names_all() -> None:
+    queries = [Query(id, "?", facts=(Fact("5 days"), Fact("manager"))) for id in "abc"]
+    answers = {"a": Answer("Five days."), "b": Answer("The manager, in 5 days."), "d": Answer("")}
+    scores = answer_completeness([*queries, Query("d", "?")], answers)
+    assert [score.value for score in scores] == [0.0, 1.0, None, None]
+    assert [score.reason for score in scores[2:]] == ["no answer", "no expected facts"]

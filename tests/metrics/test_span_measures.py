@@ -1,0 +1,254 @@
+"""All measures over spans equal a second implementation made of sets of characters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import naive_spans
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive_spans import Place
+from span_cases import DOCUMENTS, LENGTH, NUMBERS, Case, cases, chunking_of, found_of
+
+from chunkwise.core import Document, Passage, Query, Reference
+from chunkwise.metrics.in_tokens import in_tokens
+from chunkwise.metrics.measures import NAMES, parse, span_scores
+from chunkwise.metrics.relevance import covered_references, relevant_chunks, relevant_hits
+from chunkwise.metrics.split_references import split, split_references
+from chunkwise.metrics.tables import Gold
+from chunkwise.metrics.token_cut import TokenCut
+
+TEXTS = [Document(name, "x" * LENGTH) for name in DOCUMENTS]
+CUT = TokenCut(TEXTS, "characters")
+SPANS = ("recall", "precision", "density", "iou", "context_recall", "failure")
+CHROMA = ("chroma.recall", "chroma.precision", "chroma.iou")
+RANKINGS = ("context_precision", "p", "hit", "mrr")
+IDEAL = ("ndcg", "map", "chunk_recall")
+ALL_AT = (*SPANS, *CHROMA, *RANKINGS, *IDEAL)
+
+
+def scores(case: Case, *names: str) -> dict[str, list[float]]:
+    found = span_scores([parse(n) for n in names], case.gold, case.found, case.chunking, CUT)
+    return {name: values.tolist() for name, values in found.items()}
+
+
+def one(queries: Reference | Sequence[Reference], *hits: Place, name: str) -> float:
+    """The score of one question with these references."""
+    own = (queries,) if isinstance(queries, Reference) else tuple(queries)
+    return scores(Case([Query("q", "?", own)], [list(hits)], list(hits)), name)[name][0]
+
+
+@settings(deadline=None)
+@given(cases(), st.integers(1, 7))
+def test_every_measure_equals_the_naive_one(case: Case, k: int) -> None:
+    got = scores(case, *(f"{name}@{k}" for name in ALL_AT), "chroma.precision_omega")
+    assert set(got) == {f"{name}@{k}" for name in ALL_AT} | {"chroma.precision_omega"}
+    chunks = {chunk[:3] for chunk in case.chunks}
+    for number, (query, hits) in enumerate(zip(case.queries, case.hits, strict=True)):
+        expected = naive_spans.spans(query, hits[:k])
+        expected |= naive_spans.rankings(query, hits, case.chunks, k)
+        if any(hit[:3] not in chunks for hit in hits[:k]):
+            expected |= dict.fromkeys(IDEAL, np.nan)
+        expected = {f"{name}@{k}": value for name, value in expected.items()}
+        expected["chroma.precision_omega"] = naive_spans.omega(query, case.chunks)
+        if not query.references:
+            expected = dict.fromkeys(expected, np.nan)
+        own = {name: values[number] for name, values in got.items()}
+        assert own == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+@settings(deadline=None)
+@given(cases(), st.integers(1, 60))
+def test_recall_within_a_budget_equals_the_naive_one(case: Case, budget: int) -> None:
+    name = f"recall@{budget}t"
+    starts = {doc_id: list(range(LENGTH)) for doc_id in DOCUMENTS}
+    for query, hits, got in zip(case.queries, case.hits, scores(case, name)[name], strict=True):
+        expected = naive_spans.spans(query, naive_spans.cut_at(hits, budget, starts))["recall"]
+        assert got == pytest.approx(expected if query.references else np.nan, nan_ok=True)
+
+
+@settings(max_examples=60, deadline=None)
+@given(cases(), st.sampled_from([0.1, 0.5, 0.55, 1.0]))
+def test_relevance_equals_the_naive_one(case: Case, threshold: float) -> None:
+    flat = [(query, hit) for query, own in zip(case.queries, case.hits, strict=True) for hit in own]
+    expected = [naive_spans.relevant(query, hit, threshold) for query, hit in flat]
+    assert relevant_hits(case.gold, case.found, threshold).tolist() == expected
+    asked, chunk = relevant_chunks(case.gold, case.chunking, threshold)
+    assert sorted(zip(asked.tolist(), chunk.tolist(), strict=True)) == [
+        (q, c)
+        for q, query in enumerate(case.queries)
+        for c, each in enumerate(case.chunks)
+        if naive_spans.relevant(query, each, threshold)
+    ]
+
+
+@settings(max_examples=60, deadline=None)
+@given(cases())
+def test_split_references_equal_the_naive_ones(case: Case) -> None:
+    expected = [
+        naive_spans.split(r, case.chunks) for query in case.queries for r in query.references
+    ]
+    assert split(case.gold, case.chunking).tolist() == expected
+    mean = sum(expected) / len(expected) if expected else None
+    assert split_references(case.gold, case.chunking) == pytest.approx(mean)
+
+
+@settings(max_examples=40, deadline=None)
+@given(cases(), st.integers(1, 7))
+def test_bounds(case: Case, k: int) -> None:
+    got = span_scores(
+        [parse(f"{name}@{k}") for name in ALL_AT], case.gold, case.found, case.chunking, CUT
+    )
+    for values in got.values():
+        assert np.all(np.isnan(values) | ((values >= 0) & (values <= 1 + 1e-12)))
+    scored = ~np.isnan(got[f"iou@{k}"])
+    assert np.all(got[f"precision@{k}"][scored] >= got[f"iou@{k}"][scored])
+    assert np.all(got[f"precision@{k}"][scored] >= got[f"density@{k}"][scored])
+
+
+@settings(max_examples=30, deadline=None)
+@given(cases())
+def test_hits_of_other_questions_never_matter(case: Case) -> None:
+    names = [*(f"{name}@3" for name in ALL_AT), "recall@9t"]
+    together = scores(case, *names)
+    for number in range(len(case.queries)):
+        alone = scores(Case([case.queries[number]], [case.hits[number]], case.chunks), *names)
+        assert {n: v[0] for n, v in alone.items()} == pytest.approx(
+            {n: v[number] for n, v in together.items()}, nan_ok=True
+        )
+
+
+@settings(max_examples=30, deadline=None)
+@given(cases())
+def test_a_unit_of_one_character_tokens_changes_nothing(case: Case) -> None:
+    names = [*(f"{name}@3" for name in ALL_AT), "recall@9t", "chroma.precision_omega"]
+    told = in_tokens(case.gold, case.found, case.chunking, TEXTS, "characters")
+    got = span_scores([parse(n) for n in names], told.gold, told.found, told.chunking, told.cut)
+    for name, values in scores(case, *names).items():
+        assert got[name].tolist() == pytest.approx(values, nan_ok=True)
+
+
+TEN = Reference("a", 10, 20)
+
+
+@pytest.mark.parametrize(
+    ("name", "hits", "expected"),
+    [
+        ("recall@5", [Place("a", 8, 15), Place("a", 14, 22)], 1.0),  # overlapping: not 1.1
+        ("recall@5", [Place("a", 10, 20), Place("a", 10, 20)], 1.0),
+        ("context_recall@5", [Place("a", 5, 15), Place("a", 15, 25)], 1.0),  # halves
+        ("hit@5", [Place("a", 5, 15), Place("a", 15, 25)], 1.0),
+        ("precision@5", [Place("a", 0, 20), Place("a", 0, 20)], 0.5),
+        ("density@5", [Place("a", 0, 20), Place("a", 0, 20)], 0.25),
+        ("iou@5", [Place("a", 15, 25)], 5 / 15),
+        ("recall@5", [Place("b", 10, 20)], 0.0),
+        ("precision@5", [Place("b", 10, 20)], 0.0),
+        ("hit@5", [Place("a", 15, 30)], 1.0),  # exactly half of it
+        ("hit@5", [Place("a", 16, 30)], 0.0),
+        ("hit@5", [Place("a", 12, 13)], 1.0),  # wholly inside
+        ("mrr@5", [Place("b", 0, 5), Place("a", 10, 20)], 0.5),
+        ("mrr@1", [Place("b", 0, 5), Place("a", 10, 20)], 0.0),
+        ("p@5", [Place("a", 10, 20)], 0.2),
+        ("context_precision@5", [Place("a", 10, 20)], 1.0),
+        ("failure@20", [Place("b", 10, 20)], 1.0),
+    ],
+)
+def test_told_by_hand(name: str, hits: list[Place], expected: float) -> None:
+    assert one(TEN, *hits, name=name) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("where", ["a", "b"])
+def test_a_repeated_passage_is_found_wherever_it_stands(where: str) -> None:
+    repeated = Reference("a", 10, 20, alternatives=(Passage("b", 0, 10),))
+    hit = Place("a", 10, 20) if where == "a" else Place("b", 0, 10)
+    for name in (*SPANS[:4], "context_recall", "hit", "mrr"):
+        assert one(repeated, hit, name=f"{name}@5") == 1.0
+
+
+def test_of_equally_covered_places_the_first_counts() -> None:
+    longer_first = Reference("a", 0, 20, alternatives=(Passage("b", 0, 10),))
+    assert one(longer_first, Place("c", 0, 5), name="chroma.iou@5") == 0.0
+    halves = [Place("a", 0, 10), Place("b", 0, 5)]
+    assert one(longer_first, *halves, name="iou@5") == pytest.approx(10 / 25)
+
+
+def test_a_reference_is_covered_at_95_per_cent() -> None:
+    reference = Reference("a", 0, 20)
+    assert one(reference, Place("a", 0, 19), name="context_recall@5") == 1.0
+    assert one(reference, Place("a", 0, 18), name="context_recall@5") == 0.0
+
+
+def test_a_question_nothing_is_relevant_to_keeps_its_zero() -> None:
+    unfound = [Query("q", "?", (TEN,)), Query("r", "?", (Reference("a", 0, 5),))]
+    chunk = Place("a", 0, 5)
+    case = Case(unfound, [[chunk], [chunk]], [chunk])
+    for name, values in scores(case, *(f"{n}@5" for n in (*IDEAL, *RANKINGS, "recall"))).items():
+        assert values[0] == 0.0, name
+        assert values[1] > 0.0, name
+
+
+def test_no_hits_score_zero_and_no_references_are_unscored() -> None:
+    case = Case([Query("q", "?", (TEN,)), Query("r", "?")], [[], []], [Place("a", 0, 5)])
+    for name, values in scores(case, *(f"{n}@5" for n in ALL_AT), "recall@9t").items():
+        assert values[0] == (1.0 if name == "failure@5" else 0.0), name
+        assert np.isnan(values[1]), name
+
+
+def test_without_an_index_only_ideal_measures_are_unscored() -> None:
+    gold = Gold.of([Query("q", "?", (TEN,))], NUMBERS)
+    found = found_of([[Place("a", 10, 20)]])
+    got = span_scores([parse(name) for name in NAMES], gold, found, None, CUT)
+    unscored = {name.partition("@")[0] for name, values in got.items() if np.isnan(values[0])}
+    assert unscored == {*IDEAL, "chroma.precision_omega"}
+
+
+def test_a_hit_that_is_no_chunk_matters_from_its_rank_on() -> None:
+    chunk, other = Place("a", 10, 20), Place("a", 11, 19)
+    case = Case([Query("q", "?", (TEN,))], [[chunk, other]], [chunk])
+    for name in IDEAL:
+        assert scores(case, f"{name}@1")[f"{name}@1"] == [1.0]
+        assert np.isnan(scores(case, f"{name}@2")[f"{name}@2"][0])
+
+
+def test_a_reference_in_a_document_that_is_not_there_meets_no_hit() -> None:
+    gone = [TEN, Reference("gone", 10, 20)]
+    assert one(gone, Place("a", 10, 20), name="recall@5") == 0.5
+    assert one(gone, Place("a", 10, 20), name="context_recall@5") == 0.5
+
+
+def test_an_empty_reference_is_never_covered() -> None:
+    assert one(Reference("a", 5, 5), Place("a", 0, 10), name="recall@5") == 0.0
+    assert one(Reference("a", 5, 5), Place("a", 0, 10), name="context_recall@5") == 0.0
+
+
+def test_a_repeated_hit_is_no_second_find() -> None:
+    twice = [Place("a", 10, 20), Place("a", 10, 20)]
+    case = Case([Query("q", "?", (TEN,))], [twice], twice[:1])
+    assert scores(case, "ndcg@5", "map@5", "chunk_recall@5", "p@5") == {
+        "ndcg@5": [1.0], "map@5": [1.0], "chunk_recall@5": [1.0], "p@5": [0.2]
+    }  # fmt: skip
+
+
+def test_covered_references_are_told_one_by_one() -> None:
+    gold = Gold.of([Query("q", "?", (TEN, Reference("b", 0, 10)))], NUMBERS)
+    assert covered_references(gold, found_of([[Place("a", 0, 30)]])).tolist() == [True, False]
+
+
+def test_omega_counts_chunks_that_only_touch() -> None:
+    chunks = [Place("a", 0, 10), Place("a", 10, 25), Place("a", 26, 40)]
+    case = Case([Query("q", "?", (TEN,))], [[]], chunks)
+    assert scores(case, "chroma.precision_omega")["chroma.precision_omega"] == [10 / 25]
+
+
+def test_offsets_of_gigabytes_do_not_run_into_each_other() -> None:
+    far = 10**12
+    gold = Gold.of(
+        [Query(str(n), "?", (Reference("c", far, far + 10),)) for n in range(50)], NUMBERS
+    )
+    found = found_of([[Place("c", far + 5, far + 10)]] * 50)
+    chunking = chunking_of([Place("c", far + 5, far + 10)])
+    got = span_scores([parse("recall@5"), parse("ndcg@5")], gold, found, chunking, CUT)
+    assert got["recall@5"].tolist() == [0.5] * 50
+    assert got["ndcg@5"].tolist() == [1.0] * 50

@@ -1,0 +1,123 @@
+"""Intervals of means: exact where they can be, right as often as they say, the same every time."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy import stats
+
+from chunkwise.errors import InvalidParameter
+from chunkwise.stats.bootstrap import interval, intervals
+from chunkwise.stats.interval import Interval
+from chunkwise.stats.resamples import resampled_means
+from chunkwise.stats.table import on_grid
+
+SCORES = st.floats(-1e6, 1e6, allow_subnormal=False)
+MAYBE = st.one_of(SCORES, st.just(math.nan))
+
+
+def table(rows: int, columns: int, gaps: float = 0.0, seed: int = 3) -> NDArray[np.float64]:
+    rng = np.random.default_rng(seed)
+    values = rng.random((rows, columns))
+    values[rng.random(values.shape) < gaps] = math.nan
+    return values
+
+
+@settings(max_examples=60)
+@given(st.lists(st.lists(MAYBE, min_size=3, max_size=3), max_size=12), st.integers(0, 5))
+def test_a_mean_lies_in_its_interval_and_the_interval_among_the_values(
+    rows: list[list[float]], seed: int
+) -> None:
+    values = np.array(rows, dtype=float).reshape(-1, 3)
+    for column, found in zip(values.T, intervals(values, seed=seed, resamples=50), strict=True):
+        own = column[~np.isnan(column)]
+        if not len(own):
+            assert found is None
+            continue
+        assert found is not None
+        assert own.min() <= found.low <= found.mean <= found.high <= own.max()
+        assert found.mean == pytest.approx(math.fsum(own) / len(own), rel=1e-15, abs=1e-300)
+
+
+def test_resamples_are_means_of_rows_drawn_with_replacement() -> None:
+    values = table(30, 4, gaps=0.3)
+    found = resampled_means(values, seed=7, resamples=20)
+    drawn = np.random.default_rng(7).integers(0, 30, (20, 30))
+    for resample, rows in zip(found, drawn, strict=True):
+        for column, mean in enumerate(resample.tolist()):
+            own = [values[row, column] for row in rows if not math.isnan(values[row, column])]
+            assert mean == pytest.approx(sum(own) / len(own), rel=1e-11)
+
+
+def test_a_resample_without_any_scored_question_has_no_mean() -> None:
+    values = np.full((6, 1), math.nan)
+    values[0] = 0.5
+    means = resampled_means(values, seed=0, resamples=200)[:, 0]
+    assert set(means[~np.isnan(means)]) == {0.5}
+    # Each of six draws misses the one question with 5/6.
+    assert 0.2 < np.isnan(means).mean() < 0.5
+    values[1] = 0.7
+    found = intervals(values)[0]
+    assert found == Interval(0.6, 0.5, 0.7)
+
+
+def test_it_agrees_with_another_implementation() -> None:
+    values = table(60, 1)[:, 0] ** 3
+    found = interval(values)
+    other = stats.bootstrap(
+        (values,), np.mean, method="percentile", n_resamples=10_000, rng=np.random.default_rng(1)
+    ).confidence_interval
+    assert found is not None
+    assert found.low == pytest.approx(other.low, abs=0.006)
+    assert found.high == pytest.approx(other.high, abs=0.006)
+
+
+@pytest.mark.parametrize("questions", [20, 40])
+def test_the_interval_covers_the_true_mean_as_often_as_it_says(questions: int) -> None:
+    rng = np.random.default_rng(11)
+    # Each column is an experiment of its own: questions of which two in three are answered.
+    values = (rng.random((questions, 500)) < 2 / 3).astype(float)
+    found = intervals(values, resamples=2_000)
+    hit = [each is not None and each.low <= 2 / 3 <= each.high for each in found]
+    assert 0.93 <= np.mean(hit) <= 0.985
+
+
+def test_degenerate_columns() -> None:
+    nothing = math.nan
+    values = [[0.1, nothing, 5.0, 0.0], [0.1, nothing, nothing, 1.0], [0.1, nothing, nothing, 0.0]]
+    equal, none, one, spread = intervals(values)
+    assert equal == Interval(0.1, 0.1, 0.1)
+    assert none is None
+    assert one == Interval(5.0, 5.0, 5.0)
+    assert spread == Interval(1 / 3, 0.0, 1.0)
+    assert intervals(np.empty((0, 2))) == [None, None]
+    assert intervals(np.empty((3, 0))) == []
+    assert interval([]) is None
+
+
+def test_columns_do_not_change_each_other_and_seeds_do() -> None:
+    values = table(50, 3, gaps=0.1)
+    together = intervals(values)
+    assert [intervals(values[:, [at]])[0] for at in range(3)] == together
+    assert intervals(values, seed=1) != together
+    assert intervals(values) == together
+
+
+def test_infinity_is_no_score() -> None:
+    with pytest.raises(InvalidParameter, match="score 1 of column 0 is inf"):
+        intervals([[0.0], [math.inf]])
+    with pytest.raises(InvalidParameter, match="1 dimensions"):
+        intervals([0.0, 1.0])
+
+
+@settings(max_examples=60)
+@given(st.lists(SCORES, min_size=1, max_size=40), st.randoms(use_true_random=False))
+def test_sums_on_the_grid_are_exact_in_any_order(values: list[float], random: object) -> None:
+    own = on_grid(np.array(values)[:, None])[:, 0]
+    assert np.abs(own - values).max() <= np.abs(values).max() * len(values) * 2.0**-51
+    shuffled = own.tolist()
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert sum(shuffled) == sum(own.tolist()) == math.fsum(own)

@@ -1,0 +1,77 @@
+"""Which format a file is of, by its name and how it begins."""
+
+import json
+from pathlib import Path
+
+import pytest
+from format_files import write
+
+from chunkwise.core import Document, Query, Reference
+from chunkwise.errors import ChunkwiseError, UnknownName
+from chunkwise.testsets.formats import FORMATS, detect
+from chunkwise.testsets.formats.format import CarriesDocuments
+
+OTHERS = [name for name in FORMATS if name != "chunkwise"]
+FILES = {"chroma": "q.csv", "ragas": "q.jsonl"}
+DOCUMENT = Document("leave.md", 'Ask in "writing".\nIt is paid.')
+ASKED = [Query("1", "Is it paid?", (Reference("leave.md", 18, 29),), answer="It is paid.")]
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_each_knows_what_it_wrote_and_no_other_claims_it(name: str, tmp_path: Path) -> None:
+    path = tmp_path / FILES.get(name, "written")
+    write(name, path, ASKED, [DOCUMENT])
+    head = b"" if path.is_dir() else path.read_bytes()
+    claimed = [other for other in OTHERS if FORMATS[other].accepts(path, head)]
+    assert claimed == [name]
+    assert detect(path).name == detect(str(path)).name == name
+
+
+def test_words_of_other_formats_inside_texts_mean_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "q.json"
+    quoted = 'He wrote "data": [{"paragraphs": 1}], "user_input": 2, "tests", "snippets": 3'
+    path.write_text(json.dumps([{"query": quoted, "relevant_text": quoted}]))
+    assert not any(FORMATS[name].accepts(path, path.read_bytes()) for name in OTHERS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What happened in 1984\nWho was there in 3\n",
+        "",
+        "\n\n",
+        "a 0 b 1\nno judgement\n",
+        "[",
+        "{",
+    ],
+)
+def test_plain_texts_are_of_no_foreign_format(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "questions.txt"
+    path.write_text(text)
+    assert not any(FORMATS[name].accepts(path, path.read_bytes()) for name in OTHERS)
+
+
+def test_an_unknown_folder_is_refused_with_the_names(tmp_path: Path) -> None:
+    with pytest.raises(ChunkwiseError, match=r"no format that is known \(.*beir.*squad.*--from"):
+        detect(tmp_path)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ChunkwiseError, match=r"cannot read .*gone\.json"):
+        detect(tmp_path / "gone.json")
+    with pytest.raises(ChunkwiseError, match="cannot read"):
+        detect("a\0b")
+
+
+def test_an_unknown_name_lists_the_known() -> None:
+    with pytest.raises(UnknownName, match=r"'squat'; there are autorag, beir, chroma"):
+        FORMATS["squat"]
+    assert "squad" in FORMATS
+    assert "squat" not in FORMATS
+    assert len(FORMATS) == len(list(FORMATS)) == 9
+
+
+def test_what_carries_documents_says_so() -> None:
+    carry = [name for name in OTHERS if isinstance(FORMATS[name], CarriesDocuments)]
+    assert carry == ["beir", "autorag", "squad"]
+    assert all(FORMATS[name].about for name in OTHERS)

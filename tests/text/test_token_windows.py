@@ -1,0 +1,70 @@
+"""Tokens found a window at a time are those of the whole text."""
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nasty_text import PIECES
+
+from chunkwise.text import token_windows
+from chunkwise.text.openai_tokenizer import OpenAITokenizer
+
+OPENAI = ["cl100k_base", "o200k_base"]
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows so small that every text has many, the margin so narrow that some do not fit together."""
+    monkeypatch.setattr(token_windows, "_WINDOW", 40)
+    monkeypatch.setattr(token_windows, "_MARGIN", 2)
+
+
+def check(name: str, text: str) -> None:
+    encode = OpenAITokenizer(name)._encoded
+    data = text.encode()
+    assert token_windows.token_starts(data, encode).tolist() == encode(data).tolist()
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("name", OPENAI)
+@pytest.mark.parametrize(
+    "alphabet", [LETTERS, LETTERS + "AEIOU", "etaoin's", "abC漢ʰ\u0301é", "ab -1👍"]
+)
+def test_long_words(name: str, alphabet: str) -> None:
+    rng = random.Random(alphabet)
+    for _ in range(60):
+        check(name, "".join(rng.choices(alphabet, k=400)))
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("name", OPENAI)
+@pytest.mark.parametrize(
+    "text", ["a" * 3000, "ab" * 900, "don't" * 300, "天地玄黃" * 200, "é" * 500, ""]
+)
+def test_what_repeats(name: str, text: str) -> None:
+    check(name, text)
+
+
+def test_windows_are_parted_and_put_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No more than a window is ever encoded at once where letters or spaces allow it."""
+    monkeypatch.setattr(token_windows, "_WINDOW", 500)
+    encode = OpenAITokenizer("o200k_base")._encoded
+    asked: list[int] = []
+    text = "".join(random.Random(4).choices(LETTERS, k=20_000)).encode()
+    token_windows.token_starts(text, lambda data: (asked.append(len(data)), encode(data))[1])
+    assert max(asked) == 500
+    assert sum(asked) < 30_000
+
+
+NAMES = st.sampled_from(OPENAI)
+
+
+@settings(max_examples=100, deadline=None)
+@given(NAMES, st.lists(st.sampled_from(PIECES), min_size=60, max_size=200).map("".join))
+def test_nasty_text(name: str, text: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(token_windows, "_WINDOW", 60)
+        patch.setattr(token_windows, "_MARGIN", 3)
+        check(name, text)
