@@ -10,8 +10,8 @@ import numpy as np
 from benchmarks.tables import table
 from chunkwise.core import Document
 from chunkwise.metrics.measures import NAMES, Wanted, parse, span_scores
-from chunkwise.metrics.tables import Chunking, Found, Gold
-from chunkwise.metrics.token_cut import TokenCut
+from chunkwise.metrics.spans.tables import Chunking, Found, Gold
+from chunkwise.metrics.spans.token_cut import TokenCut
 
 BAR = 10.0
 _ROUNDS = 3

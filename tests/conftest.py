@@ -5,8 +5,13 @@ import tempfile
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from chunkwise.models import folder
+
+# What an example takes depends on what else the machine does.
+settings.register_profile("chunkwise", deadline=None)
+settings.load_profile("chunkwise")
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -7,7 +7,7 @@ import pytest
 from in_process import Run, here
 
 from chunkwise.cli import main
-from chunkwise.evaluation.results_file import write_results
+from chunkwise.evaluation.files.results_file import write_results
 from made_results import of_questions, question, results
 
 __all__ = ["here"]  # a fixture

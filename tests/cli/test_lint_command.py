@@ -9,7 +9,7 @@ from subprocess import CompletedProcess
 from in_process import Run, here
 
 import chunkwise
-from chunkwise.metrics.boundary_issues import KINDS, find_issues
+from chunkwise.metrics.cuts.boundary_issues import KINDS, find_issues
 from chunkwise.text.analysis import Analyzed
 
 __all__ = ["here"]

@@ -5,9 +5,9 @@ import pytest
 
 from chunkwise.core import Document, Query
 from chunkwise.errors import ChunkwiseError
-from chunkwise.evaluation.answers_file import read_answers
-from chunkwise.metrics.answers import Answer, Citation
-from chunkwise.metrics.citation_support import citation_support
+from chunkwise.evaluation.files.answers_file import read_answers
+from chunkwise.metrics.citations.support import citation_support
+from chunkwise.metrics.claims.answers import Answer, Citation
 
 LAMP = Document("kb/lamp.md", "The lamp is lit at dusk. Write to us.")
 QUERIES = [Query("q1", "When is the lamp lit?"), Query("q2", "Whom does one write to?")]

@@ -10,10 +10,10 @@ import pytest
 import chunkwise
 from chunkwise.core import Chunk, Document
 from chunkwise.errors import ChunkwiseError
-from chunkwise.evaluation.chunks_file import read_chunks
-from chunkwise.evaluation.given_chunks import GivenChunks
+from chunkwise.evaluation.files.chunks_file import read_chunks
+from chunkwise.evaluation.files.given_chunks import GivenChunks
 from chunkwise.hostile import hostile_documents
-from chunkwise.metrics.citation_position import summary
+from chunkwise.metrics.citations.position import summary
 from chunkwise.output.writers import chunk_file
 
 FIXTURES = Path(__file__).parent / "fixtures"

@@ -8,9 +8,9 @@ import pytest
 
 import made_results
 from chunkwise.errors import ChunkwiseError, InvalidParameter
-from chunkwise.evaluation.compare import compare, run_name
-from chunkwise.evaluation.comparison import NO_DIFFERENCE, Change
-from chunkwise.evaluation.json_values import json_text
+from chunkwise.evaluation.comparing.compare import compare, run_name
+from chunkwise.evaluation.comparing.comparison import NO_DIFFERENCE, Change
+from chunkwise.evaluation.files.json_values import json_text
 from chunkwise.evaluation.results import Results
 from chunkwise.stats.holm import holm
 from chunkwise.stats.paired import compare as paired

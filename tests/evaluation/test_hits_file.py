@@ -8,7 +8,7 @@ import pytest
 import chunkwise
 from chunkwise.core import Document, Hit, Query
 from chunkwise.errors import ChunkwiseError
-from chunkwise.evaluation.hits_file import read_hits
+from chunkwise.evaluation.files.hits_file import read_hits
 from chunkwise.output.hit_row import hit_row
 
 LAMP = Document(

@@ -11,9 +11,9 @@ import pytest
 
 import chunkwise
 from chunkwise import Document
-from chunkwise.evaluation.coherence_of_index import index_coherence
-from chunkwise.evaluation.index_chunks import index_chunks
-from chunkwise.evaluation.index_cost import index_cost
+from chunkwise.evaluation.scores.coherence_of_index import index_coherence
+from chunkwise.evaluation.scores.index_cost import index_cost
+from chunkwise.evaluation.subjects.index_chunks import index_chunks
 from chunkwise.retrieval.settings import Vectors
 from chunkwise.text.analysis import Analyzed
 from hash_embedder import HashEmbedder, _vector

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.core import Document
-from chunkwise.evaluation.located_issues import located
-from chunkwise.metrics.boundary_issues import Issue
+from chunkwise.evaluation.scores.located_issues import located
+from chunkwise.metrics.cuts.boundary_issues import Issue
 from chunkwise.text.analysis import Analyzed
 
 

@@ -15,7 +15,13 @@ from hypothesis import strategies as st
 import made_results
 from chunkwise.core import Passage
 from chunkwise.errors import ChunkwiseError, InvalidParameter
-from chunkwise.evaluation.json_values import Misfit, json_text, read_as
+from chunkwise.evaluation.files.json_values import Misfit, json_text, read_as
+from chunkwise.evaluation.files.results_file import (
+    FORMAT,
+    read_results,
+    results_text,
+    write_results,
+)
 from chunkwise.evaluation.results import (
     Advice,
     Agreement,
@@ -27,7 +33,6 @@ from chunkwise.evaluation.results import (
     QuestionResult,
     Results,
 )
-from chunkwise.evaluation.results_file import FORMAT, read_results, results_text, write_results
 
 NUMBER = st.floats(allow_nan=False, allow_infinity=False)
 # A half of a character alone, as broken decoders leave them.

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from chunkwise.metrics import ranking
-from chunkwise.metrics.ranking import Ranking
+from chunkwise.metrics.spans import ranking
+from chunkwise.metrics.spans.ranking import Ranking
 
 MEASURES = {
     "P": ranking.p,

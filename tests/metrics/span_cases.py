@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from naive_spans import Place
 
 from chunkwise.core import Passage, Query, Reference
-from chunkwise.metrics.tables import Chunking, Found, Gold
+from chunkwise.metrics.spans.tables import Chunking, Found, Gold
 
 LENGTH = 40
 DOCUMENTS = ("a", "b", "c")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.core import Document, Span
-from chunkwise.metrics.boundary_issues import KINDS, find_issues
+from chunkwise.metrics.cuts.boundary_issues import KINDS, find_issues
 from chunkwise.text.analysis import Analyzed
 
 

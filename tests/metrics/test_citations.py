@@ -1,9 +1,9 @@
 from chunkwise.core import Passage, Query, Reference
-from chunkwise.metrics.answers import Answer, Citation
-from chunkwise.metrics.citation_attribution import citation_attribution
-from chunkwise.metrics.citation_precision import citation_precision
-from chunkwise.metrics.citation_recall import citation_recall
-from chunkwise.metrics.citation_support import citation_support
+from chunkwise.metrics.citations.attribution import citation_attribution
+from chunkwise.metrics.citations.precision import citation_precision
+from chunkwise.metrics.citations.recall import citation_recall
+from chunkwise.metrics.citations.support import citation_support
+from chunkwise.metrics.claims.answers import Answer, Citation
 
 MANAGER = "Requests are approved by the manager within 5 days."
 OFFICE = "The office opens at nine and closes at noon."

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkwise.metrics import coherence as measured
-from chunkwise.metrics.coherence import chunk_cohesions, coherence, mean_of, neighbour_cosines
+from chunkwise.metrics.cuts import coherence as measured
+from chunkwise.metrics.cuts.coherence import chunk_cohesions, coherence, mean_of, neighbour_cosines
 
 EAST, NORTH, DIAGONAL, NOWHERE = [1.0, 0.0], [0.0, 2.0], [3.0, 3.0], [0.0, 0.0]
 

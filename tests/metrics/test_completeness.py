@@ -1,12 +1,12 @@
 import numpy as np
 
 from chunkwise.core import Document, Fact, Hit, Query, Reference
-from chunkwise.metrics.answer_completeness import answer_completeness
-from chunkwise.metrics.answers import Answer
-from chunkwise.metrics.completeness_coverage import coverage
-from chunkwise.metrics.completeness_facts import facts
-from chunkwise.metrics.completeness_spans import spans
-from chunkwise.metrics.tables import Found, Gold
+from chunkwise.metrics.claims.answer_completeness import answer_completeness
+from chunkwise.metrics.claims.answers import Answer
+from chunkwise.metrics.completeness.coverage import coverage
+from chunkwise.metrics.completeness.facts import facts
+from chunkwise.metrics.completeness.spans import spans
+from chunkwise.metrics.spans.tables import Found, Gold
 
 TEXT = (
     "Requests are approved by the manager within 5 days. Parental leave lasts fourteen weeks and begins at birth. "

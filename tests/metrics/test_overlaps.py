@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from chunkwise.metrics import overlaps
-from chunkwise.metrics.overlaps import Grouped, Pairs, Spans, Union, on_one_line, overlapping
+from chunkwise.metrics.spans import overlaps
+from chunkwise.metrics.spans.overlaps import Grouped, Pairs, Spans, Union, on_one_line, overlapping
 
 pairs = st.tuples(st.integers(0, 25), st.integers(0, 12)).map(lambda p: (p[0], p[0] + p[1]))
 lines = st.lists(pairs, max_size=12)

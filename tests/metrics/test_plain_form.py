@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.core import Fact
-from chunkwise.metrics.fact_search import is_named
-from chunkwise.metrics.plain_form import holds, numbers_of, plain_form
+from chunkwise.metrics.claims.fact_search import is_named
+from chunkwise.metrics.claims.plain_form import holds, numbers_of, plain_form
 
 
 def named(fact: str, text: str, *aliases: str) -> bool:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from judgements import Judged, ours, theirs
 
-from chunkwise.metrics.ranking import Ranking, context_precision, hit
+from chunkwise.metrics.spans.ranking import Ranking, context_precision, hit
 
 KEPT = json.loads(Path(__file__).with_name("ir_measures_values.json").read_text(encoding="utf-8"))
 rankings = st.builds(Judged, st.lists(st.booleans(), min_size=1, max_size=12), st.integers(0, 6))

@@ -13,12 +13,12 @@ from naive_spans import Place
 from span_cases import DOCUMENTS, LENGTH, NUMBERS, Case, cases, chunking_of, found_of
 
 from chunkwise.core import Document, Passage, Query, Reference
-from chunkwise.metrics.in_tokens import in_tokens
 from chunkwise.metrics.measures import NAMES, parse, span_scores
-from chunkwise.metrics.relevance import covered_references, relevant_chunks, relevant_hits
-from chunkwise.metrics.split_references import split, split_references
-from chunkwise.metrics.tables import Gold
-from chunkwise.metrics.token_cut import TokenCut
+from chunkwise.metrics.spans.in_tokens import in_tokens
+from chunkwise.metrics.spans.relevance import covered_references, relevant_chunks, relevant_hits
+from chunkwise.metrics.spans.split_references import split, split_references
+from chunkwise.metrics.spans.tables import Gold
+from chunkwise.metrics.spans.token_cut import TokenCut
 
 TEXTS = [Document(name, "x" * LENGTH) for name in DOCUMENTS]
 CUT = TokenCut(TEXTS, "characters")

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from span_cases import DOCUMENTS, Case, cases, found_of
 
 from chunkwise.core import Document, Query, Reference
-from chunkwise.metrics.budget import first_hits, within
-from chunkwise.metrics.in_tokens import in_tokens
 from chunkwise.metrics.measures import parse, span_scores
-from chunkwise.metrics.tables import Found, Gold
-from chunkwise.metrics.token_cut import TokenCut
+from chunkwise.metrics.spans.budget import first_hits, within
+from chunkwise.metrics.spans.in_tokens import in_tokens
+from chunkwise.metrics.spans.tables import Found, Gold
+from chunkwise.metrics.spans.token_cut import TokenCut
 from chunkwise.text.openai_tokenizer import OpenAITokenizer
 
 TEXT = "The lamp is lit at dusk, and it burns til"  # of the length all cases have

@@ -10,7 +10,6 @@ import numpy as np
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Chunk, Document, Passage
 from chunkwise.evaluation.advice import advice
-from chunkwise.evaluation.cuts import cuts_of
 from chunkwise.evaluation.results import (
     Agreement,
     Figure,
@@ -19,6 +18,7 @@ from chunkwise.evaluation.results import (
     QuestionResult,
     Results,
 )
+from chunkwise.evaluation.scores.cuts import cuts_of
 from chunkwise.evaluation.verdicts import verdict
 from chunkwise.stats.bootstrap import interval
 from chunkwise.text.analysis import Analyzed

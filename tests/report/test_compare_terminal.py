@@ -7,10 +7,10 @@ import re
 import pytest
 from rich.console import Console
 
-from chunkwise.evaluation.compare import compare
-from chunkwise.evaluation.comparison import Comparison, Difference
-from chunkwise.report.compare_terminal import render_comparison
-from chunkwise.report.difference_rows import Row, difference_bar, number, print_rows, signed
+from chunkwise.evaluation.comparing.compare import compare
+from chunkwise.evaluation.comparing.comparison import Comparison, Difference
+from chunkwise.report.compare.difference_rows import Row, difference_bar, number, print_rows, signed
+from chunkwise.report.compare.terminal import render_comparison
 from chunkwise.stats.interval import Interval
 from made_results import of_questions, question, results
 

@@ -17,7 +17,7 @@ import pytest
 
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Chunk, Document
-from chunkwise.report.cuts_page import cuts_page
+from chunkwise.report.cuts.cuts_page import cuts_page
 from chunkwise.text.analysis import Analyzed
 
 HOSTILE = (

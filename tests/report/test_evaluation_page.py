@@ -24,11 +24,11 @@ from chunkwise.evaluation.four_questions import robustness
 from chunkwise.evaluation.metric_names import OTHERS
 from chunkwise.evaluation.results import Figure, Results
 from chunkwise.evaluation.verdicts import BOUNDS
-from chunkwise.metrics.boundary_issues import KINDS
+from chunkwise.metrics.cuts.boundary_issues import KINDS
 from chunkwise.metrics.measures import NAMES
-from chunkwise.report.evaluation_charts import dots, gauge, interval_line
-from chunkwise.report.evaluation_help import help_of
-from chunkwise.report.evaluation_page import evaluation_page, write_evaluation_page
+from chunkwise.report.evaluation.charts import dots, gauge, interval_line
+from chunkwise.report.evaluation.help import help_of
+from chunkwise.report.evaluation.page import evaluation_page, write_evaluation_page
 from chunkwise.report.page_text import passage
 
 EVIL = (

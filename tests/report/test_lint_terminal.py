@@ -13,12 +13,12 @@ from rich.console import Console
 
 from chunkwise.core import Document, Span
 from chunkwise.evaluation.advice import advice
-from chunkwise.evaluation.cuts import CutTally
-from chunkwise.evaluation.located_issues import LocatedIssue, located
 from chunkwise.evaluation.results import Figure
-from chunkwise.metrics.boundary_issues import KINDS
-from chunkwise.report.lint_sample import LintSample, cuts_in
-from chunkwise.report.lint_terminal import MARK, render_lint
+from chunkwise.evaluation.scores.cuts import CutTally
+from chunkwise.evaluation.scores.located_issues import LocatedIssue, located
+from chunkwise.metrics.cuts.boundary_issues import KINDS
+from chunkwise.report.cuts.lint_sample import LintSample, cuts_in
+from chunkwise.report.cuts.lint_terminal import MARK, render_lint
 from chunkwise.text.analysis import Analyzed
 
 BAD = "The lamp was lit by the kee¦per of the light, and he "

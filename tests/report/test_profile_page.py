@@ -15,9 +15,9 @@ from chunkwise.hostile import hostile_documents
 from chunkwise.profile import Profile, profile
 from chunkwise.profile.results import Bin
 from chunkwise.report.plain_text import one_line
-from chunkwise.report.profile_charts import histogram
-from chunkwise.report.profile_page import profile_page
-from chunkwise.report.profile_terminal import bar, render_profile
+from chunkwise.report.profile.charts import histogram
+from chunkwise.report.profile.page import profile_page
+from chunkwise.report.profile.terminal import bar, render_profile
 
 LANGUAGES = {
     "en": "The tide is in.", "de": "Das ist die Flut.", "fr": "Les marées sont dans le port.",

@@ -8,9 +8,9 @@ from tiny_embedder import Tiny
 
 import chunkwise
 from chunkwise import Document
-from chunkwise.evaluation.coherence_of_index import index_coherence
-from chunkwise.evaluation.index_chunks import index_chunks
-from chunkwise.evaluation.index_cost import index_cost
+from chunkwise.evaluation.scores.coherence_of_index import index_coherence
+from chunkwise.evaluation.scores.index_cost import index_cost
+from chunkwise.evaluation.subjects.index_chunks import index_chunks
 
 FIRST = [Document(f"{n}.txt", f"Boat {n} is out. Its net is wide. " * (4 + n)) for n in range(4)]
 # Replaced documents leave gaps in the numbers of a server's documents.

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise.core import Document, Passage
-from chunkwise.testsets import text_blocks
-from chunkwise.testsets.folding import Tolerance
-from chunkwise.testsets.locate import Ambiguous, Located, Missing, Outcome, Wanted, locate
-from chunkwise.testsets.occurrences import occurrences
+from chunkwise.testsets.finding import text_blocks
+from chunkwise.testsets.finding.folding import Tolerance
+from chunkwise.testsets.finding.locate import Ambiguous, Located, Missing, Outcome, Wanted, locate
+from chunkwise.testsets.finding.occurrences import occurrences
 
 LEAVE = Document(
     "leave.md", "# Leave\n\nAsk the head in writing. It’s paid — in\nfull. Ask the head in writing."

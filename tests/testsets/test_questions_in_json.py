@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from chunkwise.core import Document, Fact, Label, Passage, Query, Reference
 from chunkwise.errors import ChunkwiseError
 from chunkwise.testsets.formats.chunkwise import ChunkwiseFormat, read_drafts
-from chunkwise.testsets.question_record import draft_of
+from chunkwise.testsets.reading_json.question_record import draft_of
 from chunkwise.testsets.testset import Draft, LabelledQuote, Quote, TestSet, Unreadable
 
 

@@ -13,8 +13,12 @@ def windows(document: Analyzed, measure: Measure, limit: int, overlap: int) -> l
     pieces: list[Piece] = []
     start = end = 0
     while end < size:
-        reached, count = measure.fill(start, limit)
-        if count > limit or reached <= end or not graphemes.is_break(reached):
+        reached, count = end, 0
+        if graphemes.is_break(
+            measure.reach(start, limit)
+        ):  # else nothing up to there is worth counting
+            reached, count = measure.fill(start, limit)
+        if count > limit or reached <= end:
             start, reached, count = _window(document, measure, start, end, limit)
         end = reached
         if not (text[start].isspace() and text[start:end].isspace()):
@@ -32,12 +36,10 @@ def _window(
     graphemes = document.graphemes
     units = limit
     while units > 0:
-        reached, count = measure.fill(start, units)
-        end = graphemes.floor(reached)
+        end = graphemes.floor(measure.reach(start, units))
         if end <= max(start, done):
             break
-        if end < reached:
-            count = measure.count(start, end)
+        count = measure.count(start, end)
         if count <= limit:
             return start, end, count
         # Cut in the middle of a word, a tail or head may count more by itself than within the text.

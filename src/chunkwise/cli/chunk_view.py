@@ -10,7 +10,7 @@ from chunkwise.cli.chunk_summary import Cutter
 from chunkwise.cli.messages import say
 from chunkwise.core import Chunk, Document
 from chunkwise.pipeline import Chunked
-from chunkwise.report.cuts_page import write_cuts_page
+from chunkwise.report.cuts.cuts_page import write_cuts_page
 from chunkwise.text.analysis import Analyzed
 
 _CHARACTERS_AT_MOST = 20_000_000

@@ -40,9 +40,9 @@ def command(
     wanted = _wanted(metrics)
     _check(files)
     check_outputs(list(files), output)
-    from chunkwise.evaluation.compare import compare
-    from chunkwise.evaluation.json_values import json_text
-    from chunkwise.evaluation.results_file import read_results
+    from chunkwise.evaluation.comparing.compare import compare
+    from chunkwise.evaluation.files.json_values import json_text
+    from chunkwise.evaluation.files.results_file import read_results
 
     runs = [read_results(name) for name in files]
     comparison = compare(runs, metrics=wanted, sources=files)
@@ -59,7 +59,7 @@ def command(
     elif output is None:
         from rich.console import Console
 
-        from chunkwise.report.compare_terminal import render_comparison
+        from chunkwise.report.compare.terminal import render_comparison
 
         render_comparison(comparison, Console(file=sys.stdout, highlight=False))
 

@@ -170,7 +170,7 @@ def _results(
 def _fetch_weights(paths: list[str], options: dict[str, Any]) -> None:
     """With a bar of their own, where vectors will be needed."""
     from chunkwise.cli.weights import fetch_weights
-    from chunkwise.evaluation.sources import needs_model
+    from chunkwise.evaluation.subjects.sources import needs_model
     from chunkwise.models import DEFAULT
 
     if options["hits"] is None and needs_model(paths, options["vectors"], options["retriever"]):
@@ -178,12 +178,12 @@ def _fetch_weights(paths: list[str], options: dict[str, Any]) -> None:
 
 
 def _write(results: Results, options: dict[str, Any], documents: list[Document]) -> None:
-    from chunkwise.evaluation.results_file import results_text, write_results
+    from chunkwise.evaluation.files.results_file import results_text, write_results
 
     if options["output"]:
         write_results(results, options["output"])
     if options["report"]:
-        from chunkwise.report.evaluation_page import write_evaluation_page
+        from chunkwise.report.evaluation.page import write_evaluation_page
 
         known = {document.id: document for document in documents}
         write_evaluation_page(results, options["report"], known)
@@ -192,7 +192,7 @@ def _write(results: Results, options: dict[str, Any], documents: list[Document])
     elif not options["quiet"]:
         from rich.console import Console
 
-        from chunkwise.report.evaluation_terminal import render_evaluation
+        from chunkwise.report.evaluation.terminal import render_evaluation
 
         render_evaluation(results, Console(file=sys.stdout, highlight=False))
     for name in ("output", "report"):

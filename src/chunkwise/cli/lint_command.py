@@ -21,10 +21,10 @@ from chunkwise.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from chunkwise.cli.chunk_summary import ChunkSummary, Cutter
-    from chunkwise.evaluation.cuts import CutTally
-    from chunkwise.evaluation.located_issues import LocatedIssue
+    from chunkwise.evaluation.scores.cuts import CutTally
+    from chunkwise.evaluation.scores.located_issues import LocatedIssue
     from chunkwise.pipeline import Chunked
-    from chunkwise.report.lint_sample import LintSample
+    from chunkwise.report.cuts.lint_sample import LintSample
 
 Sink = Callable[["Chunked", "Sequence[LocatedIssue]"], None]
 
@@ -77,9 +77,9 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     from chunkwise.cli.messages import say
     from chunkwise.cli.progress import progress
     from chunkwise.cli.readable import readable
-    from chunkwise.evaluation.cuts import CutTally
-    from chunkwise.evaluation.located_issues import located
-    from chunkwise.report.lint_sample import LintSample
+    from chunkwise.evaluation.scores.cuts import CutTally
+    from chunkwise.evaluation.scores.located_issues import located
+    from chunkwise.report.cuts.lint_sample import LintSample
 
     tally, sample = CutTally(_kinds(options["kinds"])), LintSample(options["show"])
     paths = chosen_inputs(inputs)
@@ -109,7 +109,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
 
 
 def _kinds(given: str | None) -> tuple[str, ...]:
-    from chunkwise.metrics.boundary_issues import KINDS
+    from chunkwise.metrics.cuts.boundary_issues import KINDS
 
     if given is None:
         return tuple(KINDS)
@@ -172,7 +172,7 @@ def _show(sample: LintSample, tally: CutTally, cutter: Cutter) -> None:
 
     from chunkwise.evaluation.advice import advice
     from chunkwise.evaluation.results import Figure
-    from chunkwise.report.lint_terminal import render_lint
+    from chunkwise.report.cuts.lint_terminal import render_lint
 
     figures = {"boundary_issues": Figure(tally.share)} if tally.is_complete else {}
     render_lint(sample, tally.cuts(), cutter.label, advice(figures), Console())

@@ -74,7 +74,7 @@ def _of_index(paths: list[str], options: dict[str, Any]) -> Subject:
                 f"{shown_place(paths[0])} is an index and has its chunks already: leave out --{name}, "
                 "or name the documents"
             )
-    from chunkwise.evaluation.index_chunks import index_chunks
+    from chunkwise.evaluation.subjects.index_chunks import index_chunks
     from chunkwise.retrieval import open_index
 
     index = open_index(paths[0])
@@ -94,7 +94,7 @@ def _given(paths: list[str], outputs: list[Path], options: dict[str, Any]) -> It
     from chunkwise.chunkers import get_strategy
     from chunkwise.documents import read
     from chunkwise.errors import UnreadableDocument
-    from chunkwise.evaluation.chunks_file import read_chunks
+    from chunkwise.evaluation.files.chunks_file import read_chunks
     from chunkwise.text.analysis import Analyzed
 
     skipped: list[UnreadableDocument] = []

@@ -44,7 +44,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
         click.echo(json.dumps(profile.to_dict(), ensure_ascii=False, indent=2))
     if options["page"]:
         from chunkwise.atomic import replacing
-        from chunkwise.report.profile_page import profile_page
+        from chunkwise.report.profile.page import profile_page
 
         with replacing(options["page"]) as temporary:
             page = profile_page(profile, ", ".join(paths))
@@ -54,7 +54,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     if not (options["as_json"] or options["page"]):
         from rich.console import Console
 
-        from chunkwise.report.profile_terminal import render_profile
+        from chunkwise.report.profile.terminal import render_profile
 
         render_profile(profile, Console())
     if skipped:

@@ -10,16 +10,18 @@ from pathlib import Path
 from chunkwise.core import Document, Query
 from chunkwise.documents import LoadOptions
 from chunkwise.errors import ChunkwiseError
-from chunkwise.evaluation.answers_file import read_answers
-from chunkwise.evaluation.chunks_file import read_chunks
 from chunkwise.evaluation.evaluate_subject import Questions, evaluate_subject
-from chunkwise.evaluation.hits_file import read_hits
-from chunkwise.evaluation.hits_subject import hits_subject
-from chunkwise.evaluation.index_subject import Searching, usual_budget
+from chunkwise.evaluation.files.answers_file import read_answers
+from chunkwise.evaluation.files.chunks_file import read_chunks
+from chunkwise.evaluation.files.hits_file import read_hits
 from chunkwise.evaluation.left_out import LeftOut, OnBad
 from chunkwise.evaluation.measuring import Measuring, Unit
 from chunkwise.evaluation.results import Json, Results
-from chunkwise.evaluation.sources import (
+from chunkwise.evaluation.stages import Stages, unwatched
+from chunkwise.evaluation.stopwatch import Stopwatch
+from chunkwise.evaluation.subjects.hits_subject import hits_subject
+from chunkwise.evaluation.subjects.index_subject import Searching, usual_budget
+from chunkwise.evaluation.subjects.sources import (
     IndexSettings,
     Reading,
     chunking_of_file,
@@ -28,10 +30,8 @@ from chunkwise.evaluation.sources import (
     named_index,
     new_index,
 )
-from chunkwise.evaluation.stages import Stages, unwatched
-from chunkwise.evaluation.stopwatch import Stopwatch
-from chunkwise.evaluation.subject import Subject
-from chunkwise.metrics.citation_position import summary
+from chunkwise.evaluation.subjects.subject import Subject
+from chunkwise.metrics.citations.position import summary
 from chunkwise.models.embedder import Embedder
 from chunkwise.models.reranker import Reranker
 from chunkwise.pipeline import StrategyLike

@@ -7,20 +7,20 @@ from dataclasses import dataclass, field
 
 from chunkwise.core import Hit, Query
 from chunkwise.evaluation.advice import advice
-from chunkwise.evaluation.asking import Asking
-from chunkwise.evaluation.chunk_figures import chunk_figures, cost_of
-from chunkwise.evaluation.column import Column
-from chunkwise.evaluation.figures import by_group, documents_of, figures, types_of
-from chunkwise.evaluation.judging import agreement_of, judged
 from chunkwise.evaluation.measuring import Measuring
 from chunkwise.evaluation.provenance import documents_hash, versions
-from chunkwise.evaluation.question_results import question_results, worst_of
 from chunkwise.evaluation.results import Json, Results
-from chunkwise.evaluation.scoring import Scoring, depths
+from chunkwise.evaluation.scores.chunk_figures import chunk_figures, cost_of
+from chunkwise.evaluation.scores.column import Column
+from chunkwise.evaluation.scores.figures import by_group, documents_of, figures, types_of
+from chunkwise.evaluation.scores.judging import agreement_of, judged
+from chunkwise.evaluation.scores.question_results import question_results, worst_of
+from chunkwise.evaluation.scores.scoring import Scoring, depths
 from chunkwise.evaluation.stages import Stages, unwatched
 from chunkwise.evaluation.stopwatch import Stopwatch
-from chunkwise.evaluation.subject import Subject
-from chunkwise.metrics.answers import Answer
+from chunkwise.evaluation.subjects.asking import Asking
+from chunkwise.evaluation.subjects.subject import Subject
+from chunkwise.metrics.claims.answers import Answer
 from chunkwise.stats.detectable import detectable_by
 
 WORST = 20

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from chunkwise.core import Hit, Query, Score
 from chunkwise.errors import InvalidParameter
-from chunkwise.metrics.relevance import relevant_hits
-from chunkwise.metrics.tables import Found, Gold
+from chunkwise.metrics.spans.relevance import relevant_hits
+from chunkwise.metrics.spans.tables import Found, Gold
 
 NO_REFERENCES = "no references"
 

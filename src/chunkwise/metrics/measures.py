@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.errors import InvalidParameter, UnknownName
-from chunkwise.metrics import chroma, ranking, span_measures
-from chunkwise.metrics.budget import Cut, within
-from chunkwise.metrics.evidence import Evidence
-from chunkwise.metrics.relevance import RELEVANCE_THRESHOLD
-from chunkwise.metrics.tables import Chunking, Found, Gold
+from chunkwise.metrics.spans import chroma, ranking, span_measures
+from chunkwise.metrics.spans.budget import Cut, within
+from chunkwise.metrics.spans.evidence import Evidence
+from chunkwise.metrics.spans.relevance import RELEVANCE_THRESHOLD
+from chunkwise.metrics.spans.tables import Chunking, Found, Gold
 
 FAILURE_AT = 20
 """Where failure is measured unless told otherwise, as the literature does."""

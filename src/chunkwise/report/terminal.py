@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chunkwise.core import Chunk
-from chunkwise.metrics.boundary_issues import find_issues
+from chunkwise.metrics.cuts.boundary_issues import find_issues
 from chunkwise.profile.wording import counted
 from chunkwise.report.plain_text import one_line
 from chunkwise.text.analysis import Analyzed

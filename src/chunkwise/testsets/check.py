@@ -9,8 +9,8 @@ from dataclasses import replace
 import regex
 
 from chunkwise.core import Document, Passage, Query, Reference
-from chunkwise.testsets.locate import MOST_PLACES, Located, Wanted, locate
-from chunkwise.testsets.placing import quoted
+from chunkwise.testsets.finding.locate import MOST_PLACES, Located, Wanted, locate
+from chunkwise.testsets.finding.placing import quoted
 from chunkwise.testsets.reading import hash_of
 from chunkwise.testsets.testset import Problem, ProblemKind, TestSet
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from chunkwise.core import Query
 from chunkwise.errors import ChunkwiseError
 from chunkwise.testsets.formats import Format, detect
-from chunkwise.testsets.json_entries import can_be_read_once, entries, shown_name
-from chunkwise.testsets.question_record import draft_of
+from chunkwise.testsets.reading_json.json_entries import can_be_read_once, entries, shown_name
+from chunkwise.testsets.reading_json.question_record import draft_of
 from chunkwise.testsets.testset import Draft, Unreadable
 
 OnBad = Callable[[str], None]

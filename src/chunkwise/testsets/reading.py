@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chunkwise.core import Document, Query
+from chunkwise.testsets.finding.placing import Placing
 from chunkwise.testsets.formats import FORMATS, detect
 from chunkwise.testsets.formats.chunkwise import read_drafts
 from chunkwise.testsets.formats.placed import drafts_in
-from chunkwise.testsets.json_entries import can_be_read_once
-from chunkwise.testsets.placing import Placing
+from chunkwise.testsets.reading_json.json_entries import can_be_read_once
 from chunkwise.testsets.testset import Draft, OnProblem, Problem, TestSet, Unreadable
 
 

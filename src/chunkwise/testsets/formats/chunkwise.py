@@ -23,8 +23,13 @@ from typing import ClassVar
 from chunkwise.atomic import replacing, says_what_it_writes
 from chunkwise.core import Document, Label, Passage, Query, Reference
 from chunkwise.documents.encoding import marked_encoding
-from chunkwise.testsets.json_entries import BrokenList, entries, looks_like_json, shown_name
-from chunkwise.testsets.question_record import draft_of
+from chunkwise.testsets.reading_json.json_entries import (
+    BrokenList,
+    entries,
+    looks_like_json,
+    shown_name,
+)
+from chunkwise.testsets.reading_json.question_record import draft_of
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
 
 _SUFFIXES = (".json", ".jsonl", ".ndjson")

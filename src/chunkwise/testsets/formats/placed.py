@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from chunkwise.core import Document, Passage, Reference
 from chunkwise.errors import ChunkwiseError
-from chunkwise.testsets.document_names import DocumentNames
-from chunkwise.testsets.folding import Tolerance
+from chunkwise.testsets.finding.document_names import DocumentNames
+from chunkwise.testsets.finding.folding import Tolerance
+from chunkwise.testsets.finding.occurrences import occurrences
 from chunkwise.testsets.formats.format import WHOLE, CarriesDocuments, Format
-from chunkwise.testsets.occurrences import occurrences
 from chunkwise.testsets.testset import Draft, Quote, Unreadable
 
 _MOST_PLACES = 20

@@ -1,0 +1,1 @@
+"""Two results or more, held against each other question by question."""

@@ -1,0 +1,127 @@
+"""Chunk files: our own, LangChain's, LlamaIndex's, chonkie's, or any with a text and a document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from chunkwise.core import Document, Span
+from chunkwise.errors import ChunkwiseError
+from chunkwise.evaluation.files.given_chunks import GivenChunk, GivenChunks, Located
+from chunkwise.evaluation.files.row_fields import Said, document_of, said_by, string_in
+from chunkwise.evaluation.files.row_file import OnBad, read_rows
+from chunkwise.evaluation.files.seeker import Seeker
+from chunkwise.evaluation.files.text_places import Places, find_in_own, find_texts
+from chunkwise.metrics.citations.position import (
+    EXACT,
+    NO_TEXT,
+    Claimed,
+    PositionVerdict,
+    positions,
+)
+from chunkwise.testsets.finding.document_names import DocumentNames
+
+_LISTS = ("chunks", "nodes", "documents", "rows", "data")
+"""What other tools call a list that is the whole of their file."""
+_NOWHERE = "it names no document, and its text stands in none"
+
+
+class _Row(NamedTuple):
+    where: str
+    said: Said
+    context: str
+
+
+def read_chunks(path: str, documents: Sequence[Document], on_bad: OnBad) -> GivenChunks:
+    """Every row with what its offsets are worth, and where its text really is.
+
+    A text that does not stand at its offsets is sought in its document: exactly, from the previous chunk on, then
+    anywhere; then but for white space, quotes and dashes. A row without a place is a line to `on_bad`; it is kept,
+    since its offsets are judged all the same.
+    """
+    rows: list[_Row] = []
+    for where, fields in read_rows(path, on_bad, _LISTS):
+        said = said_by(fields)
+        if said.text is None and (said.start is None or said.end is None):
+            on_bad(f"{where}: neither a text nor offsets; a chunk has text, or start and end")
+        else:
+            rows.append(_Row(where, said, string_in(fields, "context") or ""))
+    if not rows:
+        raise ChunkwiseError(
+            f"no chunk in {path}; a chunk is a record with its text and its document"
+        )
+    number = _documents_of(rows, documents)
+    claimed = [
+        Claimed(documents[n].id if isinstance(n, int) else "", *row.said[1:])
+        for row, n in zip(rows, number, strict=True)
+    ]
+    texts = {document.id: document.text for document in documents}
+    verdicts = positions(claimed, texts, Seeker(claimed, documents))
+    chunks = _placed(rows, number, verdicts, documents)
+    for row, n, chunk, verdict in zip(rows, number, chunks, verdicts, strict=True):
+        if chunk.place is None:
+            on_bad(f"{row.where}: {n if isinstance(n, str) else _why(row.said, verdict)}")
+    return GivenChunks(path, tuple(chunks), verdicts)
+
+
+def _documents_of(rows: Sequence[_Row], documents: Sequence[Document]) -> list[int | str]:
+    """The number of each row's document, by its name, or by its text where it names none; or why there is none."""
+    names = DocumentNames(documents)
+    nameless = [row.said.text for row in rows if not row.said.names and row.said.text]
+    places = find_texts(nameless, documents) if len(documents) != 1 else {}
+    found: list[int | str] = []
+    last = 0
+    for row in rows:
+        meant = document_of(row.said, names)
+        if meant is None and len(documents) != 1:
+            of_text = places.get(row.said.text or "")
+            meant = _NOWHERE if of_text is None else _by_text(of_text, row.said.start, last)
+            last = meant if isinstance(meant, int) else last
+        found.append(0 if meant is None else meant)
+    return found
+
+
+def _by_text(places: Places, start: int | None, last: int) -> int:
+    """The document that has the text at the offset, else anywhere; the previous row's where it is one of them."""
+    there = places.document[places.start == start]
+    among = there if len(there) else places.document
+    return last if last in among else int(among[0])
+
+
+def _placed(
+    rows: Sequence[_Row],
+    number: Sequence[int | str],
+    verdicts: Sequence[PositionVerdict],
+    documents: Sequence[Document],
+) -> list[GivenChunk]:
+    lost = [
+        (n, row.said.text)
+        for row, n, verdict in zip(rows, number, verdicts, strict=True)
+        if isinstance(n, int) and row.said.text and verdict.place is None
+    ]
+    places = find_in_own(lost, documents)
+    behind: dict[int, int] = {}
+    chunks = []
+    for row, n, verdict in zip(rows, number, verdicts, strict=True):
+        place, located = verdict.place, _located(verdict)
+        if isinstance(n, str):
+            chunks.append(GivenChunk(row.where, "", None, "", row.context))
+            continue
+        if place is None and (found := places.get((n, row.said.text or ""))):
+            place, located = Span(*found.next_from(behind.get(n, 0))), "found but for signs"
+        if place is not None:
+            behind[n] = place.start + 1
+        chunks.append(GivenChunk(row.where, documents[n].id, place, located, row.context))
+    return chunks
+
+
+def _located(verdict: PositionVerdict) -> Located:
+    if verdict.place is None:
+        return ""
+    return "claimed" if verdict.kind in (EXACT, NO_TEXT) else "found"
+
+
+def _why(said: Said, verdict: PositionVerdict) -> str:
+    if said.text:
+        return "its text stands nowhere in the document: it cannot be searched"
+    return f"its offsets ({verdict.detail}) are no place in the document, and it has no text"

@@ -1,0 +1,196 @@
+"""Hits of another system: JSON (ours, or like it), CSV, Parquet, or a TREC run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from chunkwise.core import Document, Hit, Query
+from chunkwise.errors import ChunkwiseError
+from chunkwise.evaluation.files.question_lookup import Questions
+from chunkwise.evaluation.files.row_fields import Said, document_of, integer_in, number_in, said_by
+from chunkwise.evaluation.files.row_file import OnBad, Row, json_rows, read_rows, read_text
+from chunkwise.evaluation.files.text_places import Places, find_in_own, find_texts
+from chunkwise.testsets.finding.document_names import DocumentNames
+from chunkwise.text.analysis import Analyzed
+
+_NESTED = ("hits", "results", "retrieved", "retrieved_contexts", "contexts", "documents", "chunks")
+_COLUMNS = 6
+"""Of a TREC run."""
+_SCORES = ("score", "similarity", "relevance_score")
+
+
+class _Row(NamedTuple):
+    where: str
+    questions: list[int]
+    said: Said
+    rank: int | None
+    score: float | None
+
+
+class _Place(NamedTuple):
+    document: Document
+    start: int
+    end: int
+
+
+def read_hits(
+    path: str, queries: Sequence[Query], documents: Sequence[Document], on_bad: OnBad
+) -> list[list[Hit]]:
+    """The hits of each question, best first: by rank where all have one, else by score, else as they stand.
+
+    A hit is a document with start and end, or a text that is sought in the document it names, else in all: exactly,
+    then but for white space, quotes and dashes; of several places the one nearest to its offset, else the first.
+    A document without either is a hit as a whole. What cannot be used is a line to `on_bad`.
+    """
+    rows = list(_rows(path, Questions(queries), on_bad))
+    if not rows:
+        raise ChunkwiseError(
+            f"no hit in {path} that belongs to a test question; a hit has query_id, doc_id, start and end, or a text"
+        )
+    hits: list[list[tuple[_Row, _Place]]] = [[] for _ in queries]
+    for row, place in zip(rows, _places(rows, documents), strict=True):
+        if isinstance(place, str):
+            on_bad(f"{row.where}: {place}")
+            continue
+        for question in row.questions:
+            hits[question].append((row, place))
+    analyzed: dict[str, Analyzed] = {}
+    return [_ranked(own, analyzed) for own in hits]
+
+
+def _ranked(own: list[tuple[_Row, _Place]], analyzed: dict[str, Analyzed]) -> list[Hit]:
+    if all(row.rank is not None for row, _ in own):
+        own = sorted(own, key=lambda each: each[0].rank or 0)
+    elif all(row.score is not None for row, _ in own):
+        own = sorted(own, key=lambda each: -(each[0].score or 0.0))
+    found = []
+    for rank, (row, (document, start, end)) in enumerate(own, 1):
+        if document.id not in analyzed:
+            analyzed[document.id] = Analyzed(document)
+        tokens = analyzed[document.id].measure().count(start, end)
+        found.append(Hit(document, start, end, row.score or 0.0, rank, tokens))
+    return found
+
+
+def _rows(path: str, questions: Questions, on_bad: OnBad) -> Iterator[_Row]:
+    for where, fields in _records(path, on_bad):
+        nested = next(
+            (each for name in _NESTED if isinstance(each := fields.get(name), list)), None
+        )
+        meant = questions.find(fields, by_own_id=nested is not None)
+        if isinstance(meant, str):
+            on_bad(f"{where}: {meant}")
+        elif nested is None:
+            yield _row(where, meant, fields)
+        else:
+            for at, each in enumerate(nested, 1):
+                if isinstance(each, str | Mapping):
+                    inner = {"text": each} if isinstance(each, str) else each
+                    yield _row(f"{where}, hit {at}", meant, inner)
+                else:
+                    on_bad(f"{where}, hit {at}: a text or a record is needed, this is {each!r:.40}")
+
+
+def _row(where: str, meant: list[int], fields: Mapping[str, object]) -> _Row:
+    return _Row(
+        where, meant, said_by(fields), integer_in(fields, "rank"), number_in(fields, *_SCORES)
+    )
+
+
+def _records(path: str, on_bad: OnBad) -> Iterator[Row]:
+    if path.lower().endswith((".parquet", ".csv", ".tsv")):
+        return read_rows(path, on_bad)
+    text = read_text(path)
+    first = next((line.split() for line in text.split("\n") if line.strip()), [])
+    if len(first) == _COLUMNS and not first[0].startswith(("{", "[")):
+        return _run(path, text, on_bad)
+    return (each for row in json_rows(path, text, on_bad) for each in _unpacked(row))
+
+
+def _unpacked(row: Row) -> Iterator[Row]:
+    """A record itself; the records of one that is a whole file: {"hits": […]} or {question: its hits, …}."""
+    where, fields = row
+    inner = next((each for name in _NESTED if isinstance(each := fields.get(name), list)), None)
+    if Questions.is_named(fields):
+        yield row
+    elif inner is not None:
+        entries = enumerate(inner, 1)
+        yield from (
+            Row(f"{where}, hit {at}", each) for at, each in entries if isinstance(each, dict)
+        )
+    elif fields and all(isinstance(each, list) for each in fields.values()):
+        for id, each in fields.items():
+            yield Row(f"{where}, {id!r}", {"query_id": id, "hits": each})
+    else:
+        yield row
+
+
+def _run(path: str, text: str, on_bad: OnBad) -> Iterator[Row]:
+    """A TREC run: question, Q0, document, rank, score, tag; whole documents, ordered by their scores."""
+    for at, line in enumerate(text.split("\n"), 1):
+        parts = line.split()
+        if len(parts) == _COLUMNS:
+            fields = {"query_id": parts[0], "doc_id": parts[2], "score": parts[4]}
+            yield Row(f"{path}, line {at}", fields)
+        elif parts:
+            on_bad(f"{path}, line {at}: a TREC run has {_COLUMNS} columns, this line {len(parts)}")
+
+
+def _places(rows: Sequence[_Row], documents: Sequence[Document]) -> Iterator[_Place | str]:
+    """Where each row's hit is, or why nowhere."""
+    names = DocumentNames(documents)
+    numbers = [document_of(row.said, names) for row in rows]
+    named: list[tuple[int, str]] = []
+    nameless: list[str] = []
+    for row, number in zip(rows, numbers, strict=True):
+        if row.said.text and number is None:
+            nameless.append(row.said.text)
+        elif row.said.text and isinstance(number, int) and not _stands(row.said, documents[number]):
+            named.append((number, row.said.text))
+    anywhere, in_own = find_texts(nameless, documents), find_in_own(named, documents)
+    for row, number in zip(rows, numbers, strict=True):
+        text = row.said.text or ""
+        if isinstance(number, str):
+            yield number
+        elif number is None:
+            yield _by_text(row.said, anywhere.get(text), documents, "the documents")
+        elif row.said.text and not _stands(row.said, documents[number]):
+            places = in_own.get((number, text))
+            yield _by_text(row.said, places, documents, documents[number].id)
+        else:
+            yield _by_offsets(row.said, documents[number])
+
+
+def _stands(said: Said, document: Document) -> bool:
+    return (
+        said.start is not None
+        and said.start >= 0
+        and bool(said.text)
+        and said.end in (None, said.start + len(said.text or ""))
+        and document.text.startswith(said.text or "", said.start)
+    )
+
+
+def _by_text(
+    said: Said, places: Places | None, documents: Sequence[Document], where: str
+) -> _Place | str:
+    if places is None:
+        return (
+            f"its text stands nowhere in {where}" if said.text else "neither a document nor a text"
+        )
+    number, start, end = places.nearest(said.start)
+    return _Place(documents[number], start, end)
+
+
+def _by_offsets(said: Said, document: Document) -> _Place | str:
+    start, end, size = said.start, said.end, len(document.text)
+    if start is None and end is None:
+        return _Place(document, 0, size) if size else f"{document.id} is empty"
+    if start is not None and end is None:
+        end = start + len(said.text or "")
+    if start is None or end is None or not 0 <= start < end <= size:
+        return (
+            f"{said.start}–{said.end} is no place in {document.id}, which has {size:,} characters"
+        )
+    return _Place(document, start, end)

@@ -1,0 +1,109 @@
+"""The file of an evaluation: JSON with one question a line, the same bytes for the same results but for `timing`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+
+from chunkwise.atomic import replacing, says_what_it_writes
+from chunkwise.errors import ChunkwiseError, InvalidParameter
+from chunkwise.evaluation.files.json_values import Misfit, json_text, read_as
+from chunkwise.evaluation.results import VERSION, Results
+
+FORMAT = "chunkwise results"
+_MAKE_ONE = "chunkwise evaluate … --output FILE makes one"
+
+
+def write_results(results: Results, path: str | Path) -> None:
+    """Write the file whole or not at all; UTF-8, floats as Python shows them, never NaN or infinity."""
+    place = Path(path)
+    with (
+        replacing(place) as temporary,
+        says_what_it_writes(place),
+        temporary.open("w", encoding="utf-8", newline="\n") as out,
+    ):
+        out.writelines(_parts(results))
+
+
+def results_text(results: Results) -> str:
+    """What the file holds."""
+    return "".join(_parts(results))
+
+
+def _parts(results: Results) -> Iterator[str]:
+    yield f'{{\n"format": {json_text(FORMAT)},\n"version": {VERSION}'
+    for field in fields(results):  # timing is the last
+        yield f",\n{json_text(field.name)}: "
+        if field.name != "questions":
+            yield _finite(getattr(results, field.name), field.name, 2)
+            continue
+        yield "["
+        for at, question in enumerate(results.questions):
+            yield ",\n" if at else "\n"
+            yield _finite(question, f"question {question.id!r}")
+        yield "\n]"
+    yield "\n}\n"
+
+
+def _finite(value: object, what: str, indent: int | None = None) -> str:
+    try:
+        return json_text(value, indent)
+    except ValueError:
+        raise InvalidParameter(
+            f"results hold a number in {what} that is NaN or infinite; what has no score is None, with a reason"
+        ) from None
+
+
+def read_results(path: str | Path) -> Results:
+    """What `write_results` wrote; an error says which file, what is wrong and where."""
+    value = _loaded(Path(path))
+    if type(value) is not dict or value.get("format") != FORMAT:
+        raise ChunkwiseError(f"{path} is JSON, but no results of an evaluation; {_MAKE_ONE}")
+    version = value.get("version")
+    if type(version) is not int or version < 1:
+        raise ChunkwiseError(f"{path}: its version is {version!r}; a whole number from 1 is wanted")
+    if version > VERSION:
+        raise ChunkwiseError(
+            f"{path} was written by a later chunkwise (version {version} of the file, this one reads up to {VERSION}); "
+            "update chunkwise"
+        )
+    try:
+        found: Results = read_as(Results, value)
+    except Misfit as misfit:
+        where = misfit.way.removeprefix(".")
+        raise ChunkwiseError(f"{path} is damaged: {where} is {misfit.found}") from None
+    return found
+
+
+def _loaded(path: Path) -> object:
+    try:
+        data = path.read_bytes()
+    except IsADirectoryError:
+        raise ChunkwiseError(f"{path} is a folder; name the file of results in it") from None
+    except FileNotFoundError:
+        raise ChunkwiseError(f"there is no file {path}; {_MAKE_ONE}") from None
+    except OSError as error:
+        raise ChunkwiseError(f"cannot read {path}: {error.strerror or error}") from error
+    if not data.strip():
+        raise ChunkwiseError(f"{path} is empty ({len(data)} bytes); {_MAKE_ONE}")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ChunkwiseError(
+            f"{path} is not UTF-8 (byte {error.start:,}): no file of results, or damaged"
+        ) from None
+    try:
+        return json.loads(text, parse_constant=_refuse)
+    except RecursionError:
+        raise ChunkwiseError(f"{path} is nested too deeply to be a file of results") from None
+    except ValueError as error:
+        # What begins as such a file and has no end was copied or written in part.
+        broken = FORMAT in text[:100] and not text.rstrip().endswith("}")
+        what = "breaks off: it was not written or copied whole" if broken else "is no JSON"
+        raise ChunkwiseError(f"{path} {what} ({error})") from None
+
+
+def _refuse(name: str) -> object:
+    raise ValueError(f"{name} is no number of JSON")

@@ -1,0 +1,100 @@
+"""What a record of another tool says about a place, whatever its fields are called."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from chunkwise.testsets.finding.document_names import DocumentNames
+
+_TEXTS = ("text", "page_content", "content", "chunk", "passage", "snippet", "cited_text")
+_STARTS = ("start", "start_index", "start_char_idx", "start_char_index", "start_char", "begin")
+_ENDS = ("end", "end_index", "end_char_idx", "end_char_index", "end_char")
+_NAMES = (
+    "doc_id", "document_id", "docid", "document", "source", "file_path", "file_name", "filename",
+    "path", "file", "corpus_id", "document_title",
+)  # fmt: skip
+_INSIDE = ("kwargs", "metadata", "node", "document", "chunk")
+"""Where tools put what belongs to a place: looked into after the record itself."""
+
+Fields = Mapping[str, object]
+
+
+class Said(NamedTuple):
+    """A place as a record has it; nothing is checked yet."""
+
+    names: tuple[str, ...]
+    """What the document may be called, the likeliest first."""
+    start: int | None
+    end: int | None
+    text: str | None
+
+
+def said_by(fields: Fields) -> Said:
+    """The place of a record: chunkwise's own, LangChain's, LlamaIndex's, chonkie's, or one like them."""
+    names: list[str] = []
+    start = end = None
+    text: str | None = None
+    for level in _levels(fields):
+        names += [found for name in _NAMES if name in level and (found := string_in(level, name))]
+        start = integer_in(level, *_STARTS) if start is None else start
+        end = integer_in(level, *_ENDS) if end is None else end
+        text = string_in(level, *_TEXTS) if text is None else text
+    return Said(tuple(dict.fromkeys(names)), start, end, text)
+
+
+def document_of(said: Said, names: DocumentNames) -> int | str | None:
+    """The number of the document it names, or why none is meant; None: it names none."""
+    reason = None
+    for name in said.names:
+        found = names.find(name)
+        if isinstance(found, int):
+            return found
+        reason = reason or found
+    return reason
+
+
+def _levels(fields: Fields) -> Iterator[Fields]:
+    """The record, and the records inside it that are about the same place."""
+    yield fields
+    for name in _INSIDE:
+        if isinstance(inner := fields.get(name), Mapping):
+            yield from _levels(inner)
+    related = fields.get("relationships")
+    if isinstance(related, Mapping) and isinstance(source := related.get("1"), Mapping):
+        yield {"doc_id": source.get("node_id")}  # LlamaIndex numbers relations: 1 is the source
+    if "ref_doc_id" in fields:
+        yield {"doc_id": fields["ref_doc_id"]}  # often an id of its own making: paths go first
+
+
+def string_in(fields: Fields, *names: str) -> str | None:
+    """The first of these fields that is a text and not empty; a whole number, as ids may be, is one, too."""
+    for name in names:
+        value = fields.get(name)
+        if isinstance(value, str) and value:
+            return value
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+    return None
+
+
+def integer_in(fields: Fields, *names: str) -> int | None:
+    """A whole number, also as CSV and pandas write it: 12, "12", 12.0."""
+    number = number_in(fields, *names)
+    return int(number) if number is not None and number == int(number) else None
+
+
+def number_in(fields: Fields, *names: str) -> float | None:
+    """The first of these fields that is a finite number."""
+    for name in names:
+        value = fields.get(name)
+        if isinstance(value, bool) or not isinstance(value, int | float | str):
+            continue
+        try:
+            number = float(value)
+        except (ValueError, OverflowError):
+            continue
+        if math.isfinite(number):
+            return number
+    return None

@@ -1,0 +1,1 @@
+"""From hits to scores, and from scores to figures."""

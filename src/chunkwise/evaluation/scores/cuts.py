@@ -1,0 +1,91 @@
+"""The boundaries of a chunking, counted: one document after the other, whatever their number."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from chunkwise.evaluation.results import CutIssue, Cuts
+from chunkwise.metrics.cuts.boundary_issues import KINDS, Issue, Spanned, find_issues
+from chunkwise.text.analysis import Analyzed
+
+
+def cuts_of(
+    documents: Iterable[tuple[Analyzed, Sequence[Spanned]]], most_examples: int = 5
+) -> Cuts:
+    """What is wrong at the edges of the chunks of these documents."""
+    tally = CutTally(most_examples=most_examples)
+    for document, chunks in documents:
+        tally.add(document, chunks)
+    return tally.cuts()
+
+
+class CutTally:
+    """Takes documents as they come and keeps no more of them than a few examples."""
+
+    def __init__(self, kinds: Collection[str] = tuple(KINDS), *, most_examples: int = 5) -> None:
+        self.counts = {kind: 0 for kind in KINDS if kind in kinds}
+        self.chunks = self.with_issues = 0
+        self._examples = {kind: _Spread(most_examples) for kind in self.counts}
+
+    def add(self, document: Analyzed, chunks: Sequence[Spanned]) -> list[Issue]:
+        """The issues of one document, those of other kinds left out."""
+        issues = [issue for issue in find_issues(document, chunks) if issue.kind in self.counts]
+        self.chunks += len(chunks)
+        self.with_issues += len({issue.chunk for issue in issues})
+        own: dict[str, list[Issue]] = {}
+        for issue in issues:
+            own.setdefault(issue.kind, []).append(issue)
+        for kind, found in own.items():
+            self.counts[kind] += len(found)
+            self._examples[kind].add(document.document.id, found)
+        return issues
+
+    @property
+    def share(self) -> float | None:
+        """Of the chunks with an issue; None without chunks."""
+        return self.with_issues / self.chunks if self.chunks else None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every kind is counted: only then does the share mean what it is judged by."""
+        return len(self.counts) == len(KINDS)
+
+    def cuts(self) -> Cuts:
+        examples = [issue for spread in self._examples.values() for issue in spread.chosen()]
+        return Cuts(self.chunks, self.with_issues, dict(self.counts), tuple(examples))
+
+
+class _Spread:
+    """A few issues from documents all over a corpus, the same ones in every run."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept: list[list[CutIssue]] = []
+        self._step, self._seen = 1, 0
+
+    def add(self, doc_id: str, issues: Sequence[Issue]) -> None:
+        # Every `step`-th document; when there are twice too many, every second of them goes.
+        if self._seen % self._step == 0:
+            self._kept.append([_example(doc_id, issue) for issue in issues[: self._most]])
+            if len(self._kept) > 2 * self._most:
+                self._kept = self._kept[::2]
+                self._step *= 2
+        self._seen += 1
+
+    def chosen(self) -> list[CutIssue]:
+        """One of each document as long as there are others, then second ones; in the order of the documents."""
+        kept = self._kept
+        if len(kept) > self._most:
+            kept = [kept[number * len(kept) // self._most] for number in range(self._most)]
+        rounds = [
+            (turn, number)
+            for turn in range(self._most)
+            for number, issues in enumerate(kept)
+            if turn < len(issues)
+        ]
+        order = sorted((number, turn) for turn, number in rounds[: self._most])
+        return [kept[number][turn] for number, turn in order]
+
+
+def _example(doc_id: str, issue: Issue) -> CutIssue:
+    return CutIssue(issue.kind, doc_id, issue.chunk, issue.offset, issue.before, issue.after)

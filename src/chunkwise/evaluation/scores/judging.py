@@ -1,0 +1,61 @@
+"""What the judges that were asked for say about the hits a user gets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+
+from chunkwise.core import Advance, Query, Score
+from chunkwise.evaluation.measuring import Measuring
+from chunkwise.evaluation.results import Agreement
+from chunkwise.evaluation.subjects.asking import Hits
+from chunkwise.judges.judge import Judge
+from chunkwise.judges.labels import LabelJudge
+from chunkwise.judges.similarity import SimilarityJudge
+from chunkwise.judges.spans import SpanJudge
+from chunkwise.metrics.retrieval_precision import agreements
+from chunkwise.models import DEFAULT
+
+Verdicts = dict[str, list[list[Score]]]
+"""By judge: a score a hit, by question."""
+
+_FAMILY = "retrieval_precision."
+_AT_ONCE = 32
+
+
+def judged(
+    queries: Sequence[Query], hits: Hits, measuring: Measuring, advance: Advance
+) -> Verdicts:
+    """Of every judge named among the metrics; gold spans are always asked, since they cost nothing."""
+    names = [name.removeprefix(_FAMILY) for name in measuring.metrics if name.startswith(_FAMILY)]
+    if "spans" not in names and any(query.references for query in queries):
+        names.append("spans")
+    judges = {name: _judge(name, measuring) for name in names}
+    found: Verdicts = {name: [] for name in names}
+    for low in range(0, len(queries), _AT_ONCE):
+        block = slice(low, low + _AT_ONCE)
+        for name, judge in judges.items():
+            found[name] += judge.judge(queries[block], hits[block])
+        advance(
+            len(queries[block]),
+            f"{min(low + _AT_ONCE, len(queries)):,} of {len(queries):,} questions",
+        )
+    return found
+
+
+def agreement_of(verdicts: Verdicts) -> tuple[Agreement, ...]:
+    """Every two judges that both gave a verdict somewhere."""
+    told = {
+        name: own
+        for name, own in verdicts.items()
+        if any(score.value is not None for score in chain.from_iterable(own))
+    }
+    return tuple(Agreement(*pair) for pair in agreements(told))
+
+
+def _judge(name: str, measuring: Measuring) -> Judge:
+    if name == "labels":
+        return LabelJudge()
+    if name == "spans":
+        return SpanJudge(measuring.relevance_threshold)
+    return SimilarityJudge(measuring.judge_model or DEFAULT, measuring.similarity_threshold)

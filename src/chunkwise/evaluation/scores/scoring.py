@@ -1,0 +1,119 @@
+"""Every question's score by every metric over questions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+
+from chunkwise.core import Query, Score
+from chunkwise.evaluation.measuring import Measuring
+from chunkwise.evaluation.scores.column import Column
+from chunkwise.evaluation.scores.judging import Verdicts
+from chunkwise.evaluation.subjects.asking import Asking, Hits
+from chunkwise.evaluation.subjects.subject import Subject
+from chunkwise.metrics.citations.attribution import citation_attribution
+from chunkwise.metrics.citations.precision import citation_precision
+from chunkwise.metrics.citations.recall import citation_recall
+from chunkwise.metrics.citations.support import citation_support
+from chunkwise.metrics.claims.answer_completeness import answer_completeness
+from chunkwise.metrics.claims.answers import Answer
+from chunkwise.metrics.completeness.coverage import coverage
+from chunkwise.metrics.completeness.facts import facts
+from chunkwise.metrics.completeness.spans import spans
+from chunkwise.metrics.measures import Wanted, is_measure, parse, span_scores, why_unscored
+from chunkwise.metrics.retrieval_precision import retrieval_precision
+from chunkwise.metrics.spans.in_tokens import in_tokens
+from chunkwise.metrics.spans.tables import Found, Gold
+from chunkwise.metrics.spans.token_cut import TokenCut
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """What scores are made of."""
+
+    subject: Subject
+    queries: Sequence[Query]
+    asking: Asking
+    measuring: Measuring
+    verdicts: Verdicts
+    answers: Mapping[str, Answer]
+    """By the id of the question; empty: nobody answered."""
+
+    @property
+    def gold(self) -> Gold:
+        return Gold.of(self.queries, self.subject.numbers)
+
+    def columns(self) -> dict[str, Column]:
+        """One column a metric, in the order they were asked for."""
+        found = self._over_spans()
+        for name in self.measuring.metrics:
+            if name not in found and (score := self._scores(name)) is not None:
+                found[name] = Column.of(score)
+        return {name: found[name] for name in self.measuring.metrics if name in found}
+
+    def _over_spans(self) -> dict[str, Column]:
+        wanted = [parse(name) for name in self.measuring.metrics if is_measure(name)]
+        found: dict[str, Column] = {}
+        for _, group in groupby(sorted(wanted, key=_depth), _depth):
+            found |= self._at_one_depth(list(group))
+        return found
+
+    def _at_one_depth(self, wanted: Sequence[Wanted]) -> dict[str, Column]:
+        subject, rules = self.subject, self.measuring
+        gold, found = self.gold, Found.of(self._hits(wanted[0]), subject.numbers)
+        chunking = subject.chunking
+        if rules.unit == "tokens":
+            tables = in_tokens(gold, found, chunking, subject.documents, subject.tokenizer)
+            scores = span_scores(wanted, *tables, rules.relevance_threshold)
+        else:
+            cut = TokenCut(subject.documents, subject.tokenizer)
+            scores = span_scores(wanted, gold, found, chunking, cut, rules.relevance_threshold)
+        references = np.bincount(gold.question, minlength=len(self.queries)).tolist()
+        return {
+            each.label: Column(
+                values := scores[each.label],
+                tuple(
+                    why_unscored(each, references=count, chunking=chunking) if missing else ""
+                    for count, missing in zip(references, np.isnan(values).tolist(), strict=True)
+                ),
+            )
+            for each in wanted
+        }
+
+    def _hits(self, wanted: Wanted) -> Hits:
+        if wanted.tokens:
+            return self.asking.filling(wanted.at)
+        return self.asking.top(wanted.at) if wanted.at else self.asking.shown
+
+    def _scores(self, name: str) -> list[Score] | None:
+        """Of the metrics that look at the hits a user gets, or at answers; None: it is not one of these."""
+        shown, texts = self.asking.shown, self.subject.texts
+        answered = {id: answer.text for id, answer in self.answers.items()}
+        queries, answers = self.queries, self.answers
+        makers: dict[str, Callable[[], list[Score]]] = {
+            "completeness.facts": lambda: facts(queries, shown, answered),
+            "completeness.coverage": lambda: coverage(queries, shown),
+            "completeness.spans": lambda: spans(self.gold, Found.of(shown, self.subject.numbers)),
+            "citation_accuracy.support": lambda: citation_support(queries, answers, texts),
+            "citation_accuracy.attribution": lambda: citation_attribution(queries, answers, texts),
+            "citation_precision": lambda: citation_precision(queries, answers, texts),
+            "citation_recall": lambda: citation_recall(queries, answers),
+            "answer_completeness": lambda: answer_completeness(queries, answers),
+        }
+        judge = name.removeprefix("retrieval_precision.")
+        if judge in self.verdicts:
+            return retrieval_precision(self.verdicts[judge])
+        return makers[name]() if name in makers else None
+
+
+def depths(names: Iterable[str]) -> list[int]:
+    """How many hits these metrics look at."""
+    wanted = [parse(name) for name in names if is_measure(name)]
+    return [each.at for each in wanted if each.at and not each.tokens]
+
+
+def _depth(wanted: Wanted) -> tuple[bool, int]:
+    return wanted.tokens, wanted.at

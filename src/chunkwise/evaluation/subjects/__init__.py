@@ -1,0 +1,1 @@
+"""What is evaluated, and how it is asked."""

@@ -1,0 +1,159 @@
+"""From what the user names to what can be asked: documents, an index, chunks or hits of others."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import numpy as np
+
+from chunkwise.chunkers import get_strategy
+from chunkwise.core import Document
+from chunkwise.documents import LoadOptions, distinct_documents, read
+from chunkwise.errors import ChunkwiseError, InvalidParameter
+from chunkwise.evaluation.files.chunks_file import read_chunks
+from chunkwise.evaluation.files.given_chunks import GivenChunks
+from chunkwise.evaluation.left_out import LeftOut
+from chunkwise.evaluation.stages import Stages
+from chunkwise.evaluation.subjects.index_subject import Searching, index_subject
+from chunkwise.evaluation.subjects.subject import Subject
+from chunkwise.metrics.citations.position import summary
+from chunkwise.metrics.spans.tables import Chunking
+from chunkwise.models.embedder import Embedder
+from chunkwise.pipeline import StrategyLike
+from chunkwise.retrieval.indexes import Index, index, open_index, settings_at
+from chunkwise.retrieval.making.gather import Material
+from chunkwise.retrieval.settings import Context, Vectors
+
+NOTHING = "there is no document to evaluate; name files, folders or an index"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSettings:
+    """How documents are indexed; None: as usual."""
+
+    strategy: StrategyLike | None = None
+    model: str | Embedder | None = None
+    vectors: Vectors | None = None
+    context: Context | None = None
+    language: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How documents are read."""
+
+    options: LoadOptions | None = None
+    jobs: int = 1
+    leave_out: Collection[Path] = ()
+    """Files that are no documents: the questions, and what is written."""
+
+
+def named_index(source: Material | Index) -> Index | None:
+    """The index itself, or the one at the place named; None: these are documents."""
+    if isinstance(source, Index):
+        return source
+    given = [source] if isinstance(source, str | os.PathLike) else source
+    # What is read only once is left alone: it cannot be an index.
+    if not isinstance(given, Sequence) or len(given) != 1 or isinstance(given[0], Document):
+        return None
+    place = os.fspath(given[0])
+    if "://" in place or (Path(place).is_dir() and settings_at(place) is not None):
+        return open_index(place)
+    return None
+
+
+def known_index(
+    found: Index, made_with: IndexSettings, searching: Searching, budget: int | None
+) -> Subject:
+    """An index that is there: it has its settings already."""
+    for field in fields(made_with):
+        if (value := getattr(made_with, field.name)) is not None:
+            raise InvalidParameter(
+                f"{field.name} is {value!r}, and the index was made with "
+                f"{getattr(found.settings, field.name)!r}; leave it out, or name the documents instead of the index"
+            )
+    if not len(found):
+        raise ChunkwiseError(NOTHING)
+    return index_subject(found, searching, budget)
+
+
+def new_index(
+    source: Material | Index,
+    made_with: IndexSettings,
+    reading: Reading,
+    searching: Searching,
+    budget: int | None,
+    left_out: LeftOut,
+    stages: Stages,
+    chunks: str | None = None,
+) -> Subject:
+    """An index in memory, made of documents; `chunks` is a file of the chunks another tool made of them."""
+    assert not isinstance(source, Index)
+    strategy, position = made_with.strategy, None
+    if chunks is not None:
+        if strategy is not None:
+            raise InvalidParameter(
+                f"a strategy ({strategy}) and a file of chunks ({chunks}) are given; leave one of them out"
+            )
+        source = documents_of(source, reading, left_out)
+        given = read_chunks(chunks, source, left_out.row)
+        strategy, position = given.strategy(), summary(given.position)
+    with stages("indexing", 0) as advance:
+        made = index(
+            source, strategy, model=made_with.model, vectors=_vectors(made_with.vectors, searching),
+            context=made_with.context, language=made_with.language, options=reading.options,
+            on_skip=left_out.document, jobs=reading.jobs, leave_out=reading.leave_out, advance=advance,
+        )  # fmt: skip
+    if not len(made):
+        raise ChunkwiseError(NOTHING)
+    return index_subject(made, searching, budget, position)
+
+
+def documents_of(source: Material | Index, reading: Reading, left_out: LeftOut) -> list[Document]:
+    """The documents themselves."""
+    known = named_index(source)
+    if known is not None:
+        return [known.source.document(number) for number in known.source.document_numbers()]
+    assert not isinstance(source, Index)
+    paths: list[str | os.PathLike[str]] = []
+    found: list[Document] = []
+    for each in [source] if isinstance(source, str | os.PathLike) else source:
+        if isinstance(each, Document):
+            found.append(each)
+        else:
+            paths.append(each)
+    if paths:
+        options = reading.options or LoadOptions()
+        found += read(paths, options, left_out.document, reading.leave_out)
+    found = list(distinct_documents(found))
+    if not found:
+        raise ChunkwiseError(NOTHING)
+    return found
+
+
+def chunking_of_file(given: GivenChunks, documents: Sequence[Document]) -> Chunking:
+    """The chunks of a file as a table."""
+    strategy = get_strategy(given.strategy())
+    rows = [
+        (number, chunk.start, chunk.end, chunk.token_count)
+        for number, document in enumerate(documents)
+        for chunk in strategy.chunks(document)
+    ]
+    return Chunking(*np.array(rows, np.int64).reshape(-1, 4).T)
+
+
+def _vectors(given: Vectors | None, searching: Searching) -> Vectors | None:
+    """Words alone are searched without a model: none is loaded for it."""
+    name = searching.retriever
+    is_words = isinstance(name, str) and name.partition("(")[0].strip() == "bm25"
+    return "none" if given is None and is_words else given
+
+
+def needs_model(source: Material | Index, vectors: Vectors | None, retriever: str | None) -> bool:
+    """Whether an index of these documents will be made with a model."""
+    if named_index(source) is not None:
+        return False
+    return _vectors(vectors, Searching(retriever)) != "none"

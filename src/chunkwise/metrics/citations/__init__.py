@@ -1,0 +1,1 @@
+"""Can one point at the source?"""

@@ -1,0 +1,1 @@
+"""What answers say, and whether a text says it."""

@@ -1,0 +1,1 @@
+"""Is everything needed there?"""

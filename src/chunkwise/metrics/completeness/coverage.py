@@ -1,0 +1,46 @@
+"""Is everything there? By the reference answer: each of its statements in at least one hit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chunkwise.core import Hit, Query, Score
+from chunkwise.metrics.claims.claim_support import THRESHOLD, Readable, sentences, supports
+from chunkwise.metrics.claims.fact_search import PlainHits, share_named
+
+NO_ANSWER = "no reference answer"
+NOTHING_TO_SEEK = "the reference answer has no words to look for"
+
+
+def coverage(
+    queries: Sequence[Query], hits: Sequence[Sequence[Hit]], threshold: float = THRESHOLD
+) -> list[Score]:
+    """Share of what the reference answer says that at least one hit holds.
+
+    What it says are the expected facts where they are given, each held by a hit that names it; else its sentences. A
+    hit holds a sentence when the sentence stands in it word by word (case, punctuation and the writing of numbers do
+    not count), or when it has all the sentence's numbers and at least `threshold` of its content terms: stems, without
+    small words. A sentence of one or two terms, or of numbers alone ("12/31/14"), must stand there.
+    """
+    plain = PlainHits()
+    readable: dict[tuple[str, int, int], Readable] = {}
+
+    def read(hit: Hit) -> Readable:
+        place = hit.doc_id, hit.start, hit.end
+        if place not in readable:
+            readable[place] = Readable(hit.text)
+        return readable[place]
+
+    found = []
+    for query, own in zip(queries, hits, strict=True):
+        if query.facts:
+            found.append(Score(share_named(query.facts, list(map(plain, own)))))
+        elif not query.answer or not query.answer.strip():
+            found.append(Score(None, NO_ANSWER))
+        elif not (said := sentences(query.answer)):
+            found.append(Score(None, NOTHING_TO_SEEK))
+        else:
+            texts = list(map(read, own))
+            held = sum(any(supports(text, each, threshold) for text in texts) for each in said)
+            found.append(Score(held / len(said)))
+    return found

@@ -1,0 +1,1 @@
+"""What the places a document is cut at are like."""

@@ -1,0 +1,1 @@
+"""Measures over spans and rankings, for all questions at once."""

@@ -1,0 +1,91 @@
+"""The measures of the report "Evaluating Chunking Strategies for Retrieval", on the offsets given.
+
+They differ from ours in what they divide by: every reference and every chunk by itself, overlaps counted twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from chunkwise.metrics.spans import span_measures
+from chunkwise.metrics.spans.alternatives import best_places, shares
+from chunkwise.metrics.spans.overlaps import Numbers, Spans, Union, overlapping
+from chunkwise.metrics.spans.question_line import by_document, by_question, per_question
+from chunkwise.metrics.spans.span_measures import Scores, ratio
+from chunkwise.metrics.spans.tables import Chunking, Found, Gold
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sums:
+    """Lengths, one a question."""
+
+    both: Numbers
+    """Of the union of all intersections of a chunk and a reference."""
+    references: Numbers
+    """Σ of the references."""
+    missed: Numbers
+    """Σ of what of each reference no chunk covers."""
+    chunks: Numbers
+    """Σ of the chunks."""
+
+
+def sums(gold: Gold, found: Found) -> Sums:
+    """Of the hits as they are: cut them first."""
+    places, hits = by_question(gold, found)
+    retrieved = Union(hits)
+    chosen = places.of(best_places(gold, shares(places, retrieved)))
+    wanted = Union(chosen)
+    covered = retrieved.shared(chosen)
+    return Sums(
+        per_question(gold, gold.question[wanted.opener], retrieved.shared(wanted.spans)),
+        per_question(gold, gold.question, chosen.length),
+        per_question(gold, gold.question, chosen.length - covered),
+        per_question(gold, found.question, hits.length),
+    )
+
+
+def recall(lengths: Sums) -> Scores:
+    return ratio(lengths.both, lengths.references)
+
+
+def precision(lengths: Sums) -> Scores:
+    return ratio(lengths.both, lengths.chunks)
+
+
+def iou(lengths: Sums) -> Scores:
+    return ratio(lengths.both, lengths.chunks + lengths.missed)
+
+
+def precision_omega(gold: Gold, chunking: Chunking) -> Scores:
+    """What precision could be at best: gold / (chunks that touch a reference, and gold in none of them)."""
+    places, chunks = by_document(gold, chunking)
+    best = best_places(gold, shares(places, Union(chunks)))
+    # A chunk that ends where a reference begins touches it, as in the report: widened by one, the two overlap.
+    reference, chunk = overlapping(_widened(places.of(best)), _widened(chunks))
+    order = np.argsort(gold.question[reference], kind="stable")
+    touching = chunk[order]
+    counts = np.bincount(gold.question[reference], minlength=gold.questions)
+    return span_measures.iou(
+        span_measures.coverage(
+            replace(
+                gold,
+                reference=gold.reference[best],
+                document=gold.document[best],
+                start=gold.start[best],
+                end=gold.end[best],
+            ),
+            Found(
+                np.concatenate(([0], np.cumsum(counts))),
+                chunking.document[touching],
+                chunking.start[touching],
+                chunking.end[touching],
+                chunking.tokens[touching],
+            ),
+        )
+    )
+
+
+def _widened(spans: Spans) -> Spans:
+    return Spans(spans.start, np.where(spans.length > 0, spans.end + 1, spans.end))

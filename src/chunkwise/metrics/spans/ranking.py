@@ -1,0 +1,81 @@
+"""Measures over relevant and irrelevant hits in order; equal to `ir_measures` on the same judgements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.metrics.spans.overlaps import Numbers
+from chunkwise.metrics.spans.span_measures import Scores, ratio
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranking:
+    """The judged hits of many questions, best first."""
+
+    first: Numbers
+    """Where the hits of each question begin, and one more: where the last ones end."""
+    relevant: NDArray[np.bool_]
+    """Of each hit."""
+    total: Numbers
+    """Of each question: how many relevant ones there are, retrieved or not."""
+
+    def at(self, k: int) -> tuple[Numbers, Numbers]:
+        """Questions and ranks (from 0) of the relevant hits among the first k."""
+        question = np.repeat(np.arange(len(self.total)), np.diff(self.first))
+        rank = np.arange(len(question)) - self.first[question]
+        kept = self.relevant & (rank < k)
+        return question[kept], rank[kept]
+
+    def retrieved(self, k: int) -> Numbers:
+        """How many of the relevant ones are among the first k."""
+        return np.bincount(self.at(k)[0], minlength=len(self.total))
+
+
+def p(ranking: Ranking, k: int) -> Scores:
+    """Relevant among the first k / k, however few were retrieved."""
+    return ranking.retrieved(k) / k
+
+
+def context_precision(ranking: Ranking, k: int) -> Scores:
+    """Relevant among the first k / number retrieved, at most k."""
+    return ratio(ranking.retrieved(k), np.minimum(np.diff(ranking.first), k))
+
+
+def chunk_recall(ranking: Ranking, k: int) -> Scores:
+    """Relevant among the first k / all that are relevant."""
+    return ratio(ranking.retrieved(k), ranking.total)
+
+
+def hit(ranking: Ranking, k: int) -> Scores:
+    """1 where any of the first k is relevant."""
+    return (ranking.retrieved(k) > 0).astype(np.float64)
+
+
+def mrr(ranking: Ranking, k: int) -> Scores:
+    """1 / the rank of the first relevant one."""
+    question, rank = ranking.at(k)
+    scores = np.zeros(len(ranking.total))
+    answered, first = np.unique(question, return_index=True)
+    scores[answered] = 1 / (rank[first] + 1)
+    return scores
+
+
+def average_precision(ranking: Ranking, k: int) -> Scores:
+    """Precision at the rank of each relevant one, summed / all that are relevant."""
+    question, rank = ranking.at(k)
+    _, first, count = np.unique(question, return_index=True, return_counts=True)
+    so_far = np.arange(len(question)) - np.repeat(first, count) + 1
+    sums = np.bincount(question, so_far / (rank + 1), minlength=len(ranking.total))
+    return ratio(sums, ranking.total)
+
+
+def ndcg(ranking: Ranking, k: int) -> Scores:
+    """Σ 1 / log2(rank + 1), divided by the same of the ideal ranking: all relevant ones first."""
+    question, rank = ranking.at(k)
+    gain = np.bincount(question, 1 / np.log2(rank + 2), minlength=len(ranking.total))
+    deepest = min(k, int(ranking.total.max(initial=0)))
+    ideal = np.concatenate(([0.0], np.cumsum(1 / np.log2(np.arange(deepest) + 2))))
+    return ratio(gain, ideal[np.minimum(ranking.total, k)])

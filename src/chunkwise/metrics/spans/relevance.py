@@ -1,0 +1,53 @@
+"""Which hits are relevant, which references are covered, which chunks of an index could have been found."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.metrics.spans.alternatives import best_shares, shares
+from chunkwise.metrics.spans.overlaps import Pairs, Spans, Union, overlapping, shared
+from chunkwise.metrics.spans.question_line import by_document, by_question
+from chunkwise.metrics.spans.tables import Chunking, Found, Gold
+
+RELEVANCE_THRESHOLD = 0.5
+"""Share of a place that makes a chunk relevant."""
+COVERED = 0.95
+"""Share of a reference that makes it covered."""
+
+Flags = NDArray[np.bool_]
+
+
+def relevant_hits(gold: Gold, found: Found, threshold: float = RELEVANCE_THRESHOLD) -> Flags:
+    """Of each hit, whether it covers enough of some place of its question, or lies wholly inside one."""
+    places, hits = by_question(gold, found)
+    flags = np.zeros(len(found.start), dtype=np.bool_)
+    flags[_relevant(hits, places, threshold).first] = True
+    return flags
+
+
+def covered_references(gold: Gold, found: Found) -> Flags:
+    """Of each reference, whether the hits together cover one of its places."""
+    places, hits = by_question(gold, found)
+    return best_shares(gold, shares(places, Union(hits))) >= COVERED
+
+
+def relevant_chunks(
+    gold: Gold, chunking: Chunking, threshold: float = RELEVANCE_THRESHOLD
+) -> Pairs:
+    """Questions beside the chunks of the whole index that are relevant to them, each pair once."""
+    places, chunks = by_document(gold, chunking)
+    pairs = _relevant(chunks, places, threshold)
+    asked = gold.question[gold.reference[pairs.second]]
+    count = max(len(chunking.start), 1)
+    once = np.unique(asked * count + pairs.first)
+    return Pairs(once // count, once % count)
+
+
+def _relevant(chunks: Spans, places: Spans, threshold: float) -> Pairs:
+    """Pairs of a chunk and a place that makes it relevant."""
+    pairs = overlapping(chunks, places)
+    chunk, place = chunks.of(pairs.first), places.of(pairs.second)
+    both = shared(chunk, place)
+    enough = (both / place.length >= threshold) | (both == chunk.length)
+    return Pairs(pairs.first[enough], pairs.second[enough])

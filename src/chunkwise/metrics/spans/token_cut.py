@@ -1,0 +1,88 @@
+"""Where tokens of documents lie: to cut a text at a number of them, or to measure in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from chunkwise.core import Document
+from chunkwise.metrics.spans.overlaps import Numbers
+from chunkwise.text.tokenizers import DEFAULT, TokenizerLike, get_tokenizer
+
+_LOOK = 64
+"""How far from a place a restart of the tokenizer is sought; without one the whole document is tokenised."""
+
+
+class TokenCut:
+    """Tokenises what it is asked about when it is asked, and no more of a document than it must."""
+
+    def __init__(self, documents: Sequence[Document], tokenizer: TokenizerLike = DEFAULT) -> None:
+        self._documents = documents
+        self._tokenizer = get_tokenizer(tokenizer)
+        self._starts: dict[int, Numbers] = {}
+
+    def starts(self, document: int) -> Numbers:
+        """Where the tokens of a document start."""
+        if document not in self._starts:
+            self._starts[document] = self._tokenizer.offsets(self._documents[document].text)
+        return self._starts[document]
+
+    def ends(self, document: Numbers, start: Numbers, end: Numbers, tokens: Numbers) -> Numbers:
+        """Where each place ends after this many of its document's tokens; one it begins inside of counts whole."""
+        rows = zip(*(column.tolist() for column in (document, start, end, tokens)), strict=True)
+        return np.fromiter((self._end(*row) for row in rows), np.int64, len(document))
+
+    def _end(self, document: int, start: int, end: int, tokens: int) -> int:
+        starts = self._near(document, start, end)
+        following = int(containing(starts, np.array([start]))[0]) + tokens
+        return min(end, int(starts[following])) if following < len(starts) else end
+
+    def _near(self, document: int, start: int, end: int) -> Numbers:
+        """Starts of the document's tokens from the one `start` lies in, up to `end` and a little further."""
+        text, restart = self._documents[document].text, self._tokenizer.restart
+        if restart is None or document in self._starts:
+            return self.starts(document)
+        tail = next(
+            (p for p in range(end, end + _LOOK) if p >= len(text) or restart.match(text, p)), -1
+        )
+        for head in range(start, max(-1, start - _LOOK), -1) if tail >= 0 else ():
+            if head == 0 or restart.match(text, head):
+                starts = self._tokenizer.offsets(text[head:tail]) + head
+                # White space may belong to no token: then the one before it is what `start` lies in.
+                if len(starts) and starts[0] <= start:
+                    return starts
+        return self.starts(document)
+
+    def first_token(self, document: Numbers, position: Numbers) -> Numbers:
+        """The number of the token each position lies in."""
+        return _each_document(document, position, containing, self.starts)
+
+    def next_token(self, document: Numbers, position: Numbers) -> Numbers:
+        """The number of the first token at or behind each position."""
+        return _each_document(document, position, np.searchsorted, self.starts)
+
+
+def containing(starts: Numbers, position: Numbers) -> Numbers:
+    """Which token each position lies in; what comes before the first token belongs to it."""
+    behind = starts.searchsorted(position)
+    exact = np.append(starts, -1)[behind] == position
+    return np.maximum(behind - ~exact, 0)
+
+
+def _each_document(
+    document: Numbers,
+    position: Numbers,
+    numbered: Callable[[Numbers, Numbers], Numbers],
+    starts: Callable[[int], Numbers],
+) -> Numbers:
+    """Positions numbered by the tokens of their documents; those in documents that are not there stay."""
+    out = position.copy()
+    order = np.argsort(document, kind="stable")
+    numbers, first = np.unique(document[order], return_index=True)
+    bounds = np.append(first, len(order))
+    for number, low, high in zip(numbers.tolist(), bounds, bounds[1:], strict=False):
+        if number >= 0:
+            which = order[low:high]
+            out[which] = numbered(starts(number), position[which])
+    return out

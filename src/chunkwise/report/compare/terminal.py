@@ -1,0 +1,229 @@
+"""A comparison in a terminal: who is better in words, the differences drawn, and what these questions cannot show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from chunkwise.evaluation.comparing.comparison import (
+    NO_DIFFERENCE,
+    Best,
+    Change,
+    Comparison,
+    Contrast,
+    Tested,
+)
+from chunkwise.profile.wording import counted, listed, percent
+from chunkwise.report.compare.difference_rows import Row, number, print_rows
+from chunkwise.report.plain_text import one_line
+from chunkwise.stats.detectable import FEWEST
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_MOST_NAMED = 3
+_LOWER = "↓"
+
+
+def render_comparison(comparison: Comparison, console: Console) -> None:
+    """Draw the comparison; texts and names from the files cannot move the cursor or add markup."""
+    _runs(comparison, console)
+    if len(comparison.contrasts) == 1:
+        _two(comparison.contrasts[0], console)
+    else:
+        _several(comparison, console)
+    _explain(comparison, console)
+    _figures(comparison, console)
+
+
+def _runs(comparison: Comparison, console: Console) -> None:
+    for run in comparison.runs:
+        label, source = one_line(run.label, 200), one_line(run.source, 200)
+        told = " · ".join(part for part in (label, source) if part)
+        _say(console, f"{run.name}  {told}", "bold", indent=0)
+    for contrast in comparison.contrasts:
+        parts = [
+            f"{counted(contrast.questions, 'question')} in both {contrast.first} and {contrast.second}"
+        ]
+        for name, count in (
+            (contrast.first, contrast.only_first),
+            (contrast.second, contrast.only_second),
+        ):
+            if count:
+                parts.append(f"{count:,} only in {name}")
+        if contrast.other_text:
+            parts.append(f"{len(contrast.other_text):,} left out, their texts differ")
+        _say(console, " · ".join(parts), indent=0)
+    for warning in comparison.warnings:
+        _say(console, f"! {one_line(warning)}", "yellow", indent=0)
+
+
+def _two(contrast: Contrast, console: Console) -> None:
+    heads = contrast.first, contrast.second
+    if contrast.metrics:
+        _heading(console, "Differences")
+        rows = [_row(_named(name, found), found) for name, found in contrast.metrics.items()]
+        print_rows(console, rows, heads)
+    _unpaired(contrast, console)
+    _not_shown(contrast, console)
+    typed = {
+        type: found[contrast.objective]
+        for type, found in contrast.by_type.items()
+        if contrast.objective in found
+    }
+    if len(typed) > 1:
+        _heading(console, f"By type of question: {one_line(contrast.objective, 60)}, not tested")
+        print_rows(
+            console,
+            [Row(f"{type} ({found.pairs:,})", found) for type, found in typed.items()],
+            heads,
+        )
+    if contrast.first_better or contrast.second_better:
+        _heading(console, f"Questions that changed most: {one_line(contrast.objective, 60)}")
+        _changes(console, f"{contrast.second} is better", contrast.second_better)
+        _changes(console, f"{contrast.first} is better", contrast.first_better)
+
+
+def _several(comparison: Comparison, console: Console) -> None:
+    metrics = dict.fromkeys(name for each in comparison.contrasts for name in each.metrics)
+    first = comparison.runs[0].name
+    for metric in metrics:
+        own = [each for each in comparison.contrasts if metric in each.metrics]
+        lower = own[0].metrics[metric].lower_is_better
+        _heading(console, one_line(metric, 60) + (f" {_LOWER}" if lower else ""))
+        rows = [_row(each.second, each.metrics[metric]) for each in own]
+        print_rows(console, rows, (first, "run"))
+        if metric in comparison.best:
+            _say(console, _best(comparison.best[metric]))
+    for contrast in comparison.contrasts:
+        _unpaired(contrast, console)
+
+
+def _best(found: Best) -> str:
+    others = [
+        f"{name} ({percent(found.best_share[name])})" for name in found.tied if name != found.best
+    ]
+    told = f"best: {found.best}, in {percent(found.best_share[found.best])} of resamples"
+    told += f"; tied with it: {listed(others, 12)}" if others else "; all others are worse"
+    if others and found.needed and found.needed > found.questions:
+        told += f"; about {found.needed:,} questions would separate the best two"
+    return told
+
+
+def _row(name: str, found: Tested) -> Row:
+    p = "<0.001" if found.adjusted < 0.001 else f"{found.adjusted:.3f}"
+    return Row(name, found, p, found.verdict, found.verdict != NO_DIFFERENCE)
+
+
+def _named(metric: str, found: Tested) -> str:
+    return f"{metric} {_LOWER}" if found.lower_is_better else metric
+
+
+def _unpaired(contrast: Contrast, console: Console) -> None:
+    if contrast.unpaired:
+        names = listed([one_line(name, 40) for name in contrast.unpaired])
+        _say(
+            console,
+            f"no question has a score in both {contrast.first} and {contrast.second}: {names}",
+        )
+    for name, found in contrast.metrics.items():
+        if found.unscored:
+            gone = counted(found.unscored, "question")
+            _say(console, f"{one_line(name, 40)}: {gone} unscored in one or both, left out")
+
+
+def _not_shown(contrast: Contrast, console: Console) -> None:
+    """That nothing is shown does not mean that nothing is there."""
+    open_ones = {
+        name: found for name, found in contrast.metrics.items() if found.verdict == NO_DIFFERENCE
+    }
+    if open_ones and contrast.questions < FEWEST:
+        asked = counted(contrast.questions, "question")
+        _say(console, f"With {asked} no difference can be shown: {FEWEST} are the fewest.")
+        return
+    least = [
+        f"{number(found.detectable)} ({one_line(name, 40)})"
+        for name, found in open_ones.items()
+        if found.detectable is not None
+    ]
+    if least:
+        _say(
+            console,
+            f"With {counted(contrast.questions, 'question')}, differences under {listed(least, _MOST_NAMED)} "
+            "are too small to be shown.",
+        )
+    more = [
+        f"{found.needed:,} ({one_line(name, 40)})"
+        for name, found in open_ones.items()
+        if found.needed is not None and found.needed > found.pairs
+    ]
+    if more:
+        told = listed(more, _MOST_NAMED)
+        _say(console, f"Questions that would about show a difference of the size seen: {told}.")
+
+
+def _changes(console: Console, words: str, changes: Sequence[Change]) -> None:
+    if not changes:
+        return
+    _say(console, words)
+    for change in changes:
+        start = f"{number(change.first)} → {number(change.second)}  {one_line(change.id, 16)}  "
+        room = max(console.width - len(start) - 4, 10)
+        _say(console, start + one_line(change.text, room), indent=4, wrap=False)
+
+
+def _explain(comparison: Comparison, console: Console) -> None:
+    tests = [found for each in comparison.contrasts for found in each.metrics.values()]
+    if not tests:
+        return
+    told = (
+        "● difference, ─ its 95 % interval; p of a paired randomisation test after Holm's correction "
+        f"over {counted(comparison.tests, 'test')}"
+    )
+    if any(found.lower_is_better for found in tests):
+        told += f"; {_LOWER} lower is better"
+    console.print()
+    _say(console, told, "dim")
+
+
+def _figures(comparison: Comparison, console: Console) -> None:
+    """Costs and figures of whole chunkings, one column a run."""
+    rows = [
+        (one_line(name, 32), [_whole(value) for value in values])
+        for name, values in comparison.figures.items()
+    ]
+    if not rows:
+        return
+    _heading(console, "Whole runs, not tested")
+    label = max(len(name) for name, _ in rows)
+    columns = [[run.name for run in comparison.runs], *(cells for _, cells in rows)]
+    width = max(len(cell) for cells in columns for cell in cells)
+    for name, cells in (("", columns[0]), *rows):
+        shown = "  ".join(cell.rjust(width) for cell in cells)
+        _say(console, f"{name:<{label}}  {shown}", "" if name else "dim", wrap=False)
+
+
+def _whole(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if value.is_integer() else number(value)
+
+
+def _heading(console: Console, text: str) -> None:
+    console.print()
+    _say(console, text, "bold", indent=0)
+
+
+def _say(
+    console: Console, text: str, style: str = "", *, indent: int = 2, wrap: bool = True
+) -> None:
+    from rich.text import Text
+
+    # Text objects are shown as they are: no markup, no emoji codes, no highlighting.
+    if not wrap:
+        console.print(Text(" " * indent + text, style), no_wrap=True, overflow="ellipsis")
+        return
+    for line in Text(text, style).wrap(console, max(console.width - indent, 20)):
+        line.rstrip()
+        line.pad_left(indent)
+        console.print(line, no_wrap=True)

@@ -1,0 +1,1 @@
+"""Documents with their cuts, as a page and in a terminal."""

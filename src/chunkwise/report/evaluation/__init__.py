@@ -1,0 +1,1 @@
+"""An evaluation, as a page and in a terminal."""

@@ -1,0 +1,133 @@
+"""An evaluation as one HTML page that needs nothing else: the four questions first, then all that they rest on."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+
+from chunkwise.atomic import replacing, says_what_it_writes
+from chunkwise.core import Document
+from chunkwise.evaluation.results import Json, Results
+from chunkwise.profile.wording import counted, short_number
+from chunkwise.report.evaluation.account import cost, how_sure, made_with, what_to_try
+from chunkwise.report.evaluation.cards import four_cards
+from chunkwise.report.evaluation.cuts import cut_kinds, cuts_lead
+from chunkwise.report.evaluation.figures import all_figures, by_document, by_type
+from chunkwise.report.evaluation.questions import questions_table
+from chunkwise.report.evaluation.rows import between
+from chunkwise.report.evaluation.worst import how_many, worst_questions
+from chunkwise.report.page_text import attribute, breakable, section, words
+
+
+def write_evaluation_page(
+    results: Results, path: Path, documents: Mapping[str, Document] | None = None
+) -> None:
+    """Write the page; `documents`, by id, give the hits of the worst questions their text."""
+    page = evaluation_page(results, documents).encode("utf-8")
+    with replacing(path) as temporary, says_what_it_writes(path):
+        temporary.write_bytes(page)
+
+
+def evaluation_page(results: Results, documents: Mapping[str, Document] | None = None) -> str:
+    """The page as a string; nothing is fetched, and it can be read without its script."""
+    style, script = _asset("evaluation.css"), _asset("evaluation.js")
+    # Only these two texts may run or style anything: whatever a question or a document holds stays text.
+    policy = (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    title = attribute(results.label, 120) or "An evaluation"
+    parts = _parts(results, documents or {})
+    links = "".join(f'<a href="#{name}">{short}</a>' for name, short, body in parts if body)
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="generator" content="chunkwise">'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+        f"<title>{title} – evaluation</title><style>{style}</style></head>"
+        f'<body><main>{_head(results)}<nav aria-label="Parts of this page">{links}</nav>'
+        f"{''.join(body for _, _, body in parts)}<footer>Made by chunkwise evaluate.</footer></main>"
+        f"<script>{script}</script></body></html>\n"
+    )
+
+
+def _parts(results: Results, documents: Mapping[str, Document]) -> list[tuple[str, str, str]]:
+    """The id of each, its name among the links, and its HTML."""
+    objective = breakable(results.objective)
+    cuts = results.cuts
+    found = (
+        ("four", "Four questions", "The four questions", four_cards(results), ""),
+        ("figures", "Figures", "Every figure", all_figures(results),
+         "The dot is the mean, the line its 95 % interval: another set of such questions would likely give a"
+         " mean on it."),
+        ("types", "Types", "Which questions are hard?", by_type(results), ""),
+        ("documents", "Documents", "Which documents are hard?", by_document(results),
+         f"{objective} over the questions about each document, the worst first."),
+        ("cuts", "Cuts", "Where the cuts hurt", cut_kinds(cuts) if cuts and cuts.chunks else "",
+         cuts_lead(cuts) if cuts else ""),
+        ("worst", "Worst", "The worst questions", worst_questions(results, documents),
+         f"By {objective}. What was missed, and what took its place."),
+        ("questions", "All questions", "All questions", how_many(results) + questions_table(results), ""),
+        ("try", "What to try", "What to try", what_to_try(results), ""),
+        ("sure", "How sure", "How sure is this?", how_sure(results), ""),
+        ("cost", "Cost", "What it costs", cost(results), ""),
+        ("made", "Made with", "Made with", made_with(results), ""),
+    )  # fmt: skip
+    return [
+        (name, short, section(name, title, body, lead)) for name, short, title, body, lead in found
+    ]
+
+
+def _head(results: Results) -> str:
+    given = results.configuration
+    strategy = given.get("strategy") or given.get("hits") or "An evaluation"
+    how = [
+        f"<b>{words(str(given[name]), 120)}</b>"
+        for name in ("retriever", "model")
+        if given.get(name)
+    ]
+    budget, k = given.get("budget"), given.get("k")
+    if isinstance(budget, int):
+        how.append(f"{budget:,} tokens a question")
+    elif isinstance(k, int):
+        how.append(f"{counted(k, 'hit')} a question")
+    how.append(counted(len(results.questions), "question"))
+    if documents := _count(results.data.get("documents")):
+        how.append(counted(documents, "document"))
+    if tokens := _count(results.data.get("tokens")):
+        how.append(f"{short_number(tokens)} tokens")
+    return (
+        f'<header class="top"><div><p class="kicker">Evaluation</p><h1>{words(str(strategy), 300)}</h1>'
+        f'<p class="how">{" · ".join(how)}</p></div>{_objective(results)}</header>'
+    )
+
+
+def _objective(results: Results) -> str:
+    figure = results.summary.get(results.objective)
+    if figure is None or figure.mean is None:
+        return ""
+    sure = between("", figure)
+    told = f"<span>95 % interval {sure}</span>" if sure else ""
+    return (
+        f'<p class="objective"><span>{breakable(results.objective)}</span>'
+        f"<b>{figure.mean:.3f}</b>{told}</p>"
+    )
+
+
+def _count(given: Json) -> int:
+    """A number, or the one inside what else is known."""
+    if isinstance(given, dict):
+        given = given.get("count")
+    return int(given) if isinstance(given, int | float) else 0
+
+
+def _asset(name: str) -> str:
+    return (files("chunkwise.report") / "assets" / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"sha256-{base64.b64encode(digest).decode('ascii')}"

@@ -1,0 +1,1 @@
+"""A profile, as a page and in a terminal."""

@@ -1,0 +1,224 @@
+"""From what a file says to places in documents: names resolved, spans verified, passages found, faults told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeVar
+
+from chunkwise.core import Document, Label, Passage, Query, Reference, Span
+from chunkwise.testsets.finding.document_names import DocumentNames
+from chunkwise.testsets.finding.folding import same_but_for_signs
+from chunkwise.testsets.finding.locate import (
+    MOST_PLACES,
+    Ambiguous,
+    Located,
+    Missing,
+    Outcome,
+    Wanted,
+    locate,
+)
+from chunkwise.testsets.testset import Draft, Problem, ProblemKind
+
+_SHOWN = 80
+
+Role = Literal["reference", "alternative", "label"]
+
+
+@dataclass(slots=True)
+class _Slot:
+    """One passage of a question on its way to a place."""
+
+    role: Role
+    what: str
+    """`reference 2`, for messages."""
+    document: str
+    """As the file calls it; empty: it does not say."""
+    claimed: Span | None
+    """Where the file says it is; None: to be found by its text."""
+    text: str
+    """What the file says stands there; empty: it does not say."""
+    fault: tuple[ProblemKind, str] | None = None
+    want: int = -1
+    places: tuple[Passage, ...] = ()
+
+
+class Placing:
+    """Places the passages of many questions; all that must be searched for is searched for at once."""
+
+    def __init__(self, documents: Sequence[Document]) -> None:
+        self._documents = documents
+        self._numbers = {document.id: number for number, document in enumerate(documents)}
+        self._names = DocumentNames(documents)
+        self._wanted: list[Wanted] = []
+        self._added: list[Query | tuple[Draft, list[_Slot]]] = []
+
+    def add(self, draft: Draft) -> None:
+        slots = list(_slots(draft))
+        for slot in slots:
+            self._examine(slot)
+        settled = all(slot.places for slot in slots)
+        # Most are as the file says; their texts need not wait in memory.
+        self._added.append(_query(draft, slots) if settled else (draft, slots))
+
+    def placed(self) -> Iterator[tuple[str, Query | None, list[Problem]]]:
+        """Of every question in order its id, itself with its places, and what is wrong.
+
+        None stands for one whose references are not whole.
+        """
+        outcomes = locate(self._wanted, self._documents) if self._wanted else []
+        for added in self._added:
+            if isinstance(added, Query):
+                yield added.id, added, []
+                continue
+            draft, slots = added
+            settled = (self._settle(slot, draft, outcomes) for slot in slots)
+            problems = [problem for problem in settled if problem is not None]
+            if any(slot.role == "reference" and not slot.places for slot in slots):
+                problems = [replace(each, dropped=not each.repaired) for each in problems]
+                yield draft.query.id, None, problems
+            else:
+                yield draft.query.id, _query(draft, slots), problems
+
+    def _examine(self, slot: _Slot) -> None:
+        """Takes a claim that holds as the place; else notes what is wrong and what to look for."""
+        is_said = bool(slot.document) or slot.claimed is not None
+        found = self._names.find(slot.document) if is_said else None
+        number = found if isinstance(found, int) else None
+        if isinstance(found, str):
+            slot.fault = "unknown_document", found
+        elif slot.claimed is not None and number is not None:
+            slot.fault = self._doubt(slot, slot.claimed, self._documents[number])
+        if slot.claimed is not None and slot.fault is None and number is not None:
+            slot.places = (Passage(self._documents[number].id, *slot.claimed),)
+        elif slot.text:
+            slot.want = len(self._wanted)
+            self._wanted.append(Wanted(slot.text, number))
+
+    def _doubt(
+        self, slot: _Slot, claimed: Span, document: Document
+    ) -> tuple[ProblemKind, str] | None:
+        start, end = claimed
+        span = f"{_number(start)}–{_number(end)} of {document.id!r}"
+        if not 0 <= start < end <= len(document.text):
+            if start >= end:
+                return "outside", f"{slot.what} is {span}: nothing lies between"
+            return "outside", f"{slot.what} is {span}, which has {len(document.text):,} characters"
+        there = document.text[start:end]
+        if slot.text and not same_but_for_signs(there, slot.text):
+            said = f"{slot.what} is to be {quoted(slot.text)}, and {span} is {quoted(there)}"
+            return "different_text", said
+        return None
+
+    def _settle(self, slot: _Slot, draft: Draft, outcomes: Sequence[Outcome]) -> Problem | None:
+        if slot.places:
+            return None
+        if slot.want < 0:
+            kind, said = slot.fault or ("not_found", f"{slot.what} has no text")
+            return Problem(kind, draft.where, draft.query.id, f"{said}; correct it")
+        outcome = outcomes[slot.want]
+        if isinstance(outcome, Located) and self._is_sure(slot, outcome):
+            slot.places = outcome.places
+            if slot.fault is None:
+                return None
+            kind, said = slot.fault
+            place = slot.places[0]
+            now = f"{said}; it stands at {place.start:,}–{place.end:,} of {place.doc_id!r}"
+            return Problem(kind, draft.where, draft.query.id, now, place, repaired=True)
+        return self._lost(slot, draft, outcome)
+
+    def _is_sure(self, slot: _Slot, outcome: Located) -> bool:
+        """Without the document it is said to be in, only a passage that stands in one place is beyond doubt."""
+        unknown = slot.fault is not None and slot.fault[0] == "unknown_document"
+        return not unknown or len(outcome.places) == 1
+
+    def _lost(self, slot: _Slot, draft: Draft, outcome: Outcome) -> Problem:
+        quote = f"{slot.what}, {quoted(slot.text)},"
+        fault = f"{slot.fault[1]}; " if slot.fault else ""
+        kind: ProblemKind = slot.fault[0] if slot.fault else "not_found"
+        nearest: Passage | None = None
+        if isinstance(outcome, Missing) and outcome.elsewhere:
+            nearest = outcome.elsewhere[0]
+            said = f"{quote} is not in {slot.document!r} but in {nearest.doc_id!r}; name that, or correct the text"
+        elif isinstance(outcome, Missing):
+            nearest = outcome.nearest
+            said = f"{quote} is in no document; correct it"
+        elif isinstance(outcome, Ambiguous) and outcome.different:
+            nearest = outcome.places[0]
+            told = _distinct([self._text(place) for place in outcome.places])
+            said = f"{quote} fits different texts: {', '.join(told)}; quote one of them exactly"
+            kind = "ambiguous"
+        else:
+            nearest = outcome.places[0]
+            many = f"more than {MOST_PLACES}" if len(outcome.places) > MOST_PLACES else "several"
+            said = f"{quote} stands in {many} places; name its document, or quote more of it"
+            kind = "ambiguous"
+        return Problem(kind, draft.where, draft.query.id, fault + said, nearest)
+
+    def _text(self, place: Passage) -> str:
+        return self._documents[self._numbers[place.doc_id]].text[place.start : place.end]
+
+
+def _slots(draft: Draft) -> Iterator[_Slot]:
+    """A reference comes before its alternatives, labels come last."""
+    query = draft.query
+    for number, reference in enumerate(query.references):
+        what = f"reference {number + 1}"
+        span = Span(reference.start, reference.end)
+        yield _Slot("reference", what, reference.doc_id, span, _at(draft.texts, number, ""))
+        texts = _at(draft.alternative_texts, number, ())
+        for at, (name, start, end) in enumerate(reference.alternatives):
+            which = f"{what}, alternative {at + 1}"
+            yield _Slot("alternative", which, name, Span(start, end), _at(texts, at, ""))
+    for number, quote in enumerate(draft.quotes, 1):
+        yield _Slot("reference", f"passage {number}", quote.document, None, quote.text)
+    for number, label in enumerate(query.labels, 1):
+        span = Span(label.start, label.end)
+        text = _at(draft.label_texts, number - 1, "")
+        yield _Slot("label", f"label {number}", label.doc_id, span, text)
+    for number, (quote, _) in enumerate(draft.labelled_quotes, len(query.labels) + 1):
+        yield _Slot("label", f"label {number}", quote.document, None, quote.text)
+
+
+_Value = TypeVar("_Value")
+
+
+def _at(values: Sequence[_Value], at: int, default: _Value) -> _Value:
+    return values[at] if at < len(values) else default
+
+
+def _query(draft: Draft, slots: list[_Slot]) -> Query:
+    """The question with the places that were found; labels count at every place of their text."""
+    found: list[tuple[Passage, dict[Passage, None]]] = []
+    labels: list[Label] = []
+    said = [label.relevant for label in draft.query.labels]
+    relevant = iter([*said, *(each.relevant for each in draft.labelled_quotes)])
+    for slot in slots:
+        if slot.role == "label":
+            judged = next(relevant)
+            labels += [Label(*place, judged) for place in slot.places]
+        elif slot.role == "reference":
+            found.append((slot.places[0], dict.fromkeys(slot.places[1:])))
+        else:
+            found[-1][1].update(dict.fromkeys(slot.places))
+    references = tuple(
+        Reference(*first, tuple(place for place in others if place != first))
+        for first, others in found
+    )
+    return replace(draft.query, references=references, labels=tuple(dict.fromkeys(labels)))
+
+
+def quoted(text: str, most: int = _SHOWN) -> str:
+    """A passage for a message: on one line, cut in the middle where it is long."""
+    line = " ".join(text.split())
+    if len(line) > most:
+        line = f"{line[: most - most // 3]} … {line[-(most // 3) :]}"
+    return f'"{line}"'
+
+
+def _distinct(texts: list[str]) -> list[str]:
+    return list(dict.fromkeys(quoted(text) for text in texts))[:3]
+
+
+def _number(value: int) -> str:
+    return f"{value:,}" if abs(value) < 10**15 else "a huge number"

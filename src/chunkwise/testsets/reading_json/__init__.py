@@ -1,0 +1,1 @@
+"""Our own format: JSON as people write it."""
