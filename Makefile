@@ -29,6 +29,7 @@ bench: $(VENV)-bench/.installed ## speed, conformance and recall, beside the pee
 	$(VENV)-bench/bin/python -m benchmarks.conformance
 	$(VENV)-bench/bin/python -m benchmarks.search
 	$(VENV)-bench/bin/python -m benchmarks.retrieval
+	$(VENV)-bench/bin/python -m benchmarks.evaluation
 
 # Peers want each other's versions, so they get an environment of their own; one that fails is left out.
 $(VENV)-bench/.installed: pyproject.toml benchmarks/peers.txt
@@ -43,6 +44,8 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "chunkwise needs Python 3.11 or newer; run: make PYTHON=/path/to/python3.11 ...")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[all,dev]'
+	# What our measures are held against; its own dependencies do not build everywhere and are not needed for that.
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --no-deps ir_measures cwl-eval
 	$(BIN)/chunkwise models get minilm
 	@touch $@
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,12 +15,12 @@ from benchmarks import (  # noqa: E402
     dense,
     embedding,
     index_bytes,
-    machine,
     multiscale,
     postgres,
     quantisation,
     words,
 )
+from benchmarks.page import write_page  # noqa: E402
 
 PARTS: dict[str, tuple[str, Callable[[], str]]] = {
     "words": ("Words", words.run),
@@ -35,30 +34,5 @@ PARTS: dict[str, tuple[str, Callable[[], str]]] = {
 }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)}; all where none is given")
-    parser.add_argument("--output", type=Path, default=ROOT / "docs" / "benchmarks" / "search.md")
-    given = parser.parse_args()
-    unknown = set(given.parts) - set(PARTS)
-    if unknown:
-        parser.error(f"unknown part {', '.join(sorted(unknown))}; known: {', '.join(PARTS)}")
-    told = []
-    for name in given.parts or PARTS:
-        title, measured = PARTS[name]
-        print(f"measuring: {title}", file=sys.stderr)
-        told += [f"## {title}\n", f"{measured().rstrip()}\n"]
-    page = [
-        "# Embedding and search speed\n",
-        "Written by `make bench`.\n",
-        machine.describe(),
-        *told,
-    ]
-    given.output.parent.mkdir(parents=True, exist_ok=True)
-    given.output.write_text("\n".join(page), encoding="utf-8")
-    print("\n".join(page))
-    print(f"written to {given.output}", file=sys.stderr)
-
-
 if __name__ == "__main__":
-    main()
+    write_page("Embedding and search speed", "search.md", PARTS, __doc__)

@@ -10,9 +10,24 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from chunkwise.chunkers import describe_all as strategies
     from chunkwise.chunkers import get_strategy
-    from chunkwise.core import Block, Chunk, Document, Hit, Piece, Query, Span
+    from chunkwise.core import (
+        Block,
+        Chunk,
+        Document,
+        Fact,
+        Hit,
+        Label,
+        Passage,
+        Piece,
+        Query,
+        Reference,
+        Span,
+    )
     from chunkwise.documents import LoadOptions, read
     from chunkwise.errors import ChunkwiseError, UnreadableDocument
+    from chunkwise.evaluation.comparing.compare import compare
+    from chunkwise.evaluation.evaluate import evaluate
+    from chunkwise.evaluation.results import Results
     from chunkwise.pipeline import chunk, chunk_document, chunk_text
     from chunkwise.retrieval.filters import Filter
     from chunkwise.retrieval.indexes import Index, index, open_index
@@ -25,17 +40,24 @@ _HOMES = {
     "Chunk": "chunkwise.core",
     "ChunkwiseError": "chunkwise.errors",
     "Document": "chunkwise.core",
+    "Fact": "chunkwise.core",
     "Filter": "chunkwise.retrieval.filters",
     "Hit": "chunkwise.core",
     "Index": "chunkwise.retrieval.indexes",
+    "Label": "chunkwise.core",
     "LoadOptions": "chunkwise.documents",
+    "Passage": "chunkwise.core",
     "Piece": "chunkwise.core",
     "Query": "chunkwise.core",
+    "Reference": "chunkwise.core",
+    "Results": "chunkwise.evaluation.results",
     "Span": "chunkwise.core",
     "UnreadableDocument": "chunkwise.errors",
     "chunk": "chunkwise.pipeline",
     "chunk_document": "chunkwise.pipeline",
     "chunk_text": "chunkwise.pipeline",
+    "compare": "chunkwise.evaluation.comparing.compare",
+    "evaluate": "chunkwise.evaluation.evaluate",
     "get_strategy": "chunkwise.chunkers",
     "index": "chunkwise.retrieval.indexes",
     "open_index": "chunkwise.retrieval.indexes",
@@ -49,17 +71,24 @@ __all__ = [
     "Chunk",
     "ChunkwiseError",
     "Document",
+    "Fact",
     "Filter",
     "Hit",
     "Index",
+    "Label",
     "LoadOptions",
+    "Passage",
     "Piece",
     "Query",
+    "Reference",
+    "Results",
     "Span",
     "UnreadableDocument",
     "chunk",
     "chunk_document",
     "chunk_text",
+    "compare",
+    "evaluate",
     "get_strategy",
     "index",
     "open_index",
