@@ -1,0 +1,37 @@
+"""What a user asks to be tried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Value = str | int | float | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Values to be combined, by the parameter they are for; the first names what they are values of."""
+
+    names: tuple[str, ...]
+    """Strategies, or retrievers."""
+    values: tuple[tuple[str, tuple[Value, ...]], ...] = ()
+    """Parameters with their values, in the order they were written: max_tokens, overlap, context, neighbours …"""
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """A plan as it is written down, before it is expanded."""
+
+    documents: tuple[str, ...]
+    test_queries: str | None
+    chunkers: tuple[Grid, ...]
+    retrieval: tuple[Grid, ...]
+    objective: str = "recall@1000t"
+    k: int = 5
+    model: str = "minilm"
+    seconds: float | None = None
+    """The time that may be spent; None: as long as it takes."""
+    seed: int = 0
+    exact: bool = False
+    """Every chunk is embedded by itself, also in the sweep."""
+    test_share: float = 0.5
+    """Of the questions, where the file does not split them itself."""
