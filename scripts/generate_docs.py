@@ -1,4 +1,7 @@
-"""Command output in README and docs, run for real: `<!-- output: COMMAND -->` owns the block that follows it."""
+"""Command output in README and docs, run for real: `<!-- output: COMMAND -->` owns the block that follows it.
+
+A command may end in `| head -N`, as in a shell: a page shows how an output begins.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +21,24 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(
     r"(<!-- output: (?P<command>.+?) -->\n```\w*\n)(?P<shown>.*?)(?P<end>^```$)", re.M | re.S
 )
+HEAD = re.compile(r" \| head -(?P<lines>\d+)$")
 SECONDS = re.compile(r"\b\d+\.\d s$", re.M)
 """How long a command took differs from run to run; nobody should read it here."""
+
+QUESTIONS = "--test-queries questions.json --retriever bm25 --metrics retrieval,completeness"
+SETTING = (
+    # Words alone: vectors differ in the last digits from one kind of processor to another.
+    "chunkwise index handbook --into kb --vectors none --quiet",
+    f"chunkwise evaluate handbook {QUESTIONS} -s recursive -o before.json --quiet",
+    f"chunkwise evaluate handbook {QUESTIONS} -s structure -o after.json --quiet",
+)
+"""What pages may take for granted beside the folder `handbook` and the file `questions.json`."""
 
 
 def run(command: str, folder: Path) -> str:
     """What the command prints, as a user sees it in a terminal of 96 columns."""
-    words = shlex.split(command)
+    head = HEAD.search(command)
+    words = shlex.split(HEAD.sub("", command))
     program = [sys.executable, "-m", "chunkwise"] if words[0] == "chunkwise" else [sys.executable]
     environment = {**os.environ, "COLUMNS": "96", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
     done = subprocess.run(
@@ -36,10 +50,12 @@ def run(command: str, folder: Path) -> str:
         stderr=subprocess.STDOUT,
         text=True,
         timeout=120,
-        check=True,
     )
+    if done.returncode:
+        sys.exit(f"{command} ended with {done.returncode}:\n{done.stdout}")
     shown = SECONDS.sub("… s", done.stdout.replace("python -m chunkwise", "chunkwise"))
-    return "\n".join(line.rstrip() for line in shown.strip("\n").splitlines()) + "\n"
+    lines = [line.rstrip() for line in shown.strip("\n").splitlines()]
+    return "\n".join(lines[: int(head["lines"]) if head else None]) + "\n"
 
 
 def renewed(page: str, folder: Path) -> str:
@@ -52,10 +68,11 @@ def main() -> None:
     stale = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        corpus = Path(chunkwise.__file__).parent / "corpus"
-        shutil.copytree(corpus, folder / "handbook")
-        # Words alone: vectors differ in the last digits from one kind of processor to another.
-        run("chunkwise index handbook --into kb --vectors none --quiet", folder)
+        package = Path(chunkwise.__file__).parent
+        shutil.copytree(package / "corpus", folder / "handbook")
+        shutil.copyfile(package / "corpus_questions.json", folder / "questions.json")
+        for command in SETTING:
+            run(command, folder)
         for page in PAGES:
             before = page.read_text(encoding="utf-8")
             after = renewed(before, folder)

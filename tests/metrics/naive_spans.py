@@ -67,6 +67,16 @@ def spans(query: Query, hits: Sequence[Place]) -> dict[str, float]:
     places = [best_place(reference, retrieved) for reference in query.references]
     gold = characters(*places)
     both = len(retrieved & gold)
+    # Ours: a reference counts by its own characters, those of earlier ones left out, whichever place is covered.
+    seen: Characters = set()
+    length = found = 0.0
+    for reference in sorted(query.references, key=lambda r: (r.doc_id, r.start)):
+        own = characters(reference.places[0]) - seen
+        seen |= own
+        best = max((share(retrieved, place) for place in reference.alternatives), default=0.0)
+        length += len(own)
+        found += max(len(own & retrieved), len(own) * best)
+    useful = len(retrieved & characters(*(p for r in query.references for p in r.places)))
     paid = sum(hit.end - hit.start for hit in hits)
     summed = sum(place[2] - place[1] for place in places)
     missed = sum(len(characters(place) - retrieved) for place in places)
@@ -75,10 +85,10 @@ def spans(query: Query, hits: Sequence[Place]) -> dict[str, float]:
         for reference in query.references
     ]
     return {
-        "recall": over(both, len(gold)),
-        "precision": over(both, len(retrieved)),
-        "density": over(both, paid),
-        "iou": over(both, len(retrieved | gold)),
+        "recall": over(found, length),
+        "precision": over(useful, len(retrieved)),
+        "density": over(useful, paid),
+        "iou": over(useful, len(retrieved) + length - found),
         "context_recall": over(sum(covered), len(covered)),
         "failure": 1 - over(sum(covered), len(covered)),
         "chroma.recall": over(both, summed),

@@ -167,11 +167,35 @@ def test_a_repeated_passage_is_found_wherever_it_stands(where: str) -> None:
         assert one(repeated, hit, name=f"{name}@5") == 1.0
 
 
-def test_of_equally_covered_places_the_first_counts() -> None:
-    longer_first = Reference("a", 0, 20, alternatives=(Passage("b", 0, 10),))
-    assert one(longer_first, Place("c", 0, 5), name="chroma.iou@5") == 0.0
+def test_a_reference_weighs_the_same_whichever_of_its_places_is_found() -> None:
+    short = Reference("a", 0, 20, alternatives=(Passage("b", 0, 10), Passage("c", 0, 1000)))
     halves = [Place("a", 0, 10), Place("b", 0, 5)]
-    assert one(longer_first, *halves, name="iou@5") == pytest.approx(10 / 25)
+    assert one(short, *halves, name="recall@5") == 0.5
+    assert one(short, *halves, name="precision@5") == 1.0  # both are places of it
+    assert one(short, *halves, name="iou@5") == pytest.approx(15 / 25)
+    swapped = Reference("a", 0, 20, alternatives=(Passage("c", 0, 1000), Passage("b", 0, 10)))
+    assert one(swapped, *halves, name="iou@5") == pytest.approx(15 / 25)
+
+
+def test_more_hits_never_lower_recall() -> None:
+    both = [Reference("a", 0, 10), Reference("b", 0, 10, alternatives=(Passage("c", 0, 40),))]
+    hits = [Place("a", 0, 10), Place("c", 0, 4), Place("b", 0, 9)]
+    found = [one(both, *hits, name=f"recall@{k}") for k in (1, 2, 3)]
+    assert found == pytest.approx([0.5, 0.55, 0.95])
+
+
+def test_documents_that_are_not_there_are_not_one_document() -> None:
+    wanted = [Reference(name, 0, 10) for name in ("a", "nope", "neither")]
+    assert one(wanted, Place("a", 0, 10), name="recall@1") == pytest.approx(1 / 3)
+
+
+def test_a_chunk_listed_twice_is_one_chunk() -> None:
+    chunk, other = Place("a", 0, 10), Place("b", 0, 10)
+    case = Case(
+        [Query("q", "?", (Reference("a", 0, 10),))], [[chunk, other]], [chunk, chunk, other]
+    )
+    got = scores(case, "ndcg@5", "map@5", "chunk_recall@5")
+    assert set(got["ndcg@5"] + got["map@5"] + got["chunk_recall@5"]) == {1.0}
 
 
 def test_a_reference_is_covered_at_95_per_cent() -> None:

@@ -14,6 +14,12 @@ def shares(places: Spans, retrieved: Union) -> NDArray[np.float64]:
     return retrieved.shared(places) / np.maximum(places.length, 1)
 
 
+def references(gold: Gold) -> Numbers:
+    """Of each reference, the index of its own place: the first listed."""
+    _, first = np.unique(gold.reference, return_index=True)
+    return first
+
+
 def best_shares(gold: Gold, share: NDArray[np.float64]) -> NDArray[np.float64]:
     """Of each reference, the share of its best covered place."""
     best = np.zeros(len(gold.question))

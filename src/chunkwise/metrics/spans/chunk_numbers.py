@@ -30,9 +30,17 @@ def chunk_numbers(found: Found, chunking: Chunking) -> Numbers:
 
 def repeated(found: Found) -> NDArray[np.bool_]:
     """Of each hit, whether its question has the very same one at a better rank."""
-    order = np.lexsort((found.end, found.start, found.document, found.question))
+    return _seen_before(found.question, found.document, found.start, found.end)
+
+
+def listed_again(chunking: Chunking) -> NDArray[np.bool_]:
+    """Of each chunk, whether the very same place stands among the chunks before it."""
+    return _seen_before(chunking.document, chunking.start, chunking.end)
+
+
+def _seen_before(*columns: Numbers) -> NDArray[np.bool_]:
+    order = np.lexsort(columns[::-1])
     again = np.zeros(len(order), dtype=np.bool_)
-    columns = (found.question, found.document, found.start, found.end)
     again[order[1:]] = np.logical_and.reduce(
         [column[order][1:] == column[order][:-1] for column in columns]
     )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from chunkwise.metrics.spans import chroma
 from chunkwise.metrics.spans.budget import first_hits
-from chunkwise.metrics.spans.chunk_numbers import chunk_numbers, repeated
+from chunkwise.metrics.spans.chunk_numbers import chunk_numbers, listed_again, repeated
 from chunkwise.metrics.spans.ranking import Ranking
 from chunkwise.metrics.spans.relevance import covered_references, relevant_chunks, relevant_hits
 from chunkwise.metrics.spans.span_measures import Coverage, Scores, coverage, ratio
@@ -55,7 +55,9 @@ class Evidence:
     def _relevant_in_index(self) -> NDArray[np.int64]:
         if self.chunking is None:
             return np.zeros(self.gold.questions, dtype=np.int64)
-        asked, _ = relevant_chunks(self.gold, self.chunking, self._threshold)
+        asked, chunk = relevant_chunks(self.gold, self.chunking, self._threshold)
+        # As a hit is, a chunk that is there twice is one.
+        asked = asked[~listed_again(self.chunking)[chunk]]
         return np.bincount(asked, minlength=self.gold.questions)
 
     def context_recall(self, k: int) -> Scores:

@@ -10,11 +10,12 @@ from chunkwise.metrics.spans.tables import Chunking, Found, Gold
 
 def by_question(gold: Gold, found: Found) -> tuple[Spans, Spans]:
     """The places, and the hits, by question and document."""
-    documents = 2 + max(_highest(gold.document), _highest(found.document))
+    low = min(_lowest(gold.document), 0)
+    documents = 1 - low + max(_highest(gold.document), _highest(found.document))
     asked = gold.question[gold.reference]
     places, hits = on_one_line(
-        Grouped(_pair(asked, gold.document, documents), gold.start, gold.end),
-        Grouped(_pair(found.question, found.document, documents), found.start, found.end),
+        Grouped(asked * documents + (gold.document - low), gold.start, gold.end),
+        Grouped(found.question * documents + (found.document - low), found.start, found.end),
     )
     return places, hits
 
@@ -35,8 +36,9 @@ def per_question(gold: Gold, question: Numbers, values: Numbers) -> Numbers:
     return sums
 
 
-def _pair(question: Numbers, document: Numbers, documents: int) -> Numbers:
-    return question * documents + document + 1  # a document that is not there has the number -1
+def _lowest(numbers: Numbers) -> int:
+    """Below 0: documents that are not there."""
+    return int(numbers.min()) if len(numbers) else 0
 
 
 def _highest(numbers: Numbers) -> int:

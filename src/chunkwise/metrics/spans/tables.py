@@ -23,20 +23,26 @@ class Gold:
     reference: Numbers
     """Of each place, in order; the first place of a reference is the reference itself, the others alternatives."""
     document: Numbers
-    """Of each place, as are the two below. A document that is not there has the number -1 and meets no hit."""
+    """Of each place, as are the two below. A document that is not there has a negative number of its own and
+    meets no hit."""
     start: Numbers
     end: Numbers
 
     @classmethod
     def of(cls, queries: Sequence[Query], numbers: Mapping[str, int]) -> Gold:
         """`numbers` gives a document's number by its id."""
+        unknown: dict[str, int] = {}
+
+        def missing(doc_id: str) -> int:
+            return unknown.setdefault(doc_id, -1 - len(unknown))
+
         references = [(q, each) for q, query in enumerate(queries) for each in query.references]
         places = [(r, p) for r, (_, each) in enumerate(references) for p in each.places]
         return cls(
             len(queries),
             _array([q for q, _ in references]),
             _array([r for r, _ in places]),
-            _array([numbers.get(place.doc_id, -1) for _, place in places]),
+            _array([numbers.get(place.doc_id, missing(place.doc_id)) for _, place in places]),
             _array([place.start for _, place in places]),
             _array([place.end for _, place in places]),
         )
