@@ -6,17 +6,23 @@ import base64
 import dataclasses
 import hashlib
 import re
-import shutil
-import subprocess
-from collections.abc import Callable, Mapping
 from html import unescape
-from html.parser import HTMLParser
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import pytest
 from evaluated_corpus import OBJECTIVE, corpus, evaluated
+from reading_pages import (
+    EVIL,
+    Page,
+    changed,
+    in_browser,
+    luminance,
+    needs_browser,
+    part,
+    plain,
+    title_of,
+)
 
 from chunkwise.core import Document
 from chunkwise.errors import ChunkwiseError
@@ -31,54 +37,7 @@ from chunkwise.report.evaluation.help import help_of
 from chunkwise.report.evaluation.page import evaluation_page, write_evaluation_page
 from chunkwise.report.page_text import passage
 
-EVIL = (
-    "<script>document.title='owned'</script></style></title>\"'><img src=x onerror=\"document.title='owned'\">"
-    "<!-- ]]> &amp; \x00\x1b[31m\u202eabc\u2066\u200f\ufeff\x85\u2028\ud800 " + "w" * 90
-)
-needs_browser = pytest.mark.skipif(not shutil.which("chromium"), reason="needs chromium")
 _EMPTY = Results({}, {}, {}, {}, {}, {}, None, {}, (), (), (), "", {}, ())
-
-
-class Page(HTMLParser):
-    """Tags with their attributes, and the text of each element by its path of tags."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.open: list[str] = []
-        self.headings: list[str] = []
-        self.text = self.style = self.script = self.title = ""
-        self.feed(html)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-        if tag == "h2":
-            self.headings.append("")
-        if tag not in ("meta", "wbr", "input"):
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        inside = self.open[-1] if self.open else ""
-        if inside in ("style", "script"):
-            setattr(self, inside, getattr(self, inside) + data)
-            return
-        self.text += data
-        self.title += data if inside == "title" and self.open[-2] == "head" else ""
-        if inside == "h2":
-            self.headings[-1] += data
-
-    @property
-    def policy(self) -> dict[str, str]:
-        content = next(a["content"] for _, a in self.tags if a.get("http-equiv"))
-        return dict(rule.strip().split(" ", 1) for rule in (content or "").split(";"))
 
 
 @pytest.fixture(scope="module")
@@ -89,16 +48,6 @@ def results() -> Results:
 @pytest.fixture(scope="module")
 def html(results: Results) -> str:
     return evaluation_page(results, corpus())
-
-
-def part(html: str, name: str) -> str:
-    """One section of the page."""
-    found = re.search(f'<section id="{name}".*?</section>', html, re.S)
-    return found[0] if found else ""
-
-
-def plain(html: str) -> str:
-    return unescape(re.sub("<[^>]*>", "", html.replace("<bdi>", "").replace("<wbr>", "")))
 
 
 def test_the_parts_come_in_their_order(html: str) -> None:
@@ -314,21 +263,6 @@ def test_the_policy_allows_the_two_inline_texts_and_nothing_else(html: str) -> N
         assert (attributes.get("href") or "#").startswith("#")
 
 
-def changed(value: Any, change: Callable[[str], str]) -> Any:
-    """Every string inside, keys too."""
-    if isinstance(value, str):
-        return change(value)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {each.name: getattr(value, each.name) for each in dataclasses.fields(value)}
-        return type(value)(**{name: changed(own, change) for name, own in fields.items()})
-    if isinstance(value, Mapping):
-        return {change(key): changed(own, change) for key, own in value.items()}
-    if isinstance(value, list | tuple):
-        inner = [changed(own, change) for own in value]
-        return type(value)(*inner) if hasattr(value, "_fields") else type(value)(inner)
-    return value
-
-
 def hostile(results: Results, text: str, kept: set[str]) -> tuple[Results, dict[str, Document]]:
     """`text` behind every string that is not among those `kept`."""
 
@@ -429,17 +363,9 @@ def test_passages_are_a_few_lines() -> None:
     assert passage("", 3, 3) == "<bdi></bdi>"
 
 
-def _luminance(colour: str) -> float:
-    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    linear = [
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
-    ]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_text_can_be_read_on_its_ground(dark: bool) -> None:
-    style = (files("chunkwise.report") / "assets" / "evaluation.css").read_text("utf-8")
+    style = (files("chunkwise.report") / "assets" / "page.css").read_text("utf-8")
     themes = [
         dict(re.findall("--([a-z-]+): (#[0-9a-f]{6})", each)) for each in style.split(":root")[1:3]
     ]
@@ -450,34 +376,8 @@ def test_text_can_be_read_on_its_ground(dark: bool) -> None:
         "accent": ("page", "card", "accent-soft"), "mark": ("card", "mark-soft"), "blue": ("blue-soft",),
     }.items():  # fmt: skip
         for ground in grounds:
-            low, high = sorted((_luminance(colours[ink]), _luminance(colours[ground])))
+            low, high = sorted((luminance(colours[ink]), luminance(colours[ground])))
             assert (high + 0.05) / (low + 0.05) >= 4.5, (ink, ground)
-
-
-def in_browser(html: str, folder: Path, script: str, width: int = 1280) -> list[str]:
-    """What a script finds once the page is drawn; it runs because the policy is taken away for it."""
-    free = re.sub('<meta http-equiv="Content-Security-Policy"[^>]*>', "", html)
-    told = f"<script>parent.postMessage((()=>{{{script}}})().join('|'), '*')</script></body>"
-    (folder / "page.html").write_text(free.replace("</body>", told), encoding="utf-8")
-    # A window is never as narrow as a telephone; a frame is.
-    frame = folder / "frame.html"
-    frame.write_text(
-        "<script>addEventListener('message', (event) => { document.title = event.data; })</script><title></title>"
-        f'<iframe src="page.html" width="{width}" height="900" frameborder="0"></iframe>',
-        encoding="utf-8",
-    )
-    return unescape(_title(frame, folder)).split("|")
-
-
-def _title(file: Path, folder: Path) -> str:
-    command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"]
-    command += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
-    command += [f"--user-data-dir={folder / 'profile'}", "--virtual-time-budget=3000"]
-    command += ["--hide-scrollbars", "--window-size=1400,1000", "--dump-dom", file.as_uri()]
-    done = subprocess.run(command, capture_output=True, timeout=60)
-    found = re.search("<title>(.*?)</title>", done.stdout.decode("utf-8"), re.S)
-    assert found
-    return found[1]
 
 
 _DRIVE = """
@@ -525,7 +425,7 @@ def test_a_telephone_needs_no_scrolling_sideways_and_hostile_text_does_nothing(
     assert in_browser(html, tmp_path, script, width=390) == ["false", "390", "390", "0"]
     file = tmp_path / "as it is.html"
     file.write_text(html, encoding="utf-8")
-    assert unescape(_title(file, tmp_path)) == Page(html).title
+    assert unescape(title_of(file, tmp_path)) == Page(html).title
 
 
 def test_a_thousand_questions_make_a_page_of_little_weight(results: Results) -> None:

@@ -12,7 +12,8 @@ from scipy import stats
 from chunkwise.errors import InvalidParameter
 from chunkwise.stats.bootstrap import interval, intervals
 from chunkwise.stats.interval import Interval
-from chunkwise.stats.resamples import resampled_means
+from chunkwise.stats.quantiles import quantiles
+from chunkwise.stats.resamples import distinct_means, resampled_means
 from chunkwise.stats.table import on_grid
 
 SCORES = st.floats(-1e6, 1e6, allow_subnormal=False)
@@ -121,3 +122,20 @@ def test_sums_on_the_grid_are_exact_in_any_order(values: list[float], random: ob
     shuffled = own.tolist()
     random.shuffle(shuffled)  # type: ignore[attr-defined]
     assert sum(shuffled) == sum(own.tolist()) == math.fsum(own)
+
+
+@settings(max_examples=30)
+@given(st.integers(1, 9), st.integers(0, 5), st.integers(0, 2**32))
+def test_many_columns_at_once_have_the_quantiles_of_each(rows: int, gaps: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    table = rng.random((rows, 4)).round(1)
+    table[rng.random(table.shape) < gaps / 10] = np.nan
+    means, times = distinct_means(table, seed=seed, resamples=200)
+    at = rng.random((2, 4))
+    known = resampled_means(table, seed=seed, resamples=200)
+    scored = [column for column in range(4) if not np.isnan(table[:, column]).all()]
+    found = quantiles(means[:, scored], times, at[:, scored])
+    for number, column in enumerate(scored):
+        own = known[:, column]
+        expected = np.quantile(own[~np.isnan(own)], at[:, column])
+        assert found[:, number].tolist() == expected.tolist()

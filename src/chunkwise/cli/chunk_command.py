@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from chunkwise.cli.config_option import config_option
 from chunkwise.cli.inputs import (
     SKIPPED,
     check_outputs,
@@ -52,6 +53,7 @@ Exit status: 0 all read, 3 something was skipped (each with a line on stderr), 1
 @click.option("--json", "as_json", is_flag=True, help="JSON lines on stdout, nothing else.")
 @click.option("-n", "--show", type=click.IntRange(0), default=12, show_default=True,
               help="Chunks to show in the terminal.")  # fmt: skip
+@config_option
 @jobs_option
 @document_options
 def command(inputs: tuple[str, ...], **options: Any) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from chunkwise.cli.config_option import config_option
 from chunkwise.cli.inputs import (
     SKIPPED,
     chosen_inputs,
@@ -60,6 +61,7 @@ Exit status: 0 all read, 3 something was skipped (each with a line on stderr), 1
 @click.option(
     "--json", "as_json", is_flag=True, help="The summary as JSON on stdout, nothing else."
 )
+@config_option
 @jobs_option
 @document_options
 def command(inputs: tuple[str, ...], **options: Any) -> None:

@@ -23,6 +23,7 @@ _COMMANDS = {
     "lint": "Find the places where cuts hurt; no questions needed.",
     "evaluate": "Measure a chunking and a search with questions, and say how sure the figures are.",
     "compare": "Say whether one run is better than another, question by question.",
+    "tune": "Find the chunking and the search that work for your documents, and prove it.",
     "testset": "Check questions against documents, and bring them into other formats.",
     "models": "List the models, fetch their weights, check them.",
     "cache": "Say what is kept of models' answers, and clear it.",
@@ -38,6 +39,8 @@ Examples:
   chunkwise strategies
   chunkwise index handbook/ --into kb
   chunkwise search kb "who approves leave?" --budget 1000
+  chunkwise evaluate kb --test-queries queries.json
+  chunkwise tune handbook/ --test-queries queries.json
   chunkwise doctor
 """
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from chunkwise.cli.config_option import config_option
 from chunkwise.cli.inputs import SKIPPED
 from chunkwise.errors import ChunkwiseError, InvalidParameter
 
@@ -74,6 +75,7 @@ Exit status: 0 searched, 3 a question was skipped (a line on stderr), 1 an error
 )
 @click.option("--rerank", metavar="MODEL",
               help="Read the best again: https://HOST/rerank#NAME, cohere:NAME, PATH/model.onnx …")  # fmt: skip
+@config_option
 @click.option("--full", is_flag=True, help="Show the whole text of every hit.")
 @click.option(
     "--json", "as_json", is_flag=True, help="JSON lines on stdout, nothing else: one a hit."

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 from chunkwise.core import Document, Query
 from chunkwise.documents import LoadOptions
-from chunkwise.errors import ChunkwiseError
+from chunkwise.errors import ChunkwiseError, InvalidParameter
 from chunkwise.evaluation.evaluate_subject import Questions, evaluate_subject
 from chunkwise.evaluation.files.answers_file import read_answers
 from chunkwise.evaluation.files.chunks_file import read_chunks
 from chunkwise.evaluation.files.hits_file import read_hits
 from chunkwise.evaluation.left_out import LeftOut, OnBad
 from chunkwise.evaluation.measuring import Measuring, Unit
+from chunkwise.evaluation.metric_names import chosen
 from chunkwise.evaluation.results import Json, Results
 from chunkwise.evaluation.stages import Stages, unwatched
 from chunkwise.evaluation.stopwatch import Stopwatch
@@ -88,33 +90,36 @@ def evaluate(
     """
     left_out, watch = LeftOut(on_bad), Stopwatch()
     searching = Searching(retriever, neighbours, mmr, _reranker(rerank))
+    made_with = IndexSettings(strategy, model, vectors, context, language)
     if hits is None:
         budget = usual_budget(searching, budget)
-    files = [
-        Path(each).resolve()
-        for each in (test_queries, hits, chunks, answers)
-        if isinstance(each, str | os.PathLike)
-    ]
+    else:
+        _refuse_settings(made_with, searching)
+    measuring = Measuring(
+        tuple(chosen(metrics, k, budget)), k, budget, unit, relevance_threshold, similarity_threshold,
+        seed=seed,
+    )  # fmt: skip
+    files = _files(test_queries, hits, chunks, answers)
     reading = Reading(options, jobs, (*leave_out, *files))
     with watch("index"):
         subject = None
         if hits is None:
-            made_with = IndexSettings(strategy, model, vectors, context, language)
             subject = (
-                known_index(found, made_with, searching, budget)
+                known_index(found, made_with, searching, budget, _name(chunks))
                 if (found := named_index(source)) is not None
                 else new_index(
                     source, made_with, reading, searching, budget, left_out, stages, _name(chunks)
                 )
             )
         documents = subject.documents if subject else documents_of(source, reading, left_out)
+    if subject is not None:
+        # A model of one's own is known by itself, not by its name.
+        named = str(subject.configuration.get("model") or "")
+        measuring = replace(
+            measuring, judge_model=named if model is None or isinstance(model, str) else model
+        )
     if on_documents is not None:
         on_documents(documents)
-    measuring = Measuring.of(
-        metrics, k, budget, unit=unit, relevance_threshold=relevance_threshold,
-        similarity_threshold=similarity_threshold, seed=seed,
-        judge_model=str(subject.configuration.get("model") or "") if subject else "",
-    )  # fmt: skip
     with watch("questions"):
         queries, about = _questions(test_queries, documents, split, left_out)
         if subject is None:
@@ -126,6 +131,25 @@ def evaluate(
     return evaluate_subject(
         subject, Questions(queries, about, answered), measuring, watch=watch, stages=stages
     )
+
+
+def _files(*given: object) -> list[Path]:
+    """The files among these; what is missing is told before hours are spent on the others."""
+    found = [Path(each) for each in given if isinstance(each, str | os.PathLike)]
+    for file in found:
+        if os.fspath(file) != "-" and not file.exists():
+            raise ChunkwiseError(f"{file} does not exist")
+    return [file.resolve() for file in found]
+
+
+def _refuse_settings(made_with: IndexSettings, searching: Searching) -> None:
+    """Hits are there already: nothing is cut, indexed or searched for them."""
+    for given, usual in ((made_with, IndexSettings()), (searching, Searching())):
+        for field in fields(given):
+            if (value := getattr(given, field.name)) != getattr(usual, field.name):
+                raise InvalidParameter(
+                    f"{field.name} is {value!r}, and hits from a file are evaluated; leave one of them out"
+                )
 
 
 def _answered(
@@ -151,23 +175,33 @@ def _questions(
     given: TestQueries, documents: Sequence[Document], split: str, left_out: LeftOut
 ) -> tuple[list[Query], dict[str, Json]]:
     if isinstance(given, str | os.PathLike):
-        testset = read_testset(os.fspath(given), documents, left_out.question)
+        testset = read_testset(
+            os.fspath(given), documents, lambda problem: left_out.question(problem, documents)
+        )
     elif isinstance(given, TestSet):
         testset = given
     else:
         queries = tuple(given)
+        _refuse_repeated(queries)
         testset = TestSet(queries, "", hash_of(queries))
     splits = sorted({query.split for query in testset.queries if query.split})
     if split and split not in splits:
         known = f"it has {', '.join(splits)}" if splits else "it is not split"
         raise ChunkwiseError(f"no question of the test set is in the split {split!r}; {known}")
-    chosen = [query for query in testset.queries if not split or query.split == split]
-    if not chosen:
+    asked = [query for query in testset.queries if not split or query.split == split]
+    if not asked:
         raise ChunkwiseError(
             f"no question is left in {testset.name or 'the test set'}: nothing can be evaluated"
         )
-    about: dict[str, Json] = {"file": testset.name, "hash": testset.hash, "count": len(chosen)}
-    return chosen, {"questions": {**about, "split": split}}
+    about: dict[str, Json] = {"file": testset.name, "hash": testset.hash, "count": len(asked)}
+    return asked, {"questions": {**about, "split": split}}
+
+
+def _refuse_repeated(queries: Sequence[Query]) -> None:
+    """Scores, hits and answers are joined with their questions by the ids."""
+    times = Counter(query.id for query in queries)
+    if twice := [id for id, count in times.items() if count > 1]:
+        raise InvalidParameter(f"{len(twice):,} ids belong to several questions: {twice[0]!r} …")
 
 
 def _reranker(given: str | Reranker | None) -> Reranker | None:

@@ -66,7 +66,7 @@ def evaluate_subject(
     with watch("chunks"):
         whole, cuts = chunk_figures(subject, queries, shown, measuring.metrics)
     with watch("statistics"):
-        summary = {**figures(columns, None, measuring.seed), **whole}
+        summary = {**figures(columns, measuring.seed), **whole}
         summary = {name: summary[name] for name in measuring.metrics if name in summary}
         by_type = by_group(columns, types_of(queries), measuring.seed)
         by_document = by_group(columns, documents_of(queries), measuring.seed)
@@ -99,11 +99,11 @@ def evaluate_subject(
 
 def _further(subject: Subject, asking: Asking, worst: Sequence[int]) -> dict[int, Sequence[Hit]]:
     """Hits of all questions as far as they were looked at, of the worst ones much further."""
-    known = asking.deepest
-    found: dict[int, Sequence[Hit]] = dict(enumerate(known))
+    found: dict[int, Sequence[Hit]] = dict(enumerate(asking.deepest))
     if worst and subject.deeper and asking.budget is None:
         again = subject.ask([asking.queries[number] for number in worst], k=FURTHER, budget=None)
-        found |= dict(zip(worst, again, strict=True))
+        for number, own in zip(worst, again, strict=True):
+            found[number] = max(found[number], own, key=len)
     return found
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from chunkwise.core import Document
 from chunkwise.errors import UnreadableDocument
 from chunkwise.evaluation.results import Json
 from chunkwise.testsets.testset import Problem
+
+_SHOWN = 160
+"""Characters of the nearest match."""
 
 OnBad = Callable[[str], None]
 """Gets a line for each document, question or row that is left out, or was mended."""
@@ -25,12 +29,22 @@ class LeftOut:
     def document(self, problem: UnreadableDocument) -> None:
         self._add(self.documents, str(problem))
 
-    def question(self, problem: Problem) -> None:
-        self._add(self.questions, f"{problem.where}: {problem.text}")
+    def question(self, problem: Problem, documents: Sequence[Document] = ()) -> None:
+        """With the nearest match of a passage that is not there, so that a person can correct it."""
+        line = f"{problem.where}: {problem.text}"
+        if (near := problem.nearest) is not None:
+            text = next((each.text for each in documents if each.id == near.doc_id), "")
+            shown = " ".join(text[near.start : near.end].split())[:_SHOWN]
+            line += f"; nearest is {near.doc_id} {near.start:,}–{near.end:,}: {shown!r}"
+        self._add(self.questions, line)
 
     def row(self, line: str) -> None:
         """Of a file of hits, chunks or answers."""
         self._add(self.rows, line)
+
+    @property
+    def any(self) -> bool:
+        return bool(self.documents or self.questions or self.rows)
 
     def told(self) -> dict[str, Json]:
         """For the file of results."""

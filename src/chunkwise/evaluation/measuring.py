@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
-from chunkwise.evaluation.metric_names import chosen
+from chunkwise.errors import InvalidParameter
 from chunkwise.evaluation.results import Json
+from chunkwise.models.embedder import Embedder
 
 Unit = Literal["characters", "tokens"]
 
@@ -23,16 +23,25 @@ class Measuring:
     unit: Unit = "characters"
     relevance_threshold: float = 0.5
     similarity_threshold: float = 0.7
-    judge_model: str = ""
-    """Of the similarity judge; empty: the index's own."""
+    judge_model: str | Embedder = ""
+    """Of the similarity judge; empty: the usual one."""
     seed: int = 0
 
-    @classmethod
-    def of(
-        cls, names: str | Iterable[str], k: int, budget: int | None, **rules: object
-    ) -> Measuring:
-        """The metrics by the names users give."""
-        return cls(tuple(chosen(names, k, budget)), k, budget, **rules)  # type: ignore[arg-type]
+    def __post_init__(self) -> None:
+        for name in ("k", "budget"):
+            count = getattr(self, name)
+            if name == "budget" and count is None:
+                continue
+            if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+                raise InvalidParameter(f"{name} is {count!r}; a whole number is needed, 1 or more")
+        if self.unit not in get_args(Unit):
+            raise InvalidParameter(
+                f"unit is {self.unit!r}; it is one of {', '.join(get_args(Unit))}"
+            )
+        for name, least in (("relevance_threshold", 0), ("similarity_threshold", -1)):
+            value = getattr(self, name)
+            if not least <= value <= 1:
+                raise InvalidParameter(f"{name} is {value!r}; from {least} to 1")
 
     @property
     def objective(self) -> str:

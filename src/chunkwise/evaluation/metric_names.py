@@ -45,7 +45,13 @@ def chosen(names: str | Iterable[str], k: int, budget: int | None) -> list[str]:
         for each in _members(name, budget):
             found[each if each in OTHERS else _label(each, k, budget)] = None
     order = {name: at for at, name in enumerate(n for names in GROUPS.values() for n in names)}
-    return sorted(found, key=lambda name: order.get(name, order.get(name.partition("@")[0], 99)))
+
+    def place(name: str) -> int:
+        base = order.get(name.partition("@")[0], len(order))
+        # Within a budget all are at the same number: none has a place of its own.
+        return base if budget is not None else order.get(name, base)
+
+    return sorted(found, key=place)
 
 
 def _members(name: str, budget: int | None) -> tuple[str, ...]:

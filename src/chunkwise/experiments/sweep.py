@@ -28,8 +28,15 @@ class Sweep:
     objective: str = "recall@1000t"
     k: int = 5
     model: str = "minilm"
+    """Empty: none, words alone."""
     seconds: float | None = None
     """The time that may be spent; None: as long as it takes."""
+    money: float | None = None
+    """What models may cost, where they are paid for; None: whatever it costs."""
+    currency: str = ""
+    """Of `money` and `price`, as the user wrote it."""
+    price: float | None = None
+    """Of a million tokens embedded; None: nothing is paid for."""
     seed: int = 0
     exact: bool = False
     """Every chunk is embedded by itself, also in the sweep."""

@@ -25,6 +25,8 @@ class Standing:
     """Of the resamples of the validation questions, in how many it is the best of the field."""
     pareto: bool
     """Nothing is better in quality and no dearer in storage and context tokens."""
+    aside: str = ""
+    """Why it is listed and not chosen from; empty: it takes part. Then it is neither tied nor on the front."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,4 +124,8 @@ class Tuning:
     splits: tuple[str, ...]
     """validation or test, of each question."""
     outcomes: tuple[Outcome, ...]
+    detectable: float | None = None
+    """The least difference to the best that the validation questions show four times in five, tested alone."""
+    needed: int | None = None
+    """Questions that would about separate the best two; None: they are the same, or nothing is known."""
     timing: Mapping[str, float] = field(default_factory=dict, compare=False)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from chunkwise.core import Hit, Label, Query, Score
+from chunkwise.core import Hit, Label, Passage, Query, Score
 
 NOT_LABELLED = "not labelled"
 DISAGREE = "people disagree"
@@ -14,38 +14,59 @@ LEAST = 0.5
 
 
 class LabelJudge:
-    """A hit takes the rating of the labelled place it shares most text with; of several people the majority decides."""
+    """A hit takes people's rating of its place; of several people the majority decides.
+
+    A place says something about a hit that is about the same (`LEAST`) or lies inside it. A hit that holds a whole
+    passage rated relevant is relevant; that a passage in it is irrelevant says nothing about the rest of it.
+    """
 
     name = "labels"
 
     def judge(self, queries: Sequence[Query], hits: Sequence[Sequence[Hit]]) -> list[list[Score]]:
         """One score a hit, in the order of the hits."""
-        return [
-            [_verdict(query.labels, hit) for hit in own]
-            for query, own in zip(queries, hits, strict=True)
-        ]
+        found = []
+        for query, own in zip(queries, hits, strict=True):
+            places = _places(query.labels)
+            found.append([_verdict(places, hit) for hit in own])
+        return found
 
 
-def _verdict(labels: Sequence[Label], hit: Hit) -> Score:
-    best = (0, 0.0)
-    ratings: list[bool] = []
+def _places(labels: Sequence[Label]) -> dict[Passage, int]:
+    """By place, how many more people call it relevant than not."""
+    found: dict[Passage, int] = {}
     for label in labels:
-        closeness = _closeness(label, hit)
-        if closeness > best:
-            best, ratings = closeness, []
-        if closeness == best and closeness > (0, 0.0):
-            ratings.append(label.relevant)
-    if not ratings:
-        return Score(None, NOT_LABELLED)
-    balance = 2 * sum(ratings) - len(ratings)
+        place = Passage(label.doc_id, label.start, label.end)
+        found[place] = found.get(place, 0) + (1 if label.relevant else -1)
+    return found
+
+
+def _verdict(places: Mapping[Passage, int], hit: Hit) -> Score:
+    very = places.get(Passage(hit.doc_id, hit.start, hit.end))
+    if very is not None:
+        return _score(very)
+    inside = [
+        balance
+        for place, balance in places.items()
+        if place.doc_id == hit.doc_id and hit.start <= place.start < place.end <= hit.end
+    ]
+    if any(balance > 0 for balance in inside):
+        return Score(1.0)
+    near = {place: closeness for place in places if (closeness := _closeness(place, hit))}
+    if near:
+        closest = max(near.values())
+        return _score(sum(places[place] for place in near if near[place] == closest))
+    return Score(None, DISAGREE if 0 in inside else NOT_LABELLED)
+
+
+def _score(balance: int) -> Score:
     return Score(float(balance > 0)) if balance else Score(None, DISAGREE)
 
 
-def _closeness(label: Label, hit: Hit) -> tuple[int, float]:
-    """Shared characters, then their share of both together; zeros where the label says nothing about the hit."""
-    shared = min(label.end, hit.end) - max(label.start, hit.start)
-    if label.doc_id != hit.doc_id or shared <= 0:
-        return 0, 0.0
-    own, labelled = hit.end - hit.start, label.end - label.start
-    ratio = shared / (own + labelled - shared)
-    return (shared, ratio) if ratio >= LEAST or shared in (own, labelled) else (0, 0.0)
+def _closeness(place: Passage, hit: Hit) -> tuple[int, float] | None:
+    """Shared characters, then their share of both together; None where the place says nothing about the hit."""
+    shared = min(place.end, hit.end) - max(place.start, hit.start)
+    if place.doc_id != hit.doc_id or shared <= 0:
+        return None
+    own = hit.end - hit.start
+    ratio = shared / (own + place.end - place.start - shared)
+    return (shared, ratio) if ratio >= LEAST or shared == own else None

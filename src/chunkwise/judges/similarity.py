@@ -14,6 +14,7 @@ from chunkwise.models import DEFAULT, get_embedder
 from chunkwise.models.embedder import Embedder, Kind
 
 NO_WORDS = "no words to compare"
+NO_VECTOR = "the model gave no vector"
 
 
 class SimilarityJudge:
@@ -40,19 +41,26 @@ class SimilarityJudge:
         # Rounding must not decide over a hit that is exactly at the threshold.
         near = cosine >= self.threshold - 1e-6
         flat = [
-            Score(float(is_near)) if is_known else Score(None, NO_WORDS)
-            for is_near, is_known in zip(near, known, strict=True)
+            _score(*each)
+            for each in zip(near.tolist(), known.tolist(), np.isnan(cosine).tolist(), strict=True)
         ]
         first = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64))).tolist()
         return [flat[low:high] for low, high in pairwise(first)]
 
     def _vectors(self, texts: list[str], kind: Kind) -> NDArray[np.float32]:
-        """One row a text, of length 1; zeros for a text without words."""
+        """One row a text, of length 1; zeros for a text without words, NaN where the model failed."""
         row = {text: number for number, text in enumerate(dict.fromkeys(texts))}
         embedder = get_embedder(self._embedder)
         if not row:
             return np.zeros((0, embedder.dimensions), np.float32)
         vectors = embedder.embed(list(row), kind)
+        vectors = np.where(np.isfinite(vectors).all(axis=1, keepdims=True), vectors, np.nan)
         length = np.linalg.norm(vectors, axis=1, keepdims=True)
-        unit = (vectors / np.where(length > 0, length, 1)).astype(np.float32)
+        unit = (vectors / np.where(length == 0, 1, length)).astype(np.float32)
         return unit[[row[text] for text in texts]]
+
+
+def _score(near: bool, known: bool, failed: bool) -> Score:
+    if failed:
+        return Score(None, NO_VECTOR)
+    return Score(float(near)) if known else Score(None, NO_WORDS)

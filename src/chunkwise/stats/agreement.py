@@ -40,8 +40,3 @@ def agreement(first: Sequence[Hashable], second: Sequence[Hashable]) -> Agreed:
     if chance == count**2:
         return Agreed(None, same / count, count)
     return Agreed((count * same - chance) / (count**2 - chance), same / count, count)
-
-
-def kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float | None:
-    """Cohen's kappa alone."""
-    return agreement(first, second).kappa

@@ -6,38 +6,56 @@ import math
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from chunkwise.stats.interval import Interval
-from chunkwise.stats.resamples import RESAMPLES, resampled_means
+from chunkwise.stats.quantiles import quantiles
+from chunkwise.stats.resamples import RESAMPLES, distinct_means
 from chunkwise.stats.student import LEVEL, student
 from chunkwise.stats.table import checked, mean
 
+_FEW = 5
+"""Values of which fewer say so little that their resamples say nothing about how far others may lie."""
+_BEYOND = 0.025
+"""On either side of a 95 % interval."""
+_AT_ONCE = 256
+"""Columns whose resamples are held in memory together, 20 MB."""
+
 
 def intervals(
-    values: ArrayLike, *, seed: int = 0, resamples: int = RESAMPLES
+    values: ArrayLike,
+    *,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    bounds: tuple[float, float] = (0.0, 1.0),
 ) -> list[Interval | None]:
     """Mean and 95 % interval of each column of questions × metrics; None: not one question is scored.
 
-    NaN is unscored and left out of its own column only; every column sees the same resamples.
+    NaN is unscored and left out of its own column only; every column sees the same resamples. `bounds` are those of a
+    score: of equal values, and of fewer than five, the interval allows for others within them that were not seen.
     """
     table = checked(values)
     scored = [column[~np.isnan(column)] for column in table.T]
     # Of equal values every resample has the same mean.
     spread = [at for at, own in enumerate(scored) if len(own) and own.min() < own.max()]
-    found = [_alone(float(own[0])) if len(own) else None for own in scored]
-    if not spread:
-        return found
-    means = resampled_means(table[:, spread], seed=seed, resamples=resamples)
-    for at, column in zip(spread, means.T, strict=True):
-        own = scored[at]
-        low, high = np.quantile(column[~np.isnan(column)], _ends(len(own)))
-        middle = mean(own)
-        # Digits that the grid of the resamples does not carry are left out; no mean is beyond the values.
-        low, high = (float(f"{end:.12g}") for end in (low, high))
-        low, high = max(low, float(own.min())), min(high, float(own.max()))
-        found[at] = Interval(middle, min(low, middle), max(high, middle))
+    found = [_alike(own, bounds) if len(own) else None for own in scored]
+    for low in range(0, len(spread), _AT_ONCE):
+        some = spread[low : low + _AT_ONCE]
+        means, times = distinct_means(table[:, some], seed=seed, resamples=resamples)
+        ends = quantiles(means, times, np.array([_ends(len(scored[at])) for at in some]).T)
+        for at, both in zip(some, ends.T.tolist(), strict=True):
+            seen = _within(scored[at], *both)
+            few = len(scored[at]) < _FEW
+            found[at] = _with_unseen(scored[at], seen, bounds) if few else seen
     return found
+
+
+def _within(scored: NDArray[np.float64], low: float, high: float) -> Interval:
+    middle = mean(scored)
+    # Digits that the grid of the resamples does not carry are left out; no mean is beyond the values.
+    low, high = (float(f"{end:.12g}") for end in (low, high))
+    low, high = max(low, float(scored.min())), min(high, float(scored.max()))
+    return Interval(middle, min(low, middle), max(high, middle))
 
 
 def interval(values: ArrayLike, *, seed: int = 0, resamples: int = RESAMPLES) -> Interval | None:
@@ -52,5 +70,23 @@ def _ends(count: int) -> tuple[float, float]:
     return outside, 1 - outside
 
 
-def _alone(value: float) -> Interval:
-    return Interval(value, value, value)
+def _alike(scored: NDArray[np.float64], bounds: tuple[float, float]) -> Interval:
+    value = float(scored[0])
+    return _with_unseen(scored, Interval(value, value, value), bounds)
+
+
+def _with_unseen(
+    scored: NDArray[np.float64], seen: Interval, bounds: tuple[float, float]
+) -> Interval:
+    """Where the mean could be if some questions are not like those that were seen.
+
+    As many as one would miss by chance in 2.5 % of all samples of this size: of 40 they are 9 %, of 5 half of them.
+    For right and wrong that is the exact interval of a share (Clopper and Pearson), known as the rule of three; of
+    equal differences it leaves out 0 from six pairs on, as the randomisation test does.
+    """
+    unseen = 1 - _BEYOND ** (1 / len(scored))
+    # Scores that are no shares are not known to end anywhere: they end where they were seen to.
+    least = min(bounds[0], float(scored.min()))
+    most = max(bounds[1], float(scored.max()))
+    low, high = seen.low + unseen * (least - seen.low), seen.high + unseen * (most - seen.high)
+    return Interval(seen.mean, float(f"{low:.12g}"), float(f"{high:.12g}"))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from statistics import NormalDist
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +20,9 @@ CORRELATION = 0.5
 then spread as much as the scores do; runs that are more alike show smaller differences."""
 _MOST = 1_000_000_000
 _POWER = NormalDist().inv_cdf(0.8)
+_COARSE: Mapping[int, float] = MappingProxyType({6: 1.26, 7: 1.05, 8: 1.03, 9: 1.02})
+"""How much larger a difference of few pairs must be than Student's test would need it, by their number: the
+randomisation test of six has no p between 0.03125 and 0.0625. From 20,000 samples of the normal curve each."""
 
 
 def detectable(deviation: float | None, pairs: int) -> float | None:
@@ -27,13 +32,19 @@ def detectable(deviation: float | None, pairs: int) -> float | None:
     """
     if not deviation or pairs < FEWEST:
         return None
-    return (student(LEVEL, pairs - 1) + student(_POWER, pairs - 1)) * deviation / math.sqrt(pairs)
+    away = student(LEVEL, pairs - 1) + student(_POWER, pairs - 1)
+    return away * _COARSE.get(pairs, 1.0) * deviation / math.sqrt(pairs)
 
 
 def questions_needed(difference: float, deviation: float | None) -> int | None:
-    """The fewest questions that show a difference of this size; None: no number does, or nothing is known."""
-    if not deviation or not difference:
+    """The fewest questions that show a difference of this size; None: no number does, or nothing is known.
+
+    `deviation`: None: not known; 0: all questions differ alike, and the fewest that can show anything show it.
+    """
+    if deviation is None or not difference:
         return None
+    if deviation == 0:
+        return FEWEST
     low, high = FEWEST, _MOST
     if _shows(low, difference, deviation):
         return low

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Interval(NamedTuple):
-    """A figure with its 95 % interval; of one value alone low and high are that value."""
+    """A figure with its 95 % interval."""
 
     mean: float
     low: float

@@ -16,6 +16,8 @@ from chunkwise.stats.table import Table, checked, spread
 
 _NOISE = 1e-12
 """Of the larger of the two scores: below it they differ by the order they were added up in."""
+BOUNDS = (-1.0, 1.0)
+"""Of a difference of two scores, which lie between 0 and 1."""
 
 
 class Paired(NamedTuple):
@@ -29,6 +31,11 @@ class Paired(NamedTuple):
     """Questions that both have a score for."""
     spread: float
     """Standard deviation of the differences; 0 of a single one."""
+
+    @property
+    def known_spread(self) -> float | None:
+        """None of a single pair, which says nothing about it."""
+        return self.spread if self.pairs > 1 else None
 
 
 def compare(
@@ -47,7 +54,7 @@ def compare_all(
     found: list[Paired | None] = []
     for column, difference, p in zip(
         table.T,
-        intervals(table, seed=seed, resamples=resamples),
+        intervals(table, seed=seed, resamples=resamples, bounds=BOUNDS),
         p_values(table, seed=seed, resamples=resamples),
         strict=True,
     ):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chunkwise.stats.table import Table, on_grid
 
@@ -13,8 +14,30 @@ _CELLS = 1 << 21
 """Of a block of draws, 16 MB: a product of matrices waits for all its threads, so there are to be few."""
 
 
+_FEW = 7
+"""Rows of which so few different resamples can be drawn that most of thousands are the same."""
+
+
 def resampled_means(values: Table, *, seed: int, resamples: int, together: bool = False) -> Table:
     """Resamples × columns; NaN where a resample has no scored question. There is at least one row."""
+    draws = _draws(len(values), seed, resamples)
+    return _means(values, draws, resamples, together)
+
+
+def distinct_means(
+    values: Table, *, seed: int, resamples: int
+) -> tuple[Table, NDArray[np.int64] | None]:
+    """The same, each different resample once and how often it was drawn; None: each once."""
+    if len(values) > _FEW:
+        return resampled_means(values, seed=seed, resamples=resamples), None
+    drawn = np.concatenate(list(_draws(len(values), seed, resamples)))
+    # A resample as one number, its counts the digits.
+    code = drawn.astype(np.int64) @ (len(values) + 1) ** np.arange(len(values))
+    _, first, times = np.unique(code, return_index=True, return_counts=True)
+    return _means(values, [drawn[first]], len(first)), times
+
+
+def _means(values: Table, draws: Iterable[Table], resamples: int, together: bool = False) -> Table:
     missing = np.isnan(values)
     gaps = missing.any(axis=0)
     known = on_grid(np.where(missing, 0.0, values), together=together)
@@ -22,7 +45,7 @@ def resampled_means(values: Table, *, seed: int, resamples: int, together: bool 
     columns = np.hstack([known, ~missing[:, gaps]])
     found = np.empty((resamples, columns.shape[1]))
     done = 0
-    for drawn in _draws(len(values), seed, resamples):
+    for drawn in draws:
         np.matmul(drawn, columns, out=found[done : done + len(drawn)])
         done += len(drawn)
     width = values.shape[1]

@@ -55,7 +55,7 @@ def ties(
     alone, p = [1.0] * len(means), [1.0] * len(means)
     for at, pair, adjusted in zip(others, pairs, holm([pair.p for pair in pairs]), strict=True):
         alone[at], p[at] = pair.p, adjusted
-    needed = questions_needed(pairs[0].difference.mean, pairs[0].spread) if pairs else None
+    needed = questions_needed(pairs[0].difference.mean, pairs[0].known_spread) if pairs else None
     shares = _best_share(better, seed, resamples).tolist()
     return Ties(best, means, alone, p, [each > LEVEL for each in p], shares, len(table), needed)
 

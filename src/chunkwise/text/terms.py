@@ -18,7 +18,7 @@ from chunkwise.text.language import UNKNOWN, language_of, language_of_text
 from chunkwise.text.stems import LANGUAGES, folded, stemmer
 from chunkwise.text.stop_words import stop_words
 from chunkwise.text.term_counts import TermCounts, counted, ranges
-from chunkwise.text.words import pairs_of, parts_of, words_of
+from chunkwise.text.words import Words, pairs_of, parts_of, words_of
 
 AUTO = "auto"
 """The language is told for every document."""
@@ -74,7 +74,12 @@ def text_terms(text: str, language: str) -> Terms:
 
 
 def _terms(characters: Characters, language: str) -> Terms:
-    start, end, number, distinct = words_of(characters)
+    return terms_of_words(words_of(characters), language)
+
+
+def terms_of_words(words: Words, language: str) -> Terms:
+    """For a text whose words were found already; `language` as `read_as` says."""
+    start, end, number, distinct = words
     of_word = list(map(_reader(language), distinct))
     size = np.array([len(hashes) for hashes in of_word], dtype=np.int64)
     flat = np.array([each for hashes in of_word for each in hashes], dtype=np.uint64)

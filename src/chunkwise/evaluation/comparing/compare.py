@@ -33,11 +33,16 @@ def compare(
 ) -> Comparison:
     """Compare runs on the questions they share; `sources`: the files they come from, for tables.
 
-    Each is held against the first, metric by metric, and of several against the best; Holm's correction is over all
-    these tests together.
+    Each is held against the first, metric by metric, and of several against the best. Holm's correction is over all
+    these tests together, metrics and runs: whoever looks through a table for a difference finds one by chance the
+    more easily the longer it is. Fewer `metrics` show smaller differences.
     """
     if len(runs) < 2:
         raise InvalidParameter(f"{len(runs)} run; a comparison needs two or more")
+    if sources and len(sources) != len(runs):
+        raise InvalidParameter(
+            f"{len(sources)} sources of {len(runs)} runs; name one file a run, or none"
+        )
     names = [run_name(at) for at in range(len(runs))]
     others = range(1, len(runs))
     scored = [Scored.of((runs[0], runs[at]), (names[0], names[at]), metrics, seed) for at in others]

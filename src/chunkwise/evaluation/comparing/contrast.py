@@ -24,7 +24,7 @@ from chunkwise.evaluation.comparing.pairing import (
 from chunkwise.evaluation.results import Results
 from chunkwise.stats.bootstrap import intervals
 from chunkwise.stats.detectable import detectable, questions_needed
-from chunkwise.stats.paired import Paired, compare_all, differences
+from chunkwise.stats.paired import BOUNDS, Paired, compare_all, differences
 from chunkwise.stats.table import Table, mean
 from chunkwise.stats.ties import LEVEL
 
@@ -110,7 +110,7 @@ def _tested(scored: Scored, at: int, test: Paired, adjusted: float, lower: bool)
         first, second, test.difference, test.pairs, test.p, adjusted, verdict, lower,
         unscored=len(scored.first) - test.pairs,
         detectable=detectable(test.spread, test.pairs),
-        needed=questions_needed(difference, test.spread),
+        needed=questions_needed(difference, test.known_spread),
     )  # fmt: skip
 
 
@@ -132,7 +132,7 @@ def _by_type(scored: Scored, seed: int) -> dict[str, dict[str, Difference]]:
                 int((~np.isnan(own[:, at])).sum()),
             )
             for at, (name, interval) in enumerate(
-                zip(scored.metrics, intervals(own, seed=seed), strict=True)
+                zip(scored.metrics, intervals(own, seed=seed, bounds=BOUNDS), strict=True)
             )
             if interval is not None
         }

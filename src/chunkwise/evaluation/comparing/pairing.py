@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 
 from chunkwise.errors import ChunkwiseError, InvalidParameter
+from chunkwise.evaluation.metric_names import GROUPS
 from chunkwise.evaluation.results import QuestionResult, Results
 from chunkwise.stats.table import Table
 
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """Questions with the same id and text in all runs, in the order of the first."""
+    """Questions with the same id and text in all runs, by id: in what order a file has them changes no figure."""
 
     runs: tuple[tuple[QuestionResult, ...], ...]
     """The same questions of each run."""
@@ -41,7 +43,7 @@ def pair(runs: Sequence[Results], names: Sequence[str]) -> Pairing:
     known = [_by_id(run, name) for run, name in zip(runs, names, strict=True)]
     rows = [
         [own[question.id] for own in known]
-        for question in runs[0].questions
+        for question in sorted(runs[0].questions, key=attrgetter("id"))
         if all(question.id in own for own in known)
     ]
     same = [row for row in rows if len({question.text for question in row}) == 1]
@@ -82,10 +84,11 @@ def check_common(
 
 
 def chosen_metrics(there: Sequence[str], wanted: Sequence[str]) -> list[str]:
-    """Those that are wanted, in their order; `recall` stands for every recall@…."""
+    """Those that are wanted, in their order; `recall` stands for every recall@…, a group for its members."""
     found: dict[str, None] = {}
     for name in wanted:
-        fitting = [metric for metric in there if name in (metric, metric.partition("@")[0])]
+        names = {name, *(there if name == "all" else GROUPS.get(name, ()))}
+        fitting = [m for m in there if m in names or m.partition("@")[0] in names]
         if not fitting:
             raise InvalidParameter(f"no metric {name!r} is in both; there are: {', '.join(there)}")
         found.update(dict.fromkeys(fitting))

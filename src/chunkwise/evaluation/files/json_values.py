@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 Read = Callable[[Any], Any]
 """From what JSON gives to the value of a type, or `Misfit`."""
@@ -63,8 +63,13 @@ def _reader(kind: Any) -> Read:
         parts = [part for part in get_args(kind) if part is not NoneType]
         # The only type with several parts is that of JSON itself.
         return _json if len(parts) > 1 else _optional(_reader(parts[0]))
+    if origin is Literal:
+        return _one_of(get_args(kind))
     if origin is tuple:
-        return _several(_reader(get_args(kind)[0]))
+        first, *rest = get_args(kind)
+        if rest == [...]:
+            return _several(_reader(first))
+        return _places([_reader(each) for each in (first, *rest)])
     if origin is not None and issubclass(origin, Mapping):
         return _mapping(_reader(get_args(kind)[1]))
     if is_dataclass(kind) or hasattr(kind, "_fields"):
@@ -89,6 +94,26 @@ def _several(read: Read) -> Read:
         return tuple(made)
 
     return each
+
+
+def _places(reads: list[Read]) -> Read:
+    """A type for every place."""
+
+    def each(value: Any) -> tuple[Any, ...]:
+        if type(value) is not list or len(value) != len(reads):
+            raise Misfit(f"{_shown(value)}, a list of {len(reads)} is wanted")
+        return tuple(read(item) for read, item in zip(reads, value, strict=True))
+
+    return each
+
+
+def _one_of(allowed: tuple[Any, ...]) -> Read:
+    def one(value: Any) -> Any:
+        if value not in allowed:
+            raise Misfit(f"{_shown(value)}, one of {', '.join(map(repr, allowed))} is wanted")
+        return value
+
+    return one
 
 
 def _mapping(read: Read) -> Read:

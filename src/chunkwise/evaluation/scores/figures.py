@@ -4,49 +4,63 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import product
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chunkwise.core import Query
 from chunkwise.evaluation.results import Figure
 from chunkwise.evaluation.scores.column import Column
 from chunkwise.evaluation.verdicts import verdict
 from chunkwise.stats.bootstrap import intervals
+from chunkwise.stats.interval import Interval
 
 Columns = Mapping[str, Column]
 
 
-def figures(columns: Columns, rows: Sequence[int] | None, seed: int) -> dict[str, Figure]:
-    """One figure a metric, over the questions of these rows; None: all."""
-    if not columns:
-        return {}
-    table = np.column_stack([column.values for column in columns.values()])
-    chosen = table if rows is None else table[list(rows)]
-    found: dict[str, Figure] = {}
-    for at, ((name, column), interval) in enumerate(
-        zip(columns.items(), intervals(chosen, seed=seed), strict=True)
-    ):
-        missing = np.isnan(chosen[:, at])
-        numbers = range(len(table)) if rows is None else rows
-        why = Counter(
-            column.reasons[row] for row, gone in zip(numbers, missing, strict=True) if gone
-        )
-        scored = int((~missing).sum())
-        if interval is None:
-            found[name] = Figure(None, scored=0, unscored=dict(sorted(why.items())))
-        else:
-            found[name] = Figure(
-                interval.mean, interval.low, interval.high, scored, dict(sorted(why.items())),
-                verdict(name, interval.mean),
-            )  # fmt: skip
-    return found
+def figures(columns: Columns, seed: int) -> dict[str, Figure]:
+    """One figure a metric, over all questions."""
+    count = len(next(iter(columns.values())).values) if columns else 0
+    return by_group(columns, {"": range(count)}, seed)[""]
 
 
 def by_group(
     columns: Columns, groups: Mapping[str, Sequence[int]], seed: int
 ) -> dict[str, dict[str, Figure]]:
     """The same for every group of questions, in the order of their names."""
-    return {name: figures(columns, groups[name], seed) for name in sorted(groups)}
+    found: dict[str, dict[str, Figure]] = {name: {} for name in sorted(groups)}
+    if not columns:
+        return found
+    table = np.column_stack([column.values for column in columns.values()])
+    # Groups of one size are drawn from alike: their columns stand side by side.
+    alike: dict[int, list[str]] = {}
+    for name in found:
+        alike.setdefault(len(groups[name]), []).append(name)
+    for names in alike.values():
+        rows = np.array([list(groups[name]) for name in names])
+        beside = np.hstack(list(table[rows]))
+        every = iter(zip(intervals(beside, seed=seed), beside.T, strict=True))
+        for name, (metric, column) in product(names, columns.items()):
+            interval, values = next(every)
+            found[name][metric] = _figure(metric, column, groups[name], interval, values)
+    return found
+
+
+def _figure(
+    metric: str,
+    column: Column,
+    rows: Sequence[int],
+    interval: Interval | None,
+    values: NDArray[np.float64],
+) -> Figure:
+    missing = np.isnan(values).tolist()
+    why = Counter(column.reasons[row] for row, gone in zip(rows, missing, strict=True) if gone)
+    unscored = dict(sorted(why.items()))
+    if interval is None:
+        return Figure(None, scored=0, unscored=unscored)
+    scored = len(missing) - sum(missing)
+    return Figure(*interval, scored, unscored, verdict(metric, interval.mean))
 
 
 def types_of(queries: Sequence[Query]) -> dict[str, list[int]]:

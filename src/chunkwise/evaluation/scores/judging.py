@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 
-from chunkwise.core import Advance, Query, Score
+from chunkwise.core import Advance, Hit, Query, Score
+from chunkwise.errors import ChunkwiseError
 from chunkwise.evaluation.measuring import Measuring
 from chunkwise.evaluation.results import Agreement
 from chunkwise.evaluation.subjects.asking import Hits
@@ -14,7 +15,7 @@ from chunkwise.judges.labels import LabelJudge
 from chunkwise.judges.similarity import SimilarityJudge
 from chunkwise.judges.spans import SpanJudge
 from chunkwise.metrics.retrieval_precision import agreements
-from chunkwise.models import DEFAULT
+from chunkwise.models import DEFAULT, get_embedder
 
 Verdicts = dict[str, list[list[Score]]]
 """By judge: a score a hit, by question."""
@@ -58,4 +59,21 @@ def _judge(name: str, measuring: Measuring) -> Judge:
         return LabelJudge()
     if name == "spans":
         return SpanJudge(measuring.relevance_threshold)
-    return SimilarityJudge(measuring.judge_model or DEFAULT, measuring.similarity_threshold)
+    try:
+        embedder = get_embedder(measuring.judge_model or DEFAULT)
+    except ChunkwiseError as error:
+        # Figures that need no model are there all the same.
+        return _Absent(str(error))
+    return SimilarityJudge(embedder, measuring.similarity_threshold)
+
+
+class _Absent:
+    """The judge by similarity where its model cannot be had: it says why about every hit."""
+
+    name = "similarity"
+
+    def __init__(self, reason: str) -> None:
+        self._reason = reason
+
+    def judge(self, queries: Sequence[Query], hits: Sequence[Sequence[Hit]]) -> list[list[Score]]:
+        return [[Score(None, self._reason) for _ in own] for own in hits]

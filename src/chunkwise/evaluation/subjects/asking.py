@@ -32,7 +32,7 @@ class Asking:
         """What the user gets: `k` hits, or those that fill the budget."""
         if self._shown is None:
             if self.budget is not None:
-                self._shown = self._ask(self.k, self.budget)
+                self._shown = self._ask(None, self.budget)
             else:
                 assert self.k is not None
                 self._shown = self.top(self.k)
@@ -57,21 +57,28 @@ class Asking:
         """Enough hits to fill so many tokens, or all there are."""
         if self.budget is not None:
             return self.shown
-        depth = max([*self._known, self.k or 1])
+        deeper = self.subject.deeper
+        # Where the first hits depend on how many are wanted, it is not for other metrics to say how many.
+        depth = max([*self._known, self.k or 1]) if deeper else self.k or 1
+        before = [0] * len(self.queries)
         while True:
             found = self.top(depth)
-            # A question with fewer hits than asked for has no more.
-            short = any(
-                len(own) >= depth and sum(hit.token_count for hit in own) < tokens for own in found
-            )
+            sizes = [sum(hit.token_count for hit in own) for own in found]
+            # A question with fewer hits than asked for has no more, unless neighbours were made one: then it has
+            # no more when asking for more brings no more text.
+            has_more = [
+                len(own) >= depth or (not deeper and size > last)
+                for own, size, last in zip(found, sizes, before, strict=True)
+            ]
+            short = any(more and size < tokens for more, size in zip(has_more, sizes, strict=True))
             if not short or depth >= _DEEPEST:
                 return found
-            depth *= 4
+            before, depth = sizes, depth * 4
 
     @property
     def deepest(self) -> Hits:
-        """As many hits as were looked at for any metric."""
-        if self.budget is not None or not self._known:
+        """As many hits as were looked at for any metric; of another search no rank would be one of this."""
+        if self.budget is not None or not self._known or not self.subject.deeper:
             return self.shown
         return self._known[max(self._known)]
 

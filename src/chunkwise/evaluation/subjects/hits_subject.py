@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from chunkwise.core import Advance, Document, Hit, Query
 from chunkwise.evaluation.results import Json
 from chunkwise.evaluation.subjects.subject import Subject
+from chunkwise.metrics.spans.token_cut import TokenCut
 
 
 def hits_subject(
@@ -23,6 +27,23 @@ def hits_subject(
         budget: int | None,
         advance: Advance | None = None,
     ) -> list[list[Hit]]:
-        return [list(hits.get(query.id, ()))[:k] for query in queries]
+        own = [list(hits.get(query.id, ()))[:k] for query in queries]
+        return own if budget is None else [list(_fitting(each, budget)) for each in own]
 
     return Subject(documents, ask, configuration=configuration)
+
+
+def _fitting(hits: Sequence[Hit], budget: int) -> Iterator[Hit]:
+    """Hits in their order while they fit; the one that crosses the budget is cut there."""
+    left = budget
+    for hit in hits:
+        if left <= 0:
+            return
+        if hit.token_count <= left:
+            yield hit
+        else:
+            place = [np.array([value]) for value in (0, hit.start, hit.end, left)]
+            end = int(TokenCut([hit.document]).ends(*place)[0])
+            if end > hit.start:
+                yield replace(hit, end=end, token_count=left)
+        left -= hit.token_count

@@ -66,9 +66,18 @@ def named_index(source: Material | Index) -> Index | None:
 
 
 def known_index(
-    found: Index, made_with: IndexSettings, searching: Searching, budget: int | None
+    found: Index,
+    made_with: IndexSettings,
+    searching: Searching,
+    budget: int | None,
+    chunks: str | None = None,
 ) -> Subject:
-    """An index that is there: it has its settings already."""
+    """An index that is there: it has its settings and its chunks already."""
+    if chunks is not None:
+        raise InvalidParameter(
+            f"a file of chunks ({chunks}) is given, and the index has its own; leave it out, or name the documents "
+            "instead of the index"
+        )
     for field in fields(made_with):
         if (value := getattr(made_with, field.name)) is not None:
             raise InvalidParameter(
@@ -92,6 +101,7 @@ def new_index(
 ) -> Subject:
     """An index in memory, made of documents; `chunks` is a file of the chunks another tool made of them."""
     assert not isinstance(source, Index)
+    source = in_order(source)
     strategy, position = made_with.strategy, None
     if chunks is not None:
         if strategy is not None:
@@ -120,6 +130,7 @@ def documents_of(source: Material | Index, reading: Reading, left_out: LeftOut) 
     assert not isinstance(source, Index)
     paths: list[str | os.PathLike[str]] = []
     found: list[Document] = []
+    source = in_order(source)
     for each in [source] if isinstance(source, str | os.PathLike) else source:
         if isinstance(each, Document):
             found.append(each)
@@ -132,6 +143,17 @@ def documents_of(source: Material | Index, reading: Reading, left_out: LeftOut) 
     if not found:
         raise ChunkwiseError(NOTHING)
     return found
+
+
+def in_order(source: Material) -> Material:
+    """By name, so that it does not matter how files are listed: of equal scores the earlier document comes first."""
+    if isinstance(source, str | os.PathLike):
+        return source
+    return sorted(source, key=_name_of)  # type: ignore[return-value]
+
+
+def _name_of(given: str | os.PathLike[str] | Document) -> str:
+    return given.id if isinstance(given, Document) else os.fspath(given)
 
 
 def chunking_of_file(given: GivenChunks, documents: Sequence[Document]) -> Chunking:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 from chunkwise.core import Hit, Query, Score
-from chunkwise.metrics.claims.claim_support import THRESHOLD, Readable, sentences, supports
+from chunkwise.metrics.claims.claim_support import THRESHOLD, sentences, supports
 from chunkwise.metrics.claims.fact_search import PlainHits, share_named
+from chunkwise.metrics.claims.readable_hits import ReadableHits
 
 NO_ANSWER = "no reference answer"
 NOTHING_TO_SEEK = "the reference answer has no words to look for"
@@ -22,19 +24,11 @@ def coverage(
     not count), or when it has all the sentence's numbers and at least `threshold` of its content terms: stems, without
     small words. A sentence of one or two terms, or of numbers alone ("12/31/14"), must stand there.
     """
-    plain = PlainHits()
-    readable: dict[tuple[str, int, int], Readable] = {}
-
-    def read(hit: Hit) -> Readable:
-        place = hit.doc_id, hit.start, hit.end
-        if place not in readable:
-            readable[place] = Readable(hit.text)
-        return readable[place]
-
+    plain, read = PlainHits(), ReadableHits(chain.from_iterable(hits))
     found = []
     for query, own in zip(queries, hits, strict=True):
         if query.facts:
-            found.append(Score(share_named(query.facts, list(map(plain, own)))))
+            found.append(Score(share_named(query.facts, plain(own))))
         elif not query.answer or not query.answer.strip():
             found.append(Score(None, NO_ANSWER))
         elif not (said := sentences(query.answer)):

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from chunkwise.metrics.cuts.cut_places import Places
-from chunkwise.metrics.cuts.dangling import LONGEST, opens_dangling
+from chunkwise.metrics.cuts.cut_places import Flags, Places, Positions
+from chunkwise.metrics.cuts.dangling import LONGEST, dangling_in
 from chunkwise.text.analysis import Analyzed
+from chunkwise.text.language import language_of
 
 KINDS: Mapping[str, str] = MappingProxyType(
     {
@@ -51,68 +51,73 @@ class Issue(NamedTuple):
     """The chunk's edge: its start or its end."""
     before: str
     after: str
+    again: bool = False
+    """Told of another chunk already, which is cut at the same place: counts of places leave it out."""
 
 
 def find_issues(document: Analyzed, spans: Sequence[Spanned]) -> list[Issue]:
-    """All issues of a chunking, by chunk and offset; overlaps and gaps between chunks are fine."""
+    """All issues of a chunking, by chunk and offset; overlaps and gaps between chunks are fine.
+
+    Every chunk whose own edge cuts something has the issue. Where one chunk ends and the next begins is one place: the
+    issues of the second say `again`.
+    """
     if not spans or not document.text:
         return []
-    starts = np.fromiter((span.start for span in spans), np.int64, len(spans))
-    ends = np.fromiter((span.end for span in spans), np.int64, len(spans))
-    found: list[tuple[int, NDArray[np.int64], NDArray[np.int64]]] = []
-    number = {kind: index for index, kind in enumerate(KINDS)}
-
-    def report(kind: str, chunks: NDArray[np.int64], offsets: NDArray[np.int64]) -> None:
-        found.append((number[kind], chunks, offsets[chunks]))
-
-    closing, opening = Places(document, ends), Places(document, starts)
-    report("mid_sentence_end", np.flatnonzero(closing.in_sentence), ends)
-    report("mid_sentence_start", np.flatnonzero(opening.in_sentence), starts)
-    report("orphan_heading", np.flatnonzero(closing.after_heading), ends)
-    report("dangling_start", _dangling(document, opening), starts)
-
-    # Where one chunk ends and the next begins is one cut: it is the first one's, and counted once.
-    edges = np.concatenate((ends, starts))
-    _, first = np.unique(np.concatenate((closing.left, opening.left)), return_index=True)
-    cuts = Places(document, edges[first])
-    blocks = document.blocks
-    for kind, wrong in (
-        ("mid_word", cuts.in_word),
-        ("split_list", cuts.inside(blocks.lists)),
-        ("split_table", cuts.inside(blocks.tables)),
-        ("split_code", cuts.inside(blocks.code)),
-        ("broken_grapheme", cuts.in_grapheme),
-    ):
-        edge = first[wrong]
-        found.append((number[kind], edge % len(spans), edges[edge]))
-    return _issues(document.text, found)
-
-
-def _dangling(document: Analyzed, opening: Places) -> NDArray[np.int64]:
-    """Chunks that open with a reference, at a sentence of running text that opens no section."""
-    blocks = document.blocks
-    outside = ~opening.edge & ~opening.in_sentence & ~opening.opens_section
-    for spans in (blocks.tables, blocks.code):
-        outside &= ~opening.within(spans)
-    if document.document.format == "code":
-        outside[:] = False
-    text, at = document.text, opening.right
-    candidates = np.flatnonzero(outside)
-    wrong = [opens_dangling(text[p : p + LONGEST]) for p in at[candidates].tolist()]
-    return candidates[np.array(wrong, dtype=np.bool_)]
-
-
-def _issues(
-    text: str, found: list[tuple[int, NDArray[np.int64], NDArray[np.int64]]]
-) -> list[Issue]:
-    kind = np.concatenate([np.full(len(chunks), number) for number, chunks, _ in found])
-    chunk = np.concatenate([chunks for _, chunks, _ in found])
-    offset = np.concatenate([offsets for _, _, offsets in found])
-    order = np.lexsort((kind, offset, chunk))
-    names = list(KINDS)
-    return [
-        Issue(names[k], c, p, text[max(0, p - AROUND) : p], text[p : p + AROUND])
-        for k, c, p in zip(
-            kind[order].tolist(), chunk[order].tolist(), offset[order].tolist(), strict=True
-        )
+    count = len(spans)
+    edges = np.empty(2 * count, np.int64)
+    edges[:count] = [span.end for span in spans]
+    edges[count:] = [span.start for span in spans]
+    cuts, blocks = Places(document, edges), document.blocks
+    closing = np.arange(2 * count) < count
+    found = {
+        "mid_word": cuts.in_word,
+        "mid_sentence_end": cuts.in_sentence & closing,
+        "mid_sentence_start": cuts.in_sentence & ~closing,
+        "split_list": cuts.inside(blocks.lists),
+        "split_table": cuts.inside(blocks.tables),
+        "split_code": cuts.inside(blocks.code),
+        "orphan_heading": cuts.after_heading & closing,
+        "dangling_start": _dangling(document, cuts, ~closing),
+        "broken_grapheme": cuts.in_grapheme,
+    }
+    wrong = [
+        (kind, *each)
+        for kind, flags in found.items()
+        for each in _told(np.flatnonzero(flags), edges, cuts.left)
     ]
+    number = {kind: index for index, kind in enumerate(KINDS)}
+    wrong.sort(key=lambda each: (each[1], each[2], number[each[0]]))
+    text = document.text
+    return [
+        Issue(kind, chunk, at, text[max(0, at - AROUND) : at], text[at : at + AROUND], again)
+        for kind, chunk, at, again in wrong
+    ]
+
+
+def _told(wrong: Positions, edges: Positions, place: Positions) -> Iterator[tuple[int, int, bool]]:
+    """Chunk, offset and whether the place was told before; a chunk has each place once."""
+    count = len(edges) // 2
+    chunk, own = wrong % count, place[wrong]
+    # Both edges of a chunk without any text lie at one place.
+    _, once = np.unique(np.stack([chunk, own]), axis=1, return_index=True)
+    _, first = np.unique(own, return_index=True)
+    again = np.ones(len(wrong), dtype=np.bool_)
+    again[first] = False
+    yield from zip(
+        chunk[once].tolist(), edges[wrong][once].tolist(), again[once].tolist(), strict=True
+    )
+
+
+def _dangling(document: Analyzed, cuts: Places, opening: Flags) -> Flags:
+    """Openings with a reference, at a sentence of running text that opens no section."""
+    found = np.zeros(len(opening), dtype=np.bool_)
+    dangles = dangling_in(language_of(document.document))
+    if dangles is None:
+        return found
+    blocks = document.blocks
+    outside = opening & ~cuts.edge & ~cuts.in_sentence & ~cuts.opens_section
+    for spans in (blocks.tables, blocks.code):
+        outside &= ~cuts.within(spans)
+    text, candidates = document.text, np.flatnonzero(outside)
+    found[candidates] = [dangles(text[p : p + LONGEST]) for p in cuts.right[candidates].tolist()]
+    return found

@@ -31,22 +31,11 @@ class Coherence(NamedTuple):
         return self.cohesion - self.coherence
 
 
-def coherence(
-    chunks: Vectors, document: Numbers, sentences: Vectors, sentence: Numbers, chunk: Numbers
-) -> Coherence:
-    """All three figures of a chunking.
-
-    `document` is that of each chunk; chunks stand in order. Sentence `sentence[i]` lies in chunk `chunk[i]`: with
-    overlap it lies in several.
-    """
-    return Coherence(
-        mean_of(neighbour_cosines(chunks, document)),
-        mean_of(chunk_cohesions(chunks, sentences, sentence, chunk)),
-    )
-
-
 def neighbour_cosines(chunks: Vectors, document: Numbers) -> Cosines:
-    """Of each two chunks that follow each other in one document: a document of one chunk has none."""
+    """Of each two chunks that follow each other in one document: a document of one chunk has none.
+
+    `document` is that of each chunk; chunks stand in order.
+    """
     first = np.flatnonzero(document[1:] == document[:-1])
     return _cosines(chunks, first, chunks, first + 1)
 
@@ -54,7 +43,10 @@ def neighbour_cosines(chunks: Vectors, document: Numbers) -> Cosines:
 def chunk_cohesions(
     chunks: Vectors, sentences: Vectors, sentence: Numbers, chunk: Numbers
 ) -> Cosines:
-    """One a chunk; NaN with fewer than two sentences, since a chunk of one is that sentence and always has 1."""
+    """One a chunk; NaN with fewer than two sentences, since a chunk of one is that sentence and always has 1.
+
+    Sentence `sentence[i]` lies in chunk `chunk[i]`: with overlap it lies in several.
+    """
     cosine = _cosines(sentences, sentence, chunks, chunk)
     known = ~np.isnan(cosine)
     count = np.bincount(chunk[known], minlength=len(chunks))

@@ -1,50 +1,73 @@
-"""Openings that point back at text a chunk no longer has."""
+"""Openings that point back at text a chunk no longer has, by language."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import cache
+from types import MappingProxyType
+
 import regex
 
-# Words that refer back wherever they open a sentence; articles that only sometimes do are left out.
-_ENGLISH = """
-    this these those they them it its he she his her their such
+from chunkwise.text.language import UNKNOWN
+
+# Words that refer back wherever they open a sentence. Those that only sometimes do are left out, as are subjects that
+# stand for nothing: "It is forbidden", "Es ist verboten".
+_ENGLISH = r"""
+    this these those they them its he she his her their such
+    it(?!\s+(?:is|was|(?:has|had)\s+been|(?:will|would|may|might|can|could|should|must)\s+(?:not\s+)?be)\b)(?!\s+(?:seems|appears|follows|takes|remains)\b)
     however therefore thus hence moreover furthermore nevertheless nonetheless consequently
     accordingly otherwise meanwhile instead similarly likewise conversely additionally also
     afterwards thereafter then but so yet
-    as\\s+(?:mentioned|noted|stated|described|discussed|shown|explained|seen)(?:\\s+(?:above|before|earlier|previously))?
-    (?:mentioned|described|shown|listed)\\s+above
-    (?:the\\s+)?(?:former|latter|above|aforementioned|preceding)
-    for\\s+this\\s+reason in\\s+(?:addition|contrast|other\\s+words|that\\s+case|this\\s+case)
-    on\\s+the\\s+other\\s+hand as\\s+a\\s+result
-    because\\s+of\\s+(?:this|that) after\\s+(?:this|that)
-    that\\s+(?:is|was|means|said|makes|made|would|will|has|had)
+    as\s+(?:mentioned|noted|stated|described|discussed|shown|explained|seen)(?:\s+(?:above|before|earlier|previously))?
+    (?:mentioned|described|shown|listed)\s+above
+    (?:the\s+)?(?:former|latter|above|aforementioned|preceding)
+    for\s+this\s+reason in\s+(?:addition|contrast|other\s+words|that\s+case|this\s+case)
+    on\s+the\s+other\s+hand as\s+a\s+result
+    because\s+of\s+(?:this|that) after\s+(?:this|that)
+    that\s+(?:is|was|means|said|makes|made|would|will|has|had)
 """
-_GERMAN = """
-    dies diese dieser dieses diesem diesen jene jener jenes jenem jenen er sie es ihm ihn ihr ihre
+# "Sie" and "Ihre" at the start of a sentence address the reader as often as not; "damit" refers back before a verb
+# ("Damit ist …") and opens a clause before anything else ("Damit Sie …").
+_GERMAN = r"""
+    dies diese dieser dieses diesem diesen jene jener jenes jenem jenen er ihm ihn
+    es(?!\s+(?:ist|sind|war|waren|wird|werden|wurde|wurden|gibt|gab|gilt|kann|können|muss|müssen|soll|sollte|darf|dürfen|sei|empfiehlt|handelt|besteht|bestehen|bleibt|geht|lohnt|genügt|reicht)\b)
     daher deshalb deswegen darum somit folglich demnach jedoch allerdings dennoch trotzdem
-    außerdem zudem ferner dabei dadurch dafür dagegen daran darauf daraus darin darüber damit danach
+    außerdem zudem ferner dabei dadurch dafür dagegen daran darauf daraus darin darüber danach
+    damit(?=\s+(?:ist|sind|war|waren|wird|werden|wurde|wurden|kann|können|lässt|lassen|hat|haben|soll|sollen|muss|müssen|geht|gilt|beginnt|endet|entfällt|steht|stehen|verbunden)\b)
     davon dazu hierbei hierdurch hierfür hierzu hingegen ebenso ansonsten andernfalls
     aber denn
-    wie\\s+(?:(?:bereits|schon)\\s+)?(?:oben\\s+)?(?:erwähnt|beschrieben|gezeigt|gesagt|dargestellt)
-    (?:der|die|das)\\s+(?:obige|genannte|erstere|letztere)n?
-    das\\s+(?:ist|war|hat|heißt|bedeutet|gilt|führt|macht|zeigt|wird|kann)
-    aus\\s+diesem\\s+grund(?:e)? im\\s+gegensatz\\s+dazu
+    wie\s+(?:(?:bereits|schon)\s+)?(?:oben\s+)?(?:erwähnt|beschrieben|gezeigt|gesagt|dargestellt)
+    (?:der|die|das)\s+(?:obige|genannte|erstere|letztere)n?
+    das\s+(?:ist|war|hat|heißt|bedeutet|gilt|führt|macht|zeigt|wird|kann)
+    aus\s+diesem\s+grund(?:e)? im\s+gegensatz\s+dazu
 """
-_ROMANCE = """
+_FRENCH = r"""
     cela ceci celui-ci celle-ci ceux-ci ces cette ils elles cependant toutefois néanmoins
-    ainsi donc comme\\s+(?:indiqué|mentionné)\\s+ci-dessus
-    esto esta este estos estas eso esos esas ellos ellas además sin\\s+embargo por\\s+lo\\s+tanto
+    ainsi donc comme\s+(?:indiqué|mentionné)\s+ci-dessus
 """
-
-_WORDS = "|".join((_ENGLISH + _GERMAN + _ROMANCE).split())
-# Quotes, brackets and Markdown emphasis may stand before the word.
-_DANGLING = regex.compile(
-    rf"[\p{{Ps}}\p{{Pi}}\"'„>*_\s]*+(?:{_WORDS})(?![\w\p{{M}}])(?!['’]\w)", regex.IGNORECASE
+_SPANISH = r"""
+    esto esta este estos estas eso esos esas ellos ellas además sin\s+embargo por\s+lo\s+tanto
+"""
+_WORDS: Mapping[str, str] = MappingProxyType(
+    {"en": _ENGLISH, "de": _GERMAN, "fr": _FRENCH, "es": _SPANISH}
 )
 
 LONGEST = 80
 """Characters of a chunk that have to be looked at."""
 
 
-def opens_dangling(opening: str) -> bool:
-    """Whether these first characters of a chunk refer to what came before them."""
-    return _DANGLING.match(opening) is not None
+@cache
+def dangling_in(language: str) -> Callable[[str], bool] | None:
+    """Says of the first characters of a chunk whether they refer to what came before; None: no words are known.
+
+    A text too short to tell its language is looked at as an English one.
+    """
+    words = _WORDS.get("en" if language == UNKNOWN else language)
+    if words is None:
+        return None
+    # Quotes, brackets and Markdown emphasis may stand before the word.
+    found = regex.compile(
+        rf"[\p{{Ps}}\p{{Pi}}\"'„>*_\s]*+(?:{'|'.join(words.split())})(?![\w\p{{M}}])(?!['’]\w)",
+        regex.IGNORECASE,
+    )
+    return lambda opening: found.match(opening) is not None

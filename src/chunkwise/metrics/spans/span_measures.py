@@ -43,7 +43,9 @@ def coverage(gold: Gold, found: Found) -> Coverage:
     alternative = best_shares(gold, share)
     return Coverage(
         per_question(gold, gold.question, length),
-        np.bincount(gold.question, np.maximum(covered, length * alternative), gold.questions),
+        np.bincount(
+            gold.question, np.maximum(covered, length * alternative), gold.questions
+        ).astype(np.float64),
         per_question(gold, answered[retrieved.opener], retrieved.spans.length),
         per_question(gold, answered, hits.length),
         per_question(gold, asked[either.opener], retrieved.shared(either.spans)),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-
 from chunkwise.evaluation.four_questions import FOUR
-from chunkwise.evaluation.results import Agreement, Json, Results
+from chunkwise.evaluation.results import Agreement, Results
 from chunkwise.evaluation.verdicts import family
 from chunkwise.profile.wording import counted, percent, short_number
 from chunkwise.report.evaluation.charts import small_bar
 from chunkwise.report.page_text import attribute, breakable, words
+from chunkwise.report.page_values import values_table
 
 _COSTS = {
     "chunks": ("chunks", "{:,.0f}"),
@@ -93,7 +92,7 @@ def made_with(results: Results) -> str:
         ("Data", results.data),
         ("Versions", results.versions),
     )
-    tables = "".join(f"<h3>{title}</h3>{_table(values)}" for title, values in parts if values)
+    tables = "".join(f"<h3>{title}</h3>{values_table(values)}" for title, values in parts if values)
     return f'<details class="card made"><summary>Configuration, data, versions</summary>{tables}</details>'
 
 
@@ -109,22 +108,3 @@ def _pair(pair: Agreement) -> str:
         f'<div class="pair"><span>{words(pair.first, 40)} and {words(pair.second, 40)}</span><b>{same}</b>{bar}'
         f"<small>{kappa} · {counted(pair.hits, 'hit')}</small></div>"
     )
-
-
-def _table(values: Mapping[str, Json] | Mapping[str, str]) -> str:
-    rows = "".join(
-        f'<tr><th scope="row">{attribute(name)}</th><td>{words(shown)}</td></tr>'
-        for name, shown in _flat("", dict(values))
-    )
-    return f'<table class="plain values"><tbody>{rows}</tbody></table>'
-
-
-def _flat(name: str, value: Json) -> Iterator[tuple[str, str]]:
-    """Nested values by their path."""
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _flat(f"{name} › {key}" if name else str(key), inner)
-    elif isinstance(value, list):
-        yield name, ", ".join(shown for each in value for _, shown in _flat("", each)) or "none"
-    else:
-        yield name, "none" if value is None or value == "" else str(value)

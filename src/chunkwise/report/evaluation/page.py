@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Mapping
-from importlib.resources import files
 from pathlib import Path
 
 from chunkwise.atomic import replacing, says_what_it_writes
@@ -19,7 +16,8 @@ from chunkwise.report.evaluation.figures import all_figures, by_document, by_typ
 from chunkwise.report.evaluation.questions import questions_table
 from chunkwise.report.evaluation.rows import between
 from chunkwise.report.evaluation.worst import how_many, worst_questions
-from chunkwise.report.page_text import attribute, breakable, section, words
+from chunkwise.report.page_frame import PagePart, asset, framed
+from chunkwise.report.page_text import breakable, words
 
 
 def write_evaluation_page(
@@ -33,29 +31,17 @@ def write_evaluation_page(
 
 def evaluation_page(results: Results, documents: Mapping[str, Document] | None = None) -> str:
     """The page as a string; nothing is fetched, and it can be read without its script."""
-    style, script = _asset("evaluation.css"), _asset("evaluation.js")
-    # Only these two texts may run or style anything: whatever a question or a document holds stays text.
-    policy = (
-        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    title = attribute(results.label, 120) or "An evaluation"
-    parts = _parts(results, documents or {})
-    links = "".join(f'<a href="#{name}">{short}</a>' for name, short, body in parts if body)
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        '<meta name="generator" content="chunkwise">'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-        f"<title>{title} – evaluation</title><style>{style}</style></head>"
-        f'<body><main>{_head(results)}<nav aria-label="Parts of this page">{links}</nav>'
-        f"{''.join(body for _, _, body in parts)}<footer>Made by chunkwise evaluate.</footer></main>"
-        f"<script>{script}</script></body></html>\n"
+    return framed(
+        "evaluation",
+        results.label or "An evaluation",
+        _head(results),
+        _parts(results, documents or {}),
+        style=asset("page.css") + asset("evaluation.css"),
+        script=asset("tables.js"),
     )
 
 
-def _parts(results: Results, documents: Mapping[str, Document]) -> list[tuple[str, str, str]]:
-    """The id of each, its name among the links, and its HTML."""
+def _parts(results: Results, documents: Mapping[str, Document]) -> list[PagePart]:
     objective = breakable(results.objective)
     cuts = results.cuts
     found = (
@@ -76,9 +62,7 @@ def _parts(results: Results, documents: Mapping[str, Document]) -> list[tuple[st
         ("cost", "Cost", "What it costs", cost(results), ""),
         ("made", "Made with", "Made with", made_with(results), ""),
     )  # fmt: skip
-    return [
-        (name, short, section(name, title, body, lead)) for name, short, title, body, lead in found
-    ]
+    return [PagePart(*each) for each in found]
 
 
 def _head(results: Results) -> str:
@@ -122,12 +106,3 @@ def _count(given: Json) -> int:
     if isinstance(given, dict):
         given = given.get("count")
     return int(given) if isinstance(given, int | float) else 0
-
-
-def _asset(name: str) -> str:
-    return (files("chunkwise.report") / "assets" / name).read_text(encoding="utf-8")
-
-
-def _hash(text: str) -> str:
-    digest = hashlib.sha256(text.encode("utf-8")).digest()
-    return f"sha256-{base64.b64encode(digest).decode('ascii')}"

@@ -32,12 +32,12 @@ def questions_table(results: Results) -> str:
         _row(question, results.objective, types, judges) for question in results.questions
     )
     heads = "".join(
-        f'<th role="columnheader" scope="col" data-sort="{key}">{name}</th>'
-        for key, name in (
-            ("id", "id"),
-            ("text", "question"),
-            ("score", breakable(results.objective) or "score"),
-            ("hits", "relevant hits"),
+        f'<th role="columnheader" scope="col" data-sort="{key}"{first}>{name}</th>'
+        for key, name, first in (
+            ("id", "id", ""),
+            ("text", "question", ""),
+            ("score", breakable(results.objective) or "score", ""),
+            ("hits", "relevant hits", ' data-first="down"'),
         )
     )
     legend = (
@@ -59,13 +59,14 @@ def _tools(types: Mapping[str, int]) -> str:
         for type, number in types.items()
     )
     chooser = (
-        f'<label>Type <select id="type"><option value="">all</option>{options}</select></label>'
+        f'<label>Type <select id="type" data-filter="types"><option value="">all</option>{options}</select></label>'
         if types
         else ""
     )
     return (
-        '<form class="tools" id="tools" hidden><label class="wide">Search <input type="search" id="wanted"'
-        f' autocomplete="off" placeholder="words of a question, its id or document"></label>{chooser}'
+        '<form class="tools" data-for="questions-table" data-noun="question" hidden>'
+        '<label class="wide">Search <input type="search" id="wanted" autocomplete="off"'
+        f' placeholder="words of a question, its id or document"></label>{chooser}'
         '<output id="shown" aria-live="polite"></output></form>'
     )
 
@@ -83,8 +84,8 @@ def _row(
     )
     return (
         f'<tr role="row" data-types="{own}" data-score="{"" if score is None else f"{score:.6f}"}"'
-        f' data-hits="{relevant}"><th role="rowheader" scope="row">{words(question.id, 60)}</th>'
-        f'<td role="cell" class="asked"><details><summary>{words(question.text, 400)}</summary>'
+        f' data-hits="{relevant}"><th role="rowheader" scope="row" data-found>{words(question.id, 60)}</th>'
+        f'<td role="cell" class="asked"><details><summary data-found data-sorted>{words(question.text, 400)}</summary>'
         f'{_more(question)}</details></td><td role="cell" class="score">{shown}</td>'
         f'<td role="cell" class="relevant">{_dots(question, judges)}</td></tr>'
     )
@@ -99,7 +100,7 @@ def _more(question: QuestionResult) -> str:
     why = f'<p class="where">Unscored: {attribute(reasons, 400)}.</p>' if reasons else ""
     about = ", ".join(words(name, 120) for name in question.documents[:5])
     told = [words(", ".join(question.types), 200)] if question.types else []
-    told += [f'<span class="about">{about}</span>'] if about else []
+    told += [f'<span class="about" data-found>{about}</span>'] if about else []
     told.append(f"{counted(question.context_tokens, 'token')} of context")
     return f'<p>{scores}</p>{why}<p class="where">{" · ".join(told)}</p>'
 

@@ -68,12 +68,13 @@ def _card(question: QuestionResult, objective: str, documents: Mapping[str, Docu
         f'<article class="card worst"><header><div class="mark"><b>{shown}</b>{small_bar(score or 0.0)}'
         f"<span>{breakable(objective)}</span></div><div><h3>{words(question.text, 600)}</h3>"
         f'<p class="where">{words(question.id, 60)} {types}</p></div></header>'
-        f'<div class="sides"><div><h4>Missed</h4>{_missed(question.missed)}</div>'
+        f'<div class="sides"><div><h4>Missed</h4>{missed_pieces(question.missed)}</div>'
         f"<div><h4>Retrieved instead</h4>{_hits(question.hits, asked, documents)}</div></div></article>"
     )
 
 
-def _missed(missed: Sequence[Missed]) -> str:
+def missed_pieces(missed: Sequence[Missed]) -> str:
+    """What no hit covers, with the rank at which it stands."""
     if not missed:
         return '<p class="none">Nothing is known to be missing.</p>'
     more = len(missed) - _MOST_MISSED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sized
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,33 +17,49 @@ from chunkwise.retrieval.small import small
 
 def encode(part: Part, language: str) -> Portion:
     """One document; `language` is what its terms were found by."""
-    sizes: dict[str, NDArray[np.int64]] = {}
-    columns: dict[str, Array] = {
+    sizes, columns = encode_chunks(part, language)
+    columns |= {
         "document.fingerprint": np.frombuffer(bytes.fromhex(part.fingerprint), np.uint8)[None],
-        "document.language": np.array([language.encode()], "S8"),
         "page.start": np.array(part.document.pages, np.int64),
-        "chunk.parent": part.parents,
     }
     texts = {
         "id": [part.document.id],
         "record": [record_of(part.document)],
         "text": [part.document.text],
-        "title": [json.dumps(path) for path in part.paths],
-        "context": part.contexts,
     }
     for name, values in texts.items():
         sizes[name], columns[f"{name}.bytes"] = encoded(values)
-    for name, rows in (("chunk", part.chunks), ("atom", part.atoms)):
-        sizes[f"{name}_term"] = np.diff(rows.terms.first)
-        columns |= _columns(name, rows)
-    if part.chunk_vectors is not None:
-        columns["chunk.vector"] = part.chunk_vectors
+    sizes["atom_term"] = np.diff(part.atoms.terms.first)
+    columns |= _columns("atom", part.atoms)
     if part.atom_sums is not None:
         columns["atom.vector"], columns["atom.scale"] = small(part.atom_sums)
-    counts = {"page": len(part.document.pages), "path": len(part.paths)}
-    counts |= {"chunk": len(part.chunks), "atom": len(part.atoms)}
-    sizes |= {name: np.array([count], np.int64) for name, count in counts.items()}
+    sizes["page"] = _count(part.document.pages)
+    sizes["atom"] = _count(part.atoms)
     return Portion(sizes, {name: _typed(name, each) for name, each in columns.items()})
+
+
+def encode_chunks(part: Part, language: str) -> Portion:
+    """Of one document what depends on how it is cut (`layout.OF_CHUNKING`), and its language."""
+    columns: dict[str, Array] = {
+        "document.language": np.array([language.encode()], "S8"),
+        "chunk.parent": part.parents,
+        **_columns("chunk", part.chunks),
+    }
+    if part.chunk_vectors is not None:
+        columns["chunk.vector"] = part.chunk_vectors
+    sizes = {
+        "path": _count(part.paths),
+        "chunk": _count(part.chunks),
+        "chunk_term": np.diff(part.chunks.terms.first),
+    }
+    texts = {"title": [json.dumps(path) for path in part.paths], "context": part.contexts}
+    for name, values in texts.items():
+        sizes[name], columns[f"{name}.bytes"] = encoded(values)
+    return Portion(sizes, {name: _typed(name, each) for name, each in columns.items()})
+
+
+def _count(rows: Sized) -> NDArray[np.int64]:
+    return np.array([len(rows)], np.int64)
 
 
 def _columns(name: str, rows: Rows) -> dict[str, Array]:

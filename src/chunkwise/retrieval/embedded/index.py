@@ -57,8 +57,11 @@ class EmbeddedIndex:
         return len(self._array("chunk.start"))
 
     def words(self, queries: Sequence[str], depth: int, only: Filter) -> list[Ranking]:
-        terms = [query_terms(query, self.languages) for query in queries]
+        terms = [self._query_terms(query) for query in queries]
         return self._bm25.top(terms, depth, self.allowed("chunk", only))
+
+    def _query_terms(self, query: str) -> NDArray[np.uint64]:
+        return query_terms(query, self.languages)
 
     @cached_property
     def _bm25(self) -> Bm25:

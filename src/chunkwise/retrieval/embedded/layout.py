@@ -71,6 +71,9 @@ TERM_COLUMNS = {"hashes": "<u8", "first": "<i8", "row": "<i4", "times": "<i4", "
 
 _TERM_TABLES = ("chunk", "atom")
 
+OF_CHUNKING = frozenset({"path", "title", "chunk", "context", "chunk_terms"})
+"""The tables of a finished index that depend on how its documents are cut; all others only on the documents."""
+
 
 def left_out(vectors: Vectors) -> frozenset[str]:
     """The columns that an index with these vectors does not have."""

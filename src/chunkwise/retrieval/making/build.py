@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,18 +11,14 @@ from numpy.typing import NDArray
 from chunkwise.chunkers.headings_context import with_headings
 from chunkwise.core import Chunk
 from chunkwise.models.embedder import Embedder, TokenEmbedder
-from chunkwise.models.late import atom_sums_of_many
 from chunkwise.pipeline import Chunked
-from chunkwise.retrieval.making.fingerprint import fingerprint
+from chunkwise.retrieval.making.ground import Ground, OnDone, Paths, read_by_model
 from chunkwise.retrieval.making.late_chunks import late_vectors
 from chunkwise.retrieval.part import Part, Rows
 from chunkwise.retrieval.settings import Settings
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.term_counts import TermCounts, added, joined
-from chunkwise.text.terms import Terms, document_terms, rows, text_terms
-
-OnDone = Callable[[int], None]
-"""Gets the number of characters read by the model since the last call."""
+from chunkwise.text.terms import rows, text_terms
 
 _TEXTS = 64
 """Chunks embedded before the work done is told."""
@@ -45,83 +41,73 @@ def build(
 
     The embedder is wanted where `settings.vectors` says so.
     """
-    if settings.vectors not in ("late", "both"):
-        return [_built(chunked, settings, embedder, None, on_done) for chunked in documents]
-    assert isinstance(embedder, TokenEmbedder)
-    starts = [
-        (chunked.analyzed, chunked.analyzed.atoms(settings.tokenizer)) for chunked in documents
-    ]
-    sums = atom_sums_of_many(embedder, starts, on_done)
+    grounds = [Ground(each.analyzed, settings) for each in documents]
+    if settings.vectors in ("late", "both"):
+        assert isinstance(embedder, TokenEmbedder)
+        read_by_model(grounds, embedder, on_done)
+        on_done = None  # With both, the work is told by the pass over the text.
     return [
-        # With both, the work is told by the pass over the text.
-        _built(chunked, settings, embedder, each, None)
-        for chunked, each in zip(documents, sums, strict=True)
+        built(chunked.chunks, ground, settings, embedder, on_done)
+        for chunked, ground in zip(documents, grounds, strict=True)
     ]
 
 
-def _built(
-    chunked: Chunked,
+def built(
+    chunks: Sequence[Chunk],
+    ground: Ground,
     settings: Settings,
     embedder: Embedder | None,
-    sums: NDArray[np.float32] | None,
-    on_done: OnDone | None,
+    on_done: OnDone | None = None,
+    *,
+    counted: bool = False,
 ) -> Built:
-    document, analyzed = chunked.document, chunked.analyzed
-    chunks: Sequence[Chunk] = chunked.chunks
+    """The rows of one document; `counted`: its chunks know their size in tokens of the index."""
+    analyzed, terms = ground.analyzed, ground.terms
     if settings.context == "headings":
         chunks = with_headings(chunks, analyzed)
-    terms = document_terms(analyzed, settings.language)
-    paths = _Paths()
+    paths = Paths(ground.paths)
     spans = _spans(chunks)
     contexts = tuple(chunk.context for chunk in chunks)
     chunk_rows = Rows(
         spans[:, 0],
         spans[:, 1],
-        _chunk_tokens(chunks, analyzed, settings.tokenizer),
+        _chunk_tokens(chunks, analyzed, settings.tokenizer, counted),
         np.array([paths.number(chunk.section) for chunk in chunks], np.int32),
         _with_contexts(rows(terms, spans[:, 0], spans[:, 1]), contexts, terms.language),
     )
-    starts = analyzed.atoms(settings.tokenizer)
     vectors = None
     if settings.vectors == "late":
         assert isinstance(embedder, TokenEmbedder)
-        assert sums is not None
-        vectors = late_vectors(embedder, analyzed.text, starts, sums, spans, contexts)
+        assert ground.sums is not None
+        vectors = late_vectors(embedder, analyzed.text, ground.starts, ground.sums, spans, contexts)
     elif settings.vectors in ("own", "both"):
         assert embedder is not None
         vectors = _embedded(embedder, chunks, on_done)
     parents = [chunk.parent or chunk.span for chunk in chunks]
-    atoms = _atoms(analyzed, starts, terms, paths, settings.tokenizer)
     part = Part(
-        document=document,
-        fingerprint=fingerprint(document),
+        document=analyzed.document,
+        fingerprint=ground.fingerprint,
         paths=tuple(paths.numbers),
         chunks=chunk_rows,
         contexts=contexts,
         parents=np.array(parents, np.int64).reshape(-1, 2),
         chunk_vectors=vectors,
-        atoms=atoms,
-        atom_sums=sums,
+        atoms=ground.atoms,
+        atom_sums=ground.sums if settings.vectors in ("late", "both") else None,
     )
     return Built(part, terms.language)
-
-
-class _Paths:
-    """Section paths in the order they are met, each once."""
-
-    def __init__(self) -> None:
-        self.numbers: dict[tuple[str, ...], int] = {}
-
-    def number(self, path: tuple[str, ...]) -> int:
-        return self.numbers.setdefault(path, len(self.numbers))
 
 
 def _spans(chunks: Sequence[Chunk]) -> NDArray[np.int64]:
     return np.array([chunk.span for chunk in chunks], np.int64).reshape(-1, 2)
 
 
-def _chunk_tokens(chunks: Sequence[Chunk], analyzed: Analyzed, tokenizer: str) -> NDArray[np.int32]:
+def _chunk_tokens(
+    chunks: Sequence[Chunk], analyzed: Analyzed, tokenizer: str, counted: bool
+) -> NDArray[np.int32]:
     """The tokens of each chunk's own text; a strategy may have counted by another tokenizer."""
+    if counted:
+        return np.array([chunk.token_count for chunk in chunks], np.int32)
     count = analyzed.measure(tokenizer).count
     return np.array([count(chunk.start, chunk.end) for chunk in chunks], np.int32)
 
@@ -149,19 +135,3 @@ def _embedded(
             on_done(some[-1].end - told)
             told = some[-1].end
     return vectors
-
-
-def _atoms(
-    analyzed: Analyzed, starts: NDArray[np.int64], terms: Terms, paths: _Paths, tokenizer: str
-) -> Rows:
-    bounds = np.append(starts, len(analyzed.text))
-    # Tokens of the whole document, so that those of neighbours add up.
-    tokens = np.diff(analyzed.measure(tokenizer).starts.searchsorted(bounds))
-    sections = analyzed.sections.at(starts)
-    number = np.zeros(len(analyzed.sections), np.int32)
-    for section in np.unique(sections).tolist():
-        number[section] = paths.number(analyzed.sections.paths[section])
-    return Rows(
-        starts, bounds[1:], tokens.astype(np.int32), number[sections],
-        rows(terms, starts, bounds[1:]),
-    )  # fmt: skip

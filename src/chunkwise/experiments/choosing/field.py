@@ -1,0 +1,110 @@
+"""All configurations that have figures, side by side, question by question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.evaluation.direction import lower_is_better
+from chunkwise.experiments.choosing.twins import late_twins
+from chunkwise.experiments.outcome import Outcome
+from chunkwise.experiments.splits import TEST, VALIDATION
+from chunkwise.experiments.sweep import Sweep
+from chunkwise.metrics.measures import is_measure, parse
+from chunkwise.stats.table import Table
+
+Rows = NDArray[np.intp]
+"""Numbers of questions."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Field:
+    """Columns are configurations, in the order of the plan."""
+
+    outcomes: tuple[Outcome, ...]
+    scores: Table
+    """Questions × configurations, as they were measured; NaN: unscored."""
+    lower: bool
+    """Whether less of the objective is better."""
+    splits: tuple[str, ...]
+    validation: Rows
+    """The questions that choose, of those that all configurations have a score for."""
+    test: Rows
+    budget: int | None
+    """Tokens a question, where the objective is measured within so many."""
+    aside: Mapping[int, str]
+    """Columns that are listed and not chosen from, and why."""
+    seed: int
+
+    @property
+    def entrants(self) -> list[int]:
+        """Columns that are chosen from."""
+        return [at for at in range(len(self.outcomes)) if at not in self.aside]
+
+    @property
+    def sign(self) -> float:
+        return -1.0 if self.lower else 1.0
+
+    def better(self, rows: Rows, columns: Sequence[int]) -> Table:
+        """Scores such that more is better."""
+        # Adding 0 keeps a 0 from being turned into -0.
+        found: Table = self.sign * self.scores[rows][:, list(columns)] + 0.0
+        return found
+
+
+def field_of(outcomes: Sequence[Outcome], splits: tuple[str, ...], sweep: Sweep) -> Field | None:
+    """None where no configuration has a score on a question that chooses."""
+    validating = np.array([side == VALIDATION for side in splits], dtype=bool)
+    found: list[Outcome] = []
+    columns: list[NDArray[np.float64]] = []
+    for outcome in outcomes:
+        scores = outcome.scores.get(sweep.objective)
+        if scores is None or outcome.error:
+            continue
+        column = np.array(
+            [np.nan if score is None else score for score in scores], dtype=np.float64
+        )
+        if not np.isnan(column[validating]).all():
+            found.append(outcome)
+            columns.append(column)
+    if not found:
+        return None
+    table = np.column_stack(columns)
+    twins = late_twins(found)
+    aside = dict.fromkeys(twins, "vectors of its own, beside the same with late ones")
+    aside |= _with_gaps(table, [at for at in range(len(found)) if at not in aside])
+    known = ~np.isnan(table[:, [at for at in range(len(found)) if at not in aside]]).any(axis=1)
+    testing = np.array([side == TEST for side in splits], dtype=bool)
+    return Field(
+        tuple(found),
+        table,
+        lower_is_better(sweep.objective),
+        splits,
+        np.flatnonzero(known & validating),
+        np.flatnonzero(known & testing),
+        _budget(sweep.objective),
+        aside,
+        sweep.seed,
+    )
+
+
+def _budget(objective: str) -> int | None:
+    wanted = parse(objective) if is_measure(objective) else None
+    return wanted.at if wanted and wanted.tokens else None
+
+
+def _with_gaps(table: Table, columns: Sequence[int]) -> dict[int, str]:
+    """Those that would leave too few questions to compare the others on; the one with most gaps goes first."""
+    gone: dict[int, str] = {}
+    scored = ~np.isnan(table)
+    anyone = int(scored[:, columns].any(axis=1).sum())
+    while True:
+        kept = [at for at in columns if at not in gone]
+        if 2 * int(scored[:, kept].all(axis=1).sum()) >= anyone or len(kept) == 1:
+            return gone
+        worst = min(kept, key=lambda at: int(scored[:, at].sum()))
+        missing = anyone - int(scored[:, worst].sum())
+        gone[worst] = f"no score for {missing} questions that others have one for"

@@ -1,0 +1,83 @@
+"""Whether parts of the corpus want a setting of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from chunkwise.core import Document, Query
+from chunkwise.experiments.choosing.field import Field
+from chunkwise.experiments.tuning import Part
+from chunkwise.stats.detectable import FEWEST as FEWEST_PAIRS
+from chunkwise.stats.paired import compare
+from chunkwise.stats.table import mean
+
+FEWEST = 10
+"""Questions a part needs to be looked at."""
+
+
+def parts(
+    field: Field, chosen: int, queries: Sequence[Query], documents: Sequence[Document]
+) -> tuple[Part, ...]:
+    """By folder, or by format where all documents are in one; the best is found on the part's validation questions.
+
+    It is held against the overall choice on the part's test questions.
+    """
+    part_of = _parts_of(documents)
+    rows: dict[str, list[int]] = {}
+    for number, query in enumerate(queries):
+        if query.references and (name := part_of.get(query.references[0].doc_id)) is not None:
+            rows.setdefault(name, []).append(number)
+    found = (_part(field, chosen, name, rows[name]) for name in sorted(rows))
+    return tuple(part for part in found if part is not None)
+
+
+def _part(field: Field, chosen: int, name: str, rows: Sequence[int]) -> Part | None:
+    validation, test = np.intersect1d(field.validation, rows), np.intersect1d(field.test, rows)
+    if len(validation) + len(test) < FEWEST or not len(validation) or not len(test):
+        return None
+    means = [mean(column) for column in field.better(validation, field.entrants).T]
+    # Of equal ones the overall choice, so that nothing is gained where nothing differs.
+    best = max(zip(means, field.entrants, strict=True), key=lambda own: (own[0], own[1] == chosen))[
+        1
+    ]
+    paired = compare(field.scores[test, chosen], field.scores[test, best], seed=field.seed)
+    assert paired is not None  # these questions have a score in every column
+    gain, *ends = (field.sign * end + 0.0 for end in paired.difference)
+    low, high = sorted(ends)
+    configuration = field.outcomes[best].configuration
+    return Part(
+        name, len(validation) + len(test), configuration.key, configuration.label,
+        mean(field.scores[test, best]), mean(field.scores[test, chosen]), gain, low, high,
+        worth_it=low > 0 and len(test) >= FEWEST_PAIRS,
+    )  # fmt: skip
+
+
+def _parts_of(documents: Sequence[Document]) -> Mapping[str, str]:
+    """The part of each document; empty where there is only one."""
+    common = _common_folder([document.id for document in documents])
+    by: tuple[Callable[[Document], str], ...] = (
+        lambda document: _folder(document.id, common),
+        lambda document: document.format,
+    )
+    for name in by:
+        found = {document.id: name(document) for document in documents}
+        if len(set(found.values())) > 1:
+            return found
+    return {}
+
+
+def _folder(id: str, above: int) -> str:
+    """The first folder below the common one; documents beside the folders have none."""
+    steps = id.split("/")
+    return steps[above] + "/" if len(steps) > above + 1 else "./"
+
+
+def _common_folder(ids: Sequence[str]) -> int:
+    """How many folders all documents are inside of."""
+    ways = [id.split("/")[:-1] for id in ids]
+    depth = 0
+    while ways and all(len(way) > depth and way[depth] == ways[0][depth] for way in ways):
+        depth += 1
+    return depth

@@ -1,0 +1,184 @@
+"""How long a plan takes and what it costs, said before it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from chunkwise.chunkers import get_strategy
+from chunkwise.chunkers.by_meaning import ByMeaning
+from chunkwise.experiments.choosing.words import several
+from chunkwise.experiments.chunk_sizes import Made, made_of
+from chunkwise.experiments.configuration import Configuration
+from chunkwise.experiments.plan import Plan
+from chunkwise.experiments.spoken import money_words, time_words
+
+# Seconds of one core of a 2.x GHz server, measured on 1.4 million characters and 472 questions.
+_START = 0.3
+_A_CHARACTER = 0.45e-6
+_A_DOCUMENT = 1e-3
+_A_CHUNK = 75e-6
+_AN_INDEXED_TOKEN = 0.25e-6
+_A_RANKING = {"bm25": 0.4e-3, "dense": 0.3e-3}
+_A_FUSION = 0.9e-3
+_A_SCORING = 1.3e-3
+"""Of one question: recall within several budgets, and what is counted at k."""
+_A_COMPARISON = 5e-8
+"""Of a question with a chunk."""
+_WIDENED = 10e-3
+"""A question whose hits are widened, at every budget anew."""
+_SEVERAL_SIZES = 15e-3
+_AN_ATOM_TOKEN = 30e-9
+"""Of a question at several sizes with a token of the corpus, at every budget anew."""
+_A_QUESTION_TOKENS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Seconds by part; not a promise."""
+
+    configurations: int
+    """Those that are not done yet."""
+    chunkings: int
+    reading: float
+    embedding: float
+    indexing: float
+    searching: float
+    finalists: float
+    """The best once more, with every chunk embedded by itself."""
+    tokens: int
+    """To be embedded, finalists included; those whose vectors are kept already not."""
+    money: float | None = None
+    currency: str = ""
+
+    @property
+    def total(self) -> float:
+        return self.reading + self.embedding + self.indexing + self.searching + self.finalists
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Lines for people."""
+        if not self.configurations:
+            return ("everything is done already",)
+        parts = [
+            f"{name} {time_words(seconds)}"
+            for name in ("reading", "embedding", "indexing", "searching", "finalists")
+            if (seconds := getattr(self, name)) >= 0.5
+        ]
+        chunkings = several(self.chunkings, "chunking")
+        found = [
+            f"{several(self.configurations, 'configuration')} of {chunkings}",
+            f"about {time_words(self.total)}"
+            + (f" ({', '.join(parts)})" if len(parts) > 1 else ""),
+        ]
+        if self.tokens:
+            cost = "" if self.money is None else f", about {money_words(self.money, self.currency)}"
+            found.append(f"about {several(_round(self.tokens), 'token')} to embed{cost}")
+        return tuple(found)
+
+    def over(self, seconds: float | None, money: float | None) -> str:
+        """Why a budget will not do; empty: it will, as far as one can tell."""
+        if seconds is not None and self.total > seconds:
+            return f"about {time_words(self.total)} are needed, and the budget is {time_words(seconds)}"
+        if money is not None and self.money is not None and self.money > money:
+            given = money_words(money, self.currency)
+            return f"about {money_words(self.money, self.currency)} are needed, and the budget is {given}"
+        return ""
+
+
+def _round(count: int) -> int:
+    """Two digits: more would be a claim."""
+    return round(count, 2 - len(str(count)))
+
+
+def estimate(
+    plan: Plan,
+    *,
+    documents: int,
+    characters: int,
+    tokens: int,
+    questions: int,
+    tokens_per_second: float,
+    known: Collection[str] = (),
+    cached_tokens: int = 0,
+    finalists: int = 5,
+    price: float | None = None,
+    currency: str = "",
+    jobs: int = 1,
+) -> Estimate:
+    """Of what is not done yet (`known`: keys of what is). `tokens` are those of the corpus, counted as the model
+    counts them; `cached_tokens` of them and their chunks have vectors already; `price` is that of a million tokens.
+    `finalists` chunkings and the baselines are embedded chunk by chunk at the end, unless all are.
+    """
+    waiting = [each for each in plan.configurations if each.key not in known]
+    if not waiting:
+        return Estimate(0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, None if price is None else 0.0, currency)
+    made = _made(waiting, tokens)
+    swept = _swept(waiting, made, tokens, questions)
+    last = _finalists(plan, tokens, finalists)
+    # What is cached was embedded by the sweep before it came to its finalists.
+    new = max(0, swept - cached_tokens)
+    new_last = max(0, last - max(0, cached_tokens - swept))
+    speed = max(tokens_per_second, 1e-9)
+    indexing = sum(_A_CHUNK * own.chunks + _AN_INDEXED_TOKEN * own.tokens for own in made.values())
+    searching = sum(questions * _a_question(each, made, tokens) for each in waiting)
+    return Estimate(
+        len(waiting),
+        len(made),
+        _START + _A_CHARACTER * characters + _A_DOCUMENT * documents,
+        new / speed,
+        indexing / jobs,
+        searching / jobs,
+        new_last / speed,
+        new + new_last,
+        None if price is None else price * (new + new_last) / 1e6,
+        currency,
+    )
+
+
+def _made(configurations: Iterable[Configuration], tokens: int) -> dict[tuple[str, str], Made]:
+    """What the chunkings come to, by strategy and context."""
+    different = {(each.strategy, each.context) for each in configurations if each.strategy}
+    return {key: made_of(get_strategy(key[0]), key[1], tokens) for key in sorted(different)}
+
+
+def _swept(
+    waiting: Sequence[Configuration],
+    made: Mapping[tuple[str, str], Made],
+    tokens: int,
+    questions: int,
+) -> int:
+    """Tokens that the sweep embeds: the corpus once for all late vectors, once for each model that cuts by meaning,
+    and the chunks of those that have vectors of their own.
+    """
+    own = {(each.strategy, each.context) for each in waiting if each.vectors == "own"}
+    chunkers = [get_strategy(strategy).chunker for strategy, _ in made]
+    by_meaning = {
+        (str(chunker.model), chunker.vectors)
+        for chunker in chunkers
+        if isinstance(chunker, ByMeaning)
+    }
+    passes = any(each.vectors == "late" for each in waiting) + len(by_meaning)
+    found = passes * tokens + sum(made[key].tokens for key in own)
+    asked = any(each.vectors != "none" for each in waiting)
+    return found + (questions * _A_QUESTION_TOKENS if asked else 0)
+
+
+def _a_question(each: Configuration, made: Mapping[tuple[str, str], Made], tokens: int) -> float:
+    """Seconds to answer and to score it."""
+    if not each.strategy:
+        return _SEVERAL_SIZES + _AN_ATOM_TOKEN * tokens
+    ranking = _A_RANKING.get(each.retriever, _A_FUSION)
+    widened = each.neighbours or each.levers.get("neighbours") == "parent"
+    compared = _A_COMPARISON * made[each.strategy, each.context].chunks
+    return ranking + compared + (_WIDENED if widened else _A_SCORING)
+
+
+def _finalists(plan: Plan, tokens: int, most: int) -> int:
+    """Tokens of the chunkings that are embedded once more: nobody knows which, so the mean of all."""
+    made = _made((each for each in plan.configurations if each.vectors == "late"), tokens)
+    baselines = {(each.strategy, each.context) for each in plan.configurations if each.baseline}
+    others = [own.tokens for key, own in made.items() if key not in baselines]
+    mean = sum(others) / len(others) if others else 0.0
+    held = sum(own.tokens for key, own in made.items() if key in baselines)
+    return round(held + mean * min(most, len(others)))

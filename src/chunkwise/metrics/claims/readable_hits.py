@@ -1,0 +1,63 @@
+"""Hits in the forms in which claims are sought in them: each place read once, the terms of many from their document."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from chunkwise.core import Document, Hit
+from chunkwise.metrics.claims.claim_support import Readable
+from chunkwise.text.characters import Characters
+from chunkwise.text.terms import Terms, terms_of_words
+from chunkwise.text.words import Words, words_of
+
+_SPACE = frozenset(" \t\n\r")
+"""No word goes over one, whatever its script."""
+
+
+class ReadableHits:
+    """Knows all hits beforehand: a document most of which was found is read as a whole."""
+
+    def __init__(self, hits: Iterable[Hit]) -> None:
+        places = {(hit.doc_id, hit.start, hit.end) for hit in hits}
+        self._found = Counter[str]()
+        for doc_id, start, end in places:
+            self._found[doc_id] += end - start
+        self._known: dict[tuple[str, int, int], Readable] = {}
+        self._words: dict[str, Words] = {}
+        self._terms: dict[tuple[str, str], Terms] = {}
+
+    def __call__(self, hit: Hit) -> Readable:
+        place = hit.doc_id, hit.start, hit.end
+        if place not in self._known:
+            self._known[place] = self._read(hit)
+        return self._known[place]
+
+    def _read(self, hit: Hit) -> Readable:
+        document, start, end = hit.document, hit.start, hit.end
+        many = self._found[document.id] * 2 > len(document.text)
+        if (
+            many
+            and _is_between_words(document.text, start)
+            and _is_between_words(document.text, end)
+        ):
+            return Readable(
+                hit.text, None, lambda language: self._within(document, start, end, language)
+            )
+        return Readable(hit.text)
+
+    def _within(self, document: Document, start: int, end: int, language: str) -> frozenset[int]:
+        """The terms of a part of a document, from those of the whole."""
+        key = document.id, language
+        if key not in self._terms:
+            if document.id not in self._words:
+                self._words[document.id] = words_of(Characters(document.text))
+            self._terms[key] = terms_of_words(self._words[document.id], language)
+        terms = self._terms[key]
+        low, high = int(terms.start.searchsorted(start)), int(terms.end.searchsorted(end, "right"))
+        return frozenset(terms.hash[low:high].tolist())
+
+
+def _is_between_words(text: str, at: int) -> bool:
+    """Whether the words of both sides are the same when the text is cut here."""
+    return not 0 < at < len(text) or text[at - 1] in _SPACE or text[at] in _SPACE

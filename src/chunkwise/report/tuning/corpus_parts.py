@@ -1,0 +1,37 @@
+"""Whether parts of the corpus want a setting of their own."""
+
+from __future__ import annotations
+
+from chunkwise.profile.wording import counted
+from chunkwise.report.page_text import words
+from chunkwise.report.tuning.forest import Difference, forest
+from chunkwise.report.tuning.measured import Measured
+
+
+def corpus_parts(measured: Measured) -> str:
+    """What the best setting of each part gains over the choice."""
+    tuning = measured.tuning
+    rows = []
+    for part in tuning.parts:
+        own = part.best == tuning.chosen
+        best = "the choice itself" if own else f"<code>{words(part.best_label, 200)}</code>"
+        word = (
+            '<span class="verdict yes"><span aria-hidden="true">▲</span> worth one of its own</span>'
+            if part.worth_it
+            else '<span class="verdict same"><span aria-hidden="true">≈</span> the choice is good enough</span>'
+        )
+        rows.append(
+            Difference(
+                words(part.name or "(no name)", 120),
+                f"{counted(part.questions, 'question')}; the choice reaches {part.chosen_mean:.3f}, the best"
+                f" {part.best_mean:.3f}: {best}",
+                part.gain,
+                part.low,
+                part.high,
+                word,
+                part.name,
+            )
+        )
+    caption = f"What a setting of its own gains in {tuning.objective}, by part of the corpus"
+    table = forest(rows, caption, "part", "", "gained by a setting of its own")
+    return f'<div class="card">{table}</div>' if table else ""

@@ -1,0 +1,204 @@
+"""Every configuration in a row, the best on validation first: both figures drawn on one scale, ready to be filtered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from chunkwise.evaluation.results import Figure
+from chunkwise.experiments.tuning import Standing, Tuning
+from chunkwise.profile.wording import percent
+from chunkwise.report.page_text import attribute, breakable, words
+from chunkwise.report.scale import Scale, axis_of, scale_of
+from chunkwise.report.tuning.measured import Measured, between, cost_of, number
+
+_MOST = 1000
+"""Rows; whoever sweeps more finds the others in the results."""
+_SIGNS = (
+    ("chosen", "★", "the choice"),
+    ("tied", "≈", "tied"),
+    ("baseline", "■", "common default"),
+    ("pareto", "◆", "on the front"),
+)
+"""Signs stand beside words, so that colour is never what tells them apart."""
+
+
+def leaders(measured: Measured) -> str:
+    """The whole table with its filters."""
+    tuning = measured.tuning
+    if all(each.validation.mean is None for each in tuning.standings):
+        return ""
+    shown = tuning.standings[:_MOST]
+    levers = _levers(measured, shown)
+    more = len(tuning.standings) - len(shown)
+    rest = (
+        f'<p class="hint">{more:,} more are in the results, all of them worse.</p>' if more else ""
+    )
+    return (
+        f'{_tools(levers)}<div class="card">{leader_table(measured, shown, levers)}'
+        f'<p class="pages"><button type="button" hidden></button></p>{rest}</div>'
+    )
+
+
+def leader_table(
+    measured: Measured,
+    shown: Sequence[Standing],
+    levers: Mapping[str, Mapping[str, int]] | None = None,
+) -> str:
+    """Some standings, the best first; with the numbers filters look for where `levers` are given."""
+    scale = _scale(shown)
+    rows = "".join(
+        _row(measured, place, each, scale, levers or {}) for place, each in enumerate(shown, 1)
+    )
+    heads = "".join(
+        f'<th role="columnheader" scope="col" data-sort="{key}" class="{key}"'
+        f"{' data-first=down' if key in _DOWN else ''}>{name}</th>"
+        for key, name in (
+            ("place", "#"), ("label", "configuration"), ("drawn", axis_of(scale)), ("validation", "validation"),
+            ("test", "test"), ("best", "best in"), ("storage", "storage"), ("context", "context"),
+        )
+    ).replace('data-sort="drawn" ', "")  # fmt: skip
+    return (
+        f'<table class="leaders" id="leaders-table" role="table">'
+        f"<caption>Configurations by {attribute(measured.tuning.objective)} on the validation questions</caption>"
+        f'<thead role="rowgroup"><tr role="row">{heads}</tr></thead>'
+        f'<tbody role="rowgroup">{rows}</tbody></table>'
+    )
+
+
+_DOWN = ("validation", "test", "best")
+
+
+def _row(
+    measured: Measured,
+    place: int,
+    standing: Standing,
+    scale: Scale,
+    levers: Mapping[str, Mapping[str, int]],
+) -> str:
+    outcome = measured.outcomes.get(standing.key)
+    given = outcome.configuration if outcome else None
+    storage = cost_of(outcome, "storage") if outcome else None
+    context = cost_of(outcome, "context_tokens") if outcome else None
+    said = {
+        "chosen": standing.key == measured.tuning.chosen,
+        "tied": standing.tied,
+        "baseline": bool(given and given.baseline),
+        "pareto": standing.pareto,
+    }
+    tags = "".join(
+        f'<span class="say {name}"><span aria-hidden="true">{sign}</span> {word}'
+        f"{': ' + words(given.baseline, 60) if name == 'baseline' and given else ''}</span>"
+        for name, sign, word in _SIGNS
+        if said[name]
+    )
+    if standing.aside:
+        tags += f'<span class="say">listed only: {words(standing.aside, 120)}</span>'
+    filed = "".join(
+        f' data-f{at}="{values.get(given.levers.get(name, ""), "") if given else ""}"'
+        for at, (name, values) in enumerate(levers.items())
+    )
+    test = standing.test
+    numbers = {
+        "place": place, "validation": standing.validation.mean, "test": test.mean if test else None,
+        "best": standing.best_share, "storage": storage, "context": context,
+    }  # fmt: skip
+    data = "".join(
+        f' data-{name}="{"" if value is None else f"{value:.6g}"}"'
+        for name, value in numbers.items()
+    )
+    kinds = " ".join(name for name, is_so in said.items() if is_so)
+    return (
+        f'<tr role="row" class="{kinds}" data-kind="{kinds}"{data}{filed}>'
+        f'<td role="cell" class="place">{place}</td>'
+        f'<th role="rowheader" scope="row" class="label"><code data-found>{words(standing.label, 300)}</code>'
+        f"{f'<p>{tags}</p>' if tags else ''}</th>"
+        f'<td role="cell" class="drawn">{_drawn(standing, scale)}</td>'
+        f"{_cell('validation', standing.validation)}{_cell('test', test)}"
+        f'<td role="cell" class="best" data-label="best in">{percent(standing.best_share)}</td>'
+        f'<td role="cell" class="storage" data-label="storage">{"" if storage is None else f"{storage:.2f}×"}</td>'
+        f'<td role="cell" class="context" data-label="context">{"" if context is None else f"{context:,.0f}"}</td></tr>'
+    )
+
+
+def _cell(name: str, figure: Figure | None) -> str:
+    return (
+        f'<td role="cell" class="{name}" data-label="{name}"><b>{number(figure)}</b>'
+        f"<small>{between(figure)}</small></td>"
+    )
+
+
+def _drawn(standing: Standing, scale: Scale) -> str:
+    told = f"validation {number(standing.validation)} ({between(standing.validation)})"
+    inner = _interval(standing.validation, 8, "first", scale)
+    if standing.test:
+        told += f", test {number(standing.test)} ({between(standing.test)})"
+        inner += _interval(standing.test, 20, "second", scale)
+    return f'<svg class="line" height="28" role="img" aria-label="{told}">{inner}</svg>'
+
+
+def _interval(figure: Figure, y: int, style: str, scale: Scale) -> str:
+    if figure.mean is None:
+        return ""
+    line = ""
+    if figure.low is not None and figure.high is not None:
+        line = f'<line x1="{scale.at(figure.low)}" x2="{scale.at(figure.high)}" y1="{y}" y2="{y}"/>'
+    return f'<g class="{style}">{line}<circle cx="{scale.at(figure.mean)}" cy="{y}" r="4.5"/></g>'
+
+
+def _scale(shown: Sequence[Standing]) -> Scale:
+    figures = [figure for each in shown for figure in (each.validation, each.test) if figure]
+    return scale_of((end for each in figures for end in (each.mean, each.low, each.high)), 4)
+
+
+def _levers(measured: Measured, shown: Sequence[Standing]) -> dict[str, dict[str, int]]:
+    """What was varied, each value with a number; nothing that has one value only."""
+    found: dict[str, dict[str, int]] = {}
+    for each in shown:
+        outcome = measured.outcomes.get(each.key)
+        for name, value in outcome.configuration.levers.items() if outcome else ():
+            values = found.setdefault(name, {})
+            values.setdefault(value, len(values))
+    return {name: values for name, values in found.items() if len(values) > 1}
+
+
+def _tools(levers: Mapping[str, Mapping[str, int]]) -> str:
+    """Hidden until there is a script that makes them work."""
+    choosers = _chooser("show", "kind", [(name, f"{word}") for name, _, word in _SIGNS[1:]])
+    for at, (name, values) in enumerate(levers.items()):
+        options = [
+            (str(values[value]), value or "(none)") for value in sorted(values, key=in_order)
+        ]
+        choosers += _chooser(name, f"f{at}", options)
+    return (
+        '<form class="tools" data-for="leaders-table" data-noun="configuration" data-rows="15" hidden>'
+        '<label class="wide">Search <input type="search" id="leader" autocomplete="off"'
+        ' placeholder="part of a name"></label>'
+        f'{choosers}<output aria-live="polite"></output></form>'
+    )
+
+
+def _chooser(name: str, key: str, options: Sequence[tuple[str, str]]) -> str:
+    inner = "".join(
+        f'<option value="{value}">{attribute(shown, 60)}</option>' for value, shown in options
+    )
+    return (
+        f'<label>{attribute(name, 30)} <select data-filter="{key}"><option value="">all</option>{inner}'
+        "</select></label>"
+    )
+
+
+def in_order(value: str) -> tuple[float, str]:
+    """Numbers by their size, none before them, words behind them."""
+    digits = "0" if value == "none" else value.split(" ", 1)[0].replace(",", "").rstrip("%")
+    return (
+        (float(digits), value) if digits.isascii() and digits.isdigit() else (float("inf"), value)
+    )
+
+
+def legend_of_leaders(tuning: Tuning) -> str:
+    """What the two dots of a row are."""
+    return (
+        f"{breakable(tuning.objective)} with its 95 % interval: the hollow dot on the questions that choose, the"
+        " full one on those never used to choose. <b>Tied</b>: not shown to be worse than the best."
+        " <b>Best in</b>: the share of the resamples of the validation questions in which it comes first."
+    )

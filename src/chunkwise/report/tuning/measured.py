@@ -1,0 +1,86 @@
+"""A tuning's figures where a page looks for them: by key, by metric, on the questions that count."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from chunkwise.evaluation.results import Figure
+from chunkwise.experiments.outcome import Outcome
+from chunkwise.experiments.tuning import Tuning
+from chunkwise.stats.bootstrap import intervals
+
+
+class Measured:
+    """Looked up once, since every part of the page asks."""
+
+    def __init__(self, tuning: Tuning) -> None:
+        self.tuning = tuning
+        self.outcomes = {each.configuration.key: each for each in tuning.outcomes}
+        self.standings = {each.key: each for each in tuning.standings}
+        self.chosen = self.outcomes.get(tuning.chosen)
+        self.asked = "test" if "test" in tuning.splits else "validation"
+        """The questions figures are reported on."""
+        self.count = sum(split == self.asked for split in tuning.splits)
+
+    def best_first(self) -> list[Outcome]:
+        """Everything that ran, in the order of its standing; what is only listed comes behind the others."""
+        ranked = sorted(self.tuning.standings, key=lambda standing: bool(standing.aside))
+        return [self.outcomes[each.key] for each in ranked if each.key in self.outcomes]
+
+    def baselines(self) -> list[Outcome]:
+        """One of each common default: the one that does best on validation."""
+        found: dict[str, Outcome] = {}
+        for each in self.best_first():
+            if each.configuration.baseline and not each.error:
+                found.setdefault(each.configuration.baseline, each)
+        return [found[name] for name in sorted(found)]
+
+    def quality(self, key: str) -> Figure | None:
+        """The objective on the questions that count."""
+        standing = self.standings.get(key)
+        if standing is None:
+            return None
+        return standing.test if self.asked == "test" else standing.validation
+
+    def figures(self, outcome: Outcome, metrics: Sequence[str]) -> list[Figure | None]:
+        """Of several metrics on the questions that count; None: not measured."""
+        known = [metric for metric in metrics if metric in outcome.scores]
+        if not known or not self.count:
+            return [None] * len(metrics)
+        counted = np.array([split == self.asked for split in self.tuning.splits])
+        table = np.array(
+            [[np.nan if score is None else score for score in outcome.scores[name]] for name in known],
+            dtype=np.float64,
+        ).T[counted]  # fmt: skip
+        found = {
+            name: Figure(*own, int((~np.isnan(column)).sum()))
+            for name, own, column in zip(known, intervals(table), table.T, strict=True)
+            if own is not None
+        }
+        return [found.get(metric) for metric in metrics]
+
+    def short_name(self, outcome: Outcome) -> str:
+        """The name of a default, else its label; `chosen` says so."""
+        given = outcome.configuration
+        said = f"{given.baseline} · {given.retriever}" if given.baseline else given.label
+        return f"the choice: {said}" if given.key == self.tuning.chosen else said
+
+
+def number(figure: Figure | None) -> str:
+    """A mean with three digits; empty where there is none."""
+    return "" if figure is None or figure.mean is None else f"{figure.mean:.3f}"
+
+
+def between(figure: Figure | None) -> str:
+    """Its interval; empty where there is none."""
+    if figure is None or figure.low is None or figure.high is None:
+        return ""
+    return f"{figure.low:.3f}–{figure.high:.3f}"
+
+
+def cost_of(outcome: Outcome, name: str) -> float | None:
+    """One number of what a configuration costs; None: it is not known."""
+    value = outcome.cost.get(name)
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -1,0 +1,91 @@
+"""A sweep in a terminal: the recommendation first, the leaders, what moves the objective, what to beware of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chunkwise.experiments.tuning import Standing, Tuning
+from chunkwise.report.plain_text import one_line
+from chunkwise.report.terminal_parts import bar, heading, line, plain_table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_LEADERS = 10
+
+
+def render_tuning(tuning: Tuning, console: Console) -> None:
+    """Draw what a sweep found; labels cannot move the cursor or add markup."""
+    heading(console, "Recommendation")
+    line(console, tuning.sentence)
+    _leaders(console, tuning)
+    if tuning.against:
+        heading(console, "Against the common defaults, on test questions")
+        for each in tuning.against:
+            line(
+                console,
+                f"{one_line(each.baseline, 60)}: {100 * each.difference:+.1f} points "
+                f"({100 * each.low:+.1f} to {100 * each.high:+.1f}), {each.words}",
+            )
+    _levers(console, tuning)
+    worth = [part for part in tuning.parts if part.worth_it]
+    if worth:
+        heading(console, "Parts that deserve a setting of their own")
+        for part in worth:
+            line(
+                console,
+                f"{one_line(part.name, 40)}: {one_line(part.best_label, 80)}, {100 * part.gain:+.1f} points",
+            )
+    if tuning.caveats:
+        heading(console, "To be kept in mind")
+        for caveat in tuning.caveats:
+            line(console, one_line(caveat))
+
+
+def _leaders(console: Console, tuning: Tuning) -> None:
+    from rich.text import Text
+
+    if not tuning.standings:
+        return
+    heading(console, f"Leaders by {tuning.objective}")
+    table = plain_table("", "validation", "test", "95 % interval", "", left=1)
+    table.columns[4].justify = "left"
+    for standing in tuning.standings[:_LEADERS]:
+        test = standing.test
+        told = "" if test is None or test.mean is None else f"{test.mean:.3f}"
+        between = "" if test is None or test.low is None else f"{test.low:.3f}–{test.high:.3f}"
+        first = standing.validation.mean
+        table.add_row(
+            Text(f"  {one_line(standing.label, max(console.width - 50, 20))}"),
+            "" if first is None else f"{first:.3f}", told, between, Text(_words(standing, tuning), "dim"),
+        )  # fmt: skip
+    console.print(table)
+    if len(tuning.standings) > _LEADERS:
+        line(console, f"and {len(tuning.standings) - _LEADERS:,} more in the report", "dim")
+
+
+def _words(standing: Standing, tuning: Tuning) -> str:
+    if standing.key == tuning.chosen:
+        return "chosen"
+    return "tied" if standing.tied else ""
+
+
+def _levers(console: Console, tuning: Tuning) -> None:
+    from rich.text import Text
+
+    if not tuning.levers:
+        return
+    heading(console, f"What moves {tuning.objective} here")
+    table = plain_table("", "", "points", "95 % interval", "", left=2)
+    table.columns[4].justify = "left"
+    most = max((lever.effect for lever in tuning.levers), default=0.0) or 1.0
+    for lever in tuning.levers:
+        best, worst = lever.levels[0].value, lever.levels[-1].value
+        told = (
+            f"{one_line(best, 24)} over {one_line(worst, 24)}" if lever.moves else "no effect shown"
+        )
+        table.add_row(
+            Text(f"  {lever.name}"), Text(bar(lever.effect / most, 12), "cyan"), f"{100 * lever.effect:.1f}",
+            f"{100 * lever.low:.1f}–{100 * lever.high:.1f}", Text(told, "" if lever.moves else "dim"),
+        )  # fmt: skip
+    console.print(table)

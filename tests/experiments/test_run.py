@@ -1,0 +1,313 @@
+"""A sweep's figures are those an evaluation gives; what fails fails alone; what is known is not run again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from small_sweep import WORDS, material, plan_of, sweep
+
+import chunkwise
+from chunkwise.core import Document, Query
+from chunkwise.errors import ChunkwiseError, InvalidParameter
+from chunkwise.experiments import run as run_module
+from chunkwise.experiments.configuration import Configuration, Kind
+from chunkwise.experiments.outcome import Outcome
+from chunkwise.experiments.record import Record
+from chunkwise.experiments.run import run
+from chunkwise.experiments.running.known_cut import KnownCut
+from chunkwise.experiments.running.one_chunking import groups_of
+from chunkwise.metrics.spans.token_cut import TokenCut
+from chunkwise.models.embedder import Kind as TextKind
+from chunkwise.text.analysis import Analyzed
+from hash_embedder import HashEmbedder, PlainHashEmbedder
+
+DOCUMENTS, QUERIES = material()
+
+
+def outcomes(
+    folder: Path, *configurations: Configuration, queries: Sequence[Query] = QUERIES, **more: Any
+) -> list[Outcome]:
+    more.setdefault("embedder", HashEmbedder())
+    return run(plan_of(*configurations), DOCUMENTS, queries, sweep(), Record(folder), **more)
+
+
+def evaluated(
+    configuration: Configuration, metric: str, budget: int | None = None
+) -> chunkwise.Results:
+    return chunkwise.evaluate(
+        DOCUMENTS,
+        QUERIES,
+        strategy=configuration.strategy or None,
+        model=None if configuration.vectors == "none" else HashEmbedder(),
+        vectors=configuration.vectors,
+        context=configuration.context,
+        retriever=configuration.retriever,
+        neighbours=configuration.neighbours,
+        metrics=metric,
+        budget=budget,
+    )
+
+
+def same(outcome: Outcome, results: chunkwise.Results, metric: str) -> None:
+    theirs = [question.scores[metric] for question in results.questions]
+    assert outcome.scores[metric] == pytest.approx(theirs, abs=1e-12)
+
+
+CONFIGURATIONS = [
+    Configuration("sentences(max_tokens=60)", "bm25", "none", 0, "none"),
+    Configuration("sentences(max_tokens=60)", "dense", "none", 0, "late"),
+    Configuration("sentences(max_tokens=60)", "hybrid", "none", 0, "late"),
+    Configuration("sentences(max_tokens=60)", "hybrid(fusion='ranks', depth=7)", "none", 0, "late"),
+    Configuration("sentences(max_tokens=60)", "hybrid", "none", 1, "late"),
+    Configuration("structure(max_tokens=120)", "bm25", "headings", 0, "none"),
+    Configuration("structure(max_tokens=120)", "hybrid", "headings", 0, "late"),
+    Configuration("recursive(max_tokens=400, overlap=80, tokenizer='characters')", "dense"),
+    Configuration("recursive(max_tokens=400, overlap=80, tokenizer='characters')", "bm25", "none", 2, "none"),
+    Configuration("parent_child(max_tokens=20, parent_size=120)", "hybrid", "none", 0, "late"),
+    Configuration("tokens(max_tokens=3)", "bm25", "none", 0, "none"),
+    Configuration("sentences(max_tokens=60)", "dense", "none", 0, "own"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Outcome]:
+    made = outcomes(tmp_path_factory.mktemp("sweep"), *CONFIGURATIONS)
+    return {outcome.configuration.key: outcome for outcome in made}
+
+
+@pytest.mark.parametrize("configuration", CONFIGURATIONS, ids=lambda each: each.label)
+def test_figures_are_those_of_an_evaluation(
+    configuration: Configuration, found: dict[str, Outcome]
+) -> None:
+    outcome = found[configuration.key]
+    assert outcome.error == ""
+    assert any(outcome.scores["recall@1000t"])
+    at_k = "recall@5,ndcg@5,hit@5,context_recall@5,precision@5"
+    results = evaluated(configuration, f"{at_k},recall@1000t,recall@2000t,boundary_issues")
+    for name in (*at_k.split(","), "recall@1000t", "recall@2000t"):
+        same(outcome, results, name)
+    same(outcome, evaluated(configuration, "recall@250t"), "recall@250t")
+    theirs = dict(results.cost)
+    del theirs["index_bytes"]
+    assert dict(outcome.cost) == pytest.approx(theirs)
+    cuts = results.cuts
+    assert cuts is not None
+    assert outcome.boundary_issues == {**cuts.counts, "chunks_with_issues": cuts.with_issues}
+
+
+@pytest.mark.parametrize("retriever", ["multiscale(dense=0)", "multiscale"])
+def test_several_sizes_are_those_of_an_evaluation(retriever: str, tmp_path: Path) -> None:
+    vectors: Kind = "none" if "dense=0" in retriever else "late"
+    configuration = Configuration("", retriever, "none", 0, vectors)
+    (outcome,) = outcomes(tmp_path, configuration)
+    for budget in (250, 500, 1000, 2000):
+        name = f"recall@{budget}t"
+        same(outcome, evaluated(configuration, "recall", budget), name)
+    results = evaluated(configuration, "recall@5,hit@5")
+    same(outcome, results, "recall@5")
+    assert outcome.cost["context_tokens"] == pytest.approx(results.cost["context_tokens"])
+    assert outcome.cost["chunks"] == 0
+    assert outcome.cost["storage"] == 1.0
+    assert set(outcome.scores["ndcg@5"]) == {None}, "there are no chunks to hold it against"
+    assert outcome.boundary_issues == {}
+
+
+def test_outcomes_come_in_the_order_of_the_plan_and_every_score_has_a_question(
+    found: dict[str, Outcome],
+) -> None:
+    assert list(found) == [each.key for each in CONFIGURATIONS]
+    for outcome in found.values():
+        assert list(outcome.scores)[:5] == [
+            "recall@1000t", "recall@250t", "recall@500t", "recall@2000t", "recall@5",
+        ]  # fmt: skip
+        assert {len(scores) for scores in outcome.scores.values()} == {len(QUERIES)}
+
+
+def test_without_questions_the_chunks_are_told_about(tmp_path: Path) -> None:
+    first, several = outcomes(
+        tmp_path, CONFIGURATIONS[1], Configuration("", "multiscale"), queries=()
+    )
+    assert first.scores == several.scores == {}
+    assert first.error == several.error == ""
+    assert first.cost["chunks"]
+    assert first.cost["context_tokens"] is None
+    assert first.boundary_issues["mid_word"] == 0
+
+
+def test_questions_without_references_or_words_are_unscored_or_find_nothing(tmp_path: Path) -> None:
+    queries = [Query("blank", "  ", QUERIES[0].references), Query("none", "What?"), *QUERIES[:3]]
+    for outcome in outcomes(tmp_path, *CONFIGURATIONS[:3], queries=queries):
+        assert outcome.scores["recall@1000t"][0] == 0.0
+        assert outcome.scores["recall@1000t"][1] is None
+
+
+def test_what_is_known_is_not_run_again(tmp_path: Path) -> None:
+    first = outcomes(tmp_path, *WORDS.configurations, embedder=None)
+    model = HashEmbedder()
+    told: list[Outcome] = []
+    more = [*WORDS.configurations, CONFIGURATIONS[1]]
+    again = outcomes(tmp_path, *more, embedder=model, on_outcome=told.append)
+    assert again[:-1] == first
+    assert [each.seconds for each in again[:-1]] == [each.seconds for each in first]
+    assert again[-1].error == ""
+    assert told == again
+    untouched = HashEmbedder()
+    assert outcomes(tmp_path, *more, embedder=untouched) == again
+    assert untouched.asked == []
+
+
+class Refusing(HashEmbedder):
+    """A model that does not answer."""
+
+    identity = "refusing"
+    asked_for = 0
+
+    def token_vectors(self, texts: Sequence[str]) -> Any:
+        self.asked_for += 1
+        raise ConnectionError("nobody there")
+
+    def embed(self, texts: Sequence[str], kind: TextKind = "passage") -> NDArray[np.float32]:
+        raise ConnectionError("nobody there")
+
+
+def test_a_model_that_refuses_leaves_the_words(tmp_path: Path) -> None:
+    model = Refusing()
+    every = outcomes(tmp_path, *CONFIGURATIONS, embedder=model)
+    for outcome in every:
+        assert outcome.error == (
+            "" if outcome.configuration.vectors == "none" else "ConnectionError: nobody there"
+        )
+    assert model.asked_for == 1, "it is not asked again for every chunking"
+    healed = outcomes(tmp_path, *CONFIGURATIONS)
+    assert [each.error for each in healed] == [""] * len(CONFIGURATIONS)
+    words = [at for at, each in enumerate(CONFIGURATIONS) if each.vectors == "none"]
+    assert [healed[at] for at in words] == [every[at] for at in words]
+
+
+def test_a_model_without_vectors_of_tokens_says_what_to_do(tmp_path: Path) -> None:
+    late, own = outcomes(
+        tmp_path, CONFIGURATIONS[1], CONFIGURATIONS[-1], embedder=PlainHashEmbedder()
+    )
+    assert "vectors of single tokens" in late.error
+    assert own.error == ""
+
+
+def test_a_strategy_that_raises_fails_alone(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("class Mine:\n    def split(self, document):\n        raise KeyError('why')\n")
+    bad = Configuration(f"{file}:Mine", "bm25", "none", 0, "none")
+    unknown = Configuration("nonsense", "bm25", "none", 0, "none")
+    wrong = replace(CONFIGURATIONS[0], retriever="nonsense")
+    folder = tmp_path / "sweep"
+    found = outcomes(folder, bad, unknown, wrong, CONFIGURATIONS[0], embedder=None)
+    assert "KeyError" in found[0].error
+    assert "nonsense" in found[1].error
+    assert "nonsense" in found[2].error
+    assert found[3].error == ""
+
+
+def test_an_unmeasurable_objective_is_refused_before_any_work(tmp_path: Path) -> None:
+    with pytest.raises(InvalidParameter, match=r"objective is .completeness\.facts"):
+        run(WORDS, DOCUMENTS, QUERIES, sweep("completeness.facts"), Record(tmp_path / "sweep"))
+    with pytest.raises(InvalidParameter, match="jobs is 0"):
+        run(WORDS, DOCUMENTS, QUERIES, sweep(), Record(tmp_path / "sweep"), jobs=0)
+    assert not (tmp_path / "sweep").exists()
+
+
+def test_a_deadline_leaves_the_rest_undone_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(run_module.time, "monotonic", lambda: now[0])
+
+    def slowly(outcome: Outcome) -> None:
+        now[0] += 10
+
+    found = outcomes(tmp_path, *WORDS.configurations, on_outcome=slowly, deadline=25, embedder=None)
+    assert [bool(each.error) for each in found] == [False] * 3 + [True] * (len(found) - 3)
+    assert found[3].error == ("not run: the time it was given (25 s) was over before its turn came")
+    assert len(Record(tmp_path).known()) == 3
+    monkeypatch.undo()
+    assert not any(each.error for each in outcomes(tmp_path, *WORDS.configurations, embedder=None))
+
+
+def test_what_was_done_before_an_interrupt_is_kept(tmp_path: Path) -> None:
+    told: list[Outcome] = []
+
+    def stop(outcome: Outcome) -> None:
+        told.append(outcome)
+        if len(told) == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        outcomes(tmp_path, *WORDS.configurations, on_outcome=stop, embedder=None)
+    assert Record(tmp_path).known() == {each.configuration.key: each for each in told}
+
+
+def test_several_processes_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_module, "_WORTH", 0.0)
+    alone = outcomes(tmp_path / "alone", *WORDS.configurations, embedder=None)
+    told: list[Outcome] = []
+    plan = WORDS.configurations
+    shared = outcomes(tmp_path / "shared", *plan, embedder="", jobs=2, on_outcome=told.append)
+    assert shared == alone
+    assert sorted(each.configuration.key for each in told) == sorted(each.key for each in plan)
+
+
+def test_a_process_that_dies_loses_only_what_it_ran(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_module, "_WORTH", 0.0)
+    file = tmp_path / "deadly.py"
+    file.write_text(
+        "import os\nclass Deadly:\n    def split(self, document):\n        os._exit(9)\n"
+    )
+    deadly = Configuration(f"{file}:Deadly", "bm25", "none", 0, "none")
+    found = outcomes(tmp_path / "one", deadly, *WORDS.configurations[:6], embedder="", jobs=2)
+    assert "died" in found[0].error
+    assert [each.error for each in found[1:]] == [""] * 6
+    assert len(found) == 7
+    both = [replace(deadly, context=context) for context in ("none", "headings")]
+    with pytest.raises(ChunkwiseError, match="all worker processes died"):
+        outcomes(tmp_path / "all", *both, *WORDS.configurations[:6], embedder="", jobs=2)
+
+
+def test_several_processes_stop_at_a_deadline(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_module, "_WORTH", 0.0)
+    began = time.monotonic()
+    found = outcomes(tmp_path, *WORDS.configurations, embedder="", jobs=2, deadline=1e-9)
+    assert all(each.error.startswith("not run") for each in found)
+    assert time.monotonic() - began < 30
+
+
+def test_configurations_of_one_chunking_are_brought_together() -> None:
+    one, two, three, four = (
+        Configuration(strategy, retriever)
+        for strategy, retriever in (("a", "bm25"), ("b", "bm25"), ("a", "dense"), ("b", "dense"))
+    )
+    assert groups_of([one, two, three, four]) == [(one, three), (two, four)]
+    assert groups_of([]) == []
+
+
+@given(st.lists(st.text("ab .,é\n1漢", max_size=40), min_size=1, max_size=3), st.integers(0, 2**30))
+def test_the_known_cut_is_the_token_cut(texts: list[str], seed: int) -> None:
+    documents = [Document(str(at), text) for at, text in enumerate(texts)]
+    rng = np.random.default_rng(seed)
+    document = rng.integers(0, len(texts), 20)
+    sizes = np.array([len(text) for text in texts])[document]
+    start, end = np.sort(rng.integers(0, sizes + 1, (2, 20)), axis=0)
+    tokens = rng.integers(0, 12, 20)
+    known = KnownCut([Analyzed(each).measure() for each in documents])
+    expected = TokenCut(documents).ends(document, start, end, tokens)
+    assert known.ends(document, start, end, tokens).tolist() == expected.tolist()
