@@ -147,3 +147,13 @@ def test_a_strategy_without_overlap_is_compared_with_those_that_have_none() -> N
         outcome("other", rng.random(40), levers={"boundaries": "other", "size": "100", "overlap": "none"}),
     ]  # fmt: skip
     assert set(by_name(tuned(outcomes, questions(40)).levers)) == {"boundaries"}
+
+
+def test_many_of_one_level_against_few_of_another() -> None:
+    levels = ["one"] * 111 + ["several"] * 6
+    members = [Member(at, at % 3, level) for at, level in enumerate(levels)]
+    rng = np.random.default_rng(5)
+    scores = rng.uniform(0, 1, (54, 1)) + np.array([0.05 * (each == "several") for each in levels])
+    adds = effects(members, ["one", "several"], scores)
+    assert adds[:, 1] - adds[:, 0] == pytest.approx(np.full(54, 0.05))
+    assert np.abs(adds).max() < 1

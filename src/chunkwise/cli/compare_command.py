@@ -26,7 +26,8 @@ Exit status: 0 compared, whatever came out, 1 a file cannot be read or nothing c
 @click.command("compare", epilog=_EXAMPLES)
 @click.argument("files", nargs=-1, metavar="A.json B.json...")
 @click.option("--metrics", metavar="NAMES", show_default="all that both have",
-              help="Compare by these only, with commas: recall@5,mrr; without @: every cut of it.")  # fmt: skip
+              help="Compare by these only, with commas: recall@5,mrr; without @: every cut of it; groups as "
+              "evaluate has them: completeness.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Only JSON on stdout.")
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               help="Write the comparison as JSON.")  # fmt: skip

@@ -15,6 +15,7 @@ class _Known(NamedTuple):
     remedies: str
 
 
+# By one of the four questions, or by a single metric whose causes are others.
 _KNOWN: Mapping[str, _Known] = MappingProxyType(
     {
         "retrieval_precision": _Known(
@@ -34,23 +35,33 @@ _KNOWN: Mapping[str, _Known] = MappingProxyType(
             "offsets that are wrong or lost",
             "cut again with exact spans, and never find text again by searching for it",
         ),
+        "citation_accuracy.support": _Known(
+            "answers that say more than the text they cite, or cite another chunk than the one they were made from",
+            "ask for one citation behind each claim, with the words it rests on; less text to choose from, or "
+            "another model for the answers",
+        ),
+        "citation_accuracy.attribution": _Known(
+            "documents or chunks that are alike or go by numbers that are mixed up, quotes that are not word for word",
+            "give every chunk a name of its own to be cited by, with its document and place, and ask for exact quotes",
+        ),
     }
 )
 
 
 def advice(summary: Mapping[str, Figure]) -> tuple[Advice, ...]:
-    """One piece for each of the four questions that has a figure below good; it names all of its figures that are."""
-    below: dict[str, list[str]] = {}
+    """One piece for all figures below good that have the same usual causes; it names them."""
+    below: dict[_Known, list[str]] = {}
     for metric, figure in summary.items():
         if figure.mean is not None and verdict(metric, figure.mean) == "below":
-            below.setdefault(family(metric), []).append(metric)
+            known = _KNOWN.get(metric.partition("@")[0]) or _KNOWN[family(metric)]
+            below.setdefault(known, []).append(metric)
     return tuple(
-        Advice(metrics[0], _text(name, metrics, summary)) for name, metrics in below.items()
+        Advice(metrics[0], _text(known, metrics, summary)) for known, metrics in below.items()
     )
 
 
-def _text(name: str, metrics: list[str], summary: Mapping[str, Figure]) -> str:
-    bounds, known = BOUNDS[name], _KNOWN[name]
+def _text(known: _Known, metrics: list[str], summary: Mapping[str, Figure]) -> str:
+    bounds = BOUNDS[family(metrics[0])]
     told = ", ".join(f"{metric} {summary[metric].mean:.3f}" for metric in metrics)
     side = "under" if bounds.lower_is_better else "over"
     return (

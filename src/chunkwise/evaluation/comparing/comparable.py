@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from chunkwise.evaluation.results import Json, Results
+from collections.abc import Mapping
 
-_RULES = ("unit", "relevance_threshold", "similarity_threshold")
+from chunkwise.evaluation.results import Json, Results
+from chunkwise.models import DEFAULT as DEFAULT_MODEL
+from chunkwise.text.tokenizers import DEFAULT as DEFAULT_TOKENIZER
+
+_SIMILARITY = "retrieval_precision.similarity"
 
 
 def warnings_of(first: Results, second: Results, names: tuple[str, str]) -> list[str]:
@@ -22,14 +26,26 @@ def warnings_of(first: Results, second: Results, names: tuple[str, str]) -> list
                 f"{key} differs ({a}: {_told(one)}, {b}: {_told(other)}): who may read more finds more; "
                 "compare runs with the same, or by recall within a budget (recall@1000t)"
             )
-    for key in _RULES:
-        one, other = first.configuration.get(key), second.configuration.get(key)
-        if one != other:
+    rules = _rules(first), _rules(second)
+    for key in rules[0]:
+        # What is asked of one run alone is compared with nothing.
+        if key in rules[1] and (one := rules[0][key]) != (other := rules[1][key]):
             found.append(
                 f"{key} differs ({a}: {_told(one)}, {b}: {_told(other)}): scores are not alike"
             )
     if first.questions and first.questions == second.questions:
         found.append(f"{a} and {b} found the same for every question: is one a copy of the other?")
+    return found
+
+
+def _rules(run: Results) -> Mapping[str, Json]:
+    """What scores are made with; a file of another system's hits names no tokenizer and no model: the usual ones."""
+    asked = run.configuration
+    found = {key: asked.get(key) for key in ("unit", "relevance_threshold")}
+    found["tokenizer"] = asked.get("tokenizer") or DEFAULT_TOKENIZER
+    if _SIMILARITY in run.summary:
+        found["similarity_threshold"] = asked.get("similarity_threshold")
+        found["judge model"] = asked.get("judge_model") or asked.get("model") or DEFAULT_MODEL
     return found
 
 

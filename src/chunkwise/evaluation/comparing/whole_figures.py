@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from chunkwise.evaluation.results import Results
 
 CONTEXT = "context tokens a question"
+_SAME = "context_tokens"
+"""What an index calls it among its costs."""
 
 
 def whole_figures(runs: Sequence[Results]) -> dict[str, tuple[float | None, ...]]:
@@ -24,7 +26,7 @@ def _figures(run: Results) -> dict[str, float]:
         if figure.mean is not None and figure.low is None and name not in asked
     }
     for name, value in run.cost.items():
-        if isinstance(value, int | float) and not isinstance(value, bool):
+        if name != _SAME and isinstance(value, int | float) and not isinstance(value, bool):
             found[name] = float(value)
     if run.questions:
         tokens = sum(question.context_tokens for question in run.questions)

@@ -58,6 +58,7 @@ def effects(members: Sequence[Member], levels: Sequence[str], scores: Table) -> 
     numbers = {level: at for at, level in enumerate(levels)}
     has = np.zeros((len(members), len(levels)))
     has[np.arange(len(members)), [numbers[member.level] for member in members]] = 1.0
-    weights = np.linalg.pinv(centred @ has) @ centred
+    # Levels add up to nothing in every group, so one direction is empty but for rounding: it must not count.
+    weights = np.linalg.pinv(centred @ has, rcond=1e-9) @ centred
     own = scores[:, [member.column for member in members]]
     return np.round(own @ weights.T, _DIGITS) + 0.0

@@ -99,7 +99,7 @@ def _told(wrong: Positions, edges: Positions, place: Positions) -> Iterator[tupl
     count = len(edges) // 2
     chunk, own = wrong % count, place[wrong]
     # Both edges of a chunk without any text lie at one place.
-    _, once = np.unique(np.stack([chunk, own]), axis=1, return_index=True)
+    _, once = np.unique(chunk * (place.max() + 1) + own, return_index=True)
     _, first = np.unique(own, return_index=True)
     again = np.ones(len(wrong), dtype=np.bool_)
     again[first] = False

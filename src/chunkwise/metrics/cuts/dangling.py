@@ -12,9 +12,10 @@ from chunkwise.text.language import UNKNOWN
 
 # Words that refer back wherever they open a sentence. Those that only sometimes do are left out, as are subjects that
 # stand for nothing: "It is forbidden", "Es ist verboten".
-_ENGLISH = r"""
+_IS = r"is|was|(?:has|had)\s+been|(?:will|would|may|might|can|could|should|must)\s+(?:not\s+)?be"
+_ENGLISH = rf"""
     this these those they them its he she his her their such
-    it(?!\s+(?:is|was|(?:has|had)\s+been|(?:will|would|may|might|can|could|should|must)\s+(?:not\s+)?be)\b)(?!\s+(?:seems|appears|follows|takes|remains)\b)
+    it(?!\s+(?:{_IS}|seems|appears|follows|takes|remains)\b)
     however therefore thus hence moreover furthermore nevertheless nonetheless consequently
     accordingly otherwise meanwhile instead similarly likewise conversely additionally also
     afterwards thereafter then but so yet
@@ -28,12 +29,15 @@ _ENGLISH = r"""
 """
 # "Sie" and "Ihre" at the start of a sentence address the reader as often as not; "damit" refers back before a verb
 # ("Damit ist …") and opens a clause before anything else ("Damit Sie …").
-_GERMAN = r"""
+_IST = "|".join(
+    "ist sind war waren wird werden wurde wurden kann können muss müssen soll sollen sollte gilt geht".split()
+)
+_GERMAN = rf"""
     dies diese dieser dieses diesem diesen jene jener jenes jenem jenen er ihm ihn
-    es(?!\s+(?:ist|sind|war|waren|wird|werden|wurde|wurden|gibt|gab|gilt|kann|können|muss|müssen|soll|sollte|darf|dürfen|sei|empfiehlt|handelt|besteht|bestehen|bleibt|geht|lohnt|genügt|reicht)\b)
+    es(?!\s+(?:{_IST}|gibt|gab|darf|dürfen|sei|empfiehlt|handelt|besteht|bestehen|bleibt|lohnt|genügt|reicht)\b)
     daher deshalb deswegen darum somit folglich demnach jedoch allerdings dennoch trotzdem
     außerdem zudem ferner dabei dadurch dafür dagegen daran darauf daraus darin darüber danach
-    damit(?=\s+(?:ist|sind|war|waren|wird|werden|wurde|wurden|kann|können|lässt|lassen|hat|haben|soll|sollen|muss|müssen|geht|gilt|beginnt|endet|entfällt|steht|stehen|verbunden)\b)
+    damit(?=\s+(?:{_IST}|lässt|lassen|hat|haben|beginnt|endet|entfällt|steht|stehen|verbunden)\b)
     davon dazu hierbei hierdurch hierfür hierzu hingegen ebenso ansonsten andernfalls
     aber denn
     wie\s+(?:(?:bereits|schon)\s+)?(?:oben\s+)?(?:erwähnt|beschrieben|gezeigt|gesagt|dargestellt)

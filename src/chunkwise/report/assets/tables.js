@@ -1,6 +1,6 @@
 // Tables that can be sorted, searched and filtered; whoever has no script reads them whole.
 // A form names its table in data-for; a select names in data-filter what rows carry in their data;
-// (data-rows: how many are shown at first); a column names in data-sort what it is sorted by: numbers in the row's data, else the words of its cell.
+// (data-rows: how many are shown at first and printed; without it, all are printed); a column names in data-sort what it is sorted by: numbers in the row's data, else the words of its cell.
 (() => {
   "use strict";
   const STEP = 200;
@@ -72,8 +72,10 @@
     for (const filter of filters) filter.addEventListener("change", anew);
     tools.addEventListener("submit", (event) => event.preventDefault());
     more.addEventListener("click", () => { limit += STEP; show(); });
-    window.addEventListener("beforeprint", () => { limit = Infinity; show(); });
-    window.addEventListener("afterprint", anew);
+    if (!tools.dataset.rows) {
+      window.addEventListener("beforeprint", () => { limit = Infinity; show(); });
+      window.addEventListener("afterprint", anew);
+    }
     tools.hidden = false;
     show();
   };

@@ -78,13 +78,15 @@ def print_rows(console: Console, rows: Sequence[Row], heads: tuple[str, str]) ->
 def number(value: float) -> str:
     """Three digits behind the point, fewer where there are many before it."""
     if abs(value) < 10:
-        return f"{value:.3f}"
+        shown = f"{value:.3f}"
+        return "0.000" if shown == "-0.000" else shown
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.1f}"
 
 
 def signed(value: float) -> str:
-    """With its sign; nothing has none."""
-    return f"+{number(value)}" if value > 0 else number(value)
+    """With its sign; what is shown as nothing has none."""
+    shown = number(value)
+    return f"+{shown}" if value > 0 and shown != "0.000" else shown
 
 
 def _reach(found: Difference) -> float:
@@ -108,7 +110,7 @@ def _head(
     numbers = _GAP.join(title.rjust(width) for title, width in zip(titles, widths, strict=True))
     half = bar // 2
     left, right = f"-{reach:.2f}", f"+{reach:.2f}"
-    axis = f"{left:<{half}}0{right:>{half}}" if reach and len(left) < half else ""
+    axis = f"{left:<{half}}0{right:>{half}}" if left != "-0.00" and len(left) < half else ""
     start = f"  {' ' * label}{_GAP}" if label else "  "
     _line(console, (f"{start}{numbers}{_GAP}{axis:<{bar}}{_GAP}{'p' if p else '':>{p}}", "dim"))
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _MOST_NAMED = 3
+_MOST_QUESTIONS = 100_000
+"""Nobody writes more of them: the number would say no more than that."""
 _LOWER = "↓"
 
 
@@ -106,7 +108,7 @@ def _best(found: Best) -> str:
     told = f"best: {found.best}, in {percent(found.best_share[found.best])} of resamples"
     told += f"; tied with it: {listed(others, 12)}" if others else "; all others are worse"
     if others and found.needed and found.needed > found.questions:
-        told += f"; about {found.needed:,} questions would separate the best two"
+        told += f"; {_many(found.needed, 'about ')} questions would separate the best two"
     return told
 
 
@@ -153,13 +155,19 @@ def _not_shown(contrast: Contrast, console: Console) -> None:
             "are too small to be shown.",
         )
     more = [
-        f"{found.needed:,} ({one_line(name, 40)})"
+        f"{_many(found.needed)} ({one_line(name, 40)})"
         for name, found in open_ones.items()
         if found.needed is not None and found.needed > found.pairs
     ]
     if more:
         told = listed(more, _MOST_NAMED)
         _say(console, f"Questions that would about show a difference of the size seen: {told}.")
+
+
+def _many(questions: int, about: str = "") -> str:
+    if questions > _MOST_QUESTIONS:
+        return f"more than {_MOST_QUESTIONS:,}"
+    return f"{about}{questions:,}"
 
 
 def _changes(console: Console, words: str, changes: Sequence[Change]) -> None:

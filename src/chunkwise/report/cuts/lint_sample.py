@@ -44,7 +44,9 @@ class LintSample:
             return
         name = document.source if is_file(document) else f"{document.source} {document.id}".strip()
         shown = tuple(cuts[: self._most])
-        self._documents.append(BadlyCut(name, chunks, len(issues), shown, len(cuts) - len(shown)))
+        # What is wrong at a place is told of every chunk that is cut there, and is one issue.
+        wrong = sum(len({issue.kind for issue in cut}) for cut in cuts)
+        self._documents.append(BadlyCut(name, chunks, wrong, shown, len(cuts) - len(shown)))
 
     @property
     def left_out(self) -> tuple[int, int]:

@@ -28,13 +28,18 @@ def render_lint(
 ) -> None:
     """Draw the cuts that were chosen, then the summary; documents' text cannot move the cursor or add markup."""
     chosen = sample.chosen()
-    for document in chosen:
+    for number, document in enumerate(chosen):
+        if number:
+            console.print()
         _document(document, console)
     more, others = sample.left_out
     if chosen and more:
+        console.print()
         _print(
             f"… {counted(more, 'more cut')} in {counted(others, 'other document')}", console, "dim"
         )
+    if chosen:
+        console.print()
     _summary(cuts, label, console)
     if advice:
         heading(console, "Not good yet")
@@ -53,7 +58,6 @@ def _document(document: BadlyCut, console: Console) -> None:
         _print(_text(cut, console.width - _INDENT), console)
     if document.more:
         _print(f"  … {counted(document.more, 'more cut')}", console, "dim")
-    console.print()
 
 
 def _place(cut: Cut) -> Text:
@@ -98,7 +102,7 @@ def _shortened(name: str, room: int) -> str:
 
 
 def _summary(cuts: Cuts, label: str, console: Console) -> None:
-    heading(console, f"Boundary issues of {one_line(label)}")
+    _print(f"Boundary issues of {one_line(label)}", console, "bold")
     if not cuts.chunks:
         line(console, "there are no chunks")
         return

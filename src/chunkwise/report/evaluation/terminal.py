@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from chunkwise.evaluation.direction import lower_is_better
 from chunkwise.evaluation.four_questions import Answered, four_questions, robustness
-from chunkwise.evaluation.results import Figure, QuestionResult, Results
+from chunkwise.evaluation.results import Agreement, Figure, QuestionResult, Results
 from chunkwise.profile.wording import counted, percent, short_number
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.terminal_parts import bar, heading, line, plain_table
@@ -54,7 +54,10 @@ def value(name: str, amount: float | None) -> str:
     """A figure as the tables show it: shares as percentages where their verdict is one, else three digits."""
     if amount is None:
         return "unscored"
-    return percent(amount) if name == "boundary_issues" else f"{amount:.3f}"
+    if name == "boundary_issues":
+        return percent(amount)
+    shown = f"{amount:.3f}"
+    return "0.000" if shown == "-0.000" else shown
 
 
 def _head(results: Results, console: Console) -> None:
@@ -177,7 +180,7 @@ def _groups(
         _add_row(table, name or "(none)", f"{found[name].mean:.3f}", found[name], console)
     console.print(table)
     if len(hardest) > _MOST_GROUPS:
-        line(console, f"and {len(hardest) - _MOST_GROUPS:,} more, all better than these", "dim")
+        line(console, f"and {len(hardest) - _MOST_GROUPS:,} more, none worse", "dim")
     spread = robustness(results)
     if title == "By type" and spread:
         line(
@@ -208,15 +211,17 @@ def _agreement(console: Console, results: Results) -> None:
         return
     heading(console, "Do the judges agree?")
     for pair in results.agreement:
-        kappa = (
-            "no κ: one of them always says the same"
-            if pair.kappa is None
-            else f"κ {pair.kappa:.2f}"
-        )
-        same = "" if pair.same is None else f", the same on {percent(pair.same)}"
-        line(
-            console, f"{pair.first} and {pair.second}: {kappa}{same} of {counted(pair.hits, 'hit')}"
-        )
+        line(console, f"{pair.first} and {pair.second}: {_agreed(pair)}")
+
+
+def _agreed(pair: Agreement) -> str:
+    if pair.same is None or not pair.hits:
+        return "no hit has a verdict of both"
+    # Chance alone would make them agree as well: there is nothing to be better than.
+    kappa = (
+        f"κ {pair.kappa:.2f}" if pair.kappa is not None else "no κ, both say the same of every hit"
+    )
+    return f"{kappa}, the same on {percent(pair.same)} of {counted(pair.hits, 'hit')}"
 
 
 def _worst(console: Console, results: Results) -> None:
@@ -268,7 +273,7 @@ def _cost(console: Console, results: Results) -> None:
     if cost.get("storage") is not None:
         told.append(f"storage {_number(cost['storage']):.2f}×")
     if cost.get("index_bytes"):
-        told.append(f"index {_number(cost['index_bytes']) / 1e6:,.1f} MB")
+        told.append(f"index {_bytes(_number(cost['index_bytes']))}")
     if cost.get("context_tokens") is not None:
         told.append(f"{_number(cost['context_tokens']):,.0f} tokens of context a question")
     line(console, " · ".join(told))
@@ -278,7 +283,7 @@ def _advice(console: Console, results: Results) -> None:
     if results.advice:
         heading(console, "What to try")
         for each in results.advice:
-            line(console, f"{each.metric}: {each.text}")
+            line(console, one_line(each.text))
 
 
 def _detectable(console: Console, results: Results) -> None:
@@ -291,6 +296,13 @@ def _detectable(console: Console, results: Results) -> None:
             f"{100 * least:.1f} points cannot be shown.",
             "dim",
         )
+
+
+def _bytes(count: float) -> str:
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= size:
+            return f"{count / size:,.1f} {unit}"
+    return f"{count:,.0f} bytes"
 
 
 def _number(given: object) -> float:
