@@ -48,6 +48,12 @@ def test_json_alone_and_into_a_file(here: Run, folder: Path) -> None:
 def test_metrics_are_chosen_by_name(here: Run, folder: Path) -> None:
     done = here("compare", "a.json", "b.json", "--metrics", " mrr , recall@5,", "--json")
     assert list(json.loads(done.stdout)["contrasts"][0]["metrics"]) == ["mrr@5", "recall@5"]
+    done = here("compare", "a.json", "b.json", "--metrics", "retrieval", "--json")
+    assert set(json.loads(done.stdout)["contrasts"][0]["metrics"]) == {
+        "recall@5",
+        "precision@5",
+        "mrr@5",
+    }
     done = here("compare", "a.json", "b.json", "--metrics", "speed")
     assert done.returncode == 2
     assert "no metric 'speed' is in both; there are: recall@5, precision@5" in done.stderr

@@ -11,9 +11,10 @@ from chunkwise.errors import ChunkwiseError, InvalidParameter
 from chunkwise.evaluation.comparing.compare import compare, run_name
 from chunkwise.evaluation.comparing.comparison import NO_DIFFERENCE, Change
 from chunkwise.evaluation.files.json_values import json_text
-from chunkwise.evaluation.results import Results
+from chunkwise.evaluation.results import Figure, Results
 from chunkwise.stats.holm import holm
 from chunkwise.stats.paired import compare as paired
+from chunkwise.text.tokenizers import DEFAULT
 from made_results import METRICS, of_questions, question, results
 
 
@@ -87,6 +88,38 @@ def test_five_questions_show_nothing() -> None:
     assert tested.verdict == NO_DIFFERENCE
     assert tested.p == 0.0625
     assert tested.detectable is None
+    assert tested.needed == 6
+    assert tested.difference.low < 0
+    alone = compare([of_questions(run.questions[:1]) for run in (first, second)])
+    one = alone.contrasts[0].metrics["recall@5"]
+    assert (one.pairs, one.p, one.needed, one.verdict) == (1, 1.0, None, NO_DIFFERENCE)
+    assert one.difference.low < 0 < one.difference.high
+
+
+def test_many_runs_by_many_metrics_show_what_is_plain() -> None:
+    metrics = [f"m{number}@5" for number in range(25)]
+
+    def run(score: float) -> Results:
+        return of_questions(tuple(question(n, dict.fromkeys(metrics, score)) for n in range(40)))
+
+    found = compare([run(0.0), *(run(1.0) for _ in range(21))])
+    assert found.tests > 500
+    assert {each.metrics["m0@5"].verdict for each in found.contrasts} == {
+        f"{run.name} is better" for run in found.runs[1:]
+    }
+    assert "a" not in found.best["m0@5"].tied
+
+
+def test_the_order_of_questions_changes_nothing() -> None:
+    a, b = results(1), results(2, lift=0.02)
+    order = np.random.default_rng(0).permutation(40).tolist()
+    again = of_questions(tuple(a.questions[at] for at in order))
+    found, other = (
+        compare([run, b, b], metrics=["recall", "failure"], sources=["", "", ""])
+        for run in (a, again)
+    )
+    assert other.contrasts == found.contrasts
+    assert other.best == found.best
 
 
 def test_unscored_questions_are_counted() -> None:
@@ -116,6 +149,16 @@ def test_metrics_can_be_chosen() -> None:
     assert list(own.metrics) == ["mrr@5", "recall@5"]
     assert own.objective == "recall@5"
     assert compare(runs, metrics=["mrr"]).contrasts[0].objective == "mrr@5"
+    assert list(compare(runs, metrics=["all"]).contrasts[0].metrics) == list(METRICS)
+    group = compare(runs, metrics=["retrieval"]).contrasts[0].metrics
+    assert list(group) == ["recall@5", "precision@5", "mrr@5"]
+    named = [
+        of_questions(tuple(question(n, {"completeness.facts": n / 9}) for n in range(9)))
+        for _ in range(2)
+    ]
+    assert list(compare(named, metrics=["completeness"]).contrasts[0].metrics) == [
+        "completeness.facts"
+    ]
     with pytest.raises(
         InvalidParameter, match="no metric 'recall@9' is in both; there are: recall@5, "
     ):
@@ -126,6 +169,8 @@ def test_nothing_to_compare() -> None:
     few = of_questions((question(1, {"recall@5": 1.0}),))
     with pytest.raises(InvalidParameter, match="1 run; a comparison needs two"):
         compare([few])
+    with pytest.raises(InvalidParameter, match="1 sources of 2 runs; name one file a run"):
+        compare([few, few], sources=["x"])
     other = of_questions((question(2, {"recall@5": 1.0}),))
     with pytest.raises(ChunkwiseError, match=r"no question is in both a \(1 questions\) and b"):
         compare([few, other])
@@ -155,8 +200,35 @@ def test_what_makes_runs_less_comparable_is_said() -> None:
     )
     told = compare([a, c]).warnings
     assert [line.split(" (")[0] for line in told] == ["budget differs", "unit differs"]
+    d = dataclasses.replace(results(3), configuration={**a.configuration, "tokenizer": "words"})
+    assert [line.split(" (")[0] for line in compare([a, d]).warnings] == ["tokenizer differs"]
+    usual = {**a.configuration, "tokenizer": DEFAULT}
+    assert compare([a, dataclasses.replace(results(3), configuration=usual)]).warnings == ()
     assert compare([a, results(1)]).warnings[0].startswith("a and b found the same")
     assert compare([a, results(2)]).warnings == ()
+
+
+def test_another_judge_is_another_measure_where_it_judges() -> None:
+    one, other = (
+        dataclasses.replace(
+            results(seed),
+            configuration={"k": 5, "model": model, "similarity_threshold": threshold},
+        )
+        for seed, model, threshold in ((1, "minilm", 0.7), (2, "other", 0.6))
+    )
+    assert compare([one, other]).warnings == ()
+    judged = [
+        dataclasses.replace(
+            run, summary={**run.summary, "retrieval_precision.similarity": Figure(0.5, 0.4, 0.6)}
+        )
+        for run in (one, other)
+    ]
+    told = compare(judged).warnings
+    assert [line.split(":")[0] for line in told] == [
+        "similarity_threshold differs (a",
+        "judge model differs (a",
+    ]
+    assert compare([one, judged[1]]).warnings == ()
 
 
 def test_of_several_the_best_and_those_tied_with_it_are_named() -> None:
@@ -194,7 +266,7 @@ def test_several_runs_without_a_question_in_common_to_all() -> None:
 
 def test_figures_of_whole_runs_stand_beside() -> None:
     a = results(1)
-    b = dataclasses.replace(results(2), cost={"chunks": 9, "cached": True})
+    b = dataclasses.replace(results(2), cost={"chunks": 9, "cached": True, "context_tokens": 18.0})
     assert compare([a, b]).figures == {
         "boundary_issues": (0.125, 0.125),
         "chunks": (8.0, 9.0),

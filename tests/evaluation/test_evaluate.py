@@ -158,6 +158,14 @@ def test_a_budget_takes_what_fits_and_not_the_usual_five(words: Index) -> None:
     assert results.configuration["budget"] == 200
 
 
+def test_another_budget_than_that_of_the_run_is_another_search(words: Index) -> None:
+    results = run(words, budget=60, retriever="bm25", metrics="recall@60t,recall@240t,recall@20t")
+    for budget in (20, 60, 240):
+        hits = words.search(QUESTIONS, budget=budget, retriever="bm25")
+        for query, own, told in zip(QUESTIONS, hits, results.questions, strict=True):
+            assert told.scores[f"recall@{budget}t"] == pytest.approx(naive(query, own)["recall"])
+
+
 def test_recall_within_tokens_is_searched_deep_enough(words: Index) -> None:
     deep = words.search(QUESTIONS, k=1000, retriever="bm25")
     results = run(k=1, retriever="bm25", metrics="recall@300t")

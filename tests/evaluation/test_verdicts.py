@@ -74,6 +74,20 @@ def test_each_question_gets_its_causes_and_remedies_once() -> None:
     assert "semantic" in second
 
 
+def test_answers_that_cite_badly_are_not_cut_again() -> None:
+    position, support, attribution = advice(
+        {
+            f"citation_accuracy.{name}": Figure(0.5)
+            for name in ("position", "support", "attribution")
+        }
+    )
+    assert "cut again with exact spans" in position.text
+    assert support.metric == "citation_accuracy.support"
+    assert "cut again" not in support.text + attribution.text
+    assert "ask for one citation behind each claim" in support.text
+    assert support.text.startswith("citation_accuracy.support 0.500: good is over 0.90.")
+
+
 def test_every_question_has_advice() -> None:
     worst = {name: 1.0 if bounds.lower_is_better else 0.0 for name, bounds in BOUNDS.items()}
     found = advice({name: Figure(value) for name, value in worst.items()})

@@ -300,6 +300,23 @@ def test_a_slip_that_makes_millions_is_an_error():
         plan(_sweep([grid]))
 
 
+@pytest.mark.parametrize(
+    ("grid", "lacks"),
+    [(Grid(()), "a name"), (_grid("sentences", context=[]), "a value for context")],
+)
+def test_a_grid_that_says_nothing_is_an_error(grid, lacks):
+    with pytest.raises(InvalidParameter, match=f"the grid lacks {lacks}"):
+        plan(_sweep([grid]))
+    with pytest.raises(InvalidParameter, match=f"the grid lacks {lacks}"):
+        plan(_sweep([], [grid]))
+
+
+def test_chunkings_that_nothing_searches_are_named():
+    made = plan(_sweep([_grid("sentences", "structure")], [_grid("multiscale")]))
+    assert not _asked(made)
+    assert "nothing searches chunks" in _why(made, "strategy = sentences, structure")
+
+
 def test_levers_are_words_for_tables():
     grid = _grid(
         "sentences", "parent_child", max_tokens=[200], overlap=["25%"], context=["headings"]

@@ -158,7 +158,7 @@ RETRIEVAL = HEAD + '[sweep.retrieval]\nretriever = ["bm25", "hybrid"]\n'
         (CHUNKERS + "max_tokens = [true]", "[sweep.chunkers] max_tokens is True"),
         (CHUNKERS + "max_tokens = [[1]]", "[sweep.chunkers] max_tokens is [1]; a text, a number"),
         (CHUNKERS + "max_tokens = 2026-01-01", "[sweep.chunkers] max_tokens is datetime.date"),
-        (CHUNKERS + "overlap = '10 tokens'", "[sweep.chunkers] overlap is '10 tokens'; a whole number from 0 up or a share"),
+        (CHUNKERS + "overlap = '10 tokens'", "overlap is '10 tokens'; a whole number from 0 up or a share"),
         (CHUNKERS + "overlap = -1", "[sweep.chunkers] overlap is -1"),
         (CHUNKERS + "overlap = inf", "[sweep.chunkers] overlap is inf; a number is needed"),
         (CHUNKERS + "context = 'heading'", "[sweep.chunkers] context is 'heading'; did you mean headings?"),
@@ -173,7 +173,8 @@ RETRIEVAL = HEAD + '[sweep.retrieval]\nretriever = ["bm25", "hybrid"]\n'
         (RETRIEVAL + "dense = 'much'", "[sweep.retrieval] dense is 'much'; a number is needed"),
         (RETRIEVAL + "fusion = 'rank'", "[sweep.retrieval] fusion is 'rank'; did you mean ranks?"),
         (HEAD + '[sweep.retrieval]\nretriever = "bm52"', "did you mean bm25"),
-        (HEAD + '[[sweep.retrieval]]\nretriever="bm25"\nk=1\n[[sweep.retrieval]]\nretriever="dense"\nk=2', "a sweep has one"),
+        (RETRIEVAL.replace("[sweep.retrieval]", "[[sweep.retrieval]]")
+         + '[[sweep.retrieval]]\nretriever="dense"\nk=2', "a sweep has one"),
         ("[sweep", "is no TOML: "),
         (b"[sweep]\ndocuments = '\xff'", "is no TOML: "),
         (b"\x00\x01\x02", "is no TOML: "),
@@ -252,7 +253,8 @@ words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=1
 paths = words.filter(
     lambda name: name.strip() and "/" not in name and "\0" not in name and name not in (".", "..")
 )
-numbers = st.one_of(st.integers(1, 10**6), st.floats(0.001, 10).map(lambda value: round(value, 3)))
+plain_words = words.filter(lambda name: "json" not in name and ".py:" not in name)
+weights = st.lists(st.integers(1, 10) | st.floats(0.001, 10), min_size=1)
 written = st.builds(
     Sweep,
     st.lists(paths, min_size=1, max_size=3).map(tuple),
@@ -267,7 +269,7 @@ written = st.builds(
                     "max_tokens": st.lists(st.integers(1, 9999), min_size=1).map(tuple),
                     "overlap": st.lists(st.integers(0, 50) | st.just("12.5%"), min_size=1).map(tuple),
                     "context": st.just(("headings", "none")),
-                    "tokenizer": st.lists(words.filter(lambda name: "json" not in name and ".py:" not in name), min_size=1).map(tuple),
+                    "tokenizer": st.lists(plain_words, min_size=1).map(tuple),
                 },
             ).map(lambda values: tuple(values.items())),
         ),
@@ -278,7 +280,7 @@ written = st.builds(
         st.builds(
             Grid,
             st.just(("hybrid", "multiscale")),
-            st.just(()) | st.lists(numbers.filter(lambda value: value <= 10), min_size=1).map(lambda some: (("dense", tuple(some)),)),
+            st.just(()) | weights.map(lambda some: (("dense", tuple(some)),)),
         ),
         min_size=1,
         max_size=2,

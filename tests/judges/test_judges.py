@@ -97,9 +97,30 @@ def by_labels(labels: list[tuple[str, int, int, bool]], *hits: Hit) -> list[Scor
 
 def test_a_hit_takes_the_rating_of_the_place_it_shares_most_with() -> None:
     labels = [("a", 0, 20, True), ("a", 20, 60, False)]
-    found = by_labels(labels, hit(0, 20), hit(5, 10), hit(0, 100), hit(15, 40), hit(10, 60))
+    found = by_labels(labels, hit(0, 20), hit(5, 10), hit(30, 40), hit(15, 40), hit(10, 60))
     # The fourth shares most with the second place, which neither holds it nor is half of both.
     assert values(found) == [1, 1, 0, None, 0]
+
+
+def test_a_passage_in_a_hit_speaks_for_it_only_if_it_is_relevant() -> None:
+    relevant, irrelevant = ("a", 50, 53, True), ("a", 60, 63, False)
+    assert by_labels([irrelevant], hit(0, 100)) == [Score(None, "not labelled")]
+    assert values(by_labels([relevant], hit(0, 100))) == [1]
+    assert values(by_labels([relevant, irrelevant, ("a", 70, 99, False)], hit(0, 100))) == [1]
+    # Nearly the same place rated irrelevant does not take back what is relevant in it.
+    assert values(by_labels([relevant, ("a", 0, 99, False)], hit(0, 100))) == [1]
+    # Of the very hit people said what they think.
+    assert values(by_labels([relevant, ("a", 0, 100, False)], hit(0, 100))) == [0]
+    # A part of the relevant passage is no whole one.
+    assert values(by_labels([relevant], hit(51, 100))) == [None]
+
+
+def test_people_who_disagree_on_the_passage_in_a_hit_settle_nothing() -> None:
+    passage = ("a", 50, 53)
+    torn = [(*passage, True), (*passage, False)]
+    assert by_labels(torn, hit(0, 100)) == [Score(None, "people disagree")]
+    assert values(by_labels([*torn, ("a", 0, 90, False)], hit(0, 100))) == [0]
+    assert values(by_labels([*torn, ("a", 60, 70, True)], hit(0, 100))) == [1]
 
 
 def test_a_place_that_says_too_little_about_a_hit_is_no_label() -> None:
@@ -117,8 +138,8 @@ def test_of_several_people_the_majority_decides_and_a_draw_nobody() -> None:
     assert by_labels([(*place, True), (*place, False)], hit(0, 20)) == [
         Score(None, "people disagree")
     ]
-    equal = [("a", 0, 10, True), ("a", 20, 30, False)]
-    assert by_labels(equal, hit(0, 40)) == [Score(None, "people disagree")]
+    equal = [("a", 0, 40, True), ("a", 10, 50, False)]
+    assert by_labels(equal, hit(15, 35)) == [Score(None, "people disagree")]
 
 
 def test_an_empty_label_says_nothing() -> None:
@@ -141,6 +162,27 @@ def test_similarity_is_the_cosine_of_question_and_text() -> None:
     assert expected[0] == 1.0
     assert expected[2] == 0.0
     assert found[3].reason == "no words to compare"
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("failing", ["query", "passage"])
+def test_a_model_that_gives_no_vector_gives_no_verdict(wrong: float, failing: str) -> None:
+    class Failing(PlainHashEmbedder):
+        identity = f"failing {wrong} {failing}"
+
+        def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
+            vectors = super().embed(texts, kind).copy()
+            vectors[[kind == failing and "lamp" in text for text in texts], 1] = wrong
+            return vectors
+
+    hits = texts("the lamp is lit", "gulls sleep on roofs", " ")
+    found = SimilarityJudge(Failing()).judge([Query("q", "is the lamp lit")], [hits])[0]
+    assert found[0] == Score(None, "the model gave no vector")
+    if failing == "passage":
+        assert values(found) == [None, 0, None]
+        assert found[2].reason == "no words to compare"
+    else:
+        assert {score.reason for score in found} == {"the model gave no vector"}
 
 
 def test_every_text_is_embedded_once_and_all_together() -> None:

@@ -24,7 +24,13 @@ def found(marked: str, format: str = "markdown") -> list[tuple[str, int]]:
     return [(issue.kind, issue.chunk) for issue in find_issues(*cut(marked, format))]
 
 
+def both(kind: str) -> list[tuple[str, int]]:
+    """What ends the first chunk badly begins the second one badly."""
+    return [(kind, 0), (kind, 1)]
+
+
 MID = [("mid_sentence_end", 0), ("mid_sentence_start", 1)]
+WORD_CUT = both("mid_word")
 LIST = "- flour\n- salt\n- water\n"
 TABLE = "| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n"
 CODE = "```\nx = 1\ny = 2\n```\n"
@@ -36,10 +42,10 @@ CODE = "```\nx = 1\ny = 2\n```\n"
         ("The lamp was lit. ¦The boat left.", []),
         ("The lamp was lit.¦ The boat left.", []),
         ("The lamp ¦was lit.", MID),
-        ("The la¦mp was lit.", [("mid_word", 0), *MID]),
-        ("It cost 3¦.14 crowns.", [("mid_word", 0), *MID]),
-        ("They don¦'t sail.", [("mid_word", 0), *MID]),
-        ("All of 1,¦000 crowns.", [("mid_word", 0), *MID]),
+        ("The la¦mp was lit.", [*WORD_CUT, *MID]),
+        ("It cost 3¦.14 crowns.", [*WORD_CUT, *MID]),
+        ("They don¦'t sail.", [*WORD_CUT, *MID]),
+        ("All of 1,¦000 crowns.", [*WORD_CUT, *MID]),
         ("Lamps, boats,¦nets and rope.", MID),
         ("潮が満¦ちる。", MID),
         ("# Lamps\n\n¦The lamp was lit.", [("orphan_heading", 0)]),
@@ -47,12 +53,12 @@ CODE = "```\nx = 1\ny = 2\n```\n"
         ("Lit.\n\n# Lamps\n\n¦## Kinds\n\nTwo kinds.", [("orphan_heading", 0)]),
         ("# Empty\n\n¦# Lamps\n\nLit.", []),
         ("Lit.\n\n¦# Lamps\n\nTwo kinds.", []),
-        (LIST.replace("- salt", "¦- salt"), [("split_list", 0)]),
-        (LIST.replace("- salt", "- fine¦ salt"), [*MID, ("split_list", 0)]),
+        (LIST.replace("- salt", "¦- salt"), both("split_list")),
+        (LIST.replace("- salt", "- fine¦ salt"), [*MID, *both("split_list")]),
         (f"Take:\n\n¦{LIST}\n¦Mix well.", []),
-        (TABLE.replace("| 3", "¦| 3"), [("split_table", 0)]),
+        (TABLE.replace("| 3", "¦| 3"), both("split_table")),
         (f"Sizes.\n\n¦{TABLE}\n¦Mix well.", []),
-        (CODE.replace("y", "¦y"), [("split_code", 0)]),
+        (CODE.replace("y", "¦y"), both("split_code")),
         (f"Run.\n\n¦{CODE}\n¦Done.", []),
         ("The lamp was lit. ¦This took an hour.", [("dangling_start", 1)]),
         ("The lamp was lit.\n\n¦However, nobody came.", [("dangling_start", 1)]),
@@ -60,16 +66,64 @@ CODE = "```\nx = 1\ny = 2\n```\n"
         ("Die Lampe brannte. ¦Diese Lampe ist alt.", [("dangling_start", 1)]),
         ("Die Lampe brannte. ¦Das ist lange her.", [("dangling_start", 1)]),
         ("Die Lampe brannte. ¦Das Boot fuhr ab.", []),
+        ("Die Lampe ist aus. ¦Damit ist das Boot verloren.", [("dangling_start", 1)]),
+        ("Die Lampe ist aus. ¦Es brannte nicht mehr.", [("dangling_start", 1)]),
+        ("La lampe est dans la tour. ¦Cela suffit pour les bateaux.", [("dangling_start", 1)]),
+        ("El faro es de la isla. ¦Esto no es para los barcos.", [("dangling_start", 1)]),
+        ("The lamp was lit. ¦It burned till dawn.", [("dangling_start", 1)]),
         ("The lamp was lit. ¦Thistles grow here.", []),
         ("The lamp was lit.\n\n¦# This island\n\nIt is small.", []),
         ("¦This is how it begins.", []),
-        ("Cafe¦\u0301 au lait.", [("mid_word", 0), *MID, ("broken_grapheme", 0)]),
-        ("Fine \U0001f44d¦\U0001f3fd work.", [*MID, ("broken_grapheme", 0)]),
+        ("Cafe¦\u0301 au lait.", [*WORD_CUT, *MID, *both("broken_grapheme")]),
+        ("Fine \U0001f44d¦\U0001f3fd work.", [*MID, *both("broken_grapheme")]),
         ("Lit.\r¦\nThe boat left.", []),
     ],
 )
 def test_each_kind(marked: str, expected: list[tuple[str, int]]) -> None:
     assert sorted(found(marked)) == sorted(expected)
+
+
+@pytest.mark.parametrize(
+    "marked",
+    [
+        "Die Kosten werden erstattet. ¦Sie müssen den Antrag vorher stellen.",
+        "Die Kosten werden erstattet. ¦Ihre Angaben sind nötig.",
+        "Die Kosten werden erstattet. ¦Damit Sie nichts vergessen, hier eine Liste.",
+        "Die Kosten werden erstattet. ¦Es ist verboten, im Haus zu rauchen.",
+        "El permiso dura dos años. ¦Es necesario presentar el formulario.",
+        "De dag begint vroeg. ¦Er zijn drie kamers in het huis.",
+        "The lamp is old. ¦It is forbidden to smoke in the house.",
+        "The lamp is old. ¦It has been known for years that lamps get old.",
+        "Der Weg ist lang und die Nacht ist kurz. ¦So fuhr das Boot.",
+    ],
+)
+def test_words_that_point_at_nothing_or_are_of_another_language(marked: str) -> None:
+    assert found(marked) == []
+
+
+def test_every_chunk_that_is_cut_is_told_and_every_place_counted_once() -> None:
+    text = f"Take:\n\n{LIST}"
+    document, at = Analyzed(Document("d", text, format="markdown")), text.index("- salt")
+    water = text.index("- water")
+
+    def told(*spans: tuple[int, int]) -> list[tuple[int, int, bool]]:
+        issues = find_issues(document, [Span(*span) for span in spans])
+        assert {issue.kind for issue in issues} <= {"split_list"}
+        return [(issue.chunk, issue.offset, issue.again) for issue in issues]
+
+    end = len(text)
+    assert told((0, at), (at, end)) == [(0, at, False), (1, at, True)]
+    # White space between the chunks does not make it another place.
+    assert told((0, at - 1), (at, end)) == [(0, at - 1, False), (1, at, True)]
+    assert told((0, water), (at, end)) == [(0, water, False), (1, at, False)]
+    assert told((0, at), (0, at), (at, end)) == [(0, at, False), (1, at, True), (2, at, True)]
+    assert told((at, end), (0, at)) == [(0, at, True), (1, at, False)]
+    # A chunk without text has one place, not two.
+    assert told((0, at), (at - 1, at), (at, end)) == [
+        (0, at, False),
+        (1, at, True),
+        (2, at, True),
+    ]
 
 
 def test_a_line_is_the_unit_of_source_code() -> None:
@@ -150,9 +204,15 @@ def test_words_agree_with_a_naive_reading_and_each_cut_is_counted_once(
     cutting: tuple[Analyzed, list[Span]],
 ) -> None:
     document, spans = cutting
-    offsets = [i.offset for i in find_issues(document, spans) if i.kind == "mid_word"]
+    issues = [i for i in find_issues(document, spans) if i.kind == "mid_word"]
     edges = sorted({edge for span in spans for edge in span})
-    assert sorted(offsets) == [at for at in edges if naive_mid_word(document, at)]
+    assert sorted(i.offset for i in issues if not i.again) == [
+        at for at in edges if naive_mid_word(document, at)
+    ]
+    told = [(number, at) for number, span in enumerate(spans) for at in sorted({*span})]
+    assert [(i.chunk, i.offset) for i in issues] == [
+        (number, at) for number, at in told if naive_mid_word(document, at)
+    ]
 
 
 @given(cuttings())

@@ -11,7 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.metrics.cuts import coherence as measured
-from chunkwise.metrics.cuts.coherence import chunk_cohesions, coherence, mean_of, neighbour_cosines
+from chunkwise.metrics.cuts.coherence import (
+    Coherence,
+    chunk_cohesions,
+    mean_of,
+    neighbour_cosines,
+)
 
 EAST, NORTH, DIAGONAL, NOWHERE = [1.0, 0.0], [0.0, 2.0], [3.0, 3.0], [0.0, 0.0]
 
@@ -27,6 +32,19 @@ def numbers(*values: int) -> np.ndarray:
 def cosine(a: np.ndarray, b: np.ndarray) -> float | None:
     size = math.sqrt(sum(x * x for x in a)) * math.sqrt(sum(x * x for x in b))
     return sum(float(x) * float(y) for x, y in zip(a, b, strict=True)) / size if size else None
+
+
+def coherence(
+    chunks: np.ndarray,
+    document: np.ndarray,
+    sentences: np.ndarray,
+    sentence: np.ndarray,
+    chunk: np.ndarray,
+) -> Coherence:
+    return Coherence(
+        mean_of(neighbour_cosines(chunks, document)),
+        mean_of(chunk_cohesions(chunks, sentences, sentence, chunk)),
+    )
 
 
 def test_neighbours_are_of_one_document() -> None:

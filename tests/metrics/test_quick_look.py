@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 from chunkwise.core import Document, Hit
 from chunkwise.metrics.claims import plain_form as plain
-from chunkwise.metrics.claims.claim_support import Readable, supports
+from chunkwise.metrics.claims.claim_support import supports
 from chunkwise.metrics.claims.quick_look import letters_of, longest_word, number_ends
+from chunkwise.metrics.claims.readable import Readable
 from chunkwise.metrics.claims.readable_hits import ReadableHits
+from chunkwise.metrics.claims.whole_words import whole_words
 from chunkwise.text.terms import text_terms
 
 LATIN = "".join(map(chr, range(0x300))) + "‘’“”–—…‐‑−‰€₿½™×→≤•"
@@ -84,7 +86,8 @@ def test_the_terms_of_a_hit_are_those_of_its_text(language: str, data: st.DataOb
     whole = Hit(document, 0, size, 0.0, 1, 1)
     read = ReadableHits([*hits, whole])
     for hit in hits:
-        expected = frozenset(text_terms(hit.text, language).hash.tolist())
+        start, end = whole_words(text, hit.start, hit.end)
+        expected = frozenset(text_terms(text[start:end], language).hash.tolist())
         assert read(hit).terms(language) == expected
 
 

@@ -1,7 +1,12 @@
 import pytest
 
 from chunkwise.core import Score
-from chunkwise.metrics.retrieval_precision import agreements, retrieval_precision
+from chunkwise.metrics.retrieval_precision import (
+    UnjudgedHits,
+    agreements,
+    retrieval_precision,
+    unjudged_hits,
+)
 
 YES, NO = Score(1.0), Score(0.0)
 
@@ -22,6 +27,22 @@ def test_zero_verdicts_are_unscored_and_say_why() -> None:
     assert [score.reason for score in scores] == ["nothing was retrieved", "not labelled", "b"]
 
 
+def test_nothing_retrieved_is_nothing_found_where_something_is_there() -> None:
+    verdicts = [[YES], [], []]
+    scores = retrieval_precision(verdicts, [True, True, False])
+    assert scores == [YES, Score(0.0), none("nothing was retrieved")]
+    # Hits that no one judged are no proof of anything.
+    assert retrieval_precision([[none("no references")]], [True]) == [none("no references")]
+
+
+def test_hits_without_a_verdict_are_counted_by_reason() -> None:
+    verdicts = [[YES, none("b"), none("a")], [], [none("a")] * 3, [NO]]
+    found = unjudged_hits(verdicts)
+    assert found == UnjudgedHits(7, 2, {"a": 4, "b": 1})
+    assert list(found.reasons) == ["a", "b"]
+    assert unjudged_hits([]) == UnjudgedHits(0, 0, {})
+
+
 def test_judges_are_compared_on_what_both_judged() -> None:
     verdicts = {
         "labels": [[YES, YES, NO], [NO, none("not labelled")]],
@@ -29,12 +50,11 @@ def test_judges_are_compared_on_what_both_judged() -> None:
         "similarity": [[none("no words")] * 3, [none("no words")] * 2],
     }
     first, second, third = agreements(verdicts)
-    assert (first.first, first.second, first.hits) == ("labels", "spans", 4)
-    assert first.same == 0.75
     # By hand: both say yes with 2/4 and 1/4, so that chance agrees in 1/8 + 3/8.
-    assert first.kappa == pytest.approx((0.75 - 0.5) / (1 - 0.5))
-    assert (second.hits, second.kappa, second.same) == (0, None, None)
-    assert (third.first, third.second) == ("spans", "similarity")
+    kappa = pytest.approx((0.75 - 0.5) / (1 - 0.5))
+    assert first == ("labels", "spans", kappa, 0.75, 4)
+    assert second == ("labels", "similarity", None, None, 0)
+    assert third == ("spans", "similarity", None, None, 0)
 
 
 def test_one_judge_agrees_with_nobody() -> None:

@@ -129,6 +129,23 @@ def test_a_figure_that_one_run_lacks_is_a_dash(two: Comparison) -> None:
     assert "Whole runs" not in drawn(dataclasses.replace(two, figures={}))
 
 
+def test_more_questions_than_anybody_writes_are_not_counted() -> None:
+    nearly = of_questions(tuple(question(n, {"recall@5": n / 10}) for n in range(10)))
+    other = of_questions(
+        tuple(question(n, {"recall@5": n / 10 + (-1) ** n * 0.05 + 1e-5}) for n in range(10))
+    )
+    shown = " ".join(drawn(compare([nearly, other])).split())
+    assert "difference of the size seen: more than 100,000 (recall@5)." in shown
+    shown = " ".join(drawn(compare([nearly, other, nearly])).split())
+    assert "; more than 100,000 questions would separate the best two" in shown
+
+
+def test_the_tokens_of_context_are_told_once() -> None:
+    run = dataclasses.replace(results(1), cost={"chunks": 8, "context_tokens": 18.0})
+    shown = drawn(compare([run, results(2)]))
+    assert shown.count("context") == 1
+
+
 def test_warnings_stand_on_top() -> None:
     shown = drawn(compare([results(1), results(2, k=10)]))
     assert shown.index("! k differs (a: 5, b: 10)") < shown.index("Differences")
@@ -159,6 +176,7 @@ def test_numbers_and_large_figures() -> None:
         "1,234",
     ]
     assert [signed(value) for value in (0.5, 0.0, -0.5)] == ["+0.500", "0.000", "-0.500"]
+    assert [signed(value) for value in (1e-5, -1e-5)] == ["0.000", "0.000"]
     out = io.StringIO()
     rows = [
         Row("share", Difference(0.5, 0.75, Interval(0.25, 0.125, 0.25), 9), "0.010", "b is better"),

@@ -53,11 +53,19 @@ def test_a_cut_shows_its_place_its_kinds_and_the_text_around_it() -> None:
     assert lines[0] == "in/lamps.txt  3 issues in 2 chunks"
     assert lines[1] == "  2:28  offset 38  mid word, mid sentence end, mid sentence start"
     assert lines[2] == f"    Two lines. The lamp was lit by the kee{MARK}per of the light, and he"
-    assert "Boundary issues of recursive" in lines
+    assert lines[3:5] == ["", "Boundary issues of recursive"]
     assert "  2 of 2 chunks have one: 100 %, below good" in text
     assert "  mid word            ████████████████████████  1" in lines
     assert "none: split list, split table" in text
     assert "Usual causes: the wrong separators" in text
+
+
+def test_one_empty_line_divides_the_parts() -> None:
+    text = shown(cut("a.txt", BAD * 3), cut("b.txt", BAD), cut("c.txt", BAD), most=2)
+    assert "\n\nin/b.txt" in text
+    assert "\n\n… 1 more cut in 1 other document\n\nBoundary issues" in text
+    assert "\n\n\n" not in text
+    assert shown(cut("a.txt", "Lit. ¦Out.")).startswith("Boundary issues")
 
 
 def test_a_good_chunking_is_told_so_without_advice() -> None:
@@ -71,7 +79,7 @@ def test_a_good_chunking_is_told_so_without_advice() -> None:
 
 def test_some_kinds_alone_are_not_judged() -> None:
     text = shown(cut("a.txt", BAD), kinds=["mid_word"])
-    assert "1 of 2 chunks has one: 50 %\n" in text
+    assert "2 of 2 chunks have one: 100 %\n" in text
     assert "mid sentence" not in text
 
 

@@ -38,7 +38,7 @@ from chunkwise.report.tuning.explorer import Answered, ExploredQuestion, Explore
 from chunkwise.report.tuning.forest import signed
 from chunkwise.report.tuning.fragment import scoped_style, tuning_fragment
 from chunkwise.report.tuning.highlight import highlighted
-from chunkwise.report.tuning.leaders import in_order
+from chunkwise.report.tuning.leader_filters import in_order
 from chunkwise.report.tuning.measured import Measured
 from chunkwise.report.tuning.page import tuning_page, write_tuning_page
 from chunkwise.stats.bootstrap import interval
@@ -90,6 +90,8 @@ def test_the_parts_come_in_their_order(html: str) -> None:
 def test_the_recommendation_has_its_figures_and_intervals(tuning: Tuning, html: str) -> None:
     found = plain(part(html, "choice"))
     assert tuning.sentence in found
+    assert f"of {len(tuning.standings) - 1} tied with the best" in found
+    assert "chosen from 158 configurations" in plain(html)
     standing = next(each for each in tuning.standings if each.key == tuning.chosen)
     test = standing.test
     assert test
@@ -346,10 +348,10 @@ def test_a_choice_without_chunks_has_no_cuts_and_sizes_of_another(tuning: Tuning
 def test_less_is_better_turns_the_sides(tuning: Tuning) -> None:
     def sides(objective: str) -> list[str]:
         page = tuning_page(dataclasses.replace(tuning, objective=objective))
-        return re.findall("(?:← )?(the [a-z]+ is better)(?: →)?<", part(page, "against"))
+        return re.findall("(?:← )?((?:default|choice) better)(?: →)?<", part(page, "against"))
 
-    assert sides(OBJECTIVE) == ["the default is better", "the choice is better"]
-    assert sides("failure@20") == ["the choice is better", "the default is better"]
+    assert sides(OBJECTIVE) == ["default better", "choice better"]
+    assert sides("failure@20") == ["choice better", "default better"]
 
 
 def test_an_empty_tuning_is_a_page(tuning: Tuning) -> None:

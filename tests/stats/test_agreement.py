@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.errors import InvalidParameter
-from chunkwise.stats.agreement import Agreed, agreement, kappa
+from chunkwise.stats.agreement import Agreed, agreement
 
 VERDICT = st.sampled_from([True, False, None])
 
@@ -28,19 +28,19 @@ def test_it_is_agreement_beyond_chance(pairs: list[tuple[bool | None, bool | Non
         assert found.kappa is None
     else:
         assert found.kappa == pytest.approx((seen - chance) / (1 - chance), abs=1e-12)
-        assert kappa(second, first) == found.kappa
+        assert agreement(second, first).kappa == found.kappa
 
 
 def test_the_textbook_table() -> None:
     # 20 both yes, 15 both no, 5 and 10 apart: kappa 0.4.
     first = [True] * 25 + [False] * 25
     second = [True] * 20 + [False] * 5 + [True] * 10 + [False] * 15
-    assert kappa(first, second) == 0.4
-    assert kappa(first, first) == 1.0
-    assert kappa(first, [not verdict for verdict in first]) == -1.0
-    assert kappa(["a", "b", "c"], ["a", "b", "a"]) == 0.5
+    assert agreement(first, second).kappa == 0.4
+    assert agreement(first, first).kappa == 1.0
+    assert agreement(first, [not verdict for verdict in first]).kappa == -1.0
+    assert agreement(["a", "b", "c"], ["a", "b", "a"]).kappa == 0.5
 
 
 def test_verdicts_are_paired() -> None:
     with pytest.raises(InvalidParameter, match="1 verdicts and 2"):
-        kappa([True], [True, False])
+        agreement([True], [True, False])

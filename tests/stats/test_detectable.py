@@ -14,10 +14,10 @@ from chunkwise.stats.detectable import (
     expected_spread,
     questions_needed,
 )
-from chunkwise.stats.paired import compare_all
+from chunkwise.stats.sign_flip import p_values
 
 
-@pytest.mark.parametrize("pairs", [6, 10, 40, 1000])
+@pytest.mark.parametrize("pairs", [10, 40, 1000])
 def test_a_difference_of_this_size_is_shown_four_times_in_five(pairs: int) -> None:
     least = detectable(0.3, pairs)
     assert least is not None
@@ -27,13 +27,19 @@ def test_a_difference_of_this_size_is_shown_four_times_in_five(pairs: int) -> No
     assert power == pytest.approx(0.8, abs=0.03)
 
 
-def test_so_does_our_own_test() -> None:
+@pytest.mark.parametrize("pairs", [6, 7, 8, 9, 12, 40])
+def test_so_does_our_own_test(pairs: int) -> None:
     rng = np.random.default_rng(4)
-    least = detectable(0.3, 40)
+    least = detectable(0.3, pairs)
     assert least is not None
-    differences = rng.normal(least, 0.3, (40, 400))
-    found = compare_all(np.zeros((40, 400)), differences, resamples=500)
-    assert 0.74 <= np.mean([pair.p <= 0.05 for pair in found if pair]) <= 0.86
+    differences = rng.normal(least, 0.3, (pairs, 600))
+    found = p_values(differences, seed=0, resamples=500)
+    assert 0.76 <= np.mean([p <= 0.05 for p in found]) <= 0.84
+
+
+def test_more_pairs_show_smaller_differences() -> None:
+    least = [detectable(0.3, pairs) or 0.0 for pairs in range(6, 60)]
+    assert least == sorted(least, reverse=True)
 
 
 @given(st.floats(0.01, 1), st.floats(0.001, 1))
@@ -69,3 +75,8 @@ def test_nothing_can_be_said() -> None:
     assert questions_needed(0.1, None) is None
     assert questions_needed(1e-9, 0.3) is None
     assert questions_needed(100.0, 0.3) == 6
+
+
+def test_where_all_questions_differ_alike_the_fewest_show_it() -> None:
+    assert questions_needed(0.01, 0.0) == 6
+    assert questions_needed(0.0, 0.0) is None

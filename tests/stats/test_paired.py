@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from chunkwise.errors import InvalidParameter
+from chunkwise.stats.holm import holm
 from chunkwise.stats.interval import Interval
 from chunkwise.stats.paired import Paired, compare, compare_all
+from chunkwise.stats.sign_flip import p_values
 
 TENTHS = st.integers(-10, 10).map(lambda tenth: tenth / 10)
 
@@ -69,7 +71,37 @@ def test_the_other_way_round_is_the_same_difference(pairs: list[tuple[float, flo
 def test_p_is_never_zero_and_small_where_it_should_be() -> None:
     first, second = np.zeros(200), np.ones(200)
     found = compare(first, second)
-    assert found == Paired(Interval(1.0, 1.0, 1.0), 1 / 10_001, 200, 0.0)
+    low = pytest.approx(2 * 0.025 ** (1 / 200) - 1)
+    assert found == Paired(Interval(1.0, low, 1.0), 2.0**-199, 200, 0.0)
+    found = compare(np.zeros(3000), np.ones(3000))
+    assert found is not None
+    assert 0 < found.p < 1e-300
+
+
+@pytest.mark.parametrize(
+    ("pairs", "up"), [(16, 16), (20, 18), (40, 30), (40, 38), (132, 90), (132, 120), (900, 700)]
+)
+def test_what_is_rare_is_told_as_well_as_what_is_not(pairs: int, up: int) -> None:
+    # Of differences of one size the sums are those of a coin, and known exactly.
+    exact = 2 * sum(math.comb(pairs, heads) for heads in range(up, pairs + 1)) / 2**pairs
+    signs = np.where(np.arange(pairs) < up, 0.1, -0.1)
+    found = [p_values(signs[:, None], seed=seed, resamples=10_000)[0] for seed in range(3)]
+    assert found == pytest.approx([exact] * 3, rel=0.15)
+
+
+def test_what_is_rare_of_any_sizes_is_told_as_every_assignment_has_it() -> None:
+    sizes = np.random.default_rng(3).random(18)
+    sizes[sizes < 0.2] *= -1
+    signs = 1.0 - 2.0 * ((np.arange(1 << 18)[:, None] >> np.arange(18)) & 1)
+    exact = (np.abs(signs @ sizes) >= abs(sizes.sum()) - 1e-9).mean()
+    assert exact < 0.004
+    assert p_values(sizes[:, None], seed=0, resamples=10_000) == [pytest.approx(exact, rel=0.1)]
+
+
+def test_hundreds_of_tests_can_show_what_is_plain() -> None:
+    found = compare(np.zeros(40), np.ones(40))
+    assert found is not None
+    assert max(holm([found.p] * 5_000)) < 1e-6
 
 
 def test_false_alarms_are_as_rare_as_they_say() -> None:
@@ -88,14 +120,28 @@ def test_unscored_questions_are_no_pairs() -> None:
     assert found.p == 1.0
     assert compare([nothing], [1.0]) is None
     assert compare([], []) is None
-    assert compare([1.0], [0.5]) == Paired(Interval(-0.5, -0.5, -0.5), 1.0, 1, 0.0)
+    alone = compare([1.0], [0.5])
+    # One question is sure of nearly nothing.
+    assert alone == Paired(
+        Interval(-0.5, pytest.approx(-0.9875), pytest.approx(0.9625)), 1.0, 1, 0.0
+    )
+    assert alone is not None
+    assert alone.known_spread is None
+
+
+@pytest.mark.parametrize("pairs", range(2, 9))
+def test_the_interval_of_equal_differences_leaves_out_0_when_the_test_does(pairs: int) -> None:
+    found = compare(np.zeros(pairs), np.ones(pairs))
+    assert found is not None
+    assert (found.difference.low > 0) == (found.p <= 0.05) == (pairs >= 6)
 
 
 def test_rounding_is_no_difference() -> None:
     first = np.full(40, 0.3)
     found = compare(first, np.full(40, 0.1 + 0.2))
     assert found is not None
-    assert (found.difference, found.p) == (Interval(0.0, 0.0, 0.0), 1.0)
+    assert (found.difference.mean, found.p) == (0.0, 1.0)
+    assert found.difference.low == -found.difference.high
 
 
 def test_many_metrics_are_as_one_after_the_other() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -65,13 +67,56 @@ def worker_count(jobs: int, total_bytes: int) -> int:
 def check_outputs(
     inputs: list[str], output: Path | None = None, *, page: Path | None = None
 ) -> list[Path]:
-    """The files a command will write; none of them may be one of its inputs."""
+    """The files a command will write: none of them may be one of its inputs, and all of them can be written."""
+    from chunkwise.atomic import check_writable
+
     if page is not None and page.suffix.lower() not in (".html", ".htm"):
         raise click.UsageError(f"{page} is to be a page: its name must end in .html")
-    outputs = [path.resolve() for path in (output, page) if path is not None]
+    given = [path for path in (output, page) if path is not None]
+    outputs = [path.resolve() for path in given]
+    if len(set(outputs)) < len(outputs):
+        raise click.UsageError(f"{page} would be written twice; give the page another name")
     for name in inputs:
         if Path(name).resolve() in outputs:
             raise click.UsageError(
                 f"{name} is read and would be overwritten; write to another file"
             )
+    for path in given:
+        for name in inputs:
+            if _is_read(path.resolve(), name) and _holds_something(path):
+                raise click.UsageError(
+                    f"{path} is one of the files of {name}, which are read, and would be overwritten; "
+                    "write to another file"
+                )
+        if not path.is_dir():
+            check_writable(path)
     return outputs
+
+
+def _is_read(path: Path, name: str) -> bool:
+    """Whether a path lies in a folder that is read, or fits a pattern."""
+    from chunkwise.documents.glob import is_pattern, split_pattern, to_regex
+
+    if os.path.isdir(name):
+        return path.is_relative_to(Path(name).resolve())
+    if not is_pattern(name) or os.path.lexists(name):
+        return False
+    folder, rest = split_pattern(name)
+    root = Path(folder).resolve()
+    try:
+        matches = to_regex(rest).fullmatch
+    except re.error:  # reading will say so
+        return False
+    return path.is_relative_to(root) and bool(matches(path.relative_to(root).as_posix()))
+
+
+def _holds_something(path: Path) -> bool:
+    """Whether writing here would destroy what chunkwise cannot write again."""
+    from chunkwise.documents.own_files import is_written_by_us
+
+    try:
+        if path.is_dir():
+            return any(path.iterdir())
+        return path.is_file() and path.stat().st_size > 0 and not is_written_by_us(path)
+    except OSError:  # what cannot be looked at is not overwritten
+        return True

@@ -24,6 +24,7 @@ _COMMANDS = {
     "evaluate": "Measure a chunking and a search with questions, and say how sure the figures are.",
     "compare": "Say whether one run is better than another, question by question.",
     "tune": "Find the chunking and the search that work for your documents, and prove it.",
+    "demo": "Tune for the corpus inside the package, in under a minute.",
     "testset": "Check questions against documents, and bring them into other formats.",
     "models": "List the models, fetch their weights, check them.",
     "cache": "Say what is kept of models' answers, and clear it.",

@@ -82,7 +82,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     sweep = _sweep(inputs, folder, options)
     left_out = LeftOut(say_skipped)
     material = _material(sweep, left_out, folder, options)
-    plan = _plan(sweep, material)
+    plan = _plan(sweep)
     if not options["quiet"]:
         for line in _work(sweep, plan, material, folder):
             say(line)
@@ -90,7 +90,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
         return
     _keep_plan(sweep, folder)
     tuning = _run(sweep, plan, material, folder, left_out, options)
-    _write(tuning, sweep, folder, options)
+    _write(tuning, sweep, material, folder, options)
     if left_out.any:
         sys.exit(SKIPPED)
 
@@ -150,10 +150,14 @@ def _material(sweep: Sweep, left_out: LeftOut, folder: Path, options: dict[str, 
     return read_material(sweep, left_out, options=load_options(options), leave_out=written)
 
 
-def _plan(sweep: Sweep, material: Material) -> Plan:
+def _plan(sweep: Sweep) -> Plan:
+    """Whether a model gives vectors of single tokens is told by the model itself."""
     from chunkwise.experiments.plan import plan
+    from chunkwise.models import DEFAULT, get_embedder
+    from chunkwise.models.embedder import TokenEmbedder
 
-    return plan(sweep)
+    late = sweep.model in ("", DEFAULT) or isinstance(get_embedder(sweep.model), TokenEmbedder)
+    return plan(sweep, late=late)
 
 
 def _work(sweep: Sweep, plan: Plan, material: Material, folder: Path) -> list[str]:
@@ -203,15 +207,20 @@ def _run(
     )  # fmt: skip
 
 
-def _write(tuning: Tuning, sweep: Sweep, folder: Path, options: dict[str, Any]) -> None:
-    from chunkwise.experiments.recommendation import write_recommendation
+def _write(
+    tuning: Tuning, sweep: Sweep, material: Material, folder: Path, options: dict[str, Any]
+) -> None:
+    from chunkwise.cli.tune_explorer import explorer
+    from chunkwise.experiments.recommendation import snippets, write_recommendation
     from chunkwise.experiments.recommended_settings import chosen_configuration, recommendation_of
     from chunkwise.experiments.tuning_file import write_tuning
     from chunkwise.report.tuning.page import write_tuning_page
 
     write_tuning(tuning, folder / "results.json")
-    write_tuning_page(tuning, folder / "report.html")
     chosen = chosen_configuration(tuning)
+    shown = explorer(tuning, sweep, material.documents, material.questions.queries)
+    code = snippets(recommendation_of(chosen, sweep)) if chosen else None
+    write_tuning_page(tuning, folder / "report.html", explorer=shown, code=code)
     written = ["results.json", "report.html"]
     if chosen is not None:
         recommended = recommendation_of(chosen, sweep)

@@ -7,7 +7,15 @@ from itertools import chain
 from typing import NamedTuple
 
 from chunkwise.core import Document
-from chunkwise.documents.fields import TEXT_FIELDS, field_of, is_chunk, listed, no_text
+from chunkwise.documents.fields import (
+    QUESTIONS,
+    TEXT_FIELDS,
+    are_questions,
+    field_of,
+    is_chunk,
+    listed,
+    no_text,
+)
 from chunkwise.documents.loader import OnSkip
 from chunkwise.documents.options import LoadOptions
 from chunkwise.documents.record import NoText, Records
@@ -72,7 +80,9 @@ class Corpus:
             self.check(first, missing)
             if texts and self._options.text_field is None and _has_no_text_field(first):
                 # One line for the file, not one for each of its lines.
-                raise UnreadableDocument(self._source.origin, no_text(first, None))
+                records = [entry.record for entry in seen if not isinstance(entry.record, str)]
+                why = QUESTIONS if are_questions(records) else no_text(first, None)
+                raise UnreadableDocument(self._source.origin, why)
         return chain(seen, entries)
 
     def check(

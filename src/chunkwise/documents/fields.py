@@ -15,6 +15,15 @@ ID_FIELDS = (
 TITLE_FIELDS = ("title", "headline", "subject", "name")
 PLACE_FIELDS = ("source", "path", "file_path", "filepath", "file", "filename", "file_name", "url")
 _CHUNK_FIELDS = frozenset("id doc_id index start end text token_count strategy".split())
+_QUESTION_FIELDS = ("query", "question", "user_input")
+_GOLD_FIELDS = (
+    "references", "reference_spans", "relevant_spans", "spans", "evidence", "snippets", "reference",
+    "relevant_text", "relevant_texts", "relevant_passage", "relevant_passages", "relevant", "quote",
+    "quotes", "reference_text", "reference_texts", "reference_contexts", "expected", "expected_answer",
+    "expected_facts", "expected_entities", "facts", "key_facts", "ground_truth", "ground_truths",
+    "reference_answer", "gold_answer", "gt_answer", "retrieval_gt", "labels", "judgements", "judgments",
+)  # fmt: skip
+"""What says how a question is to be answered; not `answer`: a list of questions and answers may be what is searched."""
 _NAMED = 20
 
 
@@ -43,6 +52,25 @@ def has_text(record: object, chosen: str | None) -> bool:
 def is_chunk(names: Iterable[str]) -> bool:
     """Whether chunkwise wrote this record itself."""
     return _CHUNK_FIELDS.issubset(names)
+
+
+def are_questions(records: Iterable[object]) -> bool:
+    """Whether all of these are questions without a text, and half of them or more say what is expected."""
+    expected = count = 0
+    for record in records:
+        if not isinstance(record, Mapping) or field_of(record, TEXT_FIELDS, None) is not None:
+            return False
+        if field_of(record, _QUESTION_FIELDS, None) is None:
+            return False
+        count += 1
+        expected += field_of(record, _GOLD_FIELDS, None) is not None
+    return count > 0 and expected * 2 >= count
+
+
+QUESTIONS = (
+    "looks like test questions, which are no documents; name the field of the text with --text-field to read it as "
+    "documents"
+)
 
 
 def no_text(record: Mapping[str, object], chosen: str | None) -> str:

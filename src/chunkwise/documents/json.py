@@ -8,9 +8,10 @@ from collections.abc import Iterator, Mapping
 from chunkwise.core import Document
 from chunkwise.documents.corpus import Corpus, Entry
 from chunkwise.documents.encoding import decode
-from chunkwise.documents.fields import has_text
+from chunkwise.documents.fields import QUESTIONS, are_questions, has_text
 from chunkwise.documents.loader import OnSkip, suffix_of
 from chunkwise.documents.options import LoadOptions
+from chunkwise.documents.own_files import is_results
 from chunkwise.documents.source import Source
 from chunkwise.errors import UnreadableDocument
 
@@ -31,15 +32,20 @@ class JsonLoader:
     def load(self, source: Source, options: LoadOptions, on_skip: OnSkip) -> Iterator[Document]:
         text = decode(source.read(options.max_bytes), source.origin, options.encoding)
         try:
-            found = corpus_records(json.loads(text.removeprefix("\ufeff")), options.text_field)
+            value = json.loads(text.removeprefix("\ufeff"))
+            found = corpus_records(value, options.text_field)
         except (ValueError, RecursionError) as error:
             if suffix_of(source.name) in self.suffixes:
                 why = (
                     f"not valid JSON ({json_problem(error)}); pass --loader text to read it as text"
                 )
                 raise UnreadableDocument(source.origin, why) from error
-            found = None
+            found = value = None
+        if is_results(value):
+            raise UnreadableDocument(source.origin, "results written by chunkwise, not a document")
         if found is None:
+            if options.text_field is None and _holds_questions(value):
+                raise UnreadableDocument(source.origin, QUESTIONS)
             yield Document(source.id, text, source=source.origin)
             return
         corpus = Corpus(source, options)
@@ -99,6 +105,14 @@ def _from_list(value: object, text_field: str | None) -> list[Keyed] | None:
     if all(isinstance(item, str) for item in value) and any(" " in item for item in value):
         return [(None, item) for item in value]
     return None
+
+
+def _holds_questions(value: object) -> bool:
+    """A list of questions, or an object with one: a list, or questions by their ids."""
+    if not isinstance(value, dict):
+        return isinstance(value, list) and are_questions(value)
+    lists = [item for item in value.values() if isinstance(item, list) and item]
+    return any(map(are_questions, lists)) or are_questions(value.values()) or are_questions([value])
 
 
 def json_problem(error: ValueError | RecursionError, *, line: bool = True) -> str:

@@ -16,7 +16,11 @@ MOST = 100_000
 
 
 def check_amount(grid: Grid) -> None:
-    """Refuses a grid that no run would come to the end of."""
+    """Refuses a grid that no run would come to the end of, and one that says nothing."""
+    empty = [f"a value for {name}" for name, values in grid.values if not values]
+    lacks = empty if grid.names else ["a name"]
+    if lacks:
+        raise InvalidParameter(f"the grid lacks {lacks[0]}; at least one is needed")
     amount = len(grid.names) * prod(len(values) for _, values in grid.values)
     if amount > MOST:
         sizes = " × ".join(f"{len(values):,} {name}" for name, values in grid.values)

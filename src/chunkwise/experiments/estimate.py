@@ -13,23 +13,21 @@ from chunkwise.experiments.configuration import Configuration
 from chunkwise.experiments.plan import Plan
 from chunkwise.experiments.spoken import money_words, time_words
 
-# Seconds of one core of a 2.x GHz server, measured on 1.4 million characters and 472 questions.
+# Seconds of a core, measured on 1.4 million characters and 472 questions.
 _START = 0.3
 _A_CHARACTER = 0.45e-6
 _A_DOCUMENT = 1e-3
-_A_CHUNK = 75e-6
+_A_CHUNK = 65e-6
 _AN_INDEXED_TOKEN = 0.25e-6
-_A_RANKING = {"bm25": 0.4e-3, "dense": 0.3e-3}
-_A_FUSION = 0.9e-3
-_A_SCORING = 1.3e-3
-"""Of one question: recall within several budgets, and what is counted at k."""
-_A_COMPARISON = 5e-8
+_A_QUESTION = 0.25e-3
+"""Ranked and scored."""
+_A_COMPARISON = 2e-8
 """Of a question with a chunk."""
-_WIDENED = 10e-3
-"""A question whose hits are widened, at every budget anew."""
-_SEVERAL_SIZES = 15e-3
-_AN_ATOM_TOKEN = 30e-9
-"""Of a question at several sizes with a token of the corpus, at every budget anew."""
+_WIDENED = 9e-3
+"""A question whose hits get their neighbours: another search for every budget."""
+_SEVERAL_SIZES = 11e-3
+_AN_ATOM_TOKEN = 20e-9
+"""Of a question at several sizes, and of each token of the corpus for it: another search for every budget, too."""
 _A_QUESTION_TOKENS = 20
 
 
@@ -168,10 +166,8 @@ def _a_question(each: Configuration, made: Mapping[tuple[str, str], Made], token
     """Seconds to answer and to score it."""
     if not each.strategy:
         return _SEVERAL_SIZES + _AN_ATOM_TOKEN * tokens
-    ranking = _A_RANKING.get(each.retriever, _A_FUSION)
-    widened = each.neighbours or each.levers.get("neighbours") == "parent"
-    compared = _A_COMPARISON * made[each.strategy, each.context].chunks
-    return ranking + compared + (_WIDENED if widened else _A_SCORING)
+    searched = _WIDENED if each.neighbours else _A_QUESTION
+    return searched + _A_COMPARISON * made[each.strategy, each.context].chunks
 
 
 def _finalists(plan: Plan, tokens: int, most: int) -> int:

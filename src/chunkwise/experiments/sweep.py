@@ -40,5 +40,8 @@ class Sweep:
     seed: int = 0
     exact: bool = False
     """Every chunk is embedded by itself, also in the sweep."""
+    finalists: int = 5
+    """The best of those with late vectors that are run again with vectors of their own, and the defaults with them;
+    0: none."""
     test_share: float = 0.5
     """Of the questions, where the file does not split them itself."""

@@ -25,7 +25,8 @@ __all__ = ["read_sweep", "sweep_text"]
 T = TypeVar("T")
 
 _KEYS = (
-    "documents", "test_queries", "objective", "budget", "price", "seed", "exact", "model", "test_share",
+    "documents", "test_queries", "objective", "budget", "price", "seed", "exact", "model", "finalists",
+    "test_share",
     "chunkers", "retrieval",
 )  # fmt: skip
 _ELSEWHERE = {
@@ -64,6 +65,7 @@ def read_sweep(path: str | os.PathLike[str]) -> Sweep:
         price[0],
         table.whole("seed", 0, 0),
         table.of_type("exact", bool, False, "true or false is needed"),
+        table.whole("finalists", 5, 0),
         _test_share(table),
     )
 

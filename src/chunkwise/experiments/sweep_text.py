@@ -35,6 +35,7 @@ def _lines(sweep: Sweep, folder: Path) -> Iterator[str]:
     yield _line("model", [_named(folder, sweep.model) or NO_MODEL])
     yield _line("seed", [sweep.seed])
     yield _line("exact", [sweep.exact])
+    yield _line("finalists", [sweep.finalists])
     yield _line("test_share", [sweep.test_share])
     for grid in sweep.chunkers:
         yield ""

@@ -90,7 +90,8 @@ def tune(
     with watch("sweep"):
         outcomes = outcomes_of(plan)
     with watch("finalists"):
-        again = () if sweep.exact else finalists(outcomes, material.splits, sweep.objective)
+        most = 0 if sweep.exact else sweep.finalists
+        again = finalists(outcomes, material.splits, sweep.objective, most) if most else ()
         if again:
             outcomes += outcomes_of(Plan(tuple(again)))
     with watch("choose"):

@@ -44,18 +44,16 @@ def intervals(
         means, times = distinct_means(table[:, some], seed=seed, resamples=resamples)
         ends = quantiles(means, times, np.array([_ends(len(scored[at])) for at in some]).T)
         for at, both in zip(some, ends.T.tolist(), strict=True):
-            seen = _within(scored[at], *both)
-            few = len(scored[at]) < _FEW
-            found[at] = _with_unseen(scored[at], seen, bounds) if few else seen
+            own = scored[at]
+            seen = _within(mean(own), both, float(own.min()), float(own.max()))
+            found[at] = seen if len(own) >= _FEW else _with_unseen(own, seen, bounds)
     return found
 
 
-def _within(scored: NDArray[np.float64], low: float, high: float) -> Interval:
-    middle = mean(scored)
+def _within(middle: float, ends: tuple[float, float], least: float, most: float) -> Interval:
     # Digits that the grid of the resamples does not carry are left out; no mean is beyond the values.
-    low, high = (float(f"{end:.12g}") for end in (low, high))
-    low, high = max(low, float(scored.min())), min(high, float(scored.max()))
-    return Interval(middle, min(low, middle), max(high, middle))
+    low, high = (float(f"{end:.12g}") for end in ends)
+    return Interval(middle, min(max(low, least), middle), max(min(high, most), middle))
 
 
 def interval(values: ArrayLike, *, seed: int = 0, resamples: int = RESAMPLES) -> Interval | None:
@@ -88,5 +86,5 @@ def _with_unseen(
     # Scores that are no shares are not known to end anywhere: they end where they were seen to.
     least = min(bounds[0], float(scored.min()))
     most = max(bounds[1], float(scored.max()))
-    low, high = seen.low + unseen * (least - seen.low), seen.high + unseen * (most - seen.high)
-    return Interval(seen.mean, float(f"{low:.12g}"), float(f"{high:.12g}"))
+    ends = seen.low + unseen * (least - seen.low), seen.high + unseen * (most - seen.high)
+    return _within(seen.mean, ends, least, most)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from chunkwise.core import Passage, Query
@@ -24,11 +24,17 @@ ProblemKind = Literal[
     "long_reference",
     "short_reference",
     "similar_question",
+    "several_places",
+    "misspelled_field",
+    "unread_fields",
 ]
 
 REMARKS: frozenset[ProblemKind] = frozenset(
-    ("overlapping", "same_text_elsewhere", "long_reference", "short_reference", "similar_question")
-)
+    (
+        "overlapping", "same_text_elsewhere", "long_reference", "short_reference", "similar_question",
+        "several_places", "unread_fields",
+    )
+)  # fmt: skip
 """Worth a look, and not wrong."""
 
 
@@ -45,6 +51,22 @@ class LabelledQuote(NamedTuple):
 
     quote: Quote
     relevant: bool
+
+
+class Spot(NamedTuple):
+    """Where a passage stands among those of its question."""
+
+    position: int
+    name: str
+    """What messages call it: `reference 2`."""
+
+
+class Unread(NamedTuple):
+    """A field of a record that nobody asked for."""
+
+    name: str
+    meant: str = ""
+    """The field that is read, was missed, and is spelled almost like it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +87,13 @@ class Draft:
     """Each becomes a label at every place where it is found."""
     label_texts: tuple[str, ...] = ()
     """What the file says stands at each of the query's labels; empty: it does not say."""
+    spots: tuple[Spot, ...] = ()
+    """Of each reference, then of each quote; empty: they stand in this order, each kind counted from 1."""
+    label_spots: tuple[Spot, ...] = ()
+    """Of each label, then of each labelled quote; empty: they stand in this order."""
+    mended: tuple[str, ...] = ()
+    """What the file has wrong and could be read all the same, a line each."""
+    unread: tuple[Unread, ...] = ()
 
 
 class Unreadable(NamedTuple):
@@ -104,6 +133,8 @@ class TestSet:
     name: str = ""
     hash: str = ""
     """SHA-256 of what the file says, in a form that does not depend on its layout."""
+    unplaced: Mapping[str, Draft] = field(default_factory=dict, compare=False, repr=False)
+    """Without documents: by id, the drafts of those questions that name texts, to be written as they came."""
 
     def __len__(self) -> int:
         return len(self.queries)

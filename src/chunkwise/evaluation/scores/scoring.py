@@ -105,8 +105,14 @@ class Scoring:
         }
         judge = name.removeprefix("retrieval_precision.")
         if judge in self.verdicts:
-            return retrieval_precision(self.verdicts[judge])
+            return retrieval_precision(self.verdicts[judge], self._expected(judge))
         return makers[name]() if name in makers else None
+
+    def _expected(self, judge: str) -> list[bool]:
+        """Whether something is known to be there for each question: then to find nothing is no matter of opinion."""
+        if judge == "labels":
+            return [any(label.relevant for label in query.labels) for query in self.queries]
+        return [bool(query.references) for query in self.queries]
 
 
 def depths(names: Iterable[str]) -> list[int]:

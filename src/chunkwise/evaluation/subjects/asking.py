@@ -56,7 +56,8 @@ class Asking:
     def filling(self, tokens: int) -> Hits:
         """Enough hits to fill so many tokens, or all there are."""
         if self.budget is not None:
-            return self.shown
+            # What fills another budget is another search: it may hand out other places, not only more or fewer.
+            return self.shown if tokens == self.budget else self._ask(None, tokens)
         deeper = self.subject.deeper
         # Where the first hits depend on how many are wanted, it is not for other metrics to say how many.
         depth = max([*self._known, self.k or 1]) if deeper else self.k or 1

@@ -16,12 +16,14 @@ from chunkwise.errors import ChunkwiseError
 from chunkwise.experiments.configuration import Configuration, Kind
 from chunkwise.experiments.outcome import Outcome
 from chunkwise.experiments.running.asked import Asked, asked
-from chunkwise.experiments.running.ranked import Places, ranked
+from chunkwise.experiments.running.ranked import Places, ranked, ranking_of
 from chunkwise.experiments.running.shared_index import SharedIndex
+from chunkwise.experiments.running.widened import Widened
 from chunkwise.experiments.workshop import Workshop
 from chunkwise.metrics.measures import Wanted, span_scores
 from chunkwise.metrics.spans.budget import first_hits
 from chunkwise.metrics.spans.span_measures import Scores
+from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.retrievers import ChunkRetriever, get_retriever
 from chunkwise.retrieval.retrievers.questions import Questions
 
@@ -71,13 +73,14 @@ class _Chunking:
         scores, tokens = dict[str, Scores](), list[int]()
         if not workshop.queries:
             pass  # what needs no question is told all the same
-        elif isinstance(retriever, ChunkRetriever) and not configuration.neighbours:
+        elif not isinstance(retriever, ChunkRetriever):
+            scores, tokens = self._asked(index, configuration)
+        elif not configuration.neighbours:
             scores, tokens = self._ranked(index, retriever)
+        elif self._asking(index)[0].are_chunks:
+            scores, tokens = self._widened(index, retriever, configuration.neighbours)
         else:
-            neighbours = configuration.neighbours
-            scores, tokens = asked(
-                workshop, index, configuration.retriever, neighbours, self._wanted, self._k
-            )
+            scores, tokens = self._asked(index, configuration)
         cost = workshop.cost_of(index, configuration.vectors)
         return Outcome(
             configuration,
@@ -96,6 +99,32 @@ class _Chunking:
         shown = first_hits(found, self._k)
         paid = np.bincount(shown.question, shown.tokens, len(workshop.queries))
         return scores, paid.astype(np.int64).tolist()
+
+    def _widened(self, index: SharedIndex, retriever: ChunkRetriever, neighbours: int) -> Asked:
+        """More chunks make longer hits: every depth is an answer of its own."""
+        workshop, k = self._workshop, self._k
+        places, questions = self._asking(index)
+        measures = [ground.measure for ground in workshop.grounds]
+        widened = Widened(places, measures, neighbours)
+
+        def rank(depth: int) -> list[Ranking]:
+            return ranking_of(index, retriever, questions, depth)
+
+        scores: dict[str, Scores] = {}
+        for each in self._wanted:
+            found = (
+                widened.filling(rank, k, each.at)
+                if each.tokens
+                else widened.found(rank(each.at or k))
+            )
+            scores |= span_scores([each], workshop.gold, found, places.chunking, workshop.cut)
+        shown = widened.found(rank(k))
+        paid = np.bincount(shown.question, shown.tokens, len(workshop.queries))
+        return scores, paid.astype(np.int64).tolist()
+
+    def _asked(self, index: SharedIndex, configuration: Configuration) -> Asked:
+        retriever, neighbours = configuration.retriever, configuration.neighbours
+        return asked(self._workshop, index, retriever, neighbours, self._wanted, self._k)
 
     def _asking(self, index: SharedIndex) -> tuple[Places, Questions]:
         """What is handed out for its chunks, and the questions with vectors that fit its own."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from chunkwise.experiments.running.shared_index import SharedIndex
 from chunkwise.metrics.spans.tables import Chunking, Found
 from chunkwise.retrieval.filters import EVERYTHING
+from chunkwise.retrieval.ranking import NOTHING, Ranking
 from chunkwise.retrieval.retrievers import ChunkRetriever
 from chunkwise.retrieval.retrievers.questions import Questions
 from chunkwise.text.measure import Measure
@@ -90,3 +91,15 @@ def ranked(
                 short.append(at)
         waiting, depth = short, depth * _DEEPER
     return hits
+
+
+def ranking_of(
+    index: SharedIndex, retriever: ChunkRetriever, questions: Questions, depth: int
+) -> list[Ranking]:
+    """Of every question, also of those without a character to see, which find nothing."""
+    seen = [at for at, text in enumerate(questions.texts) if text.strip()]
+    batch = questions if len(seen) == len(questions) else questions.some(seen)
+    found = [NOTHING] * len(questions)
+    for at, ranking in zip(seen, retriever.rank(index, batch, depth, EVERYTHING), strict=True):
+        found[at] = ranking
+    return found

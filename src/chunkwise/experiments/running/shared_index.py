@@ -60,7 +60,8 @@ class SharedIndex(EmbeddedIndex):
     ) -> list[Ranking]:
         deep, found = self._rankings.get(key, (0, []))
         if deep < depth:
-            deep = max(depth, _DEPTH)
+            # Where there are vectors, words and they will be fused.
+            deep = max(depth, _DEPTH) if self.settings.vectors != "none" else depth
             found = ask(deep)
             self._rankings[key] = deep, found
         return [ranking.first(depth) for ranking in found]

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from chunkwise.metrics.citations.places import cited_place
 from chunkwise.metrics.claims.answers import Answer, Citation
-from chunkwise.metrics.claims.claim_support import Readable, sentences, supports
+from chunkwise.metrics.claims.claim_support import supports
+from chunkwise.metrics.claims.readable import Readable, sentences
 from chunkwise.metrics.claims.plain_form import holds
 
 NO_CITATIONS = "no citations"

@@ -2,108 +2,133 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cached_property
+import re
+from collections.abc import Mapping
+from math import ceil
 
-from chunkwise.core import Document
-from chunkwise.metrics.claims.plain_form import has_numbers, holds, numbers_of, plain_form
-from chunkwise.metrics.claims.quick_look import letters_of, longest_word, number_ends
-from chunkwise.text.analysis import Analyzed
-from chunkwise.text.language import UNKNOWN, language_of_text
-from chunkwise.text.terms import NONE, text_terms
+from chunkwise.metrics.claims.amounts import counted, has_amounts
+from chunkwise.metrics.claims.names import is_missing, names_of
+from chunkwise.metrics.claims.negation import denied
+from chunkwise.metrics.claims.plain_form import holds, plain_form
+from chunkwise.metrics.claims.readable import Readable
 
 THRESHOLD = 0.7
 """Share of a sentence's content terms that a text must have to hold it."""
 FEW = 3
 """A sentence of fewer content terms, or of numbers alone, is sought word by word: a date, a name, a figure."""
-
-
-class Readable:
-    """A text in the forms in which claims are sought in it, each made when first asked for."""
-
-    def __init__(
-        self,
-        text: str,
-        language: str | None = None,
-        read_terms: Callable[[str], frozenset[int]] | None = None,
-    ) -> None:
-        """`read_terms` gives the content terms in a language, where they can be had for less than by reading."""
-        self.text = text
-        self._language = language
-        self._read_terms = read_terms or self._own_terms
-        self._terms: dict[str, frozenset[int]] = {}
-
-    @cached_property
-    def plain(self) -> str:
-        """Words and numbers in one spelling."""
-        return plain_form(self.text)
-
-    @cached_property
-    def numbers(self) -> frozenset[str]:
-        """Every number that stands in it."""
-        return numbers_of(self.plain)
-
-    @cached_property
-    def letters(self) -> str | None:
-        """Its letters as they are written, but for case; None: plain form may change them."""
-        return letters_of(self.text)
-
-    @cached_property
-    def longest_word(self) -> str:
-        """A word that must stand in every text that holds this one."""
-        return longest_word(self.plain)
-
-    @cached_property
-    def number_ends(self) -> tuple[str, ...]:
-        """Digits that must stand in every text that has its numbers."""
-        return number_ends(self.numbers)
-
-    @property
-    def language(self) -> str:
-        """What its terms are read in: a two-letter code, or none."""
-        if self._language is None:
-            told = language_of_text(self.text)
-            self._language = NONE if told == UNKNOWN else told
-        return self._language
-
-    def terms(self, language: str) -> frozenset[int]:
-        """Its content terms in a language, each once: stems, without the small words."""
-        if language not in self._terms:
-            self._terms[language] = self._read_terms(language)
-        return self._terms[language]
-
-    def _own_terms(self, language: str) -> frozenset[int]:
-        return frozenset(text_terms(self.text, language).hash.tolist())
+_CLAUSE = re.compile(r"[,;:](?=\s)|[()|—，；：]|\s[-–]\s")
+_REACH = 40
+_BEFORE = 2
+"""Words before a claim that stands word by word among which a negation turns it round."""
 
 
 def supports(text: Readable, claim: Readable, threshold: float = THRESHOLD) -> bool:
-    """Whether the claim stands in the text word by word; or, where it is not short (FEW), the text has all its
-    numbers and at least the threshold's share of its content terms."""
+    """Whether the claim stands in the text word by word, with no negation before it that it does not have itself.
+
+    A claim that is not short (FEW) is also held by one to three neighbouring sentences, or a few more short ones (WINDOW, SHORT), that
+
+    - have at least the threshold's share of its content terms: stems, without the small words;
+    - deny something if and only if it denies something, and nothing that it affirms; only the clauses that have one
+      of its words are looked at;
+    - have all its numbers, as digits or as words, each with the unit or currency it stands with in the claim; the
+      sentence that has most of its terms has one of them, or no number with a unit at all;
+    - have all its names: words with a capital letter inside a sentence, or at its start where the text has another
+      name instead.
+
+    It is a comparison of words: who did what to whom, and what a pronoun stands for, it does not know.
+    """
     letters = text.letters
     may_hold = letters is None or claim.longest_word in letters
-    if may_hold and holds(text.plain, claim.plain):
+    if may_hold and any(_stands(text.plain, form, claim.language) for form in claim.readings):
         return True
     terms = claim.terms(claim.language)
     if len(terms) < FEW:
         return False
     if letters is not None and not all(end in letters for end in claim.number_ends):
         return False
-    if claim.numbers and not has_numbers(text.plain, claim.numbers):
-        return False
-    if claim.numbers.issuperset(
-        claim.plain.split()
-    ):  # a date: its parts in another order are another date
+    # A date: its parts in another order are another date.
+    if claim.numbers.issuperset(claim.plain.split()):
         return False
     # Both are read in the claim's language: a table in the text may have none that can be told.
-    shared = len(terms & text.terms(claim.language))
-    return shared >= threshold * len(terms) - 1e-9
+    least = ceil(threshold * len(terms) - 1e-9)
+    if len(terms & text.terms(claim.language)) < least:
+        return False
+    windows = text.windows(terms, least, claim.language)
+    return any(_says(text, window, claim) for window in windows)
 
 
-def sentences(text: str) -> list[Readable]:
-    """The sentences of an answer that say something; "Yes." has no content term that could be sought."""
-    starts = Analyzed(Document("answer", text)).sentences.tolist()
-    told = language_of_text(text)
-    language = NONE if told == UNKNOWN else told  # of one sentence alone it is harder to tell
-    every = (text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True))
-    readable = (Readable(sentence.strip(), language) for sentence in every)
-    return [each for each in readable if len(each.terms(language))]
+def _stands(text: str, claim: str, language: str) -> bool:
+    """Word by word, both in their plain form."""
+    if not holds(text, claim):
+        return False
+    if denied(claim, language):
+        return True
+    at = text.find(claim)
+    while at >= 0:
+        before = text[max(0, at - _REACH) : at].split()[-_BEFORE:]
+        if not denied(f" {' '.join(before)} ", language):
+            return True
+        at = text.find(claim, at + 1)
+    return False
+
+
+def _says(text: Readable, window: Mapping[int, set[int]], claim: Readable) -> bool:
+    """Whether sentences that have enough terms say what the claim says; see `supports`."""
+    core = max(window, key=lambda number: len(window[number]))
+    language = claim.language
+    return (
+        _denies_the_same(text, window, core, claim)
+        and any(_has_amounts(text, window, core, form, language) for form in claim.readings)
+        and _has_names(text, window, claim)
+    )
+
+
+def _denies_the_same(
+    text: Readable, window: Mapping[int, set[int]], core: int, claim: Readable
+) -> bool:
+    language = claim.language
+    own = denied(claim.readings[0], language)
+    said = set(counted(claim.readings[0], language).words) - {""}
+    theirs = {number: _denied_of(text.sentence(number), said, language) for number in window}
+    if not own:
+        return not any(theirs.values())
+    # Not allowed and punished; allowed and not punished.
+    affirmed = said.difference(*own)
+    return bool(theirs[core]) and not any(affirmed.intersection(each[:1]) for each in theirs[core])
+
+
+def _denied_of(sentence: str, said: set[str], language: str) -> list[list[str]]:
+    """What the sentence denies in clauses that have a word of the claim."""
+    found = []
+    for clause in _CLAUSE.split(sentence):
+        plain = plain_form(clause)
+        if (stems := denied(plain, language)) and said.intersection(counted(plain, language).words):
+            found += stems
+    return found
+
+
+def _has_amounts(
+    text: Readable, window: Mapping[int, set[int]], core: int, claim: str, language: str
+) -> bool:
+    sought = counted(claim, language)
+    if not sought.amounts:
+        return True
+    parts = {
+        number: counted(text.plain_sentence(number), language)
+        for number in range(min(window), max(window) + 1)
+    }
+    numbers = {amount.number for amount in sought.amounts}
+    own = parts[core]
+    if own.measures and not any(amount.number in numbers for amount in own.amounts):
+        return False
+    return has_amounts(list(parts.values()), sought)
+
+
+def _has_names(text: Readable, window: Mapping[int, set[int]], claim: Readable) -> bool:
+    language = claim.language
+    shared = set().union(*window.values())
+    written = "\n".join(map(text.sentence, window))
+    return not any(
+        is_missing(name, written, shared, claim.text, text.text, language)
+        for name in names_of(claim.text, language)
+    )

@@ -43,7 +43,7 @@ def in_one_spelling(text: str, points: bool | None = None) -> str:
         if _ONE_POINT.fullmatch(number):
             if not _is_money(text, *match.span()):
                 if points is None:
-                    points = language_of_text(text) in _WITH_POINTS
+                    points = points_part_thousands(language_of_text(text))
                 if not points:
                     return number
             return number.replace(".", "")
@@ -51,6 +51,11 @@ def in_one_spelling(text: str, points: bool | None = None) -> str:
 
     text = _SPACED.sub(lambda match: match[0].replace(" ", ""), text)
     return _UNIT.sub(r"\g<0> ", _WRITTEN.sub(spelled, text))
+
+
+def points_part_thousands(language: str) -> bool:
+    """Whether 1.000 is a thousand in a text of this language."""
+    return language in _WITH_POINTS
 
 
 def _is_money(text: str, start: int, end: int) -> bool:

@@ -27,5 +27,6 @@ def longest_word(plain: str) -> str:
 
 
 def number_ends(numbers: Iterable[str]) -> tuple[str, ...]:
-    """What must stand in the letters of a text that has these numbers."""
-    return tuple(number[-_GROUP:] for number in numbers if number.isascii() and number.isdigit())
+    """What must stand in the letters of a text that has these numbers; a small one may be written as a word."""
+    digits = (number for number in numbers if number.isascii() and number.isdigit())
+    return tuple(number[-_GROUP:] for number in digits if len(number) >= _GROUP)

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterable
 
 from chunkwise.core import Document, Hit
-from chunkwise.metrics.claims.claim_support import Readable
+from chunkwise.metrics.claims.readable import Readable
+from chunkwise.metrics.claims.whole_words import whole_words
 from chunkwise.text.characters import Characters
 from chunkwise.text.terms import Terms, terms_of_words
 from chunkwise.text.words import Words, words_of
@@ -34,19 +35,17 @@ class ReadableHits:
         return self._known[place]
 
     def _read(self, hit: Hit) -> Readable:
-        document, start, end = hit.document, hit.start, hit.end
+        document = hit.document
+        start, end = whole_words(document.text, hit.start, hit.end)
+        text = document.text[start:end]
         many = self._found[document.id] * 2 > len(document.text)
-        if (
-            many
-            and _is_between_words(document.text, start)
-            and _is_between_words(document.text, end)
-        ):
+        if many and all(_is_between_words(document.text, edge) for edge in (start, end)):
             return Readable(
-                hit.text, None, lambda language: self._within(document, start, end, language)
+                text, None, lambda language: self._within(document, start, end, language)
             )
-        return Readable(hit.text)
+        return Readable(text)
 
-    def _within(self, document: Document, start: int, end: int, language: str) -> frozenset[int]:
+    def _within(self, document: Document, start: int, end: int, language: str) -> Terms:
         """The terms of a part of a document, from those of the whole."""
         key = document.id, language
         if key not in self._terms:
@@ -55,7 +54,12 @@ class ReadableHits:
             self._terms[key] = terms_of_words(self._words[document.id], language)
         terms = self._terms[key]
         low, high = int(terms.start.searchsorted(start)), int(terms.end.searchsorted(end, "right"))
-        return frozenset(terms.hash[low:high].tolist())
+        return Terms(
+            language,
+            terms.hash[low:high],
+            terms.start[low:high] - start,
+            terms.end[low:high] - start,
+        )
 
 
 def _is_between_words(text: str, at: int) -> bool:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from itertools import chain
 
 from chunkwise.core import Hit, Query, Score
-from chunkwise.metrics.claims.claim_support import THRESHOLD, sentences, supports
+from chunkwise.metrics.claims.claim_support import THRESHOLD, supports
 from chunkwise.metrics.claims.fact_search import PlainHits, share_named
+from chunkwise.metrics.claims.readable import sentences
 from chunkwise.metrics.claims.readable_hits import ReadableHits
 
 NO_ANSWER = "no reference answer"

@@ -1,6 +1,7 @@
 // Tables that can be sorted, searched and filtered; whoever has no script reads them whole.
-// A form names its table in data-for; a select names in data-filter what rows carry in their data;
-// (data-rows: how many are shown at first and printed; without it, all are printed); a column names in data-sort what it is sorted by: numbers in the row's data, else the words of its cell.
+// A form names its table in data-for, and in data-rows how many rows are shown at first and printed (without it all
+// are printed); a select names in data-filter what rows carry in their data; a column names in data-sort what it is
+// sorted by: numbers in the row's data, else the words of its cell.
 (() => {
   "use strict";
   const STEP = 200;

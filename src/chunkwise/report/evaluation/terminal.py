@@ -217,11 +217,9 @@ def _agreement(console: Console, results: Results) -> None:
 def _agreed(pair: Agreement) -> str:
     if pair.same is None or not pair.hits:
         return "no hit has a verdict of both"
-    # Chance alone would make them agree as well: there is nothing to be better than.
-    kappa = (
-        f"κ {pair.kappa:.2f}" if pair.kappa is not None else "no κ, both say the same of every hit"
-    )
-    return f"{kappa}, the same on {percent(pair.same)} of {counted(pair.hits, 'hit')}"
+    if pair.kappa is None:
+        return f"no κ, both say one and the same of all {counted(pair.hits, 'hit')}"
+    return f"κ {pair.kappa:.2f}, the same on {percent(pair.same)} of {counted(pair.hits, 'hit')}"
 
 
 def _worst(console: Console, results: Results) -> None:

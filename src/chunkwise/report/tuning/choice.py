@@ -13,8 +13,7 @@ def head(measured: Measured) -> str:
     tuning = measured.tuning
     chosen = measured.chosen
     title = chosen.configuration.label if chosen else "No choice could be made"
-    tried = [each for each in tuning.outcomes if not each.error]
-    how = [f"chosen from <b>{counted(len(tried), 'configuration')}</b>"] if chosen else []
+    how = [f"chosen from <b>{counted(_entrants(measured), 'configuration')}</b>"] if chosen else []
     if tuning.questions:
         how.append(counted(len(tuning.questions), "question"))
     figure = measured.quality(tuning.chosen)
@@ -30,6 +29,11 @@ def head(measured: Measured) -> str:
         f'<header class="top"><div><p class="kicker">Tuning</p><h1>{words(title, 300)}</h1>'
         f'<p class="how">{" · ".join(how)}</p></div>{shown}</header>'
     )
+
+
+def _entrants(measured: Measured) -> int:
+    """Configurations that could have been chosen."""
+    return sum(not each.aside for each in measured.tuning.standings)
 
 
 def recommendation(measured: Measured) -> str:
@@ -55,7 +59,7 @@ def recommendation(measured: Measured) -> str:
         )
     tied = sum(each.tied for each in tuning.standings)
     if tied:
-        told.append((f"{tied:,}", f"of {len(tuning.standings):,} tied with the best"))
+        told.append((f"{tied:,}", f"of {_entrants(measured):,} tied with the best"))
     if measured.chosen:
         for name, shown, unit in (
             ("storage", "{:.2f}×", "tokens indexed per token"),

@@ -33,5 +33,5 @@ def corpus_parts(measured: Measured) -> str:
             )
         )
     caption = f"What a setting of its own gains in {tuning.objective}, by part of the corpus"
-    table = forest(rows, caption, "part", "", "gained by a setting of its own")
+    table = forest(rows, caption, "part", "", "gained by one of its own")
     return f'<div class="card">{table}</div>' if table else ""

@@ -34,7 +34,7 @@ def differences(measured: Measured) -> str:
     caption = (
         f"Differences in {measured.tuning.objective} between the choice and the common defaults"
     )
-    sides = ["the default is better", "the choice is better"]
+    sides = ["default better", "choice better"]
     if lower_is_better(measured.tuning.objective):
         sides.reverse()
     table = forest(rows, caption, "against", *sides)

@@ -9,10 +9,13 @@ from chunkwise.experiments.tuning import Standing, Tuning
 from chunkwise.profile.wording import percent
 from chunkwise.report.page_text import attribute, breakable, words
 from chunkwise.report.scale import Scale, axis_of, scale_of
+from chunkwise.report.tuning.leader_filters import leader_tools, varied
 from chunkwise.report.tuning.measured import Measured, between, cost_of, number
 
 _MOST = 1000
 """Rows; whoever sweeps more finds the others in the results."""
+_DOWN = ("validation", "test", "best")
+"""Columns of which the most is wanted first."""
 _SIGNS = (
     ("chosen", "★", "the choice"),
     ("tied", "≈", "tied"),
@@ -28,13 +31,14 @@ def leaders(measured: Measured) -> str:
     if all(each.validation.mean is None for each in tuning.standings):
         return ""
     shown = tuning.standings[:_MOST]
-    levers = _levers(measured, shown)
+    levers = varied(measured, shown)
+    tools = leader_tools(levers, [(name, word) for name, _, word in _SIGNS[1:]])
     more = len(tuning.standings) - len(shown)
     rest = (
         f'<p class="hint">{more:,} more are in the results, all of them worse.</p>' if more else ""
     )
     return (
-        f'{_tools(levers)}<div class="card">{leader_table(measured, shown, levers)}'
+        f'{tools}<div class="card">{leader_table(measured, shown, levers)}'
         f'<p class="pages"><button type="button" hidden></button></p>{rest}</div>'
     )
 
@@ -50,13 +54,12 @@ def leader_table(
         _row(measured, place, each, scale, levers or {}) for place, each in enumerate(shown, 1)
     )
     heads = "".join(
-        f'<th role="columnheader" scope="col" data-sort="{key}" class="{key}"'
-        f"{' data-first=down' if key in _DOWN else ''}>{name}</th>"
+        f'<th role="columnheader" scope="col" class="{key}"{_sorting(key)}>{name}</th>'
         for key, name in (
             ("place", "#"), ("label", "configuration"), ("drawn", axis_of(scale)), ("validation", "validation"),
             ("test", "test"), ("best", "best in"), ("storage", "storage"), ("context", "context"),
         )
-    ).replace('data-sort="drawn" ', "")  # fmt: skip
+    )  # fmt: skip
     return (
         f'<table class="leaders" id="leaders-table" role="table">'
         f"<caption>Configurations by {attribute(measured.tuning.objective)} on the validation questions</caption>"
@@ -65,7 +68,11 @@ def leader_table(
     )
 
 
-_DOWN = ("validation", "test", "best")
+def _sorting(key: str) -> str:
+    """What a column is sorted by; not that of the drawings, which says the same as its neighbours."""
+    if key == "drawn":
+        return ""
+    return f' data-sort="{key}"' + (' data-first="down"' if key in _DOWN else "")
 
 
 def _row(
@@ -114,10 +121,14 @@ def _row(
         f"{f'<p>{tags}</p>' if tags else ''}</th>"
         f'<td role="cell" class="drawn">{_drawn(standing, scale)}</td>'
         f"{_cell('validation', standing.validation)}{_cell('test', test)}"
-        f'<td role="cell" class="best" data-label="best in">{percent(standing.best_share)}</td>'
+        f'<td role="cell" class="best" data-label="best in">{_share(standing.best_share)}</td>'
         f'<td role="cell" class="storage" data-label="storage">{"" if storage is None else f"{storage:.2f}×"}</td>'
         f'<td role="cell" class="context" data-label="context">{"" if context is None else f"{context:,.0f}"}</td></tr>'
     )
+
+
+def _share(share: float) -> str:
+    return "&lt; 0.1 %" if 0 < share < 0.001 else percent(share)
 
 
 def _cell(name: str, figure: Figure | None) -> str:
@@ -148,51 +159,6 @@ def _interval(figure: Figure, y: int, style: str, scale: Scale) -> str:
 def _scale(shown: Sequence[Standing]) -> Scale:
     figures = [figure for each in shown for figure in (each.validation, each.test) if figure]
     return scale_of((end for each in figures for end in (each.mean, each.low, each.high)), 4)
-
-
-def _levers(measured: Measured, shown: Sequence[Standing]) -> dict[str, dict[str, int]]:
-    """What was varied, each value with a number; nothing that has one value only."""
-    found: dict[str, dict[str, int]] = {}
-    for each in shown:
-        outcome = measured.outcomes.get(each.key)
-        for name, value in outcome.configuration.levers.items() if outcome else ():
-            values = found.setdefault(name, {})
-            values.setdefault(value, len(values))
-    return {name: values for name, values in found.items() if len(values) > 1}
-
-
-def _tools(levers: Mapping[str, Mapping[str, int]]) -> str:
-    """Hidden until there is a script that makes them work."""
-    choosers = _chooser("show", "kind", [(name, f"{word}") for name, _, word in _SIGNS[1:]])
-    for at, (name, values) in enumerate(levers.items()):
-        options = [
-            (str(values[value]), value or "(none)") for value in sorted(values, key=in_order)
-        ]
-        choosers += _chooser(name, f"f{at}", options)
-    return (
-        '<form class="tools" data-for="leaders-table" data-noun="configuration" data-rows="15" hidden>'
-        '<label class="wide">Search <input type="search" id="leader" autocomplete="off"'
-        ' placeholder="part of a name"></label>'
-        f'{choosers}<output aria-live="polite"></output></form>'
-    )
-
-
-def _chooser(name: str, key: str, options: Sequence[tuple[str, str]]) -> str:
-    inner = "".join(
-        f'<option value="{value}">{attribute(shown, 60)}</option>' for value, shown in options
-    )
-    return (
-        f'<label>{attribute(name, 30)} <select data-filter="{key}"><option value="">all</option>{inner}'
-        "</select></label>"
-    )
-
-
-def in_order(value: str) -> tuple[float, str]:
-    """Numbers by their size, none before them, words behind them."""
-    digits = "0" if value == "none" else value.split(" ", 1)[0].replace(",", "").rstrip("%")
-    return (
-        (float(digits), value) if digits.isascii() and digits.isdigit() else (float("inf"), value)
-    )
 
 
 def legend_of_leaders(tuning: Tuning) -> str:

@@ -23,7 +23,7 @@ from chunkwise.report.tuning.leaders import leaders, legend_of_leaders
 from chunkwise.report.tuning.lever_cards import lever_cards, lever_line
 from chunkwise.report.tuning.measured import Measured
 from chunkwise.report.tuning.pareto import pareto_plots
-from chunkwise.report.tuning.sizes import reference, size_charts
+from chunkwise.report.tuning.sizes import held, size_charts
 from chunkwise.report.tuning.unasked import unasked_table
 from chunkwise.report.tuning.weights import weights
 
@@ -63,8 +63,7 @@ def _parts(
     tuning = measured.tuning
     objective = breakable(tuning.objective)
     on = f"on the {measured.count:,} {measured.asked} questions"
-    like = reference(measured)
-    rest = f"{words(like.retriever, 80)}, {like.vectors} vectors" if like else ""
+    rest = words(held(measured), 200)
     found = (
         ("choice", "Choice", "What to do", recommendation(measured), ""),
         ("use", "Use it", "Use it", use_it(code), ""),

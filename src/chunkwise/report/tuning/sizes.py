@@ -10,7 +10,7 @@ from chunkwise.experiments.configuration import Configuration
 from chunkwise.report.page_text import words
 from chunkwise.report.plot import Point, Series, Tick, as_table, legend, plot
 from chunkwise.report.scale import Scale, scale_of
-from chunkwise.report.tuning.leaders import in_order
+from chunkwise.report.tuning.leader_filters import in_order
 from chunkwise.report.tuning.measured import Measured, between, number
 
 _HEIGHT = 170
@@ -71,6 +71,17 @@ def reference(measured: Measured) -> Configuration | None:
         if each.configuration.strategy and not each.error:
             return each.configuration
     return None
+
+
+def held(measured: Measured) -> str:
+    """ "hybrid, late vectors, headings beside the text, neighbours 1": what is the same in all charts."""
+    like = reference(measured)
+    if like is None:
+        return ""
+    told = [like.retriever, "no vectors" if like.vectors == "none" else f"{like.vectors} vectors"]
+    told += ["headings beside the text"] if like.context == "headings" else []
+    told += [f"neighbours {like.neighbours}"] if like.neighbours else []
+    return ", ".join(told)
 
 
 def _alike(given: Configuration, like: Configuration) -> bool:

@@ -22,21 +22,27 @@ from chunkwise.testsets.reading_json.record_values import (
     text_of,
     whole_characters,
 )
-from chunkwise.testsets.testset import Draft, LabelledQuote, Quote, Unreadable
+from chunkwise.testsets.testset import Draft, LabelledQuote, Quote, Spot, Unreadable
 
 ID = ("query_id", "id", "_id", "qid", "question_id")
-TEXT = ("query", "question", "text")
+TEXT = ("query", "question", "user_input", "text")
 _REFERENCES = ("references", "reference_spans", "relevant_spans", "spans", "evidence", "snippets")
 _QUOTES = (
     "relevant_text", "relevant_texts", "relevant_passage", "relevant_passages", "relevant",
     "passage", "passages", "quote", "quotes", "reference_text", "reference_texts",
 )  # fmt: skip
+_CONTEXTS = ("reference_contexts", "reference_context", "context")
+"""Passages, too, as other tools call them; only texts are taken, and only where none of ours is there."""
 _ANSWER = (
-    "answer", "expected_answer", "reference_answer", "ground_truth", "gold_answer", "answers",
+    "answer", "expected_answer", "reference_answer", "ground_truth", "gold_answer", "gt_answer", "answers",
+    "ground_truths",
 )  # fmt: skip
 _FACTS = ("facts", "expected", "expected_facts", "expected_entities", "entities", "key_facts")
 _TYPES = ("types", "type", "tags", "tag", "question_type", "query_type", "category", "categories")
 _LABELS = ("labels", "ratings", "judgements", "judgments")
+
+OWN_FIELDS = frozenset((*_REFERENCES, *_QUOTES, *_FACTS, *_LABELS)) - {"snippets"}
+"""A record with one of these is ours, whatever else it has; LegalBench-RAG has snippets."""
 
 
 def draft_of(
@@ -70,8 +76,8 @@ class _Question(Record):
         return Query(id_of(self.get(ID), number), text_of(text, "question"))
 
     def draft(self, question: Query, where: str) -> Draft:
-        references, texts, quotes = self._references()
-        labels, label_texts, labelled = self._labels()
+        references, texts, quotes, spots = self._references()
+        labels, label_texts, labelled, label_spots = self._labels()
         query = replace(
             question,
             references=tuple(reference for reference, _ in references),
@@ -88,34 +94,60 @@ class _Question(Record):
             alternative_texts if any(map(any, alternative_texts)) else (),
             labelled,
             label_texts if any(label_texts) else (),
+            spots,
+            label_spots,
+            unread=self.unread(),
         )  # fmt: skip
 
     def _references(
         self,
-    ) -> tuple[list[tuple[Reference, tuple[str, ...]]], list[str], list[Quote]]:
-        """References with what is said of their alternatives, what is said of them, and quotes."""
+    ) -> tuple[
+        list[tuple[Reference, tuple[str, ...]]], list[str], list[Quote], tuple[Spot, ...]
+    ]:
+        """References with what is said of their alternatives, what is said of them, quotes, where they stand."""
         found: list[tuple[Reference, tuple[str, ...]]] = []
         texts: list[str] = []
         quotes = []
+        spots, quote_spots = [], []
         default = self.document()
-        for number, value in enumerate(as_list(self.get(_REFERENCES)), 1):
-            place, text = place_of(value, f"reference {number}", default)
+        listed_ones = as_list(self.get(_REFERENCES))
+        for number, value in enumerate(listed_ones, 1):
+            spot = Spot(number, f"reference {number}")
+            place, text = place_of(value, spot.name, default)
             if place is None:
                 quotes.append(text)
+                quote_spots.append(spot)
                 continue
+            spots.append(spot)
             more = list(self._alternatives(value, number, place.doc_id))
             passages = tuple(passage for passage, _ in more)
             found.append((Reference(*place, passages), tuple(said.text for _, said in more)))
             texts.append(text.text)
-        for number, value in enumerate(as_list(self.get(_QUOTES)), 1):
-            place, text = place_of(value, f"passage {number}", default)
+        for number, value in enumerate(self._quotes(), 1):
+            spot = Spot(len(listed_ones) + number, f"passage {number}")
+            place, text = place_of(value, spot.name, default)
             if place is not None:
                 found.append((Reference(*place), ()))
                 texts.append(text.text)
+                spots.append(spot)
             else:
                 quotes.append(text)
+                quote_spots.append(spot)
         self._add_elsewhere(found, default)
-        return found, texts, quotes
+        # Where they are of one kind, and called as that kind is, it goes without saying.
+        usual = not listed_ones or not quote_spots
+        return found, texts, quotes, () if usual and not (spots and quotes) else (*spots, *quote_spots)
+
+    def _quotes(self) -> list[object]:
+        given = self.get(_QUOTES)
+        if given is not None:
+            return as_list(given)
+        # Beside an answer, contexts are what a system was given; a context alone is a passage.
+        for name in (*_CONTEXTS, *(() if "answer" in self.values else ("contexts",))):
+            values = as_list(self.values.get(name))
+            if values and all(isinstance(each, str) for each in values):
+                return as_list(self.get((name,)))
+        return []
 
     def _alternatives(
         self, value: object, number: int, default: str
@@ -147,9 +179,12 @@ class _Question(Record):
                 )
                 found[of] = reference, (*said, quote.text)
 
-    def _labels(self) -> tuple[tuple[Label, ...], tuple[str, ...], tuple[LabelledQuote, ...]]:
-        """Labels with a place, what is said to stand there, and those to be found by their text."""
+    def _labels(
+        self,
+    ) -> tuple[tuple[Label, ...], tuple[str, ...], tuple[LabelledQuote, ...], tuple[Spot, ...]]:
+        """Labels with a place, what is said to stand there, those to be found by their text, where all stand."""
         labels, texts, quotes = [], [], []
+        spots, quote_spots = [], []
         default = self.document()
         for number, value in enumerate(as_list(self.get(_LABELS)), 1):
             what = f"label {number}"
@@ -159,13 +194,18 @@ class _Question(Record):
             place, quote = place_of(value, what, default)
             if place is None:
                 quotes.append(LabelledQuote(quote, relevant))
+                quote_spots.append(Spot(number, what))
             else:
                 labels.append(Label(*place, relevant))
                 texts.append(quote.text)
-        return tuple(labels), tuple(texts), tuple(quotes)
+                spots.append(Spot(number, what))
+        mixed = (*spots, *quote_spots) if spots and quotes else ()
+        return tuple(labels), tuple(texts), tuple(quotes), mixed
 
     def _answer(self) -> str | None:
         value = self.get(_ANSWER)
+        if value is None and "user_input" in self.values:
+            value = self.get(("reference",))  # as Ragas calls it
         if isinstance(value, list):
             value = value[0] if value else None
         if isinstance(value, dict):

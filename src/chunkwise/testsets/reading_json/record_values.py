@@ -7,7 +7,9 @@ from collections.abc import Mapping
 
 from chunkwise.core import Fact, Passage
 from chunkwise.documents.fields import listed
-from chunkwise.testsets.testset import Quote
+from chunkwise.testsets.reading_json.json_values import HUGE
+from chunkwise.testsets.reading_json.unread_fields import unread_of
+from chunkwise.testsets.testset import Quote, Unread
 from chunkwise.text.characters import SURROGATE
 
 _DOCUMENT = (
@@ -37,6 +39,8 @@ class Record:
 
     def __init__(self, record: Mapping[str, object]) -> None:
         self.values: dict[str, object] = {}
+        self._read: set[str] = set()
+        self._missed: dict[str, None] = {}
         for name, value in record.items():
             if value is not None:
                 self.values.setdefault(name.strip().lower(), value)
@@ -45,8 +49,15 @@ class Record:
         """The value under the first of the usual names, None where there is none."""
         for name in names:
             if name in self.values:
+                self._read.add(name)
                 return self.values[name]
+        self._missed.update(dict.fromkeys(names))
         return None
+
+    def unread(self) -> tuple[Unread, ...]:
+        """What was asked for by none of its names."""
+        left = {name: value for name, value in self.values.items() if name not in self._read}
+        return unread_of(left, self._missed)
 
     def document(self, *more: str) -> str:
         value = self.get((*_DOCUMENT, *more))
@@ -67,13 +78,20 @@ def id_of(value: object, number: int) -> str:
         return str(number)
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise Wrong(f"its id is {shown(value)}; a text or a number")
+    _refuse_huge(value, "id")
     return whole_characters(str(value))
 
 
 def text_of(value: object, what: str) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise Wrong(f"its {what} is {shown(value)}; a text")
+    _refuse_huge(value, what)
     return whole_characters(str(value))
+
+
+def _refuse_huge(value: object, what: str) -> None:
+    if isinstance(value, int) and abs(value) >= HUGE:
+        raise Wrong(f"its {what} is {shown(value)}; write it as a text, in quotes")
 
 
 def known_place(value: object, what: str, default: str) -> tuple[Passage, Quote]:

@@ -1,0 +1,91 @@
+"""The choice and the default it is held against, asked once more: what the report shows of questions and cuts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from chunkwise.core import Document, Query
+from chunkwise.evaluation.evaluate import evaluate
+from chunkwise.evaluation.results import QuestionResult, Results
+from chunkwise.pipeline import chunk_document
+
+if TYPE_CHECKING:
+    from chunkwise.experiments.configuration import Configuration
+    from chunkwise.experiments.sweep import Sweep
+    from chunkwise.experiments.tuning import Tuning
+    from chunkwise.report.tuning.explorer import Answered, Explorer
+
+_QUESTIONS = 200
+_DOCUMENTS = 20
+
+
+def explorer(
+    tuning: Tuning, sweep: Sweep, documents: Sequence[Document], queries: Sequence[Query]
+) -> Explorer | None:
+    """None: nothing was chosen, or there is no default to hold it against."""
+    from chunkwise.report.tuning.explorer import CutDocument, ExploredQuestion, Explorer
+
+    known = {each.configuration.key: each.configuration for each in tuning.outcomes}
+    chosen = known.get(tuning.chosen)
+    default = next((known[each.key] for each in tuning.against if each.key in known), None)
+    if chosen is None or default is None:
+        return None
+    ours, theirs = (_asked(each, sweep, documents, queries) for each in (chosen, default))
+    others = {question.id: question for question in theirs.questions}
+    gold = {query.id: tuple(p for r in query.references for p in r.places) for query in queries}
+    order = sorted(ours.questions, key=lambda each: _score(each, sweep.objective))[:_QUESTIONS]
+    questions = tuple(
+        ExploredQuestion(
+            each.id, each.text, gold[each.id], _answered(each, sweep.objective),
+            _answered(others[each.id], sweep.objective),
+        )
+        for each in order
+    )  # fmt: skip
+    cut = tuple(
+        CutDocument(document.id, _cuts(document, chosen), _cuts(document, default))
+        for document in documents[:_DOCUMENTS]
+    )
+    names = [(chosen.label, ours), (default.label, theirs)]
+    return Explorer(
+        chosen.label, default.label, questions, {each.id: each.text for each in documents}, cut,
+        {name: result.cuts for name, result in names if result.cuts is not None},
+    )  # fmt: skip
+
+
+def _asked(
+    configuration: Configuration,
+    sweep: Sweep,
+    documents: Sequence[Document],
+    queries: Sequence[Query],
+) -> Results:
+    budget = re.search(r"@(\d+)t$", sweep.objective)
+    several = not configuration.strategy
+    return evaluate(
+        documents, queries, strategy=configuration.strategy or None, model=sweep.model or None,
+        vectors=configuration.vectors if sweep.model else "none", context=configuration.context,
+        retriever=configuration.retriever, neighbours=configuration.neighbours, k=sweep.k,
+        budget=int(budget[1]) if budget else 1000 if several else None,
+        metrics=[sweep.objective, "boundary_issues"],
+    )  # fmt: skip
+
+
+def _score(question: QuestionResult, objective: str) -> tuple[bool, float]:
+    score = question.scores.get(objective)
+    return score is None, score or 0.0
+
+
+def _answered(question: QuestionResult, objective: str) -> Answered:
+    from chunkwise.report.tuning.explorer import Answered, Retrieved
+
+    hits = tuple(Retrieved(hit.doc_id, hit.start, hit.end, hit.rank) for hit in question.hits)
+    return Answered(question.scores.get(objective), hits, question.missed)
+
+
+def _cuts(document: Document, configuration: Configuration) -> tuple[tuple[int, int], ...]:
+    if not configuration.strategy:
+        return ()
+    return tuple(
+        (each.start, each.end) for each in chunk_document(document, configuration.strategy)
+    )

@@ -1,0 +1,152 @@
+"""Texts in the forms in which claims are sought in them, and claims in those in which they are sought."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator
+from functools import cached_property
+
+import numpy as np
+
+from chunkwise.core import Document
+from chunkwise.metrics.claims.number_spelling import points_part_thousands
+from chunkwise.metrics.claims.plain_form import numbers_of, plain_form, readings
+from chunkwise.metrics.claims.quick_look import letters_of, longest_word, number_ends
+from chunkwise.text.analysis import Analyzed
+from chunkwise.text.language import UNKNOWN, language_of_text
+from chunkwise.text.terms import NONE, Terms, text_terms
+
+WINDOW = 3
+"""Neighbouring sentences that may say something together."""
+SHORT = 400
+"""Characters within which more of them may: entries of a list."""
+
+
+class Readable:
+    """A text whose forms are made when first asked for."""
+
+    def __init__(
+        self,
+        text: str,
+        language: str | None = None,
+        read_terms: Callable[[str], Terms] | None = None,
+    ) -> None:
+        """`read_terms` gives the content terms in a language, where they can be had for less than by reading."""
+        self.text = text
+        self._language = language
+        self._read_terms = read_terms or self._own_terms
+        self._terms: dict[str, frozenset[int]] = {}
+        self._sentences_with: dict[str, dict[int, list[int]]] = {}
+        self._plain_sentences: dict[int, str] = {}
+
+    @cached_property
+    def plain(self) -> str:
+        """Words and numbers in one spelling."""
+        return plain_form(self.text)
+
+    @cached_property
+    def readings(self) -> tuple[str, ...]:
+        """The same, as it is sought in another text: where its numbers can be read in two ways, both."""
+        return readings(self.text)
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        """Every word with a digit."""
+        return numbers_of(self.readings[0])
+
+    @cached_property
+    def letters(self) -> str | None:
+        """Its letters as they are written, but for case; None: plain form may change them."""
+        return letters_of(self.text)
+
+    @cached_property
+    def longest_word(self) -> str:
+        """A word that must stand in every text that holds this one."""
+        return longest_word(self.readings[0])
+
+    @cached_property
+    def number_ends(self) -> tuple[str, ...]:
+        """Digits that must stand in every text that has its numbers."""
+        return number_ends(self.numbers)
+
+    @property
+    def language(self) -> str:
+        """What its terms are read in: a two-letter code, or none."""
+        if self._language is None:
+            told = language_of_text(self.text)
+            self._language = NONE if told == UNKNOWN else told
+        return self._language
+
+    def terms(self, language: str) -> frozenset[int]:
+        """Its content terms in a language, each once: stems, without the small words."""
+        if language not in self._terms:
+            self._terms[language] = frozenset(self._read_terms(language).hash.tolist())
+        return self._terms[language]
+
+    @cached_property
+    def sentence_starts(self) -> list[int]:
+        starts: list[int] = Analyzed(Document("text", self.text)).sentences.tolist()
+        return starts
+
+    def sentence(self, number: int) -> str:
+        """As it is written."""
+        starts = self.sentence_starts
+        end = starts[number + 1] if number + 1 < len(starts) else len(self.text)
+        return self.text[starts[number] : end]
+
+    def plain_sentence(self, number: int) -> str:
+        """In its plain form."""
+        if number not in self._plain_sentences:
+            points = points_part_thousands(self.language)
+            self._plain_sentences[number] = plain_form(self.sentence(number), points)
+        return self._plain_sentences[number]
+
+    def windows(
+        self, terms: Collection[int], least: int, language: str
+    ) -> Iterator[dict[int, set[int]]]:
+        """The neighbouring sentences, few before many, that have at least so many of the terms: for each sentence of
+        a window those it has."""
+        has: defaultdict[int, set[int]] = defaultdict(set)
+        index = self._index(language)
+        for term in terms:
+            for number in index.get(term, ()):
+                has[number].add(term)
+        with_terms = sorted(has)
+        for size in range(1, len(with_terms) + 1):
+            near = False
+            for at in range(len(with_terms) - size + 1):
+                numbers = with_terms[at : at + size]
+                if self._are_near(numbers[0], numbers[-1]):
+                    near = True
+                    if len(set().union(*(has[number] for number in numbers))) >= least:
+                        yield {number: has[number] for number in numbers}
+            if not near:
+                break
+
+    def _are_near(self, first: int, last: int) -> bool:
+        starts = [*self.sentence_starts[first : last + 2], len(self.text)]
+        return last - first < WINDOW or starts[last - first + 1] - starts[0] <= SHORT
+
+    def _index(self, language: str) -> dict[int, list[int]]:
+        """The sentences every term stands in."""
+        if language not in self._sentences_with:
+            found: defaultdict[int, list[int]] = defaultdict(list)
+            terms = self._read_terms(language)
+            starts = np.array(self.sentence_starts, dtype=np.int64)
+            numbers = (starts.searchsorted(terms.start, "right") - 1).tolist()
+            for term, number in zip(terms.hash.tolist(), numbers, strict=True):
+                found[term].append(number)
+            self._sentences_with[language] = dict(found)
+        return self._sentences_with[language]
+
+    def _own_terms(self, language: str) -> Terms:
+        return text_terms(self.text, language)
+
+
+def sentences(text: str) -> list[Readable]:
+    """The sentences of an answer that say something; "Yes." has no content term that could be sought."""
+    whole = Readable(text)
+    language = whole.language  # of one sentence alone it is harder to tell
+    every = (whole.sentence(number) for number in range(len(whole.sentence_starts)))
+    readable = (Readable(sentence.strip(), language) for sentence in every)
+    return [each for each in readable if len(each.terms(language))]
