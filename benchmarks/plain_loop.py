@@ -10,10 +10,12 @@ from benchmarks import vocabulary
 from chunkwise.core import Document, Query
 
 CHUNKINGS = {
-    "LangChain recursive, 200 tokens": (200, 40, "tokens"),
-    "LangChain recursive, 500 tokens": (500, 100, "tokens"),
+    "LangChain recursive, 100 tokens": (100, 20, "tokens"),
+    "LangChain recursive, 300 tokens": (300, 60, "tokens"),
+    "LangChain recursive, 1,000 tokens": (1000, 200, "tokens"),
     "LangChain recursive, 1,000 characters": (1000, 200, "characters"),
 }
+"""About a tenth of a grid of 34, from its smallest size to its largest."""
 _DEEPEST = 40
 """Hits that are asked for: enough for 2,000 tokens of most chunkings."""
 _BUDGETS = (250, 500, 1000, 2000)

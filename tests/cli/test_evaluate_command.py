@@ -136,7 +136,7 @@ def test_metrics_by_name_and_names_that_are_none(here: Run, texts: Path) -> None
         (["-s", "sentenses"], "sentences"),
         (["-s", "sentences(max_tokens=0)"], "max_tokens"),
         (["--mmr", "2", "--retriever", "bm25"], "mmr is 2"),
-        (["--relevance-threshold", "7"], "relevance_threshold is 7.0; from 0 to 1"),
+        (["--relevance-threshold", "7"], "7.0 is not in the range 0<=x<=1"),
         (["--at-least", "recall"], "is no limit; write it like recall@5=0.8"),
         (["--at-least", "recall@7=0.8"], "recall@7 is not among what is measured: recall@5"),
         (["--at-most", "nonsense=1"], "no metric is named 'nonsense'"),
@@ -277,8 +277,6 @@ def test_documents_beside_the_questions_are_taken_and_nothing_else(
     hits = [{"query_id": "who", "doc_id": "leave.md", "start": 9, "end": 80}]
     write(texts / "hits.json", hits)
     write(texts / "answers.json", [{"query_id": "who", "answer": "The harbour master."}])
-    (texts / "results.json").write_text('{"text": "from an earlier run"}')
-    (texts / "page.html").write_text("<p>from an earlier run</p>")
     words = ("evaluate", "--test-queries", "texts/queries.json", "--answers", "texts/answers.json")
     outputs = ("-o", "texts/results.json", "--report", "texts/page.html")
     done = here(*words, "--hits", "texts/hits.json", "--metrics", "recall", *outputs)
@@ -302,7 +300,8 @@ def test_hits_and_chunks_of_others(here: Run, texts: Path, tmp_path: Path) -> No
     assert "hits.json" in done.stderr
     assert "lost.md" in done.stderr
     first = json.loads(done.stdout)["questions"][0]["scores"]
-    assert first == {"recall@5": 1.0, "precision@5": 1.0}
+    # What is found nowhere was handed out all the same: one character of it is known.
+    assert first == {"recall@5": 1.0, "precision@5": pytest.approx(31 / 32)}
     done = here(*words, "--hits", "hits.json", "--retriever", "bm25")
     assert done.returncode == 2
     assert "hits from a file are evaluated; leave one of them out" in done.stderr

@@ -47,22 +47,36 @@ def command(
 
     runs = [read_results(name) for name in files]
     comparison = compare(runs, metrics=wanted, sources=files)
-    if output is not None:
-        from chunkwise.atomic import replacing
-
-        with replacing(output) as temporary:
-            temporary.write_text(json_text(comparison, 2) + "\n", encoding="utf-8")
-        click.echo(f"written: {output}", err=True)
+    text = json_text(comparison, 2)
+    is_written = output is not None and _write(text, output)
     if as_json:
         if isinstance(sys.stdout, io.TextIOWrapper):  # JSON is UTF-8, whatever the console is
             sys.stdout.reconfigure(encoding="utf-8")
-        click.echo(json_text(comparison, 2))
-    elif output is None:
+        click.echo(text)
+    elif not is_written:
         from rich.console import Console
 
         from chunkwise.report.compare.terminal import render_comparison
 
         render_comparison(comparison, Console(file=sys.stdout, highlight=False))
+    if output is not None and not is_written:
+        sys.exit(1)
+
+
+def _write(text: str, output: Path) -> bool:
+    """Whether it could be written; where not, the comparison is shown instead."""
+    from chunkwise.atomic import replacing, says_what_it_writes
+    from chunkwise.cli.messages import say
+    from chunkwise.errors import ChunkwiseError
+
+    try:
+        with replacing(output) as temporary, says_what_it_writes(output):
+            temporary.write_text(text + "\n", encoding="utf-8")
+    except ChunkwiseError as error:
+        say(error)
+        return False
+    click.echo(f"written: {output}", err=True)
+    return True
 
 
 def _wanted(metrics: str | None) -> list[str] | None:

@@ -91,11 +91,13 @@ Exit status: 0 evaluated, 3 something was left out (each with a line on stderr),
 @click.option("--split", default="", metavar="NAME", help="Only the questions of this split.")
 @click.option("--unit", type=click.Choice(["characters", "tokens"]), default="characters",
               show_default=True, help="What lengths of text are counted in.")  # fmt: skip
-@click.option("--relevance-threshold", type=float, default=0.5, show_default=True, metavar="SHARE",
+@click.option("--relevance-threshold", type=click.FloatRange(0, 1), default=0.5, show_default=True, metavar="SHARE",
               help="A hit is relevant when it covers so much of a reference.")  # fmt: skip
-@click.option("--similarity-threshold", type=float, default=0.7, show_default=True, metavar="COSINE",
+@click.option("--similarity-threshold", type=click.FloatRange(-1, 1), default=0.7, show_default=True, metavar="COSINE",
               help="… or, for the similarity judge, when it is so near to the question.")  # fmt: skip
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the resamples.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the resamples."
+)
 @click.option("--at-least", multiple=True, metavar="NAME=VALUE", help="Exit with 4 below this.")
 @click.option("--at-most", multiple=True, metavar="NAME=VALUE", help="Exit with 4 above this.")
 @click.option(
@@ -115,10 +117,16 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     outputs = check_outputs([*paths, *files], options["output"], page=options["report"])
     documents: list[Document] = []
     results, left_out = _results(paths, outputs, options, documents)
-    _write(results, options, documents)
+    written = _write(results, options, documents)
+    _show(results, options)
+    for name in written:
+        if not options["quiet"]:
+            click.echo(f"written: {options[name]}", err=True)
     missed = _missed(results, limits)
     for line in missed:
         click.echo(f"chunkwise: {line}", err=True)
+    if len(written) < sum(options[name] is not None for name in _FILES):
+        sys.exit(1)
     if missed:
         sys.exit(NOT_REACHED)
     if left_out:
@@ -143,7 +151,7 @@ def _paths(inputs: tuple[str, ...], options: dict[str, Any]) -> tuple[list[str],
 def _results(
     paths: list[str], outputs: list[Path], options: dict[str, Any], documents: list[Document]
 ) -> tuple[Results, bool]:
-    from chunkwise.cli.messages import say_skipped
+    from chunkwise.cli.messages import say, say_skipped
     from chunkwise.cli.progress import bytes_of, progress
     from chunkwise.errors import ChunkwiseError
     from chunkwise.evaluation.evaluate import evaluate
@@ -173,6 +181,7 @@ def _results(
         similarity_threshold=options["similarity_threshold"], seed=options["seed"], hits=options["hits"],
         chunks=options["chunks"], answers=options["answers"], options=load_options(options),
         jobs=worker_count(options["jobs"], total), leave_out=outputs, on_bad=bad,
+        on_mended=lambda line: say(f"mended {line}"),
         on_documents=documents.extend, stages=stages,
     )  # fmt: skip
     return results, bool(lines)
@@ -188,17 +197,37 @@ def _fetch_weights(paths: list[str], options: dict[str, Any]) -> None:
         fetch_weights(options["model"] or DEFAULT, options["quiet"])
 
 
-def _write(results: Results, options: dict[str, Any], documents: list[Document]) -> None:
-    from chunkwise.evaluation.files.results_file import results_text, write_results
+_FILES = ("output", "report")
 
-    if options["output"]:
-        write_results(results, options["output"])
-    if options["report"]:
-        from chunkwise.report.evaluation.page import write_evaluation_page
 
-        known = {document.id: document for document in documents}
-        write_evaluation_page(results, options["report"], known)
+def _write(results: Results, options: dict[str, Any], documents: list[Document]) -> list[str]:
+    """Writes the files and says which are written; a disk may be full, and the figures are wanted all the same."""
+    from chunkwise.cli.messages import say
+    from chunkwise.errors import ChunkwiseError
+    from chunkwise.evaluation.files.results_file import write_results
+
+    written = []
+    for name in _FILES:
+        if options[name] is None:
+            continue
+        try:
+            if name == "output":
+                write_results(results, options[name])
+            else:
+                from chunkwise.report.evaluation.page import write_evaluation_page
+
+                known = {document.id: document for document in documents}
+                write_evaluation_page(results, options[name], known)
+            written.append(name)
+        except ChunkwiseError as error:
+            say(error)
+    return written
+
+
+def _show(results: Results, options: dict[str, Any]) -> None:
     if options["as_json"]:
+        from chunkwise.evaluation.files.results_file import results_text
+
         click.echo(results_text(results), nl=False)
     elif not options["quiet"]:
         from rich.console import Console
@@ -206,9 +235,6 @@ def _write(results: Results, options: dict[str, Any], documents: list[Document])
         from chunkwise.report.evaluation.terminal import render_evaluation
 
         render_evaluation(results, Console(file=sys.stdout, highlight=False))
-    for name in ("output", "report"):
-        if options[name] and not options["quiet"]:
-            click.echo(f"written: {options[name]}", err=True)
 
 
 def _limits(given: tuple[str, ...], sign: int) -> list[Limit]:
@@ -217,7 +243,12 @@ def _limits(given: tuple[str, ...], sign: int) -> list[Limit]:
         match = re.fullmatch(r"\s*([\w.@]+)\s*=\s*(-?(?:\d+\.?\d*|\.\d+))\s*(%?)\s*", text)
         if not match:
             raise click.UsageError(f"{text!r} is no limit; write it like recall@5=0.8")
-        found.append(Limit(match[1], float(match[2]) / (100 if match[3] else 1), sign))
+        value = float(match[2]) / (100 if match[3] else 1)
+        if not -1 <= value <= 1:
+            raise click.UsageError(
+                f"{text!r}: no figure is {value:g}; write a share like recall@5=0.8, or recall@5=80%"
+            )
+        found.append(Limit(match[1], value, sign))
     return found
 
 

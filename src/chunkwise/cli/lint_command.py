@@ -196,8 +196,11 @@ def _exit(tally: CutTally, at_most: float | None, skipped: int) -> None:
     from chunkwise.cli.messages import say
 
     if at_most is not None and tally.share is not None and tally.share > at_most:
+        from chunkwise.profile.wording import counted
+
+        have = "has" if tally.chunks == 1 else "have"
         say(
-            f"{tally.with_issues:,} of {tally.chunks:,} chunks have a boundary issue, "
+            f"{tally.with_issues:,} of {counted(tally.chunks, 'chunk')} {have} a boundary issue, "
             f"a share of {tally.share:.4f}; at most {at_most:g} is allowed"
         )
         sys.exit(TOO_MANY)

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chunkwise.cli.inputs import SKIPPED, check_outputs, load_options
+from chunkwise.cli.progress import bytes_of, progress
 
 if TYPE_CHECKING:
+    from chunkwise.cli.testset_documents import Skip
     from chunkwise.core import Document, Passage
     from chunkwise.testsets.testset import Problem, TestSet
 
@@ -51,6 +53,7 @@ Exit status: 0 sound, 3 problems (or a document that cannot be read), 1 an error
 @click.option("--id-field", metavar="FIELD", help="Field of records that holds the id.")
 @click.option("--title-field", metavar="FIELD", help="Field of records that holds the title.")
 @click.option("--loader", metavar="NAME", help="Read every document with this loader: text, html …")
+@click.option("-q", "--quiet", is_flag=True, help="No progress; problems are shown all the same.")
 def command(file: str, inputs: tuple[str, ...], **options: Any) -> None:
     """Verify that questions and documents fit together.
 
@@ -58,6 +61,7 @@ def command(file: str, inputs: tuple[str, ...], **options: Any) -> None:
     quoted passages found, moved ones found again; told are unknown documents, passages that are nowhere (with the
     nearest text), duplicates, questions nothing answers, references that overlap or stand elsewhere, too.
     """
+    from chunkwise.errors import ChunkwiseError
     from chunkwise.testsets.check import check_testset
     from chunkwise.testsets.reading import read_with_places
     from chunkwise.testsets.testset import REMARKS
@@ -67,8 +71,18 @@ def command(file: str, inputs: tuple[str, ...], **options: Any) -> None:
     skipped: list[str] = []
     documents = _documents(file, inputs, outputs, options, skipped)
     problems: list[Problem] = []
-    read = read_with_places(file, documents, problems.append, format=options["format"])
-    testset, more = check_testset(read.testset, documents, read.where)
+    with progress("checking questions", 0, options["quiet"]) as advance:
+        read = read_with_places(
+            file, documents, problems.append, format=options["format"], on_remark=problems.append,
+            advance=advance,
+        )  # fmt: skip
+        if not read.testset.queries and not problems:
+            shown = "standard input" if file == "-" else file
+            raise ChunkwiseError(
+                f'there is no question in {shown}; write [{{"query": "…", "relevant_text": "…"}}]'
+            )
+        advance(0, f"{len(read.testset):,} questions are compared with the documents")
+        testset, more = check_testset(read.testset, documents, read.where)
     problems += more
     if output is not None:
         from chunkwise.testsets.formats import FORMATS
@@ -78,7 +92,8 @@ def command(file: str, inputs: tuple[str, ...], **options: Any) -> None:
     if output is not None:
         from chunkwise.profile.wording import counted
 
-        click.echo(f"written: {output} ({counted(len(testset), 'question')})", err=True)
+        if not options["quiet"]:
+            click.echo(f"written: {output} ({counted(len(testset), 'question')})", err=True)
     if skipped or any(options["strict"] or each.kind not in REMARKS for each in problems):
         sys.exit(PROBLEMS)
 
@@ -91,8 +106,8 @@ def _documents(
     skipped: list[str],
 ) -> list[Document]:
     from chunkwise.cli.messages import say_skipped
-    from chunkwise.documents import read
-    from chunkwise.errors import ChunkwiseError, InvalidParameter
+    from chunkwise.cli.testset_documents import named_documents
+    from chunkwise.errors import InvalidParameter
 
     def skip(problem: object) -> None:
         skipped.append(str(problem))
@@ -100,47 +115,24 @@ def _documents(
 
     if not inputs:
         return _carried(file, options["format"], skip)
-    if len(inputs) == 1 and _is_index(inputs[0]):
-        from chunkwise.retrieval import open_index
-
-        source = open_index(inputs[0]).source
-        return [source.document(number) for number in range(source.document_count)]
     if file == "-" and "-" in inputs:
         raise InvalidParameter("standard input can be the questions or the documents, not both")
     leave_out = [*outputs, *([] if file == "-" else [Path(file).resolve()])]
-    documents = list(read(list(inputs), load_options(options), skip, leave_out))
-    if not documents:
-        raise ChunkwiseError("no document was read; name the documents the questions are about")
-    return documents
+    with progress("reading documents", bytes_of(inputs), options["quiet"]) as advance:
+        return named_documents(inputs, load_options(options), skip, leave_out, advance)
 
 
-def _carried(file: str, format: str | None, skip: Any) -> list[Document]:
+def _carried(file: str, format: str | None, skip: Skip) -> list[Document]:
     """Some formats bring the texts that are asked about."""
+    from chunkwise.cli.testset_documents import carried_documents
     from chunkwise.testsets.formats import FORMATS, CarriesDocuments, detect
-    from chunkwise.testsets.testset import Unreadable
 
     found = None if file == "-" else FORMATS[format] if format else detect(file)
     if not isinstance(found, CarriesDocuments):
         raise click.UsageError(
             "no documents: name the files, folders or the index the questions are about"
         )
-    documents = []
-    for each in found.documents(Path(file)):
-        if isinstance(each, Unreadable):
-            skip(f"{each.where}: {each.reason}")
-        else:
-            documents.append(each)
-    return documents
-
-
-def _is_index(name: str) -> bool:
-    if "://" in name:
-        return True
-    if not Path(name).is_dir():
-        return False
-    from chunkwise.retrieval.indexes import settings_at
-
-    return settings_at(name) is not None
+    return carried_documents(found, Path(file), skip)
 
 
 def _show(

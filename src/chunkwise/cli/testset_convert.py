@@ -49,7 +49,7 @@ _OF_DOCUMENTS = frozenset(("beir", "trec", "autorag", "ragas", "ragchecker"))
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="PATH",
               help="File to write, a folder for beir, trec, autorag; chunkwise may go to stdout.")  # fmt: skip
 @click.option("--documents", "inputs", multiple=True, metavar="INPUT",
-              help="Documents the questions are about: passages are found in them, texts taken from them.")  # fmt: skip
+              help="Documents the questions are about, or an index: passages are found in them, texts taken from them.")  # fmt: skip
 @click.option("--documents-to", type=click.Path(path_type=Path), metavar="PATH",
               help="Write the documents too: a .jsonl file, or a folder for corpus.jsonl.")  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="No summary.")
@@ -71,7 +71,7 @@ def command(source: Path, **options: Any) -> None:
         check_outputs([str(source), *options["inputs"]], written)
     run = _Conversion(origin, source)
     documents = run.documents(options["inputs"])
-    testset = run.testset(documents, lengths=target.name not in _OF_DOCUMENTS)
+    testset = run.testset(documents, target)
     if not testset.queries:
         say("no question was read; nothing is written")
         sys.exit(SKIPPED)
@@ -102,41 +102,35 @@ class _Conversion:
 
     def documents(self, inputs: tuple[str, ...]) -> list[Document] | None:
         """Those the user names, else those the file brings; None: there are none."""
-        from chunkwise.documents import LoadOptions, read
+        from chunkwise.cli.testset_documents import carried_documents, named_documents
+        from chunkwise.documents import LoadOptions
         from chunkwise.errors import ChunkwiseError
         from chunkwise.testsets.formats import CarriesDocuments
 
         if inputs:
-            return list(read(list(inputs), LoadOptions(), self._skipped))
+            leave_out = [self._source.resolve()]
+            return named_documents(inputs, LoadOptions(), self._skipped, leave_out)
         if not isinstance(self._origin, CarriesDocuments):
             return None
-        found: dict[str, Document] = {}
         try:
-            for each in self._origin.documents(self._source):
-                if isinstance(each, tuple):
-                    self._skipped(f"{each.where}: {each.reason}")
-                elif found.setdefault(each.id, each) is not each:
-                    self._skipped(f"document {each.id!r}: another has this id; the first is taken")
+            return carried_documents(self._origin, self._source, self._skipped)
         except ChunkwiseError as error:
-            if found:
-                raise
             self.told([str(error)])
             return None
-        return list(found.values())
 
-    def testset(self, documents: Sequence[Document] | None, *, lengths: bool) -> TestSet:
-        from chunkwise.testsets.reading import drafts_of, read_testset
-        from chunkwise.testsets.testset import Draft
+    def testset(self, documents: Sequence[Document] | None, target: Format) -> TestSet:
+        from chunkwise.testsets.reading import read_testset
 
-        path = str(self._source)
-        testset = read_testset(path, documents, self._problem, format=self._origin.name)
+        testset = read_testset(
+            str(self._source), documents, self._problem,
+            format=self._origin.name, on_remark=self._remark,
+        )  # fmt: skip
         if documents is None:
-            drafts = drafts_of(path, self._origin.name)
-            quoting = sum(isinstance(each, Draft) and bool(each.quotes) for each in drafts)
-            if quoting:
+            quoting = sum(bool(draft.quotes) for draft in testset.unplaced.values())
+            if quoting and target.name != "chunkwise":  # which can hold them as they are
                 who = "1 question quotes" if quoting == 1 else f"{quoting:,} questions quote"
                 self.told([f"{who} passages: name the documents with --documents"])
-            if lengths:
+            if target.name not in _OF_DOCUMENTS:
                 testset = self._without_unmeasured(testset)
         return testset
 
@@ -204,5 +198,12 @@ class _Conversion:
 
         if problem.repaired:
             say(f"mended {problem.where}: {problem.text}")
-        else:
+        elif problem.dropped:
             self._skipped(f"{problem.where}: {problem.text}")
+        else:
+            self.told([f"{problem.where}: {problem.text}"])
+
+    def _remark(self, problem: Problem) -> None:
+        from chunkwise.cli.messages import say
+
+        say(f"{problem.where}: {problem.text}")

@@ -121,4 +121,7 @@ def json_problem(error: ValueError | RecursionError, *, line: bool = True) -> st
         what = error.msg.rstrip(": ").removesuffix(" at")
         place = f"line {error.lineno} column" if line else "column"
         return f"{what[:1].lower()}{what[1:]} at {place} {error.colno}"
-    return "nested too deeply" if isinstance(error, RecursionError) else str(error)
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
+    # The one other thing the library refuses, in words for programmers.
+    return "a number has thousands of digits" if "digits" in str(error) else str(error)

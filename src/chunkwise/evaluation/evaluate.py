@@ -15,9 +15,11 @@ from chunkwise.evaluation.evaluate_subject import Questions, evaluate_subject
 from chunkwise.evaluation.files.answers_file import read_answers
 from chunkwise.evaluation.files.chunks_file import read_chunks
 from chunkwise.evaluation.files.hits_file import read_hits
+from chunkwise.evaluation.files.nowhere import is_nowhere
 from chunkwise.evaluation.left_out import LeftOut, OnBad
 from chunkwise.evaluation.measuring import Measuring, Unit
 from chunkwise.evaluation.metric_names import chosen
+from chunkwise.evaluation.provenance import documents_hash
 from chunkwise.evaluation.results import Json, Results
 from chunkwise.evaluation.stages import Stages, unwatched
 from chunkwise.evaluation.stopwatch import Stopwatch
@@ -42,7 +44,7 @@ from chunkwise.retrieval.making.gather import Material
 from chunkwise.retrieval.retrievers import Retriever
 from chunkwise.retrieval.settings import Context, Vectors
 from chunkwise.testsets.reading import hash_of, read_testset
-from chunkwise.testsets.testset import TestSet
+from chunkwise.testsets.testset import Problem, TestSet
 
 TestQueries = str | os.PathLike[str] | TestSet | Iterable[Query]
 """A file of any known format, or questions that are there already."""
@@ -78,6 +80,7 @@ def evaluate(
     jobs: int = 1,
     leave_out: Collection[Path] = (),
     on_bad: OnBad | None = None,
+    on_mended: OnBad | None = None,
     on_documents: Callable[[Sequence[Document]], None] | None = None,
     stages: Stages = unwatched,
 ) -> Results:
@@ -85,10 +88,13 @@ def evaluate(
 
     `source` are documents (files, folders, `Document`s), an `Index`, or the place of one. `hits` is a file of another
     system's answers, `chunks` of another tool's chunks of these documents, `answers` of texts with citations. What
-    cannot be used is left out with a line to `on_bad` (a warning, without one) and listed in the result.
+    cannot be used is left out with a line to `on_bad` (a warning, without one) and listed in the result; a question
+    whose passage was found elsewhere than it says is used, with a line to `on_mended`.
     `on_documents` gets the documents the result's places are in.
     """
-    left_out, watch = LeftOut(on_bad), Stopwatch()
+    left_out, watch = LeftOut(on_bad, on_mended), Stopwatch()
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise InvalidParameter(f"seed is {seed!r}; a whole number is needed, 0 or more")
     searching = Searching(retriever, neighbours, mmr, _reranker(rerank))
     made_with = IndexSettings(strategy, model, vectors, context, language)
     if hits is None:
@@ -128,6 +134,13 @@ def evaluate(
         if answers is not None:
             answered = read_answers(os.fspath(answers), queries, documents, left_out.row)
     about |= left_out.told()
+    if len(subject.documents) != len(documents):
+        # Those that hold hits found nowhere are no documents of the user's.
+        about["documents"] = {
+            "count": len(documents),
+            "characters": sum(len(document.text) for document in documents),
+            "hash": documents_hash(documents),
+        }
     return evaluate_subject(
         subject, Questions(queries, about, answered), measuring, watch=watch, stages=stages
     )
@@ -162,7 +175,8 @@ def _answered(
     """Another system's hits, held against its chunks where they are known."""
     found = read_hits(hits, queries, documents, left_out.row)
     by_id = {query.id: own for query, own in zip(queries, found, strict=True)}
-    subject = hits_subject(documents, by_id, {"hits": hits, "chunks": chunks})
+    lost = {hit.doc_id: hit.document for own in found for hit in own if is_nowhere(hit)}
+    subject = hits_subject([*documents, *lost.values()], by_id, {"hits": hits, "chunks": chunks})
     if chunks is None:
         return subject
     given = read_chunks(chunks, documents, left_out.row)
@@ -175,9 +189,13 @@ def _questions(
     given: TestQueries, documents: Sequence[Document], split: str, left_out: LeftOut
 ) -> tuple[list[Query], dict[str, Json]]:
     if isinstance(given, str | os.PathLike):
-        testset = read_testset(
-            os.fspath(given), documents, lambda problem: left_out.question(problem, documents)
-        )
+        problems: list[Problem] = []
+        testset = read_testset(os.fspath(given), documents, problems.append)
+        dropped = {problem.where for problem in problems if problem.dropped}
+        for problem in problems:
+            # That another passage of a question could be mended is of no use when the question is dropped.
+            if not (problem.repaired and problem.where in dropped):
+                left_out.question(problem, documents)
     elif isinstance(given, TestSet):
         testset = given
     else:

@@ -14,17 +14,19 @@ _SHOWN = 160
 """Characters of the nearest match."""
 
 OnBad = Callable[[str], None]
-"""Gets a line for each document, question or row that is left out, or was mended."""
+"""Gets a line for each document, question or row that is left out; another, for each that was mended."""
 
 
 class LeftOut:
-    """Remembers every line and passes it on."""
+    """Remembers every line and passes it on; what was mended is used, and nobody must hear of it."""
 
-    def __init__(self, on_bad: OnBad | None) -> None:
+    def __init__(self, on_bad: OnBad | None, on_mended: OnBad | None = None) -> None:
         self._on_bad = on_bad or _warn
+        self._on_mended = on_mended
         self.documents: list[str] = []
         self.questions: list[str] = []
         self.rows: list[str] = []
+        self.mended: list[str] = []
 
     def document(self, problem: UnreadableDocument) -> None:
         self._add(self.documents, str(problem))
@@ -32,6 +34,11 @@ class LeftOut:
     def question(self, problem: Problem, documents: Sequence[Document] = ()) -> None:
         """With the nearest match of a passage that is not there, so that a person can correct it."""
         line = f"{problem.where}: {problem.text}"
+        if problem.repaired:
+            self.mended.append(line)
+            if self._on_mended is not None:
+                self._on_mended(line)
+            return
         if (near := problem.nearest) is not None:
             text = next((each.text for each in documents if each.id == near.doc_id), "")
             shown = " ".join(text[near.start : near.end].split())[:_SHOWN]
@@ -44,6 +51,7 @@ class LeftOut:
 
     @property
     def any(self) -> bool:
+        """Whether something is not used."""
         return bool(self.documents or self.questions or self.rows)
 
     def told(self) -> dict[str, Json]:
@@ -51,6 +59,7 @@ class LeftOut:
         return {
             "skipped_documents": list(self.documents),
             "left_out_questions": list(self.questions),
+            "mended_questions": list(self.mended),
             "left_out_rows": list(self.rows),
         }
 

@@ -34,6 +34,9 @@ KIND_NAMES: dict[ProblemKind, str] = {
     "long_reference": "very long reference",
     "short_reference": "very short reference",
     "similar_question": "similar question",
+    "several_places": "in several places",
+    "misspelled_field": "misspelled field",
+    "unread_fields": "fields not read",
 }
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import regex
 
 from chunkwise.core import Document, Passage, Query, Reference
-from chunkwise.testsets.finding.locate import MOST_PLACES, Located, Wanted, locate
+from chunkwise.testsets.finding.locate import MANY_PLACES, Located, Wanted, locate
 from chunkwise.testsets.finding.placing import quoted
 from chunkwise.testsets.reading import hash_of
 from chunkwise.testsets.testset import Problem, ProblemKind, TestSet
@@ -156,7 +156,7 @@ def _elsewhere(
             outcome = outcomes[want]
             # All its references are known, so that none of them is offered for another.
             known = [place for reference in query.references for place in reference.places]
-            if isinstance(outcome, Located) and len(outcome.places) <= MOST_PLACES:
+            if isinstance(outcome, Located) and len(outcome.places) <= MANY_PLACES:
                 places = tuple(
                     place
                     for place in outcome.places

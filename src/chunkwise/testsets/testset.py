@@ -95,6 +95,19 @@ class Draft:
     """What the file has wrong and could be read all the same, a line each."""
     unread: tuple[Unread, ...] = ()
 
+    @property
+    def names_texts(self) -> bool:
+        """Whether there is more in it than the query has room for: what stands at places, or is to be found."""
+        return any(
+            (
+                self.quotes,
+                self.texts,
+                self.alternative_texts,
+                self.labelled_quotes,
+                self.label_texts,
+            )
+        )
+
 
 class Unreadable(NamedTuple):
     """An entry of a file that is no question."""

@@ -5,10 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from chunkwise.core import Document, Hit, Query
 from chunkwise.errors import ChunkwiseError
+from chunkwise.evaluation.files.nowhere import nowhere
 from chunkwise.evaluation.files.question_lookup import Questions
-from chunkwise.evaluation.files.row_fields import Said, document_of, integer_in, number_in, said_by
+from chunkwise.evaluation.files.row_fields import (
+    Said,
+    document_of,
+    integer_in,
+    number_in,
+    said_by,
+    shown_offset,
+    wrong_offset,
+)
 from chunkwise.evaluation.files.row_file import OnBad, Row, json_rows, read_rows, read_text
 from chunkwise.evaluation.files.text_places import Places, find_in_own, find_texts
 from chunkwise.testsets.finding.document_names import DocumentNames
@@ -26,6 +37,8 @@ class _Row(NamedTuple):
     said: Said
     rank: int | None
     score: float | None
+    problem: str = ""
+    """Why it can be no place, whatever else it says."""
 
 
 class _Place(NamedTuple):
@@ -40,8 +53,10 @@ def read_hits(
     """The hits of each question, best first: by rank where all have one, else by score, else as they stand.
 
     A hit is a document with start and end, or a text that is sought in the document it names, else in all: exactly,
-    then but for white space, quotes and dashes; of several places the one nearest to its offset, else the first.
-    A document without either is a hit as a whole. What cannot be used is a line to `on_bad`.
+    then but for white space, quotes and dashes; of several places in one document the one nearest to its offset, else
+    the first. A document without either is a hit as a whole. What cannot be used is a line to `on_bad`; a hit that
+    cannot be found, or may be in several documents, keeps its rank in a document of its own: were it left out, those
+    below it would move up.
     """
     rows = list(_rows(path, Questions(queries), on_bad))
     if not rows:
@@ -49,10 +64,12 @@ def read_hits(
             f"no hit in {path} that belongs to a test question; a hit has query_id, doc_id, start and end, or a text"
         )
     hits: list[list[tuple[_Row, _Place]]] = [[] for _ in queries]
+    ids = {document.id for document in documents}
     for row, place in zip(rows, _places(rows, documents), strict=True):
         if isinstance(place, str):
-            on_bad(f"{row.where}: {place}")
-            continue
+            on_bad(f"{row.where}: {place}; it counts as a hit that is not relevant")
+            stranger = nowhere(row.where, row.said, ids)
+            place = _Place(stranger, 0, len(stranger.text))
         for question in row.questions:
             hits[question].append((row, place))
     analyzed: dict[str, Analyzed] = {}
@@ -89,13 +106,16 @@ def _rows(path: str, questions: Questions, on_bad: OnBad) -> Iterator[_Row]:
                     inner = {"text": each} if isinstance(each, str) else each
                     yield _row(f"{where}, hit {at}", meant, inner)
                 else:
-                    on_bad(f"{where}, hit {at}: a text or a record is needed, this is {each!r:.40}")
+                    problem = f"a text or a record is needed, this is {each!r:.40}"
+                    yield _row(f"{where}, hit {at}", meant, {}, problem)
 
 
-def _row(where: str, meant: list[int], fields: Mapping[str, object]) -> _Row:
-    return _Row(
-        where, meant, said_by(fields), integer_in(fields, "rank"), number_in(fields, *_SCORES)
-    )
+def _row(where: str, meant: list[int], fields: Mapping[str, object], problem: str = "") -> _Row:
+    said = said_by(fields)
+    rank, score = integer_in(fields, "rank"), number_in(fields, *_SCORES)
+    # A text is found without offsets.
+    problem = problem or ("" if said.text else wrong_offset(fields))
+    return _Row(where, meant, said, rank, score, problem)
 
 
 def _records(path: str, on_bad: OnBad) -> Iterator[Row]:
@@ -151,10 +171,12 @@ def _places(rows: Sequence[_Row], documents: Sequence[Document]) -> Iterator[_Pl
     anywhere, in_own = find_texts(nameless, documents), find_in_own(named, documents)
     for row, number in zip(rows, numbers, strict=True):
         text = row.said.text or ""
-        if isinstance(number, str):
+        if row.problem:
+            yield row.problem
+        elif isinstance(number, str):
             yield number
         elif number is None:
-            yield _by_text(row.said, anywhere.get(text), documents, "the documents")
+            yield _anywhere(row.said, anywhere.get(text), documents)
         elif row.said.text and not _stands(row.said, documents[number]):
             places = in_own.get((number, text))
             yield _by_text(row.said, places, documents, documents[number].id)
@@ -170,6 +192,19 @@ def _stands(said: Said, document: Document) -> bool:
         and said.end in (None, said.start + len(said.text or ""))
         and document.text.startswith(said.text or "", said.start)
     )
+
+
+def _anywhere(said: Said, places: Places | None, documents: Sequence[Document]) -> _Place | str:
+    """Of several documents with the text its offset may tell the one; nothing else does."""
+    if places is not None and len(several := np.unique(places.document)) > 1:
+        at = np.flatnonzero(places.start == (-1 if said.start is None else said.start))
+        if len(at) != 1:
+            first, second = (documents[number].id for number in several[:2].tolist())
+            return (
+                f"its text stands in {len(several):,} documents, as in {first!r} and {second!r}; name the one it is "
+                "from by doc_id"
+            )
+    return _by_text(said, places, documents, "the documents")
 
 
 def _by_text(
@@ -191,6 +226,7 @@ def _by_offsets(said: Said, document: Document) -> _Place | str:
         end = start + len(said.text or "")
     if start is None or end is None or not 0 <= start < end <= size:
         return (
-            f"{said.start}–{said.end} is no place in {document.id}, which has {size:,} characters"
+            f"{shown_offset(start)}–{shown_offset(end)} is no place in {document.id}, "
+            f"which has {size:,} characters"
         )
     return _Place(document, start, end)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -17,6 +18,8 @@ _NAMES = (
 )  # fmt: skip
 _INSIDE = ("kwargs", "metadata", "node", "document", "chunk")
 """Where tools put what belongs to a place: looked into after the record itself."""
+
+_HUGE = 10**15
 
 Fields = Mapping[str, object]
 
@@ -83,6 +86,26 @@ def integer_in(fields: Fields, *names: str) -> int | None:
     """A whole number, also as CSV and pandas write it: 12, "12", 12.0."""
     number = number_in(fields, *names)
     return int(number) if number is not None and number == int(number) else None
+
+
+def wrong_offset(fields: Fields) -> str:
+    """What is wrong with the first start or end that is there and no whole number; empty: nothing."""
+    for level in _levels(fields):
+        for name in (*_STARTS, *_ENDS):
+            value = level.get(name)
+            if value is not None and value != "" and integer_in(level, name) is None:
+                return f"its {name} is {shown_offset(value)}; a whole number is needed"
+    return ""
+
+
+def shown_offset(value: object) -> str:
+    """For a message: JSON allows numbers of thousands of digits."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, int) and abs(value) >= _HUGE:
+        return "a huge number"
+    told = json.dumps(value, ensure_ascii=False, default=str)
+    return told if len(told) <= 40 else f"{told[:39]}…"
 
 
 def number_in(fields: Fields, *names: str) -> float | None:

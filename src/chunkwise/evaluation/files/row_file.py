@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from chunkwise.documents.encoding import marked_encoding
+from chunkwise.documents.json import json_problem
 from chunkwise.errors import ChunkwiseError, MissingExtra
 
 OnBad = Callable[[str], None]
@@ -50,16 +52,17 @@ def json_rows(path: str, text: str, on_bad: OnBad, lists: tuple[str, ...] = ()) 
 
 
 def read_text(path: str) -> str:
-    """A file as UTF-8; an error says what to do."""
+    """A file as UTF-8, or as its byte order mark says; an error says what to do."""
     try:
         data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     except OSError as error:
         raise ChunkwiseError(f"cannot read {path}: {error.strerror or error}") from error
+    encoding = marked_encoding(data) or "utf-8"
     try:
-        return data.decode("utf-8-sig")
+        return data.decode(encoding).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise ChunkwiseError(
-            f"{path} is not UTF-8 (byte {error.start:,}); save it as UTF-8"
+            f"{path} is not {encoding.upper()} (byte {error.start:,}); save it as UTF-8"
         ) from None
 
 
@@ -77,7 +80,7 @@ def _values(
         try:
             yield f"{shown}, line {at}", json.loads(line)
         except (ValueError, RecursionError) as error:
-            on_bad(f"{shown}, line {at}: no JSON: {error}")
+            on_bad(f"{shown}, line {at}: no JSON: {json_problem(error, line=False)}")
 
 
 def _whole(text: str, shown: str, lists: tuple[str, ...]) -> list[object] | None:
@@ -87,7 +90,9 @@ def _whole(text: str, shown: str, lists: tuple[str, ...]) -> list[object] | None
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
         if head == "[":
-            raise ChunkwiseError(f"{shown} begins like a JSON list and is none: {error}") from None
+            raise ChunkwiseError(
+                f"{shown} begins like a JSON list and is none: {json_problem(error)}"
+            ) from None
         return None
     if isinstance(value, list):
         return value

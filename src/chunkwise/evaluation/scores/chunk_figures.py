@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from chunkwise.core import Query, Score, Span
+from chunkwise.evaluation.files.nowhere import is_nowhere
 from chunkwise.evaluation.results import Cuts, Figure, Json
 from chunkwise.evaluation.scores.coherence_of_index import index_coherence
 from chunkwise.evaluation.scores.cuts import cuts_of
@@ -88,7 +89,8 @@ def _spans(subject: Subject, shown: Hits) -> Iterator[tuple[Analyzed, list[Span]
     """Every document with its chunks; without an index, with what was found in it."""
     own: list[list[Span]] = [[] for _ in subject.documents]
     numbers = subject.numbers
-    rows = sorted({(numbers[hit.doc_id], hit.start, hit.end) for each in shown for hit in each})
+    found = [hit for each in shown for hit in each if not is_nowhere(hit)]
+    rows = sorted({(numbers[hit.doc_id], hit.start, hit.end) for hit in found})
     if (chunks := subject.chunking) is not None:
         columns = (chunks.document, chunks.start, chunks.end)
         rows = list(zip(*(column.tolist() for column in columns), strict=True))

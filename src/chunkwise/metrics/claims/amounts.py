@@ -56,8 +56,8 @@ class Amount(NamedTuple):
 class Counted(NamedTuple):
     """The words of a sentence in its plain form, as stems, with its numbers."""
 
-    words: list[str]
-    amounts: list[Amount]
+    words: tuple[str, ...]
+    amounts: tuple[Amount, ...]
     language: str
 
     def beside(self, at: int) -> str:
@@ -84,6 +84,7 @@ class Counted(NamedTuple):
         return word in self.words[at + 1 : at + 1 + _REACH] or word in self.words[max(0, at - 1) : at]
 
 
+@lru_cache(maxsize=1 << 10)
 def counted(plain: str, language: str) -> Counted:
     """Reads a text in its plain form; small words are empty."""
     small, known = stop_words(language), _number_words(language)
@@ -104,7 +105,7 @@ def counted(plain: str, language: str) -> Counted:
                 amounts.append(Amount(str(known[word]), at))
         elif unit and all(each in HAN_NUMBER for each in word):
             amounts.append(Amount(str(_han_value(word)), at))
-    return Counted(words, amounts, language)
+    return Counted(tuple(words), tuple(amounts), language)
 
 
 def has_amounts(text: Sequence[Counted], claim: Counted) -> bool:
@@ -125,7 +126,7 @@ def _has(text: Counted, number: str, beside: str) -> bool:
         return False
     # Another word may follow in a paraphrase, unless it is counted by another number, or the number counts units.
     following = [text.words[amount.at + 1 : amount.at + 2] for amount in text.amounts]
-    return [beside] not in following and not all(map(text.is_measure, places))
+    return (beside,) not in following and not all(map(text.is_measure, places))
 
 
 def is_unit(word: str, language: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
 
@@ -22,10 +23,11 @@ class Name(NamedTuple):
     """It opens the sentence: every word has a capital there."""
 
 
-def names_of(text: str, language: str) -> list[Name]:
+@lru_cache(maxsize=1 << 8)
+def names_of(text: str, language: str) -> tuple[Name, ...]:
     """The capitalised words of a sentence; none of one that is written in capitals."""
     if text.isupper():
-        return []
+        return ()
     terms = text_terms(text, language)
     places = zip(terms.start.tolist(), terms.end.tolist(), terms.hash.tolist(), strict=True)
     found = []
@@ -34,7 +36,7 @@ def names_of(text: str, language: str) -> list[Name]:
         first = not any(map(str.isalnum, text[:start]))
         if word[0].isupper() and (first or language not in _NOUNS_HAVE_CAPITALS):
             found.append(Name(word, frozenset(term for _, _, term in same), first))
-    return found
+    return tuple(found)
 
 
 def is_missing(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from functools import cached_property
+from heapq import nsmallest
 
 import numpy as np
 
@@ -20,6 +21,10 @@ WINDOW = 3
 """Neighbouring sentences that may say something together."""
 SHORT = 400
 """Characters within which more of them may: entries of a list."""
+
+
+_MOST = 100
+"""Windows of a text that are looked at closely."""
 
 
 class Readable:
@@ -90,9 +95,7 @@ class Readable:
 
     def sentence(self, number: int) -> str:
         """As it is written."""
-        starts = self.sentence_starts
-        end = starts[number + 1] if number + 1 < len(starts) else len(self.text)
-        return self.text[starts[number] : end]
+        return self.text[self.sentence_starts[number] : self._end(number)]
 
     def plain_sentence(self, number: int) -> str:
         """In its plain form."""
@@ -103,29 +106,37 @@ class Readable:
 
     def windows(
         self, terms: Collection[int], least: int, language: str
-    ) -> Iterator[dict[int, set[int]]]:
-        """The neighbouring sentences, few before many, that have at least so many of the terms: for each sentence of
-        a window those it has."""
+    ) -> list[dict[int, set[int]]]:
+        """The neighbouring sentences that have at least so many of the terms, those with most first: for each sentence
+        of a window the terms it has. What is said again in the same words is left out."""
         has: defaultdict[int, set[int]] = defaultdict(set)
         index = self._index(language)
         for term in terms:
             for number in index.get(term, ()):
                 has[number].add(term)
-        with_terms = sorted(has)
-        for size in range(1, len(with_terms) + 1):
-            near = False
-            for at in range(len(with_terms) - size + 1):
-                numbers = with_terms[at : at + size]
-                if self._are_near(numbers[0], numbers[-1]):
-                    near = True
-                    if len(set().union(*(has[number] for number in numbers))) >= least:
-                        yield {number: has[number] for number in numbers}
-            if not near:
-                break
+        found: dict[str, tuple[int, list[int]]] = {}
+        for first in sorted(has):
+            shared: set[int] = set()
+            numbers: list[int] = []
+            last = first
+            while last < len(self.sentence_starts) and self._are_near(first, last):
+                # A window whose last sentence adds no term is a smaller one.
+                if last in has and not has[last] <= shared:
+                    shared |= has[last]
+                    numbers.append(last)
+                    if len(shared) >= least:
+                        text = self.text[self.sentence_starts[first] : self._end(last)]
+                        found.setdefault(text, (len(shared), [*numbers]))
+                last += 1
+        best = nsmallest(_MOST, found.values(), key=lambda each: (-each[0], len(each[1])))
+        return [{number: has[number] for number in numbers} for _, numbers in best]
 
     def _are_near(self, first: int, last: int) -> bool:
-        starts = [*self.sentence_starts[first : last + 2], len(self.text)]
-        return last - first < WINDOW or starts[last - first + 1] - starts[0] <= SHORT
+        return last - first < WINDOW or self._end(last) - self.sentence_starts[first] <= SHORT
+
+    def _end(self, sentence: int) -> int:
+        starts = self.sentence_starts
+        return starts[sentence + 1] if sentence + 1 < len(starts) else len(self.text)
 
     def _index(self, language: str) -> dict[int, list[int]]:
         """The sentences every term stands in."""

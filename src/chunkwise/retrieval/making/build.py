@@ -17,6 +17,7 @@ from chunkwise.retrieval.making.late_chunks import late_vectors
 from chunkwise.retrieval.part import Part, Rows
 from chunkwise.retrieval.settings import Settings
 from chunkwise.text.analysis import Analyzed
+from chunkwise.text.sections import Sections
 from chunkwise.text.term_counts import TermCounts, added, joined
 from chunkwise.text.terms import rows, text_terms
 
@@ -72,7 +73,7 @@ def built(
         spans[:, 0],
         spans[:, 1],
         _chunk_tokens(chunks, analyzed, settings.tokenizer, counted),
-        np.array([paths.number(chunk.section) for chunk in chunks], np.int32),
+        _section_numbers(spans, analyzed.sections, paths),
         _with_contexts(rows(terms, spans[:, 0], spans[:, 1]), contexts, terms.language),
     )
     vectors = None
@@ -83,14 +84,17 @@ def built(
     elif settings.vectors in ("own", "both"):
         assert embedder is not None
         vectors = _embedded(embedder, chunks, on_done)
-    parents = [chunk.parent or chunk.span for chunk in chunks]
+    parents = spans.copy()
+    for at, chunk in enumerate(chunks):
+        if chunk.parent is not None:
+            parents[at] = chunk.parent
     part = Part(
         document=analyzed.document,
         fingerprint=ground.fingerprint,
         paths=tuple(paths.numbers),
         chunks=chunk_rows,
         contexts=contexts,
-        parents=np.array(parents, np.int64).reshape(-1, 2),
+        parents=parents,
         chunk_vectors=vectors,
         atoms=ground.atoms,
         atom_sums=ground.sums if settings.vectors in ("late", "both") else None,
@@ -99,7 +103,18 @@ def built(
 
 
 def _spans(chunks: Sequence[Chunk]) -> NDArray[np.int64]:
-    return np.array([chunk.span for chunk in chunks], np.int64).reshape(-1, 2)
+    return np.array([(chunk.start, chunk.end) for chunk in chunks], np.int64).reshape(-1, 2)
+
+
+def _section_numbers(
+    spans: NDArray[np.int64], sections: Sections, paths: Paths
+) -> NDArray[np.int32]:
+    """Of each chunk's section path; chunks from one section to another share it."""
+    start, end = spans.T
+    first, last = sections.at(start), sections.at(np.maximum(start, end - 1))
+    pairs = list(zip(first.tolist(), last.tolist(), strict=True))
+    number = {pair: paths.number(sections.path(*pair)) for pair in dict.fromkeys(pairs)}
+    return np.array([number[pair] for pair in pairs], np.int32)
 
 
 def _chunk_tokens(

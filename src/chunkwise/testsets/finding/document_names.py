@@ -12,6 +12,8 @@ from chunkwise.core import Document
 
 _COMPARED = 20_000
 """Ids that a name with a slip is compared with."""
+_COMPARISONS = 400_000
+"""In all; a file with thousands of unknown names is one for other documents, and an example says as much."""
 _NAMED = 3
 
 
@@ -22,6 +24,7 @@ class DocumentNames:
         self._documents = documents
         self._ids = {document.id: number for number, document in enumerate(documents)}
         self._problems: dict[str, str] = {}
+        self._compared = 0
 
     def find(self, name: str) -> int | str:
         """The number of the document, or why there is none."""
@@ -69,9 +72,21 @@ class DocumentNames:
             ids = [self._documents[number].id for number in sorted(fits)]
             more = f" and {len(ids) - _NAMED:,} more" if len(ids) > _NAMED else ""
             return f"{shown!r} fits {', '.join(map(repr, ids[:_NAMED]))}{more}; use the id of one"
-        near = get_close_matches(name[:200], list(self._ids)[:_COMPARED], _NAMED, 0.5)
+        near = self._near(name)
         hint = f"near: {', '.join(map(repr, near))}" if near else self._example
         return f"no document is {shown!r}; {hint}"
+
+    def _near(self, name: str) -> list[str]:
+        ids = self._some_ids
+        self._compared += len(ids)
+        # The first name is always compared, however many documents there are.
+        if self._compared > max(_COMPARISONS, len(ids)):
+            return []
+        return get_close_matches(name[:200], ids, _NAMED, 0.5)
+
+    @cached_property
+    def _some_ids(self) -> list[str]:
+        return list(self._ids)[:_COMPARED]
 
     @cached_property
     def _example(self) -> str:

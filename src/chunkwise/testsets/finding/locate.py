@@ -14,7 +14,9 @@ from chunkwise.testsets.finding.folding import TOLERANCES, Tolerance
 from chunkwise.testsets.finding.nearest import nearest_places
 from chunkwise.testsets.finding.occurrences import Occurrences, occurrences
 
-MOST_PLACES = 20
+MANY_PLACES = 20
+"""A passage that stands in more places than this is worth a remark."""
+MOST_PLACES = 1000
 """A passage that stands in more places than this says nothing about where to look."""
 _AT_ONCE = 1024
 _NEAREST = 1000
@@ -56,7 +58,11 @@ Outcome = Located | Ambiguous | Missing
 
 
 def locate(wanted: Sequence[Wanted], documents: Sequence[Document]) -> list[Outcome]:
-    """What became of each passage, in their order."""
+    """What became of each passage, in their order; of equal ones the same."""
+    distinct = dict.fromkeys(wanted)
+    if len(distinct) < len(wanted):
+        known = dict(zip(distinct, locate(list(distinct), documents), strict=True))
+        return [known[each] for each in wanted]
     outcomes: list[Outcome | None] = [None] * len(wanted)
     elsewhere: dict[int, tuple[Passage, ...]] = {}
     for tolerance in TOLERANCES:
@@ -143,7 +149,7 @@ def _decided(
     found: _Places, documents: Sequence[Document], tolerance: Tolerance
 ) -> Located | Ambiguous:
     here, others = found.here, found.others
-    if len(here) + len(others) > MOST_PLACES and here:
+    if len(here) + len(others) > MANY_PLACES and here:
         others = []  # the document was named because the passage is everywhere
     places = _passages([*here, *others][: MOST_PLACES + 1], documents)
     if len(places) > MOST_PLACES:

@@ -17,7 +17,7 @@ from chunkwise.testsets.finding.window_hashes import HashSet, WindowHashes
 _FULL = 5
 """Windows of up to 2^5 points are looked for at every place; longer ones where those were found."""
 _PAIRS_AT_ONCE = 1 << 21
-_COMPARED = 64
+_COMPARED = 1024
 _FIRST_UNSPACED = 0x0E00
 """Behind it come the scripts in which a letter beside a letter is no word cut in two."""
 _WORDLIKE = np.array([chr(point).isalnum() for point in range(_FIRST_UNSPACED)] + [False])

@@ -10,6 +10,7 @@ from chunkwise.core import Document, Label, Passage, Query, Reference, Span
 from chunkwise.testsets.finding.document_names import DocumentNames
 from chunkwise.testsets.finding.folding import same_but_for_signs
 from chunkwise.testsets.finding.locate import (
+    MANY_PLACES,
     MOST_PLACES,
     Ambiguous,
     Located,
@@ -18,9 +19,15 @@ from chunkwise.testsets.finding.locate import (
     Wanted,
     locate,
 )
-from chunkwise.testsets.testset import Draft, Problem, ProblemKind
+from chunkwise.testsets.testset import REMARKS, Draft, Problem, ProblemKind, Spot
 
 _SHOWN = 80
+_NAME_IT = "name its document, or quote more of it"
+_FEW_CHARACTERS, _FEW_WORDS = 25, 4
+_FEW_IDEOGRAPHS = 8
+"""Passages below are met by accident: where they stand in several places, perhaps not all are meant."""
+_SCRIPTS_OF_WORDS = 0x2E80
+"""From here on one character can be a word."""
 
 Role = Literal["reference", "alternative", "label"]
 
@@ -39,8 +46,15 @@ class _Slot:
     text: str
     """What the file says stands there; empty: it does not say."""
     fault: tuple[ProblemKind, str] | None = None
+    relevant: bool = False
+    """Of a label."""
     want: int = -1
     places: tuple[Passage, ...] = ()
+
+    @property
+    def is_named(self) -> bool:
+        """Whether its document is, by a name that is known."""
+        return bool(self.document) and (self.fault is None or self.fault[0] != "unknown_document")
 
 
 class Placing:
@@ -61,6 +75,11 @@ class Placing:
         # Most are as the file says; their texts need not wait in memory.
         self._added.append(_query(draft, slots) if settled else (draft, slots))
 
+    @property
+    def wanted(self) -> int:
+        """How many passages will be looked for."""
+        return len(self._wanted)
+
     def placed(self) -> Iterator[tuple[str, Query | None, list[Problem]]]:
         """Of every question in order its id, itself with its places, and what is wrong.
 
@@ -75,7 +94,7 @@ class Placing:
             settled = (self._settle(slot, draft, outcomes) for slot in slots)
             problems = [problem for problem in settled if problem is not None]
             if any(slot.role == "reference" and not slot.places for slot in slots):
-                problems = [replace(each, dropped=not each.repaired) for each in problems]
+                problems = [_dropped(each) for each in problems]
                 yield draft.query.id, None, problems
             else:
                 yield draft.query.id, _query(draft, slots), problems
@@ -120,7 +139,7 @@ class Placing:
         if isinstance(outcome, Located) and self._is_sure(slot, outcome):
             slot.places = outcome.places
             if slot.fault is None:
-                return None
+                return _several(slot, draft)
             kind, said = slot.fault
             place = slot.places[0]
             now = f"{said}; it stands at {place.start:,}–{place.end:,} of {place.doc_id!r}"
@@ -150,8 +169,9 @@ class Placing:
             kind = "ambiguous"
         else:
             nearest = outcome.places[0]
-            many = f"more than {MOST_PLACES}" if len(outcome.places) > MOST_PLACES else "several"
-            said = f"{quote} stands in {many} places; name its document, or quote more of it"
+            many = f"more than {MOST_PLACES:,}" if len(outcome.places) > MOST_PLACES else "several"
+            advice = "quote more of it" if slot.is_named else _NAME_IT
+            said = f"{quote} stands in {many} places; {advice}"
             kind = "ambiguous"
         return Problem(kind, draft.where, draft.query.id, fault + said, nearest)
 
@@ -159,25 +179,85 @@ class Placing:
         return self._documents[self._numbers[place.doc_id]].text[place.start : place.end]
 
 
+def _dropped(problem: Problem) -> Problem:
+    """Why the question is left out; what was mended, or only remarked, is not the reason."""
+    is_reason = not problem.repaired and problem.kind not in REMARKS
+    return replace(problem, dropped=is_reason)
+
+
 def _slots(draft: Draft) -> Iterator[_Slot]:
-    """A reference comes before its alternatives, labels come last."""
+    """As they stand in the file; a reference comes before its alternatives, labels come last."""
     query = draft.query
-    for number, reference in enumerate(query.references):
-        what = f"reference {number + 1}"
-        span = Span(reference.start, reference.end)
-        yield _Slot("reference", what, reference.doc_id, span, _at(draft.texts, number, ""))
-        texts = _at(draft.alternative_texts, number, ())
-        for at, (name, start, end) in enumerate(reference.alternatives):
-            which = f"{what}, alternative {at + 1}"
-            yield _Slot("alternative", which, name, Span(start, end), _at(texts, at, ""))
-    for number, quote in enumerate(draft.quotes, 1):
-        yield _Slot("reference", f"passage {number}", quote.document, None, quote.text)
-    for number, label in enumerate(query.labels, 1):
-        span = Span(label.start, label.end)
-        text = _at(draft.label_texts, number - 1, "")
-        yield _Slot("label", f"label {number}", label.doc_id, span, text)
-    for number, (quote, _) in enumerate(draft.labelled_quotes, len(query.labels) + 1):
-        yield _Slot("label", f"label {number}", quote.document, None, quote.text)
+    spots = draft.spots or _spots("reference", query.references) + _spots("passage", draft.quotes)
+    slots = [
+        *(_with_alternatives(draft, at, spots[at].name) for at in range(len(query.references))),
+        *(
+            [_Slot("reference", spot.name, quote.document, None, quote.text)]
+            for spot, quote in zip(spots[len(query.references) :], draft.quotes, strict=True)
+        ),
+    ]
+    order = range(len(slots))
+    for at in sorted(order, key=lambda each: spots[each].position) if draft.spots else order:
+        yield from slots[at]
+    yield from _label_slots(draft)
+
+
+def _with_alternatives(draft: Draft, at: int, what: str) -> list[_Slot]:
+    reference = draft.query.references[at]
+    span = Span(reference.start, reference.end)
+    texts = _at(draft.alternative_texts, at, ())
+    return [
+        _Slot("reference", what, reference.doc_id, span, _at(draft.texts, at, "")),
+        *(
+            _Slot("alternative", f"{what}, alternative {number + 1}", place.doc_id,
+                  Span(place.start, place.end), _at(texts, number, ""))
+            for number, place in enumerate(reference.alternatives)
+        ),
+    ]  # fmt: skip
+
+
+def _label_slots(draft: Draft) -> list[_Slot]:
+    labels = draft.query.labels
+    spots = draft.label_spots or _spots("label", (*labels, *draft.labelled_quotes))
+    slots = [
+        _Slot("label", spot.name, label.doc_id, Span(label.start, label.end),
+              _at(draft.label_texts, at, ""), relevant=label.relevant)
+        for at, (spot, label) in enumerate(zip(spots, labels, strict=False))
+    ]  # fmt: skip
+    slots += (
+        _Slot("label", spot.name, quote.document, None, quote.text, relevant=relevant)
+        for spot, (quote, relevant) in zip(spots[len(labels) :], draft.labelled_quotes, strict=True)
+    )
+    return [
+        slot
+        for _, slot in sorted(zip(spots, slots, strict=True), key=lambda each: each[0].position)
+    ]
+
+
+def _spots(what: str, values: Sequence[object]) -> tuple[Spot, ...]:
+    return tuple(Spot(number, f"{what} {number}") for number in range(1, len(values) + 1))
+
+
+def _several(slot: _Slot, draft: Draft) -> Problem | None:
+    """A remark about a text that stands in so many places, or is so short, that not all may be meant."""
+    count = len(slot.places)
+    if count < 2 or not (count > MANY_PLACES or _is_short(slot.text)):
+        return None
+    documents = len({place.doc_id for place in slot.places})
+    where = f"{documents:,} documents" if documents > 1 else "one document"
+    advice = "quote more of it" if slot.is_named else _NAME_IT
+    said = (
+        f"{slot.what}, {quoted(slot.text)}, stands in {count:,} places in {where}, and any of them counts; "
+        f"{advice} if one is meant"
+    )
+    return Problem("several_places", draft.where, draft.query.id, said)
+
+
+def _is_short(text: str) -> bool:
+    words = text.split()
+    if any(ord(each) >= _SCRIPTS_OF_WORDS for each in text):
+        return sum(map(len, words)) < _FEW_IDEOGRAPHS
+    return len(" ".join(words)) < _FEW_CHARACTERS or len(words) < _FEW_WORDS
 
 
 _Value = TypeVar("_Value")
@@ -191,12 +271,9 @@ def _query(draft: Draft, slots: list[_Slot]) -> Query:
     """The question with the places that were found; labels count at every place of their text."""
     found: list[tuple[Passage, dict[Passage, None]]] = []
     labels: list[Label] = []
-    said = [label.relevant for label in draft.query.labels]
-    relevant = iter([*said, *(each.relevant for each in draft.labelled_quotes)])
     for slot in slots:
         if slot.role == "label":
-            judged = next(relevant)
-            labels += [Label(*place, judged) for place in slot.places]
+            labels += [Label(*place, slot.relevant) for place in slot.places]
         elif slot.role == "reference":
             found.append((slot.places[0], dict.fromkeys(slot.places[1:])))
         else:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from chunkwise.errors import ChunkwiseError, UnknownName
 from chunkwise.testsets.formats.format import CarriesDocuments, Format
+from chunkwise.testsets.reading_json.json_entries import wide_problem
+from chunkwise.testsets.reading_json.json_values import wide_encoding
 
 __all__ = ["FORMATS", "CarriesDocuments", "Format", "detect"]
 
@@ -61,8 +63,11 @@ def detect(path: str | Path) -> Format:
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise ChunkwiseError(f"cannot read the questions in {path}: {why}") from error
+    if (encoding := wide_encoding(head)) is not None:
+        raise ChunkwiseError(wide_problem(str(path), encoding))
     raise ChunkwiseError(
-        f"{path} is of no format that is known ({', '.join(sorted(_CLASSES))}); say which with --from"
+        f"{path} is of no format that is known ({', '.join(sorted(_CLASSES))}); "
+        f"say which: chunkwise testset convert FILE --from FORMAT --to chunkwise"
     )
 
 

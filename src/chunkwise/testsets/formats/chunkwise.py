@@ -20,9 +20,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from chunkwise.atomic import replacing, says_what_it_writes
 from chunkwise.core import Document, Label, Passage, Query, Reference
 from chunkwise.documents.encoding import marked_encoding
+from chunkwise.testsets.formats.text_files import text_file
 from chunkwise.testsets.reading_json.json_entries import (
     BrokenList,
     entries,
@@ -30,7 +30,7 @@ from chunkwise.testsets.reading_json.json_entries import (
     shown_name,
 )
 from chunkwise.testsets.reading_json.question_record import draft_of
-from chunkwise.testsets.testset import Draft, TestSet, Unreadable
+from chunkwise.testsets.testset import Draft, Quote, TestSet, Unreadable
 
 _SUFFIXES = (".json", ".jsonl", ".ndjson")
 
@@ -54,10 +54,14 @@ class ChunkwiseFormat:
         self, testset: TestSet, documents: Sequence[Document] | None, path: Path
     ) -> list[str]:
         texts = {document.id: document.text for document in documents or ()}
-        rows = [_row(query, texts) for query in testset.queries]
-        with replacing(path) as temporary, says_what_it_writes(path):
-            written = json.dumps(rows, ensure_ascii=False, indent=2)
-            temporary.write_text(written + "\n", encoding="utf-8")
+        rows = []
+        for query in testset.queries:
+            row = _row(query, texts)
+            if query.id in testset.unplaced:
+                _add_texts(row, testset.unplaced[query.id])
+            rows.append(row)
+        with text_file(path) as out:
+            out.write(json.dumps(rows, ensure_ascii=False, indent=2) + "\n")
         return []
 
 
@@ -116,3 +120,33 @@ def _label(label: Label, texts: Mapping[str, str]) -> dict[str, object]:
     place = _place(Passage(label.doc_id, label.start, label.end), texts)
     text = {"text": place.pop("text")} if "text" in place else {}
     return {**place, "relevant": int(label.relevant), **text}
+
+
+def _add_texts(row: dict[str, object], draft: Draft) -> None:
+    """What the file said of a question whose documents are not known: passages, and what stands at places."""
+    references, labels = row.get("references"), row.get("labels")
+    if isinstance(references, list):
+        _say(references, draft.texts)
+        for reference, texts in zip(references, draft.alternative_texts, strict=False):
+            _say(reference.get("alternatives", []), texts)
+    if isinstance(labels, list):
+        _say(labels, draft.label_texts)
+    if draft.labelled_quotes:
+        judged = [
+            {**_quoted(quote), "relevant": int(relevant)}
+            for quote, relevant in draft.labelled_quotes
+        ]
+        row["labels"] = [*(labels if isinstance(labels, list) else []), *judged]
+    if draft.quotes:
+        given = [quote.text if not quote.document else _quoted(quote) for quote in draft.quotes]
+        row["relevant_text"] = given[0] if len(given) == 1 else given
+
+
+def _say(places: list[dict[str, object]], texts: Sequence[str]) -> None:
+    for place, text in zip(places, texts, strict=False):
+        if text:
+            place["text"] = text
+
+
+def _quoted(quote: Quote) -> dict[str, object]:
+    return {"text": quote.text, **({"doc_id": quote.document} if quote.document else {})}

@@ -6,20 +6,23 @@ import csv
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from chunkwise.documents.csv import read_records
 from chunkwise.documents.encoding import marked_encoding
 from chunkwise.documents.fields import listed
+from chunkwise.documents.json import json_problem
 from chunkwise.errors import ChunkwiseError
-from chunkwise.testsets.testset import Unreadable
+from chunkwise.testsets.reading_json.json_values import HUGE, whole_number
+from chunkwise.testsets.reading_json.record_values import shown
+from chunkwise.testsets.reading_json.unread_fields import Asked
+from chunkwise.testsets.testset import Draft, Unreadable
 
 Made = TypeVar("Made")
 
 _HALF_PAIRS = re.compile("[\ud800-\udfff]")
-_STRINGS = re.compile(rb'"((?:[^"\\]|\\.)*+)(?:"\s*+(:?)|\\?\Z)', re.DOTALL)
-"""Every string of a JSON text, and whether it is a key; one without an end takes all that is left."""
 
 
 class BadEntry(ValueError):
@@ -45,20 +48,22 @@ def text_of(path: Path) -> str:
     try:
         return data.decode(encoding).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
         raise ChunkwiseError(
-            f"{path} is not {encoding.upper()} (byte {error.start:,}); save it as UTF-8"
+            f"{path}, line {line:,}: not {encoding.upper()} (byte {error.start:,} of the file); nothing "
+            "was read; save it as UTF-8"
         ) from None
 
 
 def json_of(path: Path) -> object:
     """A file that is one JSON value."""
     try:
-        return json.loads(text_of(path))
+        return json.loads(text_of(path), parse_int=whole_number)
     except json.JSONDecodeError as error:
         place = f"{path}, line {error.lineno}, column {error.colno}"
         raise ChunkwiseError(f"{place}: no JSON: {error.msg}; mend it there") from None
     except (ValueError, RecursionError) as error:
-        raise ChunkwiseError(f"{path} is no JSON that can be read: {error}") from None
+        raise ChunkwiseError(f"{path} is no JSON that can be read: {json_problem(error)}") from None
 
 
 def json_entries(path: Path, values: object, what: str) -> Iterator[Entry]:
@@ -75,11 +80,12 @@ def json_lines(path: Path) -> Iterator[Entry]:
         where = f"{path}, line {number}"
         try:
             if line.strip():
-                yield Entry(where, json.loads(line))
+                yield Entry(where, json.loads(line, parse_int=whole_number))
         except UnicodeDecodeError as error:
             yield Entry(where, Unreadable(where, f"not UTF-8 (byte {error.start:,} of the line)"))
         except (ValueError, RecursionError) as error:
-            yield Entry(where, Unreadable(where, f"no JSON: {error}"))
+            why = json_problem(error, line=False)
+            yield Entry(where, Unreadable(where, f"no JSON: {why}"))
 
 
 def _lines(path: Path) -> Iterator[bytes | str]:
@@ -124,8 +130,10 @@ def made_of(
         elif not isinstance(value, dict):
             yield Unreadable(where, f"{kind(value)}, where a record is expected")
         else:
+            record = Asked(value)
             try:
-                yield make(where, value, str(number))
+                made = make(where, record, str(number))
+                yield replace(made, unread=record.unread()) if isinstance(made, Draft) else made
             except BadEntry as error:
                 yield Unreadable(where, str(error))
 
@@ -151,6 +159,8 @@ def identifier(record: Mapping[str, object], *names: str) -> str | None:
     for name in names:
         value = record.get(name)
         if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
+            if isinstance(value, int) and abs(value) >= HUGE:
+                raise BadEntry(f"its {name!r} is {shown(value)}, not an id")
             return clean(str(value)).strip() or None
         if value is not None:
             raise BadEntry(f"its {name!r} is {kind(value)}, not an id")
@@ -179,20 +189,13 @@ def offset(value: object, what: str) -> int:
     if isinstance(value, str) and value.strip().isascii() and value.strip().isdigit():
         value = int(value) if len(value) < 20 else None
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise BadEntry(f"{what} is {value!r}; a whole number from 0 on is expected")
+        raise BadEntry(f"{what} is {shown(value)}; a whole number from 0 on is expected")
     return value
 
 
 def clean(text: str) -> str:
     """JSON can spell half of a surrogate pair, which is no character: U+FFFD, as in documents."""
     return text if text.isascii() else _HALF_PAIRS.sub("\ufffd", text)
-
-
-def keys(head: bytes) -> set[str]:
-    """The keys in the beginning of a JSON text, at any depth."""
-    if not head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"{", b"[")):
-        return set()
-    return {name.decode("utf-8", "replace") for name, colon in _STRINGS.findall(head) if colon}
 
 
 def header(head: bytes) -> set[str]:

@@ -14,13 +14,13 @@ from chunkwise.testsets.formats.entries import (
     items,
     json_entries,
     json_of,
-    keys,
     made_of,
     offset,
     optional,
     record_of,
     string,
 )
+from chunkwise.testsets.formats.json_keys import JsonKeys
 from chunkwise.testsets.formats.losses import Losses
 from chunkwise.testsets.formats.text_files import write_json
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
@@ -33,7 +33,8 @@ class LegalbenchFormat:
     about: ClassVar[str] = "LegalBench-RAG JSON: spans of files"
 
     def accepts(self, path: Path, head: bytes) -> bool:
-        return {"tests", "snippets"} <= keys(head)
+        keys = JsonKeys(head)
+        return "snippets" in keys.at("tests") and not keys.is_ours("tests")
 
     def read(self, path: Path) -> Iterator[Draft | Unreadable]:
         whole = json_of(path)

@@ -12,12 +12,10 @@ from chunkwise.core import Document, Passage, Reference
 from chunkwise.errors import ChunkwiseError
 from chunkwise.testsets.finding.document_names import DocumentNames
 from chunkwise.testsets.finding.folding import Tolerance
+from chunkwise.testsets.finding.locate import MOST_PLACES
 from chunkwise.testsets.finding.occurrences import occurrences
 from chunkwise.testsets.formats.format import WHOLE, CarriesDocuments, Format
 from chunkwise.testsets.testset import Draft, Quote, Unreadable
-
-_MOST_PLACES = 20
-"""A passage that stands in more places than this is left to be reported as ambiguous."""
 
 
 class _Stretch(NamedTuple):
@@ -131,7 +129,7 @@ class _Places:
             for found in occurrences(texts, documents, tolerance):
                 kept = self._found.setdefault(missing[found.passage], [])
                 places = (found.document, found.start, found.end)
-                few = (each[: _MOST_PLACES + 1].tolist() for each in places)
+                few = (each[: MOST_PLACES + 1].tolist() for each in places)
                 kept += (Passage(documents[n].id, a, b) for n, a, b in zip(*few, strict=True))
 
     def of(self, place: Passage) -> list[Passage]:
@@ -140,8 +138,8 @@ class _Places:
             return [place]
         stretch = self.stretch(place)
         found = self._found.get(stretch, [])
-        if len(found) > _MOST_PLACES:
-            return []
+        if len(found) > MOST_PLACES:
+            return []  # left to be reported as ambiguous
         source = PurePath(self._own[place.doc_id].source).name
         ordered = sorted(found, key=lambda each: PurePath(each.doc_id).name != source)
         moved = (self._within(place, stretch, each) for each in ordered)

@@ -24,12 +24,12 @@ from chunkwise.testsets.formats.entries import (
     json_entries,
     json_lines,
     json_of,
-    keys,
     kind,
     made_of,
     optional,
     string,
 )
+from chunkwise.testsets.formats.json_keys import JsonKeys
 from chunkwise.testsets.formats.losses import Losses
 from chunkwise.testsets.formats.text_files import text_file, write_json, write_json_lines
 from chunkwise.testsets.testset import Draft, Quote, TestSet, Unreadable
@@ -46,8 +46,14 @@ class RagasFormat:
     about: ClassVar[str] = "Ragas samples, JSON, JSON lines or CSV: passages as text"
 
     def accepts(self, path: Path, head: bytes) -> bool:
-        names = header(head) if path.suffix.lower() == ".csv" else keys(head)
-        return any(form <= names for form in _FORMS)
+        if path.suffix.lower() == ".csv":
+            return any(form <= header(head) for form in _FORMS)
+        keys = JsonKeys(head)
+        return any(
+            form <= keys.at(*at) and not keys.is_ours(*at)
+            for at in ((), ("samples",))
+            for form in _FORMS
+        )
 
     def read(self, path: Path) -> Iterator[Draft | Unreadable]:
         yield from made_of(_entries(path), _draft)
@@ -127,6 +133,8 @@ def _parsed(cell: str, what: str) -> object:
 
 def _sample(query: Query, texts: Mapping[str, str], losses: Losses) -> dict[str, object]:
     losses.fields(query, {"answer"})
+    if query.references:
+        losses.add(query, "places become texts in Ragas")
     places = [each for each in query.references if each.doc_id in texts]
     if len(places) < len(query.references):
         losses.add(query, "the texts of its references are not known: name the documents")

@@ -11,11 +11,11 @@ from chunkwise.testsets.formats.entries import (
     identifier,
     json_entries,
     json_of,
-    keys,
     made_of,
     optional,
     string,
 )
+from chunkwise.testsets.formats.json_keys import JsonKeys
 from chunkwise.testsets.formats.losses import Losses
 from chunkwise.testsets.formats.text_files import write_json
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
@@ -28,7 +28,8 @@ class RagcheckerFormat:
     about: ClassVar[str] = "RAGChecker JSON: questions and expected answers, no passages"
 
     def accepts(self, path: Path, head: bytes) -> bool:
-        return {"results", "query", "gt_answer"} <= keys(head)
+        keys = JsonKeys(head)
+        return {"query", "gt_answer"} <= keys.at("results") and not keys.is_ours("results")
 
     def read(self, path: Path) -> Iterator[Draft | Unreadable]:
         whole = json_of(path)

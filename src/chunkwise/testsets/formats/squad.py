@@ -6,25 +6,28 @@ An article is one document, its paragraphs joined by an empty line: what is to b
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 from chunkwise.core import Block, Document, Passage, Query, Reference
 from chunkwise.documents.ids import Ids
 from chunkwise.errors import ChunkwiseError
+from chunkwise.testsets.finding.placing import quoted
 from chunkwise.testsets.formats.entries import (
     BadEntry,
     identifier,
     items,
     json_of,
-    keys,
     offset,
     optional,
     record_of,
     string,
 )
+from chunkwise.testsets.formats.json_keys import JsonKeys
 from chunkwise.testsets.formats.losses import Losses, several
 from chunkwise.testsets.formats.text_files import write_json
+from chunkwise.testsets.reading_json.unread_fields import Asked
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
 
 _BETWEEN = "\n\n"
@@ -48,7 +51,7 @@ class SquadFormat:
     about: ClassVar[str] = "SQuAD 1.1 and 2.0 JSON; an article is a document"
 
     def accepts(self, path: Path, head: bytes) -> bool:
-        return {"paragraphs", "data"} <= keys(head)
+        return "paragraphs" in JsonKeys(head).at("data")
 
     def read(self, path: Path) -> Iterator[Draft | Unreadable]:
         number = 0
@@ -65,7 +68,9 @@ class SquadFormat:
                 number += 1
                 where = f"{paragraph.where}, question {at}"
                 try:
-                    yield _draft(where, paragraph, record_of(value, "the question"), number)
+                    record = Asked(record_of(value, "the question"))
+                    draft = _draft(where, paragraph, record, number)
+                    yield replace(draft, unread=record.unread())
                 except BadEntry as error:
                     yield Unreadable(where, str(error))
 
@@ -141,19 +146,25 @@ def _draft(where: str, paragraph: _Paragraph, record: Mapping[str, object], numb
     if record.get("is_impossible") is True:
         return Draft(where, Query(id, text, types=(UNANSWERABLE,)))
     places: dict[Passage, str] = {}
+    mended: list[str] = []
     for value in items(record.get("answers"), "answers"):
         answer = record_of(value, "an answer")
         said = string(answer, "text")
         at = offset(answer.get("answer_start"), "answer_start")
         if said:
-            start = paragraph.start + _start(paragraph.context, said, at)
+            found = _start(paragraph.context, said, at)
+            if found != at:
+                mended.append(
+                    f"its answer {quoted(said)} does not stand at {at:,} of its paragraph, but at {found:,}"
+                )
+            start = paragraph.start + found
             places.setdefault(Passage(paragraph.document, start, start + len(said)), said)
     if not places:
         return Draft(where, Query(id, text))
     first, *others = places
     answer_text = places[first]
     query = Query(id, text, (Reference(*first, tuple(others)),), answer=answer_text)
-    return Draft(where, query, texts=(answer_text,))
+    return Draft(where, query, texts=(answer_text,), mended=tuple(dict.fromkeys(mended)))
 
 
 def _start(context: str, said: str, at: int) -> int:

@@ -20,10 +20,16 @@ from chunkwise.documents.encoding import decode, marked_encoding
 from chunkwise.documents.fields import field_of, listed
 from chunkwise.documents.json import json_problem
 from chunkwise.errors import ChunkwiseError, UnreadableDocument
+from chunkwise.testsets.reading_json.json_values import (
+    foreign_at,
+    holds_foreign,
+    whole_number,
+    wide_encoding,
+)
 
 LIST_FIELDS = (
     "queries", "questions", "tests", "test_cases", "test_queries", "examples", "samples", "items",
-    "entries", "data", "testset", "test_set",
+    "entries", "data", "testset", "test_set", "results",
 )  # fmt: skip
 """What the list of questions is called in an object."""
 
@@ -33,7 +39,7 @@ _JSON_OBJECT = re.compile(rb'\s*\{\s*["}]')
 """How they begin; a text may begin with a bracket, too: "[Draft] what …"."""
 _SPACE = re.compile(r"[ \t\r\n]*")
 # NaN is what some tools write for what is missing.
-_DECODER = json.JSONDecoder(parse_constant=lambda _: None)
+_DECODER = json.JSONDecoder(parse_constant=lambda _: None, parse_int=whole_number)
 
 
 class Entry(NamedTuple):
@@ -94,9 +100,11 @@ def _entries(handle: io.BufferedReader, name: str, plain: bool) -> Iterator[Entr
         text = _decoded(handle.read(), name).removeprefix("\ufeff")
         head = text[:_HEAD].encode("utf-8")
         stream = io.BytesIO(text.encode("utf-8"))
+    elif encoding := wide_encoding(head):
+        raise ChunkwiseError(wide_problem(name, encoding))
     head = head.removeprefix(codecs.BOM_UTF8)
     if _JSON_LIST.match(head):
-        yield from _of_list(_decoded(stream.read(), name).removeprefix("\ufeff"), name)
+        yield from _of_list(_decoded(stream.read(), name, halves=True).removeprefix("\ufeff"), name)
     elif _JSON_OBJECT.match(head):
         yield from _of_object_or_lines(stream, name)
     elif plain:
@@ -109,24 +117,31 @@ def _entries(handle: io.BufferedReader, name: str, plain: bool) -> Iterator[Entr
         )
 
 
-def _decoded(data: bytes, name: str) -> str:
+def wide_problem(name: str, encoding: str) -> str:
+    return (
+        f"no question was read from {name}: it looks like {encoding} without a byte order mark; "
+        "save it as UTF-8"
+    )
+
+
+def _decoded(data: bytes, name: str, *, halves: bool = False) -> str:
+    """The text; with `halves`, bytes that are no UTF-8 stand in it as half surrogate pairs."""
     try:
         return decode(data, name)
     except UnreadableDocument as error:
-        if isinstance(error.__cause__, UnicodeDecodeError):
-            raise ChunkwiseError(
-                f"the questions in {name} are not UTF-8 (byte {error.__cause__.start:,}); save them as UTF-8"
-            ) from None
+        if halves and isinstance(error.__cause__, UnicodeDecodeError) and b"\0" not in data:
+            return data.decode("utf-8", "surrogateescape")
         raise ChunkwiseError(f"the questions in {name} cannot be read: {error.reason}") from None
 
 
 def _lines(stream: BinaryIO) -> Iterator[tuple[int, str, str]]:
     """Number, text and problem of each line that is not empty."""
     for number, data in enumerate(stream, 1):
-        line, problem = "", ""
+        data, problem = data.removeprefix(codecs.BOM_UTF8), ""
         try:
-            line = data.removeprefix(codecs.BOM_UTF8).decode("utf-8").strip()
+            line = data.decode("utf-8").strip()
         except UnicodeDecodeError as error:
+            line = data.decode("utf-8", "surrogateescape").strip()
             problem = f"not UTF-8 (byte {error.start:,} of the line); save the file as UTF-8"
         if line or problem:
             yield number, line, problem
@@ -138,16 +153,16 @@ def _of_object_or_lines(stream: BinaryIO, name: str) -> Iterator[Entry]:
     second = next(lines, None)
     known, _ = _parsed(first[1])
     if second is None and isinstance(known, dict):
-        yield from _of_object(known, first[0], name)
+        yield from _of_object(known, first[0], name, first[0] if first[2] else None)
         return
-    if known is None and not first[2] and second is not None and not second[1].startswith("{"):
+    if known is None and second is not None and not second[1].startswith("{"):
         # Perhaps one object over many lines: it takes them all to tell.
         rest = [first, second, *lines]
-        if not any(problem for *_, problem in rest):
-            whole, _ = _parsed("\n".join(line for _, line, _ in rest))
-            if isinstance(whole, dict):
-                yield from _of_object(whole, first[0], name)
-                return
+        whole, _ = _parsed("\n".join(line for _, line, _ in rest))
+        if isinstance(whole, dict):
+            bad = next((number for number, _, problem in rest if problem), None)
+            yield from _of_object(whole, first[0], name, bad)
+            return
         lines = iter(rest[2:])
     for number, line, problem in chain((first,), (second,) if second else (), lines):
         yield _line_entry(number, line, problem)
@@ -170,7 +185,22 @@ def _parsed(line: str) -> tuple[object, str]:
         return None, f"no JSON: {json_problem(error, line=False)}"
 
 
-def _of_object(value: dict[str, object], line: int, name: str) -> Iterator[Entry]:
+def _not_utf8(line: int) -> str:
+    return f"not UTF-8 (line {line:,}); save the file as UTF-8; entries that are UTF-8 are kept"
+
+
+def _of_object(
+    value: dict[str, object], line: int, name: str, bad_line: int | None
+) -> Iterator[Entry]:
+    """Its entries; `bad_line` is the first that is not UTF-8."""
+    for entry in _in_object(value, line, name):
+        if bad_line is not None and holds_foreign(entry.value):
+            yield Entry(entry.number, entry.where, None, _not_utf8(bad_line))
+        else:
+            yield entry
+
+
+def _in_object(value: dict[str, object], line: int, name: str) -> Iterator[Entry]:
     for field in LIST_FIELDS:
         spelled = field_of(value, (field,), None)
         inside = value[spelled] if spelled is not None else None
@@ -197,10 +227,13 @@ def _of_list(text: str, name: str) -> Iterator[Entry]:
     try:
         while text[at : at + 1] != "]":
             line, counted = line + text.count("\n", counted, at), at
+            began = at
             value, at = _DECODER.raw_decode(text, at)
             number += 1
             place = f" (line {line})" if line > 1 else ""
-            yield Entry(number, f"entry {number}{place}", value)
+            bad = foreign_at(text, began, at)
+            problem = "" if bad is None else _not_utf8(line + text.count("\n", began, bad))
+            yield Entry(number, f"entry {number}{place}", None if problem else value, problem)
             at = _behind_space(text, at)
             if text[at : at + 1] == ",":
                 at = _behind_space(text, at + 1)

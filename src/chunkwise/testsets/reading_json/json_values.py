@@ -20,9 +20,10 @@ def whole_number(digits: str) -> int:
     return -(10**_MOST_DIGITS) if digits.startswith("-") else 10**_MOST_DIGITS
 
 
-def is_foreign(text: str, start: int = 0, end: int | None = None) -> bool:
-    """Whether there is a byte in it that was not UTF-8 and was kept as half a surrogate pair."""
-    return _ESCAPED.search(text, start, len(text) if end is None else end) is not None
+def foreign_at(text: str, start: int, end: int) -> int | None:
+    """Where a byte stands that was not UTF-8 and was kept as half a surrogate pair; None: nowhere."""
+    found = _ESCAPED.search(text, start, end)
+    return None if found is None else found.start()
 
 
 def holds_foreign(value: object) -> bool:
@@ -30,7 +31,7 @@ def holds_foreign(value: object) -> bool:
     waiting = [value]
     while waiting:
         each = waiting.pop()
-        if isinstance(each, str) and is_foreign(each):
+        if isinstance(each, str) and foreign_at(each, 0, len(each)) is not None:
             return True
         if isinstance(each, dict):
             waiting += each

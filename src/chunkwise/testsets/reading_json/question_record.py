@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 from chunkwise.core import Label, Passage, Query, Reference
 from chunkwise.documents.fields import listed
@@ -34,8 +35,8 @@ _QUOTES = (
 _CONTEXTS = ("reference_contexts", "reference_context", "context")
 """Passages, too, as other tools call them; only texts are taken, and only where none of ours is there."""
 _ANSWER = (
-    "answer", "expected_answer", "reference_answer", "ground_truth", "gold_answer", "gt_answer", "answers",
-    "ground_truths",
+    "expected_answer", "reference_answer", "ground_truth", "gold_answer", "gt_answer", "answer",
+    "answers", "ground_truths",
 )  # fmt: skip
 _FACTS = ("facts", "expected", "expected_facts", "expected_entities", "entities", "key_facts")
 _TYPES = ("types", "type", "tags", "tag", "question_type", "query_type", "category", "categories")
@@ -101,16 +102,14 @@ class _Question(Record):
 
     def _references(
         self,
-    ) -> tuple[
-        list[tuple[Reference, tuple[str, ...]]], list[str], list[Quote], tuple[Spot, ...]
-    ]:
+    ) -> tuple[list[tuple[Reference, tuple[str, ...]]], list[str], list[Quote], tuple[Spot, ...]]:
         """References with what is said of their alternatives, what is said of them, quotes, where they stand."""
         found: list[tuple[Reference, tuple[str, ...]]] = []
         texts: list[str] = []
         quotes = []
         spots, quote_spots = [], []
         default = self.document()
-        listed_ones = as_list(self.get(_REFERENCES))
+        listed_ones = as_list(self._given_references())
         for number, value in enumerate(listed_ones, 1):
             spot = Spot(number, f"reference {number}")
             place, text = place_of(value, spot.name, default)
@@ -134,9 +133,13 @@ class _Question(Record):
                 quotes.append(text)
                 quote_spots.append(spot)
         self._add_elsewhere(found, default)
-        # Where they are of one kind, and called as that kind is, it goes without saying.
-        usual = not listed_ones or not quote_spots
-        return found, texts, quotes, () if usual and not (spots and quotes) else (*spots, *quote_spots)
+        return found, texts, quotes, _unusual((*spots, *quote_spots), len(spots))
+
+    def _given_references(self) -> object:
+        given = self.get(_REFERENCES)
+        if given is None and isinstance(self.values.get("reference"), dict | list):
+            return self.get(("reference",))
+        return given
 
     def _quotes(self) -> list[object]:
         given = self.get(_QUOTES)
@@ -218,3 +221,13 @@ class _Question(Record):
         if impossible or self.get(("answerable", "is_answerable")) is False:
             types.append("unanswerable")
         return tuple(dict.fromkeys(each for each in types if each))
+
+
+def _unusual(spots: tuple[Spot, ...], places: int) -> tuple[Spot, ...]:
+    """The spots, unless they are what would be said of so many references with quotes behind them."""
+    usual = (
+        *(f"reference {number + 1}" for number in range(places)),
+        *(f"passage {number + 1}" for number in range(len(spots) - places)),
+    )
+    in_order = all(one.position < other.position for one, other in pairwise(spots))
+    return () if in_order and tuple(each.name for each in spots) == usual else spots
