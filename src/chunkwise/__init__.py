@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from chunkwise.evaluation.evaluate import evaluate
     from chunkwise.evaluation.results import Results
     from chunkwise.pipeline import chunk, chunk_document, chunk_text
+    from chunkwise.report.tuning.tuned import Tuned, tune
     from chunkwise.retrieval.filters import Filter
     from chunkwise.retrieval.indexes import Index, index, open_index
     from chunkwise.text.analysis import Analyzed
@@ -52,6 +53,7 @@ _HOMES = {
     "Reference": "chunkwise.core",
     "Results": "chunkwise.evaluation.results",
     "Span": "chunkwise.core",
+    "Tuned": "chunkwise.report.tuning.tuned",
     "UnreadableDocument": "chunkwise.errors",
     "chunk": "chunkwise.pipeline",
     "chunk_document": "chunkwise.pipeline",
@@ -63,6 +65,7 @@ _HOMES = {
     "open_index": "chunkwise.retrieval.indexes",
     "read": "chunkwise.documents",
     "strategies": "chunkwise.chunkers:describe_all",
+    "tune": "chunkwise.report.tuning.tuned",
 }
 
 __all__ = [
@@ -83,6 +86,7 @@ __all__ = [
     "Reference",
     "Results",
     "Span",
+    "Tuned",
     "UnreadableDocument",
     "chunk",
     "chunk_document",
@@ -94,6 +98,7 @@ __all__ = [
     "open_index",
     "read",
     "strategies",
+    "tune",
 ]
 
 

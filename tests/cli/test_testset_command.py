@@ -130,7 +130,14 @@ def test_the_questions_may_lie_among_the_documents(here: Run, handbook: Path) ->
         (["q.json", "handbook", "--from", "squid"], 2, "no format 'squid'"),
         (["-", "-"], 2, "standard input can be the questions or the documents"),
         (["text.txt", "handbook"], 1, "of no format that is known"),
-        (["latin.json", "handbook"], 1, "are not UTF-8 (byte 12)"),
+        (
+            ["wide.json", "handbook"],
+            1,
+            "it looks like UTF-16-LE without a byte order mark; save it as UTF-8",
+        ),
+        (["empty.json", "handbook"], 1, "there is no question in empty.json; write [{"),
+        (["list.json", "handbook"], 1, "there is no question in list.json"),
+        (["-", "handbook"], 1, "there is no question in standard input"),
     ],
 )
 def test_errors_are_one_line(
@@ -143,12 +150,66 @@ def test_errors_are_one_line(
 ) -> None:
     write(tmp_path / "q.json", {"query": "x", "relevant_text": ASK})
     (tmp_path / "text.txt").write_text("just a text")
-    (tmp_path / "latin.json").write_bytes('[{"query": "ä"}]'.encode("latin-1"))
+    (tmp_path / "wide.json").write_bytes('[{"query": "ä"}]'.encode("utf-16-le"))
+    (tmp_path / "empty.json").write_text(" \n")
+    (tmp_path / "list.json").write_text("[]")
     done = here("testset", "check", *words, stdin="[]")
     assert done.returncode == status
     assert said in done.stderr
     assert done.stdout == ""
     assert "Traceback" not in done.stderr
+
+
+def test_fields_that_are_not_read_are_told(here: Run, handbook: Path, tmp_path: Path) -> None:
+    write(tmp_path / "q.json", {"query": "How?", "relevant_text": ASK, "level": 3, "note": "x"})
+    done = here("testset", "check", "q.json", handbook)
+    assert done.returncode == 0
+    assert (
+        "q.json · unknown fields: fields not read: 'level' (1 question), 'note' (1 question)\n"
+        in done.stdout
+    )
+    assert here("testset", "check", "q.json", handbook, "--strict").returncode == 3
+    write(tmp_path / "q.json", {"query": "How?", "relevent_text": ASK})
+    done = here("testset", "check", "q.json", handbook)
+    assert done.returncode == 3
+    assert "'relevent_text' (1 question) is not read; is 'relevant_text' meant?" in done.stdout
+
+
+def test_a_file_of_another_encoding_keeps_what_can_be_read(
+    here: Run, handbook: Path, tmp_path: Path
+) -> None:
+    rows = (
+        f'[{{"query": "a?", "relevant_text": "{ASK}"}},\n'
+        '{"query":\n"für?"}, {"query": "b?", "answer": "x"}]'
+    )
+    (tmp_path / "q.json").write_bytes(rows.encode("latin-1"))
+    done = here("testset", "check", "q.json", handbook)
+    assert done.returncode == 3
+    assert (
+        "q.json, entry 2 (line 2) · cannot be read: not UTF-8 (line 3); save the file"
+        in done.stdout
+    )
+    assert done.stdout.endswith("2 questions can be used\n")
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_a_long_check_gives_signs_of_life(
+    here: Run, handbook: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quiet: bool
+) -> None:
+    from chunkwise.cli import progress
+
+    monkeypatch.setattr(progress, "_SECONDS_BETWEEN_LINES", -1.0)
+    rows = ({"query": f"How {n}?", "relevant_text": ASK} for n in range(2001))
+    write(tmp_path / "q.json", *rows)
+    done = here("testset", "check", "q.json", handbook, *["-q"] * quiet)
+    assert done.returncode == 0
+    assert done.stdout == "2,001 questions, nothing wrong\n"
+    told = (
+        "reading documents: 1 documents read", "checking questions: 2,000 questions read",
+        "2,001 passages are looked for", "2,001 questions are compared with the documents",
+    )  # fmt: skip
+    assert all(each in done.stderr for each in told) is not quiet
+    assert bool(done.stderr) is not quiet
 
 
 def test_hostile_text_is_harmless(here: Run, tmp_path: Path) -> None:

@@ -69,7 +69,9 @@ def test_there_and_back(name: str) -> None:
     Path("q.json").write_text(json.dumps(rows))
     there = {"chroma": "there.csv", "ragas": "there.jsonl"}.get(name, "there")
     first = convert("q.json", "--to", name, "--documents", "docs", "-o", there)
-    assert first.exit_code == (0 if name in ("squad", "ragas") else 3), first.stderr
+    assert first.exit_code == (0 if name == "squad" else 3), first.stderr
+    if name == "ragas":
+        assert "places become texts in Ragas: question '1'" in first.stderr
     again = convert(there, "--to", "chunkwise", "--documents", "docs", "-o", "again.json")
     assert again.exit_code == 0, again.stderr
     (row,) = json.loads(Path("again.json").read_text())
@@ -98,14 +100,72 @@ def test_what_is_left_out_is_told_and_the_rest_written() -> None:
     assert len(json.loads(Path("b.json").read_text())["tests"]) == 1
 
 
-def test_quotes_need_documents() -> None:
+def test_quotes_need_documents_where_they_cannot_stay_quotes() -> None:
     Path("r.json").write_text(
         json.dumps([{"user_input": "?", "reference_contexts": ["It is paid."]}])
     )
     done = convert("r.json", "--to", "chunkwise")
+    assert done.exit_code == 0
+    assert json.loads(done.stdout) == [
+        {"query_id": "1", "query": "?", "relevant_text": "It is paid."}
+    ]
+    done = convert("r.json", "--to", "legalbench", "-o", "l.json")
     assert done.exit_code == 3
     assert "1 question quotes passages: name the documents with --documents" in done.stderr
-    assert json.loads(done.stdout) == [{"query_id": "1", "query": "?"}]
+
+
+def test_without_documents_all_texts_are_kept() -> None:
+    row = {
+        "query_id": "a",
+        "query": "Is it paid?",
+        "references": [
+            {"doc_id": "l", "start": 3, "end": 9, "text": "It is",
+             "alternatives": [{"doc_id": "m", "start": 0, "end": 5, "text": "It was"}]},
+            {"doc_id": "l", "start": 30, "end": 33},
+        ],
+        "labels": [
+            {"doc_id": "l", "start": 0, "end": 2, "relevant": 1, "text": "No"},
+            {"text": "Ask", "relevant": 0},
+        ],
+        "relevant_text": [{"text": "in writing", "doc_id": "l"}, "paid"],
+    }  # fmt: skip
+    Path("q.json").write_text(json.dumps([row, {"query": "?", "relevant_text": "No note."}]))
+    done = convert("q.json", "--to", "chunkwise", "-q")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert json.loads(done.stdout) == [
+        row,
+        {"query_id": "2", "query": "?", "relevant_text": "No note."},
+    ]
+
+
+def test_documents_may_be_an_index() -> None:
+    from chunkwise.retrieval import index
+
+    index(["docs"], into="kb", vectors="none")
+    Path("q.json").write_text(json.dumps([{"query": "?", "relevant_text": "It is paid."}]))
+    done = convert("q.json", "--to", "chunkwise", "--documents", "kb", "-q")
+    assert done.exit_code == 0, done.stderr
+    (reference,) = json.loads(done.stdout)[0]["references"]
+    assert (reference["doc_id"], reference["text"]) == ("leave.md", "It is paid.")
+
+
+def test_the_questions_are_none_of_the_documents() -> None:
+    Path("docs/q.json").write_text(json.dumps([{"query": "?", "relevant_text": "It is paid."}]))
+    done = convert("docs/q.json", "--to", "chunkwise", "--documents", "docs", "-q")
+    (reference,) = json.loads(done.stdout)[0]["references"]
+    assert "alternatives" not in reference
+
+
+def test_what_is_mended_or_not_read_is_told() -> None:
+    moved = {"id": "q2", "question": "?", "answers": [{"text": "It is paid.", "answer_start": 3}],
+             "plausible_answers": [1]}  # fmt: skip
+    done = convert(squad(moved), "--to", "chunkwise", "-q", "-o", "q.json")
+    assert done.exit_code == 0
+    assert done.stderr.splitlines() == [
+        'chunkwise: mended squad.json, article 1, paragraph 2, question 2: its answer "It is paid." does not stand '
+        "at 3 of its paragraph, but at 16",
+        "chunkwise: squad.json: fields not read: 'plausible_answers' (1 question)",
+    ]
 
 
 def test_whole_documents_without_their_lengths_are_no_spans() -> None:

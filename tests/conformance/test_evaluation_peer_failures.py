@@ -154,7 +154,7 @@ def test_a_judge_without_a_verdict_is_unscored_and_not_perfect(tmp_path: Path) -
     assert sum(labels.unscored.values()) == 2
     nothing = results.questions[1]
     assert nothing.scores["retrieval_precision.spans"] == 0.0
-    assert nothing.scores["retrieval_precision.similarity"] == 0.0
+    assert nothing.scores["retrieval_precision.similarity"] is None
     assert nothing.scores["recall@5"] == 0.0, "a question that found nothing is not dropped"
 
 

@@ -9,7 +9,9 @@ import chunkwise
 from chunkwise.core import Document, Hit, Query
 from chunkwise.errors import ChunkwiseError
 from chunkwise.evaluation.files.hits_file import read_hits
+from chunkwise.evaluation.files.nowhere import is_nowhere
 from chunkwise.output.hit_row import hit_row
+from chunkwise.text.analysis import Analyzed
 
 LAMP = Document(
     "kb/lamp.md", "The lamp is lit. Write to us. The lamp is out. Write to us. Good night."
@@ -123,7 +125,8 @@ def test_what_cannot_be_used_is_one_line_each(tmp_path: Path) -> None:
         {"query_id": "q1", "text": "Good night."},
         bad=bad,
     )
-    assert [hit.text for hit in hits[0]] == ["Good night."]
+    assert [hit.text for hit in hits[0] if not is_nowhere(hit)] == ["Good night."]
+    assert [hit.rank for hit in hits[0]] == list(range(1, 8))
     assert sorted(line.split(":")[0] for line in bad) == [
         *(f"line {n}" for n in range(1, 8)), "line 8, hit 1",
     ]  # fmt: skip
@@ -159,5 +162,106 @@ def test_without_documents_every_hit_is_a_line(tmp_path: Path) -> None:
         + '\n{"query_id": "q1", "text": "x"}'
     )
     bad: list[str] = []
-    assert read_hits(str(path), QUERIES, [], bad.append) == [[], []]
+    found = read_hits(str(path), QUERIES, [], bad.append)
+    assert [len(own) for own in found] == [2, 0]
+    assert all(map(is_nowhere, found[0]))
     assert len(bad) == 2
+
+
+def test_a_hit_that_is_nowhere_keeps_its_rank_its_text_and_its_cost(tmp_path: Path) -> None:
+    bad: list[str] = []
+    rows = [
+        {"query_id": "q1", "rank": 3, "text": "The lamp is lit."},
+        {"query_id": "q1", "rank": 1, "text": "Nobody wrote these five words."},
+        {"query_id": "q1", "rank": 2, "doc_id": "gone.md", "start": 100, "end": 140},
+        {"query_id": "q2", "hits": ["Half a \ud83d character", 7, "Salt the fish."]},
+    ]
+    first, second = read(tmp_path, *rows, bad=bad)
+    assert [(hit.rank, is_nowhere(hit)) for hit in first] == [(1, True), (2, True), (3, False)]
+    assert first[0].text == "Nobody wrote these five words."
+    assert first[0].token_count == Analyzed(Document("x", first[0].text)).measure().count(0, 30)
+    assert first[1].end - first[1].start == 40
+    assert [is_nowhere(hit) for hit in second] == [True, True, False]
+    second[0].text.encode("utf-8")
+    assert len({hit.doc_id for own in (first, second) for hit in own if is_nowhere(hit)}) == 4
+    assert len(bad) == 4
+    assert all(line.endswith("; it counts as a hit that is not relevant") for line in bad)
+
+
+def test_the_document_of_a_lost_hit_is_none_that_is_there(tmp_path: Path) -> None:
+    path = tmp_path / "hits.jsonl"
+    path.write_text('{"query_id": "q1", "text": "Not there."}')
+    taken = Document(f"nowhere: {path}, entry 1", "Something else.")
+    (hit,) = read_hits(str(path), QUERIES, [taken], lambda _: None)[0]
+    assert is_nowhere(hit)
+    assert hit.doc_id != taken.id
+
+
+def test_a_text_in_several_documents_is_in_none_unless_its_offset_tells(tmp_path: Path) -> None:
+    twin = Document("kb/twin.md", "Yes. Salt the fish. The end.")
+    rows = [
+        {"query_id": "q1", "text": "Salt the fish."},
+        {"query_id": "q1", "text": "Salt the fish.", "start": 5},
+        {"query_id": "q1", "text": "Salt the fish.", "start": 3},
+        {"query_id": "q1", "text": "Salt the fish.", "doc_id": "twin"},
+        {"query_id": "q1", "text": "Write to us."},
+    ]
+    path = tmp_path / "hits.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    bad: list[str] = []
+    found = read_hits(str(path), QUERIES, [*DOCUMENTS, twin], bad.append)[0]
+    assert [None if is_nowhere(hit) else hit.doc_id for hit in found] == [
+        None, twin.id, None, twin.id, LAMP.id,
+    ]  # fmt: skip
+    assert len(bad) == 2
+    for line in bad:
+        assert "stands in 2 documents, as in 'kb/fish.md' and 'kb/twin.md'" in line
+
+
+@pytest.mark.parametrize(
+    ("start", "told"),
+    [
+        ("NaN", "its start is NaN; a whole number is needed"),
+        ("5.5", "its start is 5.5; a whole number is needed"),
+        ('"first"', 'its start is "first"; a whole number is needed'),
+        ("9" * 4000, "its start is a huge number; a whole number is needed"),
+        ("9" * 200, "a huge number–9 is no place in kb/lamp.md, which has 71 characters"),
+        ("-3", "-3–9 is no place in kb/lamp.md"),
+        ("null", "nothing–9 is no place in kb/lamp.md"),
+    ],
+)
+def test_offsets_that_are_none_are_told_in_our_words(tmp_path: Path, start: str, told: str) -> None:
+    path = tmp_path / "hits.jsonl"
+    good = '{"query_id": "q1", "doc_id": "lamp", "start": 0, "end": 5}'
+    path.write_text(f'{good}\n{{"query_id": "q1", "doc_id": "lamp", "start": {start}, "end": 9}}\n')
+    bad: list[str] = []
+    found = read_hits(str(path), QUERIES, DOCUMENTS, bad.append)[0]
+    assert [is_nowhere(hit) for hit in found] == [False, True]
+    assert len(bad) == 1
+    assert bad[0].startswith(f"{path}, line 2: {told}")
+    assert len(bad[0]) < 300 + len(str(path))
+
+
+def test_a_number_json_itself_refuses_is_told_in_our_words(tmp_path: Path) -> None:
+    path = tmp_path / "hits.jsonl"
+    good = '{"query_id": "q1", "doc_id": "lamp", "start": 0, "end": 5}'
+    path.write_text(good + '\n{"query_id": "q1", "start": ' + "9" * 5000 + '}\n{"query_id": \n')
+    bad: list[str] = []
+    assert len(read_hits(str(path), QUERIES, DOCUMENTS, bad.append)[0]) == 1
+    assert bad == [
+        f"{path}, line 2: no JSON: a number has thousands of digits",
+        f"{path}, line 3: no JSON: expecting value at column 14",
+    ]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32", "utf-8-sig"])
+def test_a_byte_order_mark_is_followed(tmp_path: Path, encoding: str) -> None:
+    mark = "\ufeff" if encoding == "utf-16-be" else ""
+    row = json.dumps({"query_id": "q2", "text": "“Wash” the salt off."}, ensure_ascii=False)
+    path = tmp_path / "hits.jsonl"
+    path.write_bytes((mark + row + "\n").encode(encoding))
+    (hit,) = read_hits(str(path), QUERIES, DOCUMENTS, lambda line: pytest.fail(line))[1]
+    assert (hit.doc_id, hit.text) == (FISH.id, "“Wash” the salt off.")
+    path.write_bytes(b"\xff\xfe\x00\xd8\x00")
+    with pytest.raises(ChunkwiseError, match=r"is not UTF-16-LE \(byte 2\); save it as UTF-8"):
+        read_hits(str(path), QUERIES, DOCUMENTS, lambda _: None)

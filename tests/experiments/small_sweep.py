@@ -27,7 +27,8 @@ def material() -> tuple[tuple[Document, ...], tuple[Query, ...]]:
     own = tuple(
         query
         for query in questions
-        if query.references and all(each.doc_id in ids for each in query.references)
+        if query.references
+        and all(place.doc_id in ids for each in query.references for place in each.places)
     )
     assert len(own) > 20
     return documents, own

@@ -125,7 +125,7 @@ def test_another_sweep_is_refused_with_what_differs(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(ChunkwiseError, match="cannot write .*file"):
+    with pytest.raises(ChunkwiseError, match=r"cannot write .*file"):
         Record(tmp_path / "file").matches(ABOUT)
 
 

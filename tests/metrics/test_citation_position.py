@@ -56,6 +56,23 @@ def test_a_repeated_text_at_another_of_its_places_is_misplaced() -> None:
     assert found[2].place == Span(30, 42)
 
 
+def test_chunks_in_a_row_that_all_claim_the_first_occurrence_are_misplaced() -> None:
+    line, end = "Same line here.\n", "End."
+    text = "Intro one. " + line * 400 + end
+    rows = [(0, "Intro one. "), *[(11, line * 6)] * 66, (len(text) - 4, end)]
+    found = positions([Claimed("d", start, None, part) for start, part in rows], {"d": text})
+    assert [verdict.kind for verdict in found] == ["exact"] * 2 + ["misplaced"] * 65 + ["exact"]
+    places = [verdict.place.start for verdict in found if verdict.place]
+    assert places[1:-1] == [11 + 96 * n for n in range(66)]
+
+
+def test_a_chunk_written_twice_is_where_it_says() -> None:
+    rows = [(0, "Write to us."), (13, "The lamp is lit."), (13, "The lamp is lit."), (30, "Write to us."),
+            (30, "Write to us."), (43, "The door is shut.")]  # fmt: skip
+    found = positions([Claimed("d", start, None, text) for start, text in rows], TEXTS)
+    assert {verdict.kind for verdict in found} == {"exact"}
+
+
 def test_a_file_in_another_order_is_not_suspected() -> None:
     rows = [(43, "The door is shut."), (0, "Write to us."), (30, "Write to us."), (13, "The lamp is lit."),
             (61, "Write to us."), (13, "The lamp"), (43, "The door")]  # fmt: skip

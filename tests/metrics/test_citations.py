@@ -1,5 +1,6 @@
 from chunkwise.core import Passage, Query, Reference
 from chunkwise.metrics.citations.attribution import citation_attribution
+from chunkwise.metrics.citations.places import CitedTexts
 from chunkwise.metrics.citations.precision import citation_precision
 from chunkwise.metrics.citations.recall import citation_recall
 from chunkwise.metrics.citations.support import citation_support
@@ -53,6 +54,54 @@ def test_a_citation_that_leads_nowhere_supports_nothing() -> None:
 
 def test_a_quote_tells_the_place() -> None:
     assert support(to(None, None, FIRST, quote=MANAGER)) == 1.0
+
+
+def test_a_quote_is_found_however_it_is_written() -> None:
+    for quote in (MANAGER.upper(), MANAGER.replace(" ", " \n "), MANAGER.rstrip(".")):
+        assert support(to(None, None, FIRST, quote=quote)) == 1.0
+        assert attribution(QUERY, to(None, None, quote=quote)) == 1.0
+    assert attribution(BARE, to(None, None, quote="5 day")) == 1.0, "by letter, inside a word"
+    assert attribution(BARE, to(None, None, quote="approved by a manager")) == 0.0
+    assert attribution(BARE, to(None, None, quote="…")) == 0.0
+
+
+def test_any_place_of_a_quote_may_be_the_right_one() -> None:
+    texts = {"d": "Same line. Other words. same LINE. End."}
+    for start, right in ((0, 1.0), (24, 1.0), (11, 0.0)):
+        query = Query("q", "?", (Reference("d", start, start + 9),))
+        cited = answered(Citation("", "d", quote="Same line."))
+        assert citation_attribution([query], cited, texts)[0].value == right
+
+
+def test_a_citation_for_two_words_does_not_support_the_sentence() -> None:
+    text = "The manager approves every request for a raise within 99 hours."
+
+    def precision(*claims: str) -> float | None:
+        cited = answered(*(to(0, len(MANAGER), claim) for claim in claims), text=text)
+        assert citation_recall([BARE], cited)[0].value == 1.0
+        return citation_precision([BARE], cited, TEXTS)[0].value
+
+    assert precision("The manager") == 0.0
+    assert precision("The manager", "manager", "The manager") == 0.0
+
+
+def test_parts_that_make_up_a_sentence_support_it() -> None:
+    text = "Requests are approved by the manager and the office closes at noon."
+    parts = (
+        to(0, len(MANAGER), "Requests are approved by the manager"),
+        to(OPENS, END, "closes at noon"),
+    )
+    both, one = answered(*parts, text=text), answered(*parts[:1], text=text)
+    assert citation_precision([BARE], both, TEXTS)[0].value == 1.0
+    assert citation_precision([BARE], one, TEXTS)[0].value == 0.0
+    denied = answered(*parts, text=text.replace("closes", "never closes"))
+    assert citation_precision([BARE], denied, TEXTS)[0].value == 0.0
+
+
+def test_a_document_is_read_once_however_often_it_is_cited() -> None:
+    texts = CitedTexts(TEXTS)
+    read = [texts.readable(each) for each in (to(None, None), to(None, None, FIRST), to(0, END))]
+    assert read[0][0] is read[1][0] is read[2][0]
 
 
 def attribution(query: Query, *citations: Citation) -> float | None:

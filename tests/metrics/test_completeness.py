@@ -1,8 +1,12 @@
 import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
 
 from chunkwise.core import Document, Fact, Hit, Query, Reference
 from chunkwise.metrics.claims.answer_completeness import answer_completeness
 from chunkwise.metrics.claims.answers import Answer
+from chunkwise.metrics.claims.plain_form import holds, plain_form
+from chunkwise.metrics.claims.whole_words import whole_words
 from chunkwise.metrics.completeness.coverage import coverage
 from chunkwise.metrics.completeness.facts import facts
 from chunkwise.metrics.completeness.spans import spans
@@ -34,6 +38,51 @@ def test_facts_are_sought_in_the_hits_and_in_the_answer_where_there_is_one() -> 
     assert facts([query], [[MANAGER, PARENTS]], {"q": "Nobody knows."})[0].value == 0.0
     assert facts([query], [[]], {"q": "The manager; it lasts 14 weeks."})[0].value == 1.0
     assert facts([query], [[MANAGER]], {"other": "14 weeks"})[0].value == 0.5
+
+
+def test_a_fact_is_not_found_in_a_word_that_was_cut() -> None:
+    document = Document("d", "It needs 15 days notice, costs 1,000 and is kept at -5 degrees.")
+
+    def found(fact: str, start: int, end: int) -> float | None:
+        hits = [Hit(document, start, end, 1.0, 1, 1)]
+        return facts([Query("q", "?", facts=(Fact(fact),))], [hits])[0].value
+
+    at = document.text.index
+    assert found("5 days", at("5 days"), 63) == 0.0
+    assert found("15 days", at("15 days"), 63) == 1.0
+    assert found("no", 0, at("notice") + 2) == 0.0
+    assert found("000", at("000"), 63) == 0.0
+    assert found("1", 0, at(",000")) == 0.0
+    assert found("5 degrees", at("5 degrees"), 63) == 0.0
+    assert found("-5 degrees", at("-5 degrees"), 63) == 1.0
+
+
+def test_a_fact_cut_between_two_hits_that_touch_is_found() -> None:
+    query = [Query("q", "?", facts=(Fact("fourteen weeks"),))]
+    cut = TEXT.index("weeks")
+    halves = [
+        Hit(DOCUMENT, cut - end, cut + start, 1.0, 1, 1) for end, start in ((30, 2), (-2, 20))
+    ]
+    for own in (halves, halves[::-1]):
+        assert facts(query, [own])[0].value == 1.0
+        assert coverage(query, [own])[0].value == 1.0
+    apart = [hit("Parental leave lasts fourteen"), hit("and begins at birth.", 2)]
+    assert facts(query, [apart])[0].value == 0.0
+    other = Document("other.md", TEXT)
+    assert facts(query, [[halves[0], Hit(other, cut + 2, cut + 20, 1.0, 1, 1)]])[0].value == 0.0
+
+
+PIECES = "15 days 3,5 1,000 -5 notice 十五天 2.5kg –7 a,b don’t C++".split()
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=8).map(" ".join), st.data())
+def test_what_is_read_of_a_hit_stands_in_the_document(text: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, len(text)))
+    first, last = whole_words(text, start, end)
+    assert first == last or start <= first <= last <= end
+    read = plain_form(text[first:last])
+    assert read == " " or holds(plain_form(text), read)
 
 
 def test_no_facts_are_no_score() -> None:

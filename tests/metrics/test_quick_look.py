@@ -66,13 +66,6 @@ def test_no_character_of_a_quick_look_becomes_a_letter_or_a_digit() -> None:
                     assert not word.isascii() or not word.isalpha() or word in text.casefold()
 
 
-@given(TEXTS, TEXTS)
-def test_numbers_are_there_when_each_stands_by_itself(text: str, claim: str) -> None:
-    held = plain.plain_form(text)
-    numbers = plain.numbers_of(plain.plain_form(claim))
-    assert plain.has_numbers(held, numbers) == (numbers <= plain.numbers_of(held))
-
-
 @settings(max_examples=60)
 @given(st.data())
 @pytest.mark.parametrize("language", ["en", "none"])

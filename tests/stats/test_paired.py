@@ -136,6 +136,14 @@ def test_the_interval_of_equal_differences_leaves_out_0_when_the_test_does(pairs
     assert (found.difference.low > 0) == (found.p <= 0.05) == (pairs >= 6)
 
 
+@settings(max_examples=60)
+@given(st.lists(st.floats(0.01, 1), min_size=2, max_size=5))
+def test_of_too_few_pairs_no_interval_leaves_out_0(differences: list[float]) -> None:
+    found = compare(np.zeros(len(differences)), differences, resamples=200)
+    assert found is not None
+    assert found.difference.low <= 0
+
+
 def test_rounding_is_no_difference() -> None:
     first = np.full(40, 0.3)
     found = compare(first, np.full(40, 0.1 + 0.2))

@@ -11,7 +11,7 @@ import pytest
 
 import chunkwise
 from chunkwise.core import Document
-from chunkwise.metrics.claims.plain_form import holds, plain_form
+from chunkwise.metrics.claims.plain_form import holds, plain_form, readings
 from chunkwise.text.terms import query_terms, read_as, text_terms
 
 PACKAGE = Path(chunkwise.__file__).parent
@@ -94,7 +94,8 @@ def test_facts_are_named_by_the_references_and_by_the_answer() -> None:
         texts = [plain_form(place["text"]) for place in places(asked)]
         answer = plain_form(asked["answer"])
         for fact in asked["facts"]:
-            forms = [plain_form(each) for each in ([fact] if isinstance(fact, str) else fact)]
+            spelled = [fact] if isinstance(fact, str) else fact
+            forms = [form for each in spelled for form in readings(each)]
             assert any(holds(text, form) for text in texts for form in forms), fact
             assert any(holds(answer, form) for form in forms), fact
 

@@ -104,11 +104,13 @@ def test_a_word_is_meant_where_it_is_one() -> None:
 
 
 def test_too_many_places_say_nothing() -> None:
-    document = Document("d", "yes and no. " * 21)
-    outcome = found("yes", document)
+    outcome = found("yes", Document("d", "yes and no. " * 1001))
     assert isinstance(outcome, Ambiguous)
     assert not outcome.different
-    assert isinstance(found("yes", Document("d", "yes and no. " * 20)), Located)
+    document = Document("d", "yes and no. " * 1000)
+    all_of_them = found("yes", document)
+    assert isinstance(all_of_them, Located)
+    assert [each.start for each in all_of_them.places] == list(range(0, 12_000, 12))
     other = Document("e", "yes")
     named = found("yes", document, other, named=1)
     assert named == Located((Passage("e", 0, 3),), "exact")
@@ -321,6 +323,13 @@ def test_four_times_the_passages_and_documents_is_four_times_the_work() -> None:
 
 def test_a_passage_of_one_letter_in_a_document_of_nothing_else() -> None:
     document = Document("d", "a" * 300_000)
-    wanted = [Wanted("a" * size) for size in (1, 2, 31, 32, 33, 1000, 100_000, 300_000, 300_001)]
+    wanted = [Wanted("a" * size) for size in (1, 2, 31, 32, 33, 299, 100_000, 300_000, 300_001)]
     kinds = [type(outcome) for outcome in locate(wanted, [document])]
     assert kinds == [Ambiguous] * 6 + [Located] * 2 + [Missing]
+
+
+def test_equal_passages_are_looked_for_once() -> None:
+    wanted = [Wanted("Ask"), Wanted("ten", 1), Wanted("Ask"), Wanted("ten"), Wanted("no such")] * 3
+    outcomes = locate(wanted, [LEAVE, HOURS])
+    assert outcomes == [locate([each], [LEAVE, HOURS])[0] for each in wanted]
+    assert outcomes[0] is outcomes[2]

@@ -11,7 +11,7 @@ from chunkwise.core import Document, Fact, Label, Passage, Query, Reference
 from chunkwise.errors import ChunkwiseError
 from chunkwise.testsets.formats.chunkwise import ChunkwiseFormat, read_drafts
 from chunkwise.testsets.reading_json.question_record import draft_of
-from chunkwise.testsets.testset import Draft, LabelledQuote, Quote, TestSet, Unreadable
+from chunkwise.testsets.testset import Draft, LabelledQuote, Quote, TestSet, Unread, Unreadable
 
 
 def draft(value: object) -> Draft:
@@ -166,6 +166,7 @@ ROWS = [{"query": "a?"}, {"query": "b?", "id": "x"}]
         "\r\n".join(map(json.dumps, ROWS)),
         json.dumps({"version": 1, "queries": ROWS}),
         json.dumps({"Questions": ROWS}, indent=1),
+        '{"queries": [\n' + ",\n".join(map(json.dumps, ROWS)) + "\n]}\n",
         json.dumps({"tests": ROWS}),
         json.dumps({"queries": {"1": "a?", "x": {"query": "b?"}}}),
         json.dumps(ROWS).encode("utf-16"),
@@ -236,7 +237,7 @@ def test_a_list_that_breaks_off_keeps_what_was_read(tmp_path: Path, end: str) ->
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b'["\xe4"]', "are not UTF-8 (byte 2)"),
+        (b'["\xe4", "\0"]', "cannot be read: a binary file"),
         (b"%PDF-1.4", "neither a JSON list nor JSON lines"),
         (b'{"version": 1, "other": []}', "no list of questions among 'version', 'other'"),
         ('["a?"]'.encode("utf-16")[:-1], "cannot be read|are not UTF-8"),
@@ -255,6 +256,119 @@ def test_no_file_at_all(tmp_path: Path) -> None:
     for name in (str(tmp_path), str(tmp_path / "none.json"), "a\0b"):
         with pytest.raises(ChunkwiseError, match="cannot read the questions in"):
             list(read_drafts(name))
+
+
+LATIN = ['{"query": "a?"}', '{"query": "f\xfcr?"}', '{"query": "b?"}']
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("[" + ",".join(LATIN) + "]", "line 1"),
+        ("[\n" + ",\n".join(LATIN) + "]", "line 3"),
+        ('{"queries": [' + ",".join(LATIN) + "]}", "line 1"),
+        ('{"queries": [\n' + ",\n".join(LATIN) + "]}", "line 3"),
+        ("\n".join(LATIN), "byte 12 of the line"),
+    ],
+)
+def test_only_entries_of_another_encoding_are_left_out(
+    tmp_path: Path, text: str, place: str
+) -> None:
+    first, bad, last = read(tmp_path / "q.json", text.encode("latin-1"))
+    assert isinstance(first, Draft)
+    assert isinstance(last, Draft)
+    assert (first.query.text, last.query.text) == ("a?", "b?")
+    assert isinstance(bad, Unreadable)
+    assert bad.reason.startswith(f"not UTF-8 ({place})")
+    assert bad.reason.endswith("are kept")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_wide_characters_without_a_mark_are_told(tmp_path: Path, encoding: str) -> None:
+    for text in (json.dumps(ROWS), '{"query": "a?"}\n', "plain\n"):
+        with pytest.raises(ChunkwiseError, match=f"{encoding.upper()} without a byte order mark"):
+            read(tmp_path / "q.json", text.encode(encoding))
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ('{"query": "a?", "id": %s}', "its id is a number of more than 40 digits; write it as a text"),
+        ('{"query": "a?", "answer": -%s}', "its answer is a number of more than 40 digits"),
+        ('{"query": "a?", "references": [%s]}', "reference 1 is a number of more than 40 digits"),
+    ],
+)  # fmt: skip
+def test_thousands_of_digits_are_told_in_our_words(tmp_path: Path, row: str, said: str) -> None:
+    digits = row % ("9" * 6000)
+    for text in (f'["x?", {digits}, "y?"]', f'"x?"\n{digits}\n'):
+        found = read(tmp_path / "q.json", text if text[0] == "[" else digits)
+        (bad,) = (each for each in found if isinstance(each, Unreadable))
+        assert bad.reason.startswith(said)
+        assert "sys." not in bad.reason
+    huge = '[{"query": "a?", "references": [{"doc_id": "a", "start": 0, "end": %s}]}]' % (
+        "9" * 6000
+    )
+    (draft_,) = read(tmp_path / "q.json", huge)
+    assert isinstance(draft_, Draft)
+    assert draft_.query.references[0].end > 10**100
+
+
+def test_passages_under_the_names_of_other_tools() -> None:
+    text = {"question": "a?", "context": "It is paid.", "answer": "yes"}
+    assert draft(text).quotes == (Quote("It is paid."),)
+    assert draft(text | {"context": ["b", "c"]}).quotes == (Quote("b"), Quote("c"))
+    assert draft({"user_input": "a?", "reference_contexts": ["b"], "reference": "c"}) == Draft(
+        "q.json, entry 7", Query("7", "a?", answer="c"), (Quote("b"),)
+    )
+    assert draft({"query": "a?", "contexts": ["b"]}).quotes == (Quote("b"),)
+    # What a system was given, and what is no text, is left alone, and said to be.
+    for other in ({"contexts": ["b"], "answer": "c"}, {"context": {"title": ["b"]}}):
+        found = draft({"query": "a?", **other})
+        assert found.quotes == ()
+        assert [each.name for each in found.unread] == [next(iter(other))]
+    both = draft({"query": "a?", "relevant_text": "b", "context": "c", "note": "", "x": None})
+    assert both.quotes == (Quote("b"),)
+    assert both.unread == (Unread("context"),)
+
+
+@pytest.mark.parametrize(
+    ("row", "unread"),
+    [
+        ({"query": "a?", "relevent_text": "b"}, Unread("relevent_text", "relevant_text")),
+        ({"query": "a?", "Refrences": []}, None),
+        ({"query": "a?", "Refrences": ["b"]}, Unread("refrences", "references")),
+        ({"query": "a?", "reference": "b"}, Unread("reference", "references")),
+        ({"query": "a?", "references": ["b"], "reference": "b"}, Unread("reference")),
+        ({"query": "a?", "colour": "b"}, Unread("colour")),
+        ({"query": "a?", "question": "b?"}, Unread("question")),
+        ({"query": "a?", "ids": 3}, Unread("ids")),
+    ],
+)
+def test_fields_that_nobody_reads(row: dict[str, object], unread: Unread | None) -> None:
+    assert draft(row).unread == (() if unread is None else (unread,))
+
+
+def test_passages_are_numbered_as_they_stand_in_the_file() -> None:
+    place = {"doc_id": "a", "start": 0, "end": 3}
+    found = draft({"query": "x", "references": ["b", place, "c"], "relevant_text": [place, "d"]})
+    assert [each.name for each in found.spots] == [
+        "reference 2", "passage 1", "reference 1", "reference 3", "passage 2",
+    ]  # fmt: skip
+    assert [each.position for each in found.spots] == [2, 4, 1, 3, 5]
+    judged = {"text": "b", "relevant": 1}
+    found = draft({"query": "x", "labels": [judged, {**place, "relevant": 0}]})
+    assert [each.name for each in found.label_spots] == ["label 2", "label 1"]
+    usual = draft({"query": "x", "references": [place, place], "relevant_text": "b"})
+    assert usual.spots == usual.label_spots == ()
+
+
+def test_halves_of_characters_can_be_written(tmp_path: Path) -> None:
+    path = tmp_path / "q.json"
+    asked = TestSet((Query("a\ud800", "b\udc00?", (Reference("d", 0, 2),), answer="\ud83d"),))
+    assert ChunkwiseFormat().write(asked, [Document("d", "\udfff x")], path) == []
+    (found,) = read_drafts(str(path))
+    assert isinstance(found, Draft)
+    assert (found.query.id, found.query.text) == ("a\ufffd", "b\ufffd?")
 
 
 PLACES = st.builds(Passage, st.sampled_from(["a", "b"]), st.integers(0, 5), st.integers(6, 9))

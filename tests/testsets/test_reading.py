@@ -16,7 +16,7 @@ LEAVE = Document(
     "leave.md",
     "# Leave\n\nAsk the head in writing. It is paid in full.\n\n“Night shifts” count twice.",
 )
-HOURS = Document("hours.txt", "From nine to five. Ask the head in writing. " + "Yes. " * 30)
+HOURS = Document("hours.txt", "From nine to five. Ask the head in writing. " + "Yes. " * 1001)
 DOCUMENTS = [LEAVE, HOURS]
 
 
@@ -73,12 +73,13 @@ def test_places_are_verified(path: Path) -> None:
         ({"start": 0, "end": 9}, "unknown_document", "no document is named"),
         ({"text": "It is payed in full."}, "not_found", "is in no document"),
         ({"text": "It is paid", "doc_id": "hours.txt"}, "not_found", "is not in 'hours.txt' but in 'leave.md'"),
-        ({"text": "Yes."}, "ambiguous", "stands in more than 20 places"),
+        ({"text": "Yes."}, "ambiguous", 'reference 2, "Yes.", stands in more than 1,000 places; name its document, or'),
+        ({"text": "Yes.", "doc_id": "hours"}, "ambiguous", "more than 1,000 places; quote more of it"),
         ({"text": "Yes", "doc_id": "none"}, "ambiguous", "no document is 'none'"),
         (
             {"doc_id": "leave.md", "start": 0, "end": 9, "text": "It is payed in full."},
             "different_text",
-            'reference 1 is to be "It is payed in full.", and 0–9 of \'leave.md\' is "# Leave"',
+            'reference 2 is to be "It is payed in full.", and 0–9 of \'leave.md\' is "# Leave"',
         ),
     ],
 )  # fmt: skip
@@ -133,7 +134,7 @@ def test_a_bad_alternative_or_label_is_left_out_and_the_question_stays(path: Pat
             "query": "x",
             "references": [
                 {"doc_id": "leave.md", "start": 9, "end": 33,
-                 "alternatives": [{"doc_id": "hours.txt", "start": 0, "end": 5000},
+                 "alternatives": [{"doc_id": "hours.txt", "start": 0, "end": 50_000},
                                   {"doc_id": "hours.txt", "start": 0, "end": 24, "text": "Ask the head in writing."}]}
             ],
             "labels": [{"doc_id": "nowhere", "start": 0, "end": 3, "relevant": 1},
@@ -256,3 +257,88 @@ def test_no_file_and_no_questions(tmp_path: Path) -> None:
         read_testset(str(tmp_path / "none.json"), DOCUMENTS, lambda problem: None)
     (tmp_path / "empty.json").write_text("")
     assert len(read_testset(str(tmp_path / "empty.json"), DOCUMENTS, lambda problem: None)) == 0
+
+
+def remarks(path: Path, documents: list[Document], *rows: object) -> tuple[TestSet, list[Problem]]:
+    path.write_text(json.dumps(list(rows)))
+    told: list[Problem] = []
+
+    def wrong(problem: Problem) -> None:
+        raise AssertionError(problem)
+
+    return read_testset(str(path), documents, wrong, on_remark=told.append), told
+
+
+def test_a_repeated_passage_is_kept_however_often_it_stands_there(path: Path) -> None:
+    notice = "Contact the office before ten in the morning."
+    pages = [Document(f"p{n}", f"Page {n}. {notice}") for n in range(30)]
+    testset, told = remarks(path, pages, {"query": "When?", "relevant_text": notice})
+    assert len(testset.queries[0].references[0].places) == 30
+    (remark,) = told
+    assert (remark.kind, remark.query_id, remark.dropped) == ("several_places", "1", False)
+    assert "stands in 30 places in 30 documents, and any of them counts; name its" in remark.text
+    assert remarks(path, pages[:20], {"query": "When?", "relevant_text": notice})[1] == []
+
+
+@pytest.mark.parametrize(
+    ("quote", "count"),
+    [
+        ({"text": "leave"}, 2),
+        ({"text": "leave", "doc_id": "a"}, 2),
+        ({"text": "head of the department here"}, 0),
+        ({"text": "a_long_name_without_any_space_in_it"}, 2),
+        ({"text": "休假"}, 2),
+        ({"text": "部门主管批准所有的休假"}, 0),
+        ({"text": "only once"}, 0),
+    ],
+)
+def test_short_quotes_in_several_places_are_worth_a_remark(
+    path: Path, quote: dict[str, str], count: int
+) -> None:
+    text = "leave; head of the department here; a_long_name_without_any_space_in_it; 部门主管批准所有的休假。"
+    documents = [Document("a", f"only once {text}"), Document("b", text)]
+    _, told = remarks(path, documents, {"query": "?", "references": [quote]})
+    assert [each.kind for each in told] == ["several_places"] * (count > 0)
+    if count:
+        assert f"stands in {count} places in 2 documents" in told[0].text
+        assert ("name its document" in told[0].text) is ("doc_id" not in quote)
+
+
+def test_references_come_in_the_order_of_the_file(path: Path) -> None:
+    place = {"doc_id": "leave.md", "start": 9, "end": 33}
+    query, _ = only(path, {"query": "x", "references": ["It is paid in full.", place]})
+    assert query is not None
+    assert query.references == (Reference("leave.md", 34, 53), Reference("leave.md", 9, 33))
+    labels = [{"text": "nowhere", "relevant": 1}, {**place, "relevant": 0, "end": 99},
+              {"text": "It is paid in full.", "relevant": 1}, {**place, "relevant": 0}]  # fmt: skip
+    query, problems = only(path, {"query": "x", "labels": labels})
+    assert query is not None
+    assert query.labels == (Label("leave.md", 34, 53, True), Label("leave.md", 9, 33, False))
+    assert [each.text.partition(" is")[0].partition(",")[0] for each in problems] == [
+        "label 1",
+        "label 2",
+    ]
+
+
+def test_unread_fields_are_counted_over_the_file(path: Path) -> None:
+    rows = [
+        {"query": f"{n}?", "answer": "x", "level": n + 1, "note": "y" * (n % 2)} for n in range(4)
+    ]
+    _, told = remarks(path, DOCUMENTS, *rows)
+    (remark,) = told
+    assert (remark.kind, remark.where) == ("unread_fields", str(path))
+    assert remark.text == "fields not read: 'level' (4 questions), 'note' (2 questions)"
+    _, problems = read(path, {"query": "x", "relevent_text": "y"}, {"query": "z", "colour": "y"})
+    assert [(each.kind, each.dropped) for each in problems] == [("misspelled_field", False)]
+
+
+def test_a_wrong_answer_start_of_squad_is_mended_and_told(path: Path) -> None:
+    qas = [{"id": "a", "question": "?", "answers": [{"text": "in full", "answer_start": 3}] * 2}]
+    article = {"title": "leave.md", "paragraphs": [{"context": LEAVE.text, "qas": qas}]}
+    path.write_text(json.dumps({"data": [article]}))
+    problems: list[Problem] = []
+    testset = read_testset(str(path), [LEAVE], problems.append)
+    assert testset.queries[0].references == (Reference("leave.md", 45, 52),)
+    (problem,) = problems
+    assert (problem.kind, problem.repaired, problem.dropped) == ("different_text", True, False)
+    assert problem.text == 'its answer "in full" does not stand at 3 of its paragraph, but at 45'

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -19,32 +18,29 @@ Examples:
 @click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), default="out",
               show_default=True, metavar="FOLDER", help="Where report and recommendation go.")  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no summary.")
-@click.pass_context
-def command(context: click.Context, output: Path, quiet: bool) -> None:
+def command(output: Path, quiet: bool) -> None:
     """Tune for the corpus inside the package: 13 small documents, 132 questions, under a minute."""
     import chunkwise
     from chunkwise.cli.tune_command import command as tune
+    from chunkwise.cli.tune_command import run_sweep
+    from chunkwise.experiments.sweep import Grid, Sweep
+    from chunkwise.experiments.usual_sweep import usual_retrieval
+    from chunkwise.models import DEFAULT
 
     package = Path(chunkwise.__file__).parent
-    plan = output / "demo.toml"
-    output.mkdir(parents=True, exist_ok=True)
-    documents, questions = package / "corpus", package / "corpus_questions.json"
-    plan.write_text(_PLAN.format(documents=documents.as_posix(), questions=questions.as_posix()))
-    given: dict[str, Any] = {"output": output, "quiet": quiet}
-    context.invoke(tune, inputs=(str(plan),), **given)
+    # Few sizes, and no finalists embedded chunk by chunk: it is done while one watches.
+    sweep = Sweep(
+        (str(package / "corpus"),),
+        str(package / "corpus_questions.json"),
+        (Grid(_STRATEGIES, (("max_tokens", _SIZES),)),),
+        usual_retrieval(DEFAULT),
+        finalists=0,
+    )
+    usual = {each.name: each.get_default(click.Context(tune)) for each in tune.params if each.name}
+    run_sweep(sweep, output, {**usual, "quiet": quiet})
+    if not quiet:
+        click.echo(f"open {output / 'report.html'} in a browser", err=True)
 
 
-_PLAN = """\
-# What `chunkwise demo` tries: few sizes, so that it is done while you watch.
-[sweep]
-documents = "{documents}"
-test_queries = "{questions}"
-finalists = 0
-
-[[sweep.chunkers]]
-strategy = ["sentences", "recursive", "structure", "sections"]
-max_tokens = [100, 200, 400]
-
-[sweep.retrieval]
-retriever = ["bm25", "dense", "hybrid", "multiscale"]
-"""
+_STRATEGIES = ("sentences", "recursive", "structure", "sections")
+_SIZES = (100, 200, 400)

@@ -5,15 +5,22 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from chunkwise.core import Advance
 from chunkwise.documents.walk import is_left_out
 
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
 _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BEFORE_BAR = 0.5
+
+Below = Callable[[], "RenderableType | None"]
+"""What is shown under a bar at the moment; None: nothing yet."""
 
 
 def bytes_of(inputs: Iterable[str]) -> int:
@@ -41,19 +48,19 @@ def _size(path: str) -> int:
 
 
 @contextmanager
-def progress(what: str, total: int, quiet: bool) -> Iterator[Advance]:
-    """A callback that takes the bytes done and a note."""
+def progress(what: str, total: int, quiet: bool, below: Below | None = None) -> Iterator[Advance]:
+    """A callback that takes the bytes done and a note; `below` is drawn under the bar of a terminal."""
     if quiet:
         yield lambda amount, note: None
     elif sys.stderr.isatty():
-        with _bar(what, total) as advance:
+        with _bar(what, total, below) as advance:
             yield advance
     else:
         yield _lines(what)
 
 
 @contextmanager
-def _bar(what: str, total: int) -> Iterator[Advance]:
+def _bar(what: str, total: int, below: Below | None) -> Iterator[Advance]:
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -63,7 +70,13 @@ def _bar(what: str, total: int) -> Iterator[Advance]:
         TimeRemainingColumn,
     )
 
-    bar = Progress(
+    class Bar(Progress):
+        def get_renderables(self) -> Iterator[RenderableType]:
+            yield from super().get_renderables()
+            if below is not None and (shown := below()) is not None:
+                yield shown
+
+    bar = Bar(
         TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[note]}"),
         TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
         console=Console(stderr=True), transient=True,

@@ -11,14 +11,12 @@ import click
 from chunkwise.cli.inputs import SKIPPED, document_options, jobs_option, load_options, worker_count
 
 if TYPE_CHECKING:
-    from chunkwise.evaluation.left_out import LeftOut
-    from chunkwise.experiments.plan import Plan
+    from chunkwise.evaluation.left_out import LeftOut, OnBad
+    from chunkwise.experiments.prepare import Prepared
     from chunkwise.experiments.sweep import Sweep
-    from chunkwise.experiments.tune import Material
     from chunkwise.experiments.tuning import Tuning
 
 FOLDER = "chunkwise-tune"
-PLAN = "sweep.toml"
 
 _EXAMPLES = """
 \b
@@ -60,7 +58,11 @@ Exit status: 0 done, 3 something was left out (a line on stderr), 1 an error, 2 
     "--exact", is_flag=True, help="Embed every distinct chunk by itself, not only the finalists'."
 )
 @click.option(
-    "--seed", type=int, metavar="N", show_default="0", help="Of the split and the resamples."
+    "--seed",
+    type=click.IntRange(0),
+    metavar="N",
+    show_default="0",
+    help="Of the split and the resamples.",
 )
 @click.option("--resume", is_flag=True, help="Go on with the sweep in the output folder.")
 @click.option("--dry-run", is_flag=True, help="Say how much work it is, and stop.")
@@ -75,177 +77,171 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     INPUTS are documents, or a plan (sweep.toml). The choice is made on one part of the questions and judged on the
     other. What is done is kept: the same command goes on where it was stopped.
     """
-    from chunkwise.cli.messages import say, say_skipped
-    from chunkwise.evaluation.left_out import LeftOut
-
     folder = Path(options["output"])
-    sweep = _sweep(inputs, folder, options)
-    left_out = LeftOut(say_skipped)
-    material = _material(sweep, left_out, folder, options)
-    plan = _plan(sweep)
-    if not options["quiet"]:
-        for line in _work(sweep, plan, material, folder):
-            say(line)
-    if options["dry_run"]:
-        return
-    _keep_plan(sweep, folder)
-    tuning = _run(sweep, plan, material, folder, left_out, options)
-    _write(tuning, sweep, material, folder, options)
+    sweep, plan = _sweep(inputs, folder, options)
+    run_sweep(sweep, folder, options, plan)
+
+
+def run_sweep(
+    sweep: Sweep, folder: Path, options: dict[str, Any], plan: Path | None = None
+) -> None:
+    """All of it; `plan` is the file the sweep was read from."""
+    from chunkwise.cli.messages import say
+    from chunkwise.evaluation.left_out import LeftOut
+    from chunkwise.experiments.prepare import prepare
+    from chunkwise.report.tuning.written import files_of, keep_plan, refuse_another
+
+    left_out = LeftOut(*_listeners(options["strict"]))
+    _check_folder(folder, dry=options["dry_run"])
+    written = [*files_of(folder), *([plan.resolve()] if plan else [])]
+    prepared = prepare(sweep, left_out, options=load_options(options), leave_out=written)
+    refuse_another(prepared, folder)
+    _tell_work(prepared, folder, options)
+    if not options["dry_run"]:
+        keep_plan(prepared, folder)
+        try:
+            tuning = _run(prepared, folder, left_out, options)
+        except KeyboardInterrupt:
+            say(f"what is done is kept in {folder}: the same command goes on with it")
+            raise
+        _write(tuning, prepared, folder, options)
     if left_out.any:
         sys.exit(SKIPPED)
 
 
-def _sweep(inputs: tuple[str, ...], folder: Path, options: dict[str, Any]) -> Sweep:
-    """From a plan, from the folder, or the usual one."""
-    from chunkwise.experiments.sweep_file import read_sweep
+def _listeners(strict: bool) -> tuple[OnBad, OnBad]:
+    from chunkwise.cli.messages import say, say_skipped
+    from chunkwise.errors import ChunkwiseError
 
+    def bad(line: str) -> None:
+        if strict:
+            raise ChunkwiseError(line)
+        say_skipped(line)
+
+    return bad, lambda line: say(f"mended {line}")
+
+
+def _check_folder(folder: Path, *, dry: bool) -> None:
+    """That nothing can be written there is told before hours are spent."""
+    from chunkwise.atomic import check_writable
+    from chunkwise.report.tuning.written import RESULTS
+
+    if not dry and folder.exists():
+        check_writable(folder / RESULTS)
+
+
+def _sweep(
+    inputs: tuple[str, ...], folder: Path, options: dict[str, Any]
+) -> tuple[Sweep, Path | None]:
+    """From a plan, from the folder, or the usual one; what is said on the command line wins."""
+    from chunkwise.experiments.sweep_file import read_sweep
+    from chunkwise.experiments.usual_sweep import usual_sweep
+    from chunkwise.report.tuning.tuned import changed, seconds_of
+    from chunkwise.report.tuning.written import PLAN
+
+    path: Path | None = None
     if options["resume"]:
         if inputs:
             raise click.UsageError(
                 "--resume goes on with what is in the folder: name no documents beside it"
             )
-        if not (folder / PLAN).is_file():
+        path = folder / PLAN
+        if not path.is_file():
             raise click.UsageError(
                 f"{folder} holds no sweep to go on with; name another folder: -o FOLDER"
             )
-        return read_sweep(folder / PLAN)
-    if len(inputs) == 1 and inputs[0].lower().endswith(".toml"):
-        return _changed(read_sweep(inputs[0]), options)
-    if not inputs:
+    elif any(name.lower().endswith(".toml") for name in inputs):
+        if len(inputs) > 1:
+            raise click.UsageError(
+                "a plan names its documents itself: give the plan alone, or documents alone"
+            )
+        path = Path(inputs[0])
+    elif not inputs:
         raise click.UsageError("no documents: name files or folders, or a plan: sweep.toml")
-    return _usual(inputs, options)
-
-
-def _usual(inputs: tuple[str, ...], options: dict[str, Any]) -> Sweep:
-    from chunkwise.experiments.usual_sweep import usual_sweep
-
-    # Whether there are headings is seen when the documents are read; sections without any are simply sentences.
-    sweep = usual_sweep(inputs, options["test_queries"], has_headings=True)
-    return _changed(sweep, options)
-
-
-def _changed(sweep: Sweep, options: dict[str, Any]) -> Sweep:
-    """What is said on the command line wins."""
-    from dataclasses import replace
-
-    from chunkwise.experiments.budget import parse_budget
-    from chunkwise.experiments.usual_sweep import usual_retrieval
-
-    names = {"test_queries": "test_queries", "objective": "objective", "count": "k", "seed": "seed"}
-    given = {ours: options[name] for name, ours in names.items() if options[name] is not None}
-    if options["exact"]:
-        given["exact"] = True
-    if options["budget"]:
-        given["seconds"] = parse_budget(options["budget"]).seconds
-    if options["model"]:
-        given["model"] = "" if options["model"] == "none" else options["model"]
-        given["retrieval"] = usual_retrieval(given["model"])
-    return replace(sweep, **given)
-
-
-def _material(sweep: Sweep, left_out: LeftOut, folder: Path, options: dict[str, Any]) -> Material:
-    from chunkwise.experiments.tune import read_material
-
-    written = [path.resolve() for path in (folder, folder / PLAN)]
-    return read_material(sweep, left_out, options=load_options(options), leave_out=written)
-
-
-def _plan(sweep: Sweep) -> Plan:
-    """Whether a model gives vectors of single tokens is told by the model itself."""
-    from chunkwise.experiments.plan import plan
-    from chunkwise.models import DEFAULT, get_embedder
-    from chunkwise.models.embedder import TokenEmbedder
-
-    late = sweep.model in ("", DEFAULT) or isinstance(get_embedder(sweep.model), TokenEmbedder)
-    return plan(sweep, late=late)
-
-
-def _work(sweep: Sweep, plan: Plan, material: Material, folder: Path) -> list[str]:
-    """What there is to do, before it is done."""
-    from chunkwise.experiments.estimate import estimate
-    from chunkwise.experiments.record import Record
-
-    known = Record(folder).known()
-    told = estimate(
-        plan, documents=len(material.documents), characters=material.characters,
-        tokens=material.characters // 4, questions=len(material.questions),
-        tokens_per_second=_SPEED, known=known,
+    sweep = usual_sweep(inputs, None, has_headings=True) if path is None else read_sweep(path)
+    model = options["model"]
+    sweep = changed(
+        sweep, test_queries=options["test_queries"], objective=options["objective"],
+        k=options["count"], seed=options["seed"], exact=options["exact"] or None,
+        seconds=options["budget"] and seconds_of(options["budget"]),
+        model="" if model == "none" else model,
     )  # fmt: skip
-    lines = [f"{len(material.documents):,} documents, {len(material.questions):,} questions"]
-    lines += told.words
-    if known:
-        lines.append(f"{len(known):,} configurations are done already")
-    return lines
+    return sweep, path
 
 
-_SPEED = 2500.0
-"""Tokens a second of the model on one core of a server."""
+def _tell_work(prepared: Prepared, folder: Path, options: dict[str, Any]) -> None:
+    """What there is to do, before it is done; what would cost more than it may is not begun."""
+    from chunkwise.cli.messages import say
+    from chunkwise.errors import ChunkwiseError
+    from chunkwise.experiments.prepare import TOKENS_PER_SECOND
+    from chunkwise.experiments.spoken import time_words
+    from chunkwise.experiments.tune import record_of
+    from chunkwise.profile.wording import counted
+
+    sweep, material = prepared.sweep, prepared.material
+    known = {key for key, each in record_of(folder).known().items() if not each.error}
+    told = prepared.estimate(known, worker_count(options["jobs"], material.characters))
+    lines = [
+        f"{counted(len(material.documents), 'document')}, {counted(len(material.questions), 'question')}",
+        *told.words,
+    ]
+    if told.tokens and told.embedding + told.finalists >= 1:
+        lines[-1] += f"; the time is for {TOKENS_PER_SECOND:,.0f} a second"
+    if done := sum(each.key in known for each in prepared.plan.configurations):
+        lines.append(f"{counted(done, 'configuration')} done already")
+    if not options["quiet"]:
+        for line in lines:
+            say(line)
+        if sweep.seconds is not None and told.over(sweep.seconds, None):
+            say(
+                f"that is more than {time_words(sweep.seconds)}: what is left then waits for the same command"
+            )
+    if over := told.over(None, sweep.money):
+        raise ChunkwiseError(f"{over}; try fewer chunkings, or raise the budget in the plan")
 
 
-def _keep_plan(sweep: Sweep, folder: Path) -> None:
-    from chunkwise.atomic import replacing, says_what_it_writes
-    from chunkwise.experiments.sweep_text import sweep_text
-
-    path = folder / PLAN
-    with replacing(path) as temporary, says_what_it_writes(path):
-        temporary.write_text(sweep_text(sweep, folder), encoding="utf-8")
-
-
-def _run(
-    sweep: Sweep, plan: Plan, material: Material, folder: Path, left_out: LeftOut,
-    options: dict[str, Any],
-) -> Tuning:  # fmt: skip
-    from chunkwise.cli.progress import progress
+def _run(prepared: Prepared, folder: Path, left_out: LeftOut, options: dict[str, Any]) -> Tuning:
+    from chunkwise.cli.tune_leaders import Leaders
     from chunkwise.cli.weights import fetch_weights
-    from chunkwise.experiments.tune import tune
+    from chunkwise.experiments.tune import record_of, run_and_choose
 
-    fetch_weights(sweep.model, options["quiet"])
-    return tune(
-        sweep, plan, material, folder, left_out=left_out,
+    material = prepared.material
+    fetch_weights(prepared.sweep.model, options["quiet"])
+    leaders = Leaders(prepared.sweep.objective, material.splits, options["quiet"])
+    return run_and_choose(
+        prepared, record_of(folder), left_out=left_out,
         jobs=worker_count(options["jobs"], material.characters),
-        stages=lambda name, total: progress(name, total, options["quiet"]),
+        on_outcome=leaders.add, stages=leaders.stages,
     )  # fmt: skip
 
 
-def _write(
-    tuning: Tuning, sweep: Sweep, material: Material, folder: Path, options: dict[str, Any]
-) -> None:
-    from chunkwise.cli.tune_explorer import explorer
-    from chunkwise.experiments.recommendation import snippets, write_recommendation
-    from chunkwise.experiments.recommended_settings import chosen_configuration, recommendation_of
-    from chunkwise.experiments.tuning_file import write_tuning
-    from chunkwise.report.tuning.page import write_tuning_page
+def _write(tuning: Tuning, prepared: Prepared, folder: Path, options: dict[str, Any]) -> None:
+    from chunkwise.cli.messages import say
+    from chunkwise.report.tuning.written import write_tuned
 
-    write_tuning(tuning, folder / "results.json")
-    chosen = chosen_configuration(tuning)
-    shown = explorer(tuning, sweep, material.documents, material.questions.queries)
-    code = snippets(recommendation_of(chosen, sweep)) if chosen else None
-    write_tuning_page(tuning, folder / "report.html", explorer=shown, code=code)
-    written = ["results.json", "report.html"]
-    if chosen is not None:
-        recommended = recommendation_of(chosen, sweep)
-        write_recommendation(recommended, folder / "recommendation.toml", tuning.sentence)
-        written.insert(0, "recommendation.toml")
+    written = write_tuned(tuning, prepared, folder, on_bad=say)
     if options["as_json"]:
-        _print_json(tuning, sweep)
+        _print_json(tuning, prepared)
     elif not options["quiet"]:
         from rich.console import Console
 
         from chunkwise.report.tuning.terminal import render_tuning
 
         render_tuning(tuning, Console(file=sys.stdout, highlight=False))
+    if not options["quiet"]:
+        sys.stdout.flush()
         click.echo(f"written to {folder}/: {', '.join(written)}", err=True)
 
 
-def _print_json(tuning: Tuning, sweep: Sweep) -> None:
+def _print_json(tuning: Tuning, prepared: Prepared) -> None:
     import json
 
-    from chunkwise.experiments.recommended_settings import chosen_configuration, recommendation_of
+    from chunkwise.report.tuning.tuned import recommended
 
-    chosen = chosen_configuration(tuning)
+    found = recommended(tuning, prepared)
     told = {
         "sentence": tuning.sentence,
         "caveats": list(tuning.caveats),
-        "recommendation": None if chosen is None else recommendation_of(chosen, sweep).settings(),
+        "recommendation": found and found.settings(),
     }
     click.echo(json.dumps(told, ensure_ascii=False))

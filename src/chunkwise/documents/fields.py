@@ -60,7 +60,8 @@ def are_questions(records: Iterable[object]) -> bool:
     for record in records:
         if not isinstance(record, Mapping) or field_of(record, TEXT_FIELDS, None) is not None:
             return False
-        if field_of(record, _QUESTION_FIELDS, None) is None:
+        question = field_of(record, _QUESTION_FIELDS, None)
+        if question is None or not isinstance(record[question], str):
             return False
         count += 1
         expected += field_of(record, _GOLD_FIELDS, None) is not None

@@ -43,14 +43,14 @@ class JsonLoader:
             found = value = None
         if is_results(value):
             raise UnreadableDocument(source.origin, "results written by chunkwise, not a document")
+        # Bare texts have no fields, so none that the user named can be missing.
+        bare = found is not None and all(isinstance(record, str) for _, record in found)
+        if options.text_field is None and (bare or found is None) and _holds_questions(value):
+            raise UnreadableDocument(source.origin, QUESTIONS)
         if found is None:
-            if options.text_field is None and _holds_questions(value):
-                raise UnreadableDocument(source.origin, QUESTIONS)
             yield Document(source.id, text, source=source.origin)
             return
         corpus = Corpus(source, options)
-        # Bare texts have no fields, so none that the user named can be missing.
-        bare = all(isinstance(record, str) for _, record in found)
         entries = _entries(found, options.text_field or "text")
         yield from corpus.documents(entries if bare else corpus.checked(entries), on_skip)
 

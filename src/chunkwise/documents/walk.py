@@ -11,6 +11,10 @@ from chunkwise.errors import UnreadableDocument
 
 LEFT_OUT = frozenset({"node_modules", "__pycache__", "__MACOSX", "venv", "CVS", "_darcs"})
 
+SWEEP_RECORD = ".chunkwise-sweep"
+"""Lies beside what a sweep has written."""
+SWEEP_FILES = ("sweep.toml", "recommendation.toml", "results.json", "report.html")
+
 
 def is_left_out(name: str) -> bool:
     """Hidden files, version control, installed packages."""
@@ -37,8 +41,9 @@ def walk(folder: str, on_skip: OnSkip, depth: int | None = None) -> Iterator[str
         if below and any(entry.name == "pyvenv.cfg" for entry in entries):
             continue
         children = []
+        swept = any(entry.name == SWEEP_RECORD for entry in entries)
         for entry in entries:
-            if is_left_out(entry.name):
+            if is_left_out(entry.name) or (swept and entry.name in SWEEP_FILES):
                 continue
             if not _is_folder(entry):
                 children.append((below + entry.name, level))

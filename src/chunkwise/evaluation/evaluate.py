@@ -201,6 +201,7 @@ def _questions(
     else:
         queries = tuple(given)
         _refuse_repeated(queries)
+        queries = _placed(queries, documents, left_out)
         testset = TestSet(queries, "", hash_of(queries))
     splits = sorted({query.split for query in testset.queries if query.split})
     if split and split not in splits:
@@ -213,6 +214,26 @@ def _questions(
         )
     about: dict[str, Json] = {"file": testset.name, "hash": testset.hash, "count": len(asked)}
     return asked, {"questions": {**about, "split": split}}
+
+
+def _placed(
+    queries: Sequence[Query], documents: Sequence[Document], left_out: LeftOut
+) -> tuple[Query, ...]:
+    """Those whose places lie in the documents, as for questions from a file."""
+    sizes = {document.id: len(document.text) for document in documents}
+    kept = []
+    for query in queries:
+        places = [place for each in query.references for place in each.places]
+        wrong = [p for p in places if not 0 <= p.start < p.end <= sizes.get(p.doc_id, -1)]
+        if wrong:
+            id, start, end = wrong[0]
+            size = f"which has {sizes[id]:,} characters" if id in sizes else "which is not there"
+            left_out.given(
+                f"question {query.id!r}: it refers to {start:,}–{end:,} of {id!r}, {size}"
+            )
+        else:
+            kept.append(query)
+    return tuple(kept)
 
 
 def _refuse_repeated(queries: Sequence[Query]) -> None:

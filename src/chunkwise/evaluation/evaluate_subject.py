@@ -13,7 +13,7 @@ from chunkwise.evaluation.results import Json, Results
 from chunkwise.evaluation.scores.chunk_figures import chunk_figures, cost_of
 from chunkwise.evaluation.scores.column import Column
 from chunkwise.evaluation.scores.figures import by_group, documents_of, figures, types_of
-from chunkwise.evaluation.scores.judging import agreement_of, judged
+from chunkwise.evaluation.scores.judging import agreement_of, judged, with_unjudged
 from chunkwise.evaluation.scores.question_results import question_results, worst_of
 from chunkwise.evaluation.scores.scoring import Scoring, depths
 from chunkwise.evaluation.stages import Stages, unwatched
@@ -66,7 +66,7 @@ def evaluate_subject(
     with watch("chunks"):
         whole, cuts = chunk_figures(subject, queries, shown, measuring.metrics)
     with watch("statistics"):
-        summary = {**figures(columns, measuring.seed), **whole}
+        summary = {**with_unjudged(figures(columns, measuring.seed), verdicts), **whole}
         summary = {name: summary[name] for name in measuring.metrics if name in summary}
         by_type = by_group(columns, types_of(queries), measuring.seed)
         by_document = by_group(columns, documents_of(queries), measuring.seed)
@@ -87,7 +87,7 @@ def evaluate_subject(
         by_document=by_document,
         cuts=cuts,
         cost=cost_of(subject, [each.context_tokens for each in details]),
-        agreement=agreement_of(verdicts),
+        agreement=agreement_of(verdicts, measuring),
         advice=advice(summary),
         worst=tuple(queries[number].id for number in worst),
         objective=measuring.objective,

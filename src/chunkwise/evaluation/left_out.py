@@ -45,6 +45,10 @@ class LeftOut:
             line += f"; nearest is {near.doc_id} {near.start:,}–{near.end:,}: {shown!r}"
         self._add(self.questions, line)
 
+    def given(self, line: str) -> None:
+        """A question that did not come from a file."""
+        self._add(self.questions, line)
+
     def row(self, line: str) -> None:
         """Of a file of hits, chunks or answers."""
         self._add(self.rows, line)

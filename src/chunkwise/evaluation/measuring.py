@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 from chunkwise.errors import InvalidParameter
 from chunkwise.evaluation.results import Json
+from chunkwise.models import DEFAULT
 from chunkwise.models.embedder import Embedder
 
 Unit = Literal["characters", "tokens"]
@@ -57,5 +58,13 @@ class Measuring:
             "unit": self.unit,
             "relevance_threshold": self.relevance_threshold,
             "similarity_threshold": self.similarity_threshold,
+            "judge_model": self._judge_name(),
             "seed": self.seed,
         }
+
+    def _judge_name(self) -> str:
+        """What says how near a hit is; empty where nobody is asked."""
+        if "retrieval_precision.similarity" not in self.metrics:
+            return ""
+        model = self.judge_model or DEFAULT
+        return model if isinstance(model, str) else model.identity

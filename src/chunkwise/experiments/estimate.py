@@ -113,7 +113,7 @@ def estimate(
         return Estimate(0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, None if price is None else 0.0, currency)
     made = _made(waiting, tokens)
     swept = _swept(waiting, made, tokens, questions)
-    last = _finalists(plan, tokens, finalists)
+    last = _finalists(plan, tokens, finalists) if finalists else 0
     # What is cached was embedded by the sweep before it came to its finalists.
     new = max(0, swept - cached_tokens)
     new_last = max(0, last - max(0, cached_tokens - swept))

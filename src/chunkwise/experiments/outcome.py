@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from chunkwise.evaluation.results import Json
 from chunkwise.experiments.configuration import Configuration
 
+NOT_RUN = "not run"
+"""How the reason begins why an outcome is still to come."""
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -23,3 +26,8 @@ class Outcome:
     error: str = ""
     """Why it could not be run; the others are not stopped by it."""
     seconds: float = field(default=0.0, compare=False)
+
+    @property
+    def waits(self) -> bool:
+        """Whether it was not even tried: the time was up."""
+        return self.error.startswith(NOT_RUN)

@@ -1,4 +1,4 @@
-"""A choice as a file that commands take, and as code that does the same."""
+"""A choice as a file that commands take."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ import json
 import tomllib
 from dataclasses import dataclass, fields
 from pathlib import Path
+from textwrap import wrap
 
 from chunkwise.atomic import replacing, says_what_it_writes
 from chunkwise.errors import ChunkwiseError, InvalidParameter
 
 _FORMAT = "chunkwise recommendation"
+_WIDTH = 100
+_LEAST = {"k": 1, "budget": 1, "neighbours": 0}
+_MOST = 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +24,7 @@ class Recommendation:
     strategy: str
     context: str = "none"
     model: str = "minilm"
+    """What makes vectors, where there are any."""
     vectors: str = "late"
     retriever: str = "hybrid"
     k: int = 5
@@ -28,28 +33,31 @@ class Recommendation:
     neighbours: int = 0
 
     def settings(self) -> dict[str, object]:
-        """As the file names them."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        """As the file names them; what has no meaning here is not among them."""
+        found = {field.name: getattr(self, field.name) for field in fields(self)}
+        if self.budget is None:
+            del found["budget"]
+        if self.vectors == "none":
+            del found["model"]
+        return found
 
     def options(self) -> dict[str, object]:
-        """As the commands name them."""
+        """As the commands name them: a budget takes the place of a number of hits."""
         found = self.settings()
         k = found.pop("k")
-        if self.budget is None:
-            found["count"] = k
-            del found["budget"]
-        return found
+        return found if "budget" in found else {**found, "count": k}
 
 
 def write_recommendation(recommendation: Recommendation, path: Path, why: str) -> None:
     """TOML; the reason stands above it as a comment."""
-    lines = [f"# {line}" for line in why.splitlines()]
+    # A comment of TOML holds no control characters, and a label can be anyone's.
+    plain = "".join(sign if sign.isprintable() else " " for sign in why)
+    lines = [f"# {line}" for line in wrap(plain, _WIDTH, break_on_hyphens=False)]
     lines += ["", f"format = {json.dumps(_FORMAT)}", ""]
-    for field in fields(recommendation):
-        value = getattr(recommendation, field.name)
-        if value is not None:
-            # A TOML string is a JSON string, apart from characters beyond the first plane.
-            lines.append(f"{field.name} = {json.dumps(value, ensure_ascii=False)}")
+    for name, value in recommendation.settings().items():
+        # A JSON string is one of TOML, but for the one control character that JSON lets stand.
+        said = json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        lines.append(f"{name} = {said}")
     with replacing(path) as temporary, says_what_it_writes(path):
         temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
@@ -57,58 +65,36 @@ def write_recommendation(recommendation: Recommendation, path: Path, why: str) -
 def read_recommendation(path: Path) -> Recommendation:
     """What `write_recommendation` wrote, or a person did."""
     try:
-        given = tomllib.loads(path.read_text(encoding="utf-8"))
+        given = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise ChunkwiseError(f"cannot read {path}: {error.strerror or error}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except RecursionError:
+        raise ChunkwiseError(f"{path} is no recommendation: it is nested too deeply") from None
+    except ValueError as error:  # no TOML, no UTF-8, or a number of thousands of digits
         raise ChunkwiseError(f"{path} is no TOML: {error}") from error
+    if "sweep" in given:
+        raise ChunkwiseError(
+            f"{path} is the plan of a sweep, not what it recommends; chunkwise tune {path} makes recommendation.toml"
+        )
     if given.pop("format", _FORMAT) != _FORMAT:
         raise ChunkwiseError(f"{path} is no recommendation; chunkwise tune writes one")
-    known = {field.name: field.type for field in fields(Recommendation)}
+    known = [field.name for field in fields(Recommendation)]
     for name, value in given.items():
         if name not in known:
             raise InvalidParameter(f"{path}: {name!r} is not known; allowed: {', '.join(known)}")
-        wanted = int if name in ("k", "budget", "neighbours") else str
-        if type(value) is not wanted:
-            raise InvalidParameter(
-                f"{path}: {name} is {value!r}; {'a whole number' if wanted is int else 'a text'} is needed"
-            )
+        if name not in _LEAST:
+            fits, needed = type(value) is str, "a text in quotes is"
+        else:
+            # An int of TOML has no limit, and no document has a billion tokens.
+            fits = type(value) is int and _LEAST[name] <= value <= _MOST
+            needed = f"a whole number from {_LEAST[name]} is"
+        if not fits:
+            raise InvalidParameter(f"{path}: {name} is {_short(value)}; {needed} needed")
     if "strategy" not in given:
         raise InvalidParameter(f'{path} names no strategy; write one: strategy = "structure"')
     return Recommendation(**given)
 
 
-def snippets(recommendation: Recommendation) -> dict[str, str]:
-    """Code that does the same: with chunkwise itself, and with its chunks inside LangChain and LlamaIndex."""
-    asked = f"k={recommendation.k}"
-    if recommendation.budget is not None:
-        asked = f"budget={recommendation.budget}"
-    if recommendation.neighbours:
-        asked += f", neighbours={recommendation.neighbours}"
-    strategy, context = json.dumps(recommendation.strategy), json.dumps(recommendation.context)
-    retriever = json.dumps(recommendation.retriever)
-    return {
-        "Python": (
-            "import chunkwise\n\n"
-            f'index = chunkwise.index("documents/", strategy={strategy}, context={context}, '
-            f"vectors={json.dumps(recommendation.vectors)})\n"
-            f'hits = index.search("your question", retriever={retriever}, {asked})\n'
-        ),
-        "LangChain": (
-            "import chunkwise\n"
-            "from langchain_core.documents import Document\n\n"
-            "documents = [\n"
-            "    Document(chunk.text, metadata={\"source\": chunk.doc_id, \"start_index\": chunk.start})\n"
-            f'    for chunk in chunkwise.chunk("documents/", strategy={strategy})\n'
-            "]\n"
-        ),
-        "LlamaIndex": (
-            "import chunkwise\n"
-            "from llama_index.core.schema import TextNode\n\n"
-            "nodes = [\n"
-            "    TextNode(text=chunk.text, start_char_idx=chunk.start, end_char_idx=chunk.end,\n"
-            "             metadata={\"source\": chunk.doc_id, \"section\": chunk.section_path})\n"
-            f'    for chunk in chunkwise.chunk("documents/", strategy={strategy})\n'
-            "]\n"
-        ),
-    }  # fmt: skip
+def _short(value: object) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 80 else f"{shown[:80]}…"

@@ -1,14 +1,13 @@
-"""A sweep from beginning to end: read, plan, run, choose, write."""
+"""A sweep from beginning to end: what is not known yet is run, and a choice is made."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
-from chunkwise.core import Document
-from chunkwise.documents import LoadOptions, read
-from chunkwise.errors import ChunkwiseError
+from chunkwise.documents.walk import SWEEP_RECORD
 from chunkwise.evaluation.left_out import LeftOut
 from chunkwise.evaluation.provenance import documents_hash, versions
 from chunkwise.evaluation.results import Json
@@ -16,76 +15,46 @@ from chunkwise.evaluation.stages import Stages, unwatched
 from chunkwise.evaluation.stopwatch import Stopwatch
 from chunkwise.experiments.choosing.choose import choose
 from chunkwise.experiments.finalists import finalists
-from chunkwise.experiments.outcome import Outcome
+from chunkwise.experiments.material import Material
+from chunkwise.experiments.outcome import NOT_RUN, Outcome
 from chunkwise.experiments.plan import Plan
+from chunkwise.experiments.prepare import Prepared
 from chunkwise.experiments.record import Record
 from chunkwise.experiments.run import run
-from chunkwise.experiments.splits import split
-from chunkwise.experiments.sweep import Sweep
 from chunkwise.experiments.tuning import Tuning
-from chunkwise.testsets.reading import read_testset
-from chunkwise.testsets.testset import TestSet
+from chunkwise.models.embedder import Embedder
 
 OnOutcome = Callable[[Outcome], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Material:
-    """What a sweep is about, read once."""
-
-    documents: Sequence[Document]
-    questions: TestSet
-    splits: tuple[str, ...]
-    """validation or test, of each question."""
-
-    @property
-    def characters(self) -> int:
-        return sum(len(document.text) for document in self.documents)
+def record_of(folder: str | Path) -> Record:
+    """What a folder knows already."""
+    return Record(Path(folder) / SWEEP_RECORD)
 
 
-def read_material(
-    sweep: Sweep,
-    left_out: LeftOut,
-    *,
-    options: LoadOptions | None = None,
-    leave_out: Collection[Path] = (),
-) -> Material:
-    """Documents, questions, and which of these choose."""
-    file = [Path(sweep.test_queries).resolve()] if sweep.test_queries else []
-    found = read(
-        list(sweep.documents), options or LoadOptions(), left_out.document, [*leave_out, *file]
-    )
-    documents = list(found)
-    if not documents:
-        raise ChunkwiseError("there is no document to tune for; name files or folders")
-    questions = TestSet(())
-    if sweep.test_queries:
-        questions = read_testset(
-            sweep.test_queries, documents, lambda problem: left_out.question(problem, documents)
-        )
-    return Material(documents, questions, split(questions.queries, sweep.test_share, sweep.seed))
-
-
-def tune(
-    sweep: Sweep,
-    plan: Plan,
-    material: Material,
-    folder: Path,
+def run_and_choose(
+    prepared: Prepared,
+    record: Record,
     *,
     left_out: LeftOut | None = None,
+    embedder: Embedder | None = None,
     jobs: int = 1,
     on_outcome: OnOutcome | None = None,
     stages: Stages = unwatched,
 ) -> Tuning:
-    """Runs what the folder does not know yet, and chooses; the same call goes on where the last one was stopped."""
-    watch, record = Stopwatch(), Record(folder)
+    """Runs what the record does not know yet, and chooses; the same call goes on where the last one was stopped."""
+    sweep, plan, material = prepared.sweep, prepared.plan, prepared.material
     documents, queries = material.documents, material.questions.queries
+    watch, began = Stopwatch(), time.monotonic()
 
     def outcomes_of(some: Plan) -> list[Outcome]:
-        return run(
-            some, documents, queries, sweep, record, stages=stages, on_outcome=on_outcome,
-            jobs=jobs, deadline=sweep.seconds,
+        # The time is that of the whole: what the sweep took, the finalists have not.
+        left = sweep.seconds and max(0.0, sweep.seconds - (time.monotonic() - began))
+        found = run(
+            some, documents, queries, sweep, record, embedder=embedder, stages=stages,
+            on_outcome=on_outcome, jobs=jobs, deadline=left,
         )  # fmt: skip
+        return [replace(each, error=_TIME_UP) if each.waits else each for each in found]
 
     with watch("sweep"):
         outcomes = outcomes_of(plan)
@@ -102,6 +71,9 @@ def tune(
         data=_data(material, left_out),
         timing=watch.seconds,
     )
+
+
+_TIME_UP = f"{NOT_RUN}: the time was up before its turn came; the same command goes on with it"
 
 
 def _data(material: Material, left_out: LeftOut | None) -> dict[str, Json]:

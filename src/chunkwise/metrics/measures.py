@@ -33,6 +33,8 @@ class Measure:
     better: Literal["higher", "lower"] = "higher"
     cut: Literal["hits", "either", "none"] = "either"
     """What the number behind @ may count: hits, or also tokens."""
+    counts_hits: bool = False
+    """Relevant hits are counted; the others measure lengths of text."""
     ideal: bool = False
     """Held against all relevant chunks of the index, so hits must be chunks of it."""
 
@@ -56,7 +58,7 @@ CATALOGUE: tuple[Measure, ...] = (
     ),
     Measure(
         "context_precision", "Relevant hits / hits retrieved.",
-        lambda e, k: ranking.context_precision(e.judged, k),
+        lambda e, k: ranking.context_precision(e.judged, k), counts_hits=True,
     ),
     Measure(
         "context_recall", "Share of the references that are covered.",
@@ -66,23 +68,29 @@ CATALOGUE: tuple[Measure, ...] = (
         "failure", "Share of the references that are not covered.",
         lambda e, k: 1 - e.context_recall(k), better="lower",
     ),
-    Measure("hit", "1 where any hit is relevant.", lambda e, k: ranking.hit(e.ranking, k)),
-    Measure("mrr", "1 / the rank of the first relevant hit.", lambda e, k: ranking.mrr(e.ranking, k)),
+    Measure(
+        "hit", "1 where any hit is relevant.",
+        lambda e, k: ranking.hit(e.ranking, k), counts_hits=True,
+    ),
+    Measure(
+        "mrr", "1 / the rank of the first relevant hit.",
+        lambda e, k: ranking.mrr(e.ranking, k), counts_hits=True,
+    ),
     Measure(
         "ndcg", "Relevant hits, early ones worth more, against the best possible order.",
-        lambda e, k: ranking.ndcg(e.ranking, k), cut="hits", ideal=True,
+        lambda e, k: ranking.ndcg(e.ranking, k), cut="hits", counts_hits=True, ideal=True,
     ),
     Measure(
         "map", "Precision at each relevant hit, summed / all relevant chunks of the index.",
-        lambda e, k: ranking.average_precision(e.ranking, k), cut="hits", ideal=True,
+        lambda e, k: ranking.average_precision(e.ranking, k), cut="hits", counts_hits=True, ideal=True,
     ),
     Measure(
         "p", "Relevant hits / k, however few were retrieved.",
-        lambda e, k: ranking.p(e.ranking, k), cut="hits",
+        lambda e, k: ranking.p(e.ranking, k), cut="hits", counts_hits=True,
     ),
     Measure(
         "chunk_recall", "Relevant hits / all relevant chunks of the index.",
-        lambda e, k: ranking.chunk_recall(e.ranking, k), cut="hits", ideal=True,
+        lambda e, k: ranking.chunk_recall(e.ranking, k), cut="hits", counts_hits=True, ideal=True,
     ),
     Measure(
         "chroma.recall", "As the Chroma report has it: gold retrieved / summed references.",

@@ -36,7 +36,7 @@ KIND_NAMES: dict[ProblemKind, str] = {
     "similar_question": "similar question",
     "several_places": "in several places",
     "misspelled_field": "misspelled field",
-    "unread_fields": "fields not read",
+    "unread_fields": "unknown fields",
 }
 
 

@@ -41,7 +41,7 @@ def render_chunks(
         kinds: defaultdict[int, list[str]] = defaultdict(list)
         for issue in find_issues(document, chunks):
             kinds[issue.chunk].append(issue.kind)
-            totals[issue.kind] += 1
+            totals[issue.kind] += not issue.again
         room = None if most is None else max(most - len(sizes), 0)
         sizes.extend(chunk.token_count for chunk in chunks)
         count += 1

@@ -14,8 +14,9 @@ from chunkwise.stats.resamples import RESAMPLES, distinct_means
 from chunkwise.stats.student import LEVEL, student
 from chunkwise.stats.table import checked, mean
 
-_FEW = 5
-"""Values of which fewer say so little that their resamples say nothing about how far others may lie."""
+_FEW = 6
+"""Values of which fewer say so little that their resamples say nothing about how far others may lie. Of fewer pairs
+the randomisation test shows no difference either: their interval is not to look as if it did."""
 _BEYOND = 0.025
 """On either side of a 95 % interval."""
 _AT_ONCE = 256
@@ -32,7 +33,7 @@ def intervals(
     """Mean and 95 % interval of each column of questions × metrics; None: not one question is scored.
 
     NaN is unscored and left out of its own column only; every column sees the same resamples. `bounds` are those of a
-    score: of equal values, and of fewer than five, the interval allows for others within them that were not seen.
+    score: of equal values, and of fewer than six, the interval allows for others within them that were not seen.
     """
     table = checked(values)
     scored = [column[~np.isnan(column)] for column in table.T]

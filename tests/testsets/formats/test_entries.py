@@ -12,10 +12,10 @@ from chunkwise.testsets.formats.entries import (
     csv_entries,
     json_lines,
     json_of,
-    keys,
     offset,
     text_of,
 )
+from chunkwise.testsets.formats.json_keys import JsonKeys
 from chunkwise.testsets.testset import Unreadable
 
 
@@ -30,14 +30,16 @@ def test_a_byte_order_mark_is_obeyed_and_taken_away(tmp_path: Path, encoding: st
 def test_another_encoding_is_named_with_the_byte(tmp_path: Path) -> None:
     path = tmp_path / "f"
     path.write_bytes(b'{"a":\n "\xe9"}')
-    with pytest.raises(ChunkwiseError, match=r"not UTF-8 \(byte 8\); save it as UTF-8"):
+    with pytest.raises(
+        ChunkwiseError, match=r"line 2: not UTF-8 \(byte 8 of the file\); nothing was read; save"
+    ):
         json_of(path)
     first, second = (entry.value for entry in json_lines(path))
     assert isinstance(first, Unreadable)
     assert isinstance(second, Unreadable)
     assert "not UTF-8" in second.reason
     path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ChunkwiseError, match="is not UTF-16"):
+    with pytest.raises(ChunkwiseError, match="not UTF-16"):
         text_of(path)
 
 
@@ -79,20 +81,28 @@ def test_what_is_no_offset(value: object) -> None:
 
 
 def test_keys_are_those_of_json_alone() -> None:
-    assert keys(b'\xef\xbb\xbf {"a" : "b\\": 1", "c\\"": [{"d":1}], "cut": "of') == {
-        "a",
-        'c\\"',
-        "d",
-        "cut",
-    }
-    assert keys(b'"a": 1') == keys(b"") == set()
+    keys = JsonKeys(b'\xef\xbb\xbf {"a" : "b\\": 1", "c\\"": [{"d":1}], "cut": "of')
+    assert keys.at() == {"a", 'c\\"', "cut"}
+    assert keys.at('c\\"') == {"d"}
+    assert JsonKeys(b'"a": 1').at() == JsonKeys(b"").at() == set()
+
+
+def test_keys_are_told_by_the_records_they_stand_in() -> None:
+    keys = JsonKeys(
+        b'[{"a": {"b": [1, {"c": 2}, "d"]}, "e": 3}, [{"f": {}}]] {"g": {"h": 1}, "i": 4}'
+    )
+    assert keys.at() == {"a", "e", "f", "g", "i"}
+    assert keys.at("a") == {"b"}
+    assert keys.at("a", "b") == {"c"}
+    assert keys.at("g") == {"h"}
+    assert keys.at("b") == keys.at("f") == set()
 
 
 def test_keys_are_looked_for_in_one_walk() -> None:
     began = time.process_time()
-    for unit in (b'"\\', b'"', b"\\", b'\\"', b'"" ', b'"a\n'):
+    for unit in (b'"\\', b'"', b"\\", b'\\"', b'"" ', b'"a\n', b'{"a":', b"["):
         for at in (0, 1):
-            assert "x" not in keys(b"{" + b'"' * at + unit * 100_000)
+            assert "x" not in JsonKeys(b"{" + b'"' * at + unit * 100_000).at()
     assert time.process_time() - began < 5  # walking again from every quote takes minutes
 
 

@@ -52,8 +52,47 @@ def test_plain_texts_are_of_no_foreign_format(text: str, tmp_path: Path) -> None
 
 
 def test_an_unknown_folder_is_refused_with_the_names(tmp_path: Path) -> None:
-    with pytest.raises(ChunkwiseError, match=r"no format that is known \(.*beir.*squad.*--from"):
+    with pytest.raises(ChunkwiseError, match=r"no format that is known \(.*beir.*squad") as error:
         detect(tmp_path)
+    # Not every command has --from.
+    assert "chunkwise testset convert FILE --from FORMAT" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("rows", "name"),
+    [
+        ([{"question": "a?", "ground_truth": "b", "relevant_text": "c"}], "chunkwise"),
+        ([{"user_input": "a?", "relevant_text": "c"}], "chunkwise"),
+        ([{"user_input": "a?", "reference": "b", "labels": []}], "chunkwise"),
+        ({"results": [{"query": "a?", "relevant_text": "c", "gt_answer": "b"}]}, "chunkwise"),
+        ({"tests": [{"query": "a?", "snippets": [], "facts": ["b"]}]}, "chunkwise"),
+        ([{"query": "a?", "note": {"question": "x", "ground_truth": "y"}}], "chunkwise"),
+        ([{"query": "a?", "note": {"user_input": "x"}}], "chunkwise"),
+        ([{"query": "a?", "data": 1, "note": {"paragraphs": 2}}], "chunkwise"),
+        ({"queries": [{"query": "a?", "results": 1, "gt_answer": 2}]}, "chunkwise"),
+        ([{"question": "a?", "ground_truth": "b", "contexts": ["c"]}], "ragas"),
+        ({"samples": [{"user_input": "a?"}]}, "ragas"),
+        ({"results": [{"query": "a?", "gt_answer": "b", "response": ""}]}, "ragchecker"),
+        ({"tests": [{"query": "a?", "snippets": [], "tags": []}]}, "legalbench"),
+        ({"version": "2", "data": [{"title": "a", "paragraphs": []}]}, "squad"),
+    ],
+)
+def test_a_format_is_told_by_the_fields_of_its_records(
+    rows: object, name: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "q.json"
+    path.write_text(json.dumps(rows))
+    assert detect(path).name == name
+    path.write_text(json.dumps(rows, indent=2))
+    assert detect(path).name == name
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf16_without_its_mark_is_told(encoding: str, tmp_path: Path) -> None:
+    path = tmp_path / "q.json"
+    path.write_bytes('[{"query": "a?"}]'.encode(encoding))
+    with pytest.raises(ChunkwiseError, match=rf"{encoding.upper()} without a byte order mark"):
+        detect(path)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

@@ -83,6 +83,7 @@ def test_ragas_says_what_is_lost(tmp_path: Path) -> None:
         Query("2", "?", (Reference("a", 0, 8, other), Reference("gone", 0, 1))),
     ]
     assert write("ragas", tmp_path / "s.json", asked, texts) == [
+        "places become texts in Ragas: 2 questions ('1', '2')",
         "the texts of its references are not known: name the documents: question '2'",
         "Ragas has no alternatives: question '2'",
     ]

@@ -104,8 +104,10 @@ def test_what_the_file_has_no_text_for_is_left_alone(end: int) -> None:
 
 def test_a_passage_that_is_everywhere_becomes_a_quote() -> None:
     own = Document("p", "x")
-    found = only(draft(Passage("p", 0, 1)), Document("a", "x " * 50), own=own)
+    found = only(draft(Passage("p", 0, 1)), Document("a", "x " * 1001), own=own)
     assert found.quotes == (Quote("x"),)
+    often = only(draft(Passage("p", 0, 1)), Document("a", "x " * 50), own=own)
+    assert len(often.query.references[0].places) == 50
 
 
 def test_the_unreadable_goes_by() -> None:

@@ -50,7 +50,7 @@ def test_chroma_rows_with_line_breaks_and_quotes(tmp_path: Path) -> None:
         ("{}", "a record, not a list"),
         ("[1]", "a number, not a record"),
         ([at("x", -1, 2)], "start_index is -1"),
-        ([at("x", 1, None)], "end_index is None"),
+        ([at("x", 1, None)], "end_index is missing"),
         ([at("x", 1.5, 2)], "start_index is 1.5"),
         ([{"start_index": None}], "no 'content'"),
         ([{"content": 3, "start_index": 0, "end_index": 1}], "not a text"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from chunkwise.evaluation.scores.index_cost import index_cost
 from chunkwise.evaluation.subjects.asking import Hits
 from chunkwise.evaluation.subjects.subject import Subject
 from chunkwise.evaluation.verdicts import verdict
+from chunkwise.metrics.citations.position import KINDS, NO_TEXT
 from chunkwise.metrics.spans.split_references import split
 from chunkwise.metrics.spans.tables import Gold
 from chunkwise.text.analysis import Analyzed
@@ -73,8 +75,10 @@ def _position(subject: Subject) -> Figure:
     """Of chunks from a file, how many stand where they say; those of an index are places, inside the text or not."""
     name = "citation_accuracy.position"
     if subject.position is not None:
-        score, counts = subject.position.score, subject.position.counts
-        return _figure(name, score.value, sum(counts.values()), score.reason)
+        score, counts = subject.position.score, dict(subject.position.counts)
+        untold = counts.pop(NO_TEXT, 0)
+        found = _figure(name, score.value, sum(counts.values()), score.reason)
+        return replace(found, unscored={KINDS[NO_TEXT]: untold}) if untold else found
     chunks = subject.chunking
     if chunks is None or not len(chunks.start):
         return _figure(name, None, 0, _NO_CHUNKS)

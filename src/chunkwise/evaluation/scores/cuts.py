@@ -34,7 +34,9 @@ class CutTally:
         self.with_issues += len({issue.chunk for issue in issues})
         own: dict[str, list[Issue]] = {}
         for issue in issues:
-            own.setdefault(issue.kind, []).append(issue)
+            # A place is counted once, however many chunks are cut there.
+            if not issue.again:
+                own.setdefault(issue.kind, []).append(issue)
         for kind, found in own.items():
             self.counts[kind] += len(found)
             self._examples[kind].add(document.document.id, found)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 
 from chunkwise.core import Advance, Hit, Query, Score
 from chunkwise.errors import ChunkwiseError
 from chunkwise.evaluation.measuring import Measuring
-from chunkwise.evaluation.results import Agreement
+from chunkwise.evaluation.results import Agreement, Figure
 from chunkwise.evaluation.subjects.asking import Hits
 from chunkwise.judges.judge import Judge
 from chunkwise.judges.labels import LabelJudge
 from chunkwise.judges.similarity import SimilarityJudge
 from chunkwise.judges.spans import SpanJudge
-from chunkwise.metrics.retrieval_precision import agreements
+from chunkwise.metrics.retrieval_precision import agreements, unjudged_hits
 from chunkwise.models import DEFAULT, get_embedder
 
 Verdicts = dict[str, list[list[Score]]]
@@ -44,12 +45,25 @@ def judged(
     return found
 
 
-def agreement_of(verdicts: Verdicts) -> tuple[Agreement, ...]:
-    """Every two judges that both gave a verdict somewhere."""
+def with_unjudged(summary: Mapping[str, Figure], verdicts: Verdicts) -> dict[str, Figure]:
+    """A share of the judged hits says nothing about the others: they are counted beside it."""
+    found = dict(summary)
+    for judge, own in verdicts.items():
+        figure = found.get(f"{_FAMILY}{judge}")
+        reasons = unjudged_hits(own).reasons
+        if figure is not None and figure.mean is not None and reasons:
+            hits = {f"single hits: {reason}": count for reason, count in reasons.items()}
+            found[f"{_FAMILY}{judge}"] = replace(figure, unscored={**figure.unscored, **hits})
+    return found
+
+
+def agreement_of(verdicts: Verdicts, measuring: Measuring) -> tuple[Agreement, ...]:
+    """Every two judges that were asked for and gave a verdict somewhere."""
     told = {
         name: own
         for name, own in verdicts.items()
-        if any(score.value is not None for score in chain.from_iterable(own))
+        if f"{_FAMILY}{name}" in measuring.metrics
+        and any(score.value is not None for score in chain.from_iterable(own))
     }
     return tuple(Agreement(*pair) for pair in agreements(told))
 

@@ -49,10 +49,12 @@ def _share(place: Passage, left: Spans) -> float:
 
 
 def _rank(place: Passage, further: Sequence[Hit]) -> int | None:
-    """The first hit that holds half of the place."""
-    for hit in further:
-        if hit.doc_id == place.doc_id:
-            common = min(hit.end, place.end) - max(hit.start, place.start)
-            if common > 0 and common * 2 >= place.end - place.start:
+    """The rank down to which the hits together hold half of the place."""
+    own = [hit for hit in further if hit.doc_id == place.doc_id and hit.start < place.end]
+    size, seen = place.end - place.start, []
+    for hit in own:
+        if hit.end > place.start:
+            seen.append(hit)
+            if 2 * sum(end - start for start, end in _rest(place, seen)) <= size:
                 return hit.rank
     return None

@@ -64,13 +64,14 @@ class Scoring:
     def _at_one_depth(self, wanted: Sequence[Wanted]) -> dict[str, Column]:
         subject, rules = self.subject, self.measuring
         gold, found = self.gold, Found.of(self._hits(wanted[0]), subject.numbers)
-        chunking = subject.chunking
+        chunking, threshold = subject.chunking, rules.relevance_threshold
+        cut = TokenCut(subject.documents, subject.tokenizer)
+        scores = span_scores(wanted, gold, found, chunking, cut, threshold)
         if rules.unit == "tokens":
+            # Hits are counted, not measured: which one is relevant, and which is the same, characters tell.
+            measured = [each for each in wanted if not each.measure.counts_hits]
             tables = in_tokens(gold, found, chunking, subject.documents, subject.tokenizer)
-            scores = span_scores(wanted, *tables, rules.relevance_threshold)
-        else:
-            cut = TokenCut(subject.documents, subject.tokenizer)
-            scores = span_scores(wanted, gold, found, chunking, cut, rules.relevance_threshold)
+            scores |= span_scores(measured, *tables, threshold)
         references = np.bincount(gold.question, minlength=len(self.queries)).tolist()
         return {
             each.label: Column(
@@ -96,7 +97,7 @@ class Scoring:
         makers: dict[str, Callable[[], list[Score]]] = {
             "completeness.facts": lambda: facts(queries, shown, answered),
             "completeness.coverage": lambda: coverage(queries, shown),
-            "completeness.spans": lambda: spans(self.gold, Found.of(shown, self.subject.numbers)),
+            "completeness.spans": self._all_covered,
             "citation_accuracy.support": lambda: citation_support(queries, answers, texts),
             "citation_accuracy.attribution": lambda: citation_attribution(queries, answers, texts),
             "citation_precision": lambda: citation_precision(queries, answers, texts),
@@ -108,11 +109,16 @@ class Scoring:
             return retrieval_precision(self.verdicts[judge], self._expected(judge))
         return makers[name]() if name in makers else None
 
+    def _all_covered(self) -> list[Score]:
+        subject = self.subject
+        gold, found = self.gold, Found.of(self.asking.shown, subject.numbers)
+        if self.measuring.unit == "tokens":
+            gold, found, *_ = in_tokens(gold, found, None, subject.documents, subject.tokenizer)
+        return spans(gold, found)
+
     def _expected(self, judge: str) -> list[bool]:
-        """Whether something is known to be there for each question: then to find nothing is no matter of opinion."""
-        if judge == "labels":
-            return [any(label.relevant for label in query.labels) for query in self.queries]
-        return [bool(query.references) for query in self.queries]
+        """Whether gold spans say that something is there: to find nothing is then 0. Others judge hits only."""
+        return [judge == "spans" and bool(query.references) for query in self.queries]
 
 
 def depths(names: Iterable[str]) -> list[int]:

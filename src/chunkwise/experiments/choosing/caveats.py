@@ -91,16 +91,18 @@ def without_references(queries: Sequence[Query]) -> Iterator[str]:
 
 def not_run(sweep: Sweep, plan: Plan, outcomes: Sequence[Outcome]) -> Iterator[str]:
     """What failed, and what the time did not reach."""
-    failed = [outcome for outcome in outcomes if outcome.error]
+    failed = [outcome for outcome in outcomes if outcome.error and not outcome.waits]
     if failed:
         names = [f"{each.configuration.label} ({each.error})" for each in failed[:_NAMED]]
         more = f" and {len(failed) - _NAMED} more" if len(failed) > _NAMED else ""
         yield f"{several(len(failed), 'configuration')} failed: {'; '.join(names)}{more}."
-    known = {outcome.configuration.key for outcome in outcomes}
-    missing = sum(each.key not in known for each in plan.configurations)
+    known = {outcome.configuration.key for outcome in outcomes if not outcome.waits}
+    wanted = {each.key for each in plan.configurations}
+    wanted |= {outcome.configuration.key for outcome in outcomes}
+    missing = len(wanted - known)
     if missing:
         why = "the time was up" if sweep.seconds is not None else "the sweep was stopped"
         yield (
-            f"{missing} of {several(len(plan.configurations), 'configuration')} were not run: {why}. "
+            f"{missing} of {several(len(wanted), 'configuration')} were not run: {why}. "
             "The same command goes on with them."
         )

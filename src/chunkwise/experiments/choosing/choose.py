@@ -92,7 +92,8 @@ def _asked(sweep: Sweep, plan: Plan, outcomes: Sequence[Outcome]) -> dict[str, J
         "sweep": json.loads(json_text(sweep)),
         "left_out": [{"what": each.what, "why": each.why} for each in plan.left_out],
         "configurations": len(plan.configurations),
-        "failed": sum(bool(outcome.error) for outcome in outcomes),
+        "failed": sum(bool(outcome.error) and not outcome.waits for outcome in outcomes),
+        "not_run": sum(outcome.waits for outcome in outcomes),
     }
     return found
 

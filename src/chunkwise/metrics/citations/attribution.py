@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from chunkwise.core import Passage, Query, Reference, Score
-from chunkwise.metrics.citations.claims import NO_CITATIONS
-from chunkwise.metrics.citations.places import cited_place
-from chunkwise.metrics.claims.answers import NO_ANSWER, Answer, Citation
+from chunkwise.metrics.citations.each_answer import each_answer
+from chunkwise.metrics.citations.places import CitedTexts
+from chunkwise.metrics.claims.answers import Answer, Citation
 from chunkwise.metrics.claims.plain_form import holds, plain_form
 
 NOTHING_TO_CHECK = "citations without quotes, and a question without references"
@@ -19,33 +19,31 @@ def citation_attribution(
     """Share of an answer's citations that are right; `texts` are the documents by id.
 
     Right is one that leads to a place, where its quote stands (case and punctuation do not count) and which, where the
-    question has references, overlaps one of them. Without either there is nothing to check, except that it leads
-    somewhere: a citation that leads nowhere is wrong always.
+    question has references, overlaps one of them; of several places of a quote one is enough. Without either there is
+    nothing to check, except that it leads somewhere: a citation that leads nowhere is wrong always.
     """
-    found = []
-    for query in queries:
-        answer = answers.get(query.id)
-        if answer is None:
-            found.append(Score(None, NO_ANSWER))
-        elif not answer.citations:
-            found.append(Score(None, NO_CITATIONS))
-        else:
-            verdicts = [_is_right(each, query.references, texts) for each in answer.citations]
-            known = [verdict for verdict in verdicts if verdict is not None]
-            found.append(Score(sum(known) / len(known)) if known else Score(None, NOTHING_TO_CHECK))
-    return found
+    cited = CitedTexts(texts)
+
+    def score(query: Query, answer: Answer) -> Score:
+        verdicts = [_is_right(each, query.references, cited) for each in answer.citations]
+        known = [verdict for verdict in verdicts if verdict is not None]
+        return Score(sum(known) / len(known)) if known else Score(None, NOTHING_TO_CHECK)
+
+    return each_answer(queries, answers, score)
 
 
 def _is_right(
-    citation: Citation, references: Sequence[Reference], texts: Mapping[str, str]
+    citation: Citation, references: Sequence[Reference], texts: CitedTexts
 ) -> bool | None:
-    place = cited_place(citation, texts)
-    if place is None:
+    places = texts.places(citation)
+    quoted_at = citation.start is not None and citation.quote
+    if quoted_at and not any(_stands(citation.quote, texts.text(place)) for place in places):
         return False
-    if citation.quote and not _stands(citation.quote, texts[place.doc_id][place.start : place.end]):
+    if references and places:
+        right = [place for each in references for place in each.places]
+        return any(_overlap(place, other) for place in places for other in right)
+    if not places:
         return False
-    if references:
-        return any(_overlap(place, other) for each in references for other in each.places)
     return True if citation.quote else None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -95,6 +95,7 @@ def positions(
         if verdict.place is not None and chunk.text:
             of_document[chunk.doc_id].append(number)
     for doc_id, numbers in of_document.items():
+        _move_repeated(texts[doc_id], [chunks[n].text or "" for n in numbers], verdicts, numbers)
         _move_misplaced(texts[doc_id], [chunks[n].text or "" for n in numbers], verdicts, numbers)
     return verdicts
 
@@ -153,6 +154,28 @@ def _fault(chunk: Claimed, size: int) -> str:
         return "negative"
     end = chunk.start + len(chunk.text or "") if chunk.end is None else chunk.end
     return "" if chunk.start < end <= size else "outside"
+
+
+def _move_repeated(
+    text: str, parts: Sequence[str], verdicts: list[PositionVerdict], numbers: Sequence[int]
+) -> None:
+    """Chunks in a row that all claim one place: the text of the later ones stands again behind it, before the place of
+    the next other chunk. A chunk that is only written down twice stays where it is."""
+    places = [verdicts[n].place for n in numbers]
+    for same, group in groupby(range(len(places)), lambda i: (places[i], parts[i])):
+        row = list(group)
+        place, part = same
+        following = places[row[-1] + 1] if row[-1] + 1 < len(places) else None
+        limit = len(text) if following is None else following.end
+        for i in row[1:]:
+            if place is None or verdicts[numbers[i]].kind != EXACT:
+                break
+            at = text.find(part, place.end, limit)
+            at = at if at >= 0 else text.find(part, place.start + 1, limit)
+            if at < 0:
+                break
+            place = Span(at, at + len(part))
+            verdicts[numbers[i]] = verdicts[numbers[i]]._replace(kind="misplaced", place=place)
 
 
 def _move_misplaced(

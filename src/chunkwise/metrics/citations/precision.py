@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from chunkwise.core import Query, Score
-from chunkwise.metrics.citations.claims import NO_CITATIONS, NO_CLAIMS, read_claims
-from chunkwise.metrics.claims.answers import NO_ANSWER, Answer
+from chunkwise.metrics.citations.claims import NO_CLAIMS, read_claims
+from chunkwise.metrics.citations.each_answer import each_answer
+from chunkwise.metrics.citations.places import CitedTexts
+from chunkwise.metrics.claims.answers import Answer
 from chunkwise.metrics.claims.claim_support import THRESHOLD
 
 NO_CITED_CLAIM = "no citation is for a sentence of the answer"
@@ -18,21 +20,19 @@ def citation_precision(
     texts: Mapping[str, str],
     threshold: float = THRESHOLD,
 ) -> list[Score]:
-    """Supported claims / claims that carry a citation; one citation that supports a claim is enough."""
-    found = []
-    for query in queries:
-        answer = answers.get(query.id)
-        if answer is None:
-            found.append(Score(None, NO_ANSWER))
-            continue
-        if not answer.citations:
-            found.append(Score(None, NO_CITATIONS))
-            continue
-        claims = read_claims(answer, texts, threshold)
+    """Supported claims / claims that carry a citation; one citation that supports a claim is enough.
+
+    A citation for a part of a sentence supports the sentence where its place contains the whole, or where the
+    supported parts together have all its numbers and at least `threshold` of its content terms.
+    """
+    cited = CitedTexts(texts)
+
+    def score(_: Query, answer: Answer) -> Score:
+        claims = read_claims(answer, cited, threshold)
         if not claims.cited:
-            found.append(Score(None, NO_CLAIMS))
-        elif not any(claims.cited):
-            found.append(Score(None, NO_CITED_CLAIM))
-        else:
-            found.append(Score(sum(claims.supported) / sum(claims.cited)))
-    return found
+            return Score(None, NO_CLAIMS)
+        if not any(claims.cited):
+            return Score(None, NO_CITED_CLAIM)
+        return Score(sum(claims.supported) / sum(claims.cited))
+
+    return each_answer(queries, answers, score)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from chunkwise.core import Query, Score
-from chunkwise.metrics.citations.claims import NO_CITATIONS, read_claims
-from chunkwise.metrics.claims.answers import NO_ANSWER, Answer
+from chunkwise.metrics.citations.claims import read_claims
+from chunkwise.metrics.citations.each_answer import each_answer
+from chunkwise.metrics.citations.places import CitedTexts
+from chunkwise.metrics.claims.answers import Answer
 from chunkwise.metrics.claims.claim_support import THRESHOLD
 
 
@@ -18,18 +20,14 @@ def citation_support(
 ) -> list[Score]:
     """Share of an answer's citations that contain what they are cited for; `texts` are the documents by id.
 
-    A place contains a claim that stands in it word by word, or all numbers and at least `threshold` of the content
-    terms of which it has. A citation of no claim in particular is for any sentence of the answer. One that leads
-    nowhere contains nothing.
+    Whether a place contains a claim `claim_support.supports` says. A citation of no claim in particular is for any
+    sentence of the answer. One that leads nowhere contains nothing; one that quotes what stands at several places,
+    what any of them contains.
     """
-    found = []
-    for query in queries:
-        answer = answers.get(query.id)
-        if answer is None:
-            found.append(Score(None, NO_ANSWER))
-        elif not answer.citations:
-            found.append(Score(None, NO_CITATIONS))
-        else:
-            cited = read_claims(answer, texts, threshold).supporting
-            found.append(Score(sum(cited) / len(cited)))
-    return found
+    cited = CitedTexts(texts)
+
+    def score(_: Query, answer: Answer) -> Score:
+        supporting = read_claims(answer, cited, threshold).supporting
+        return Score(sum(supporting) / len(supporting))
+
+    return each_answer(queries, answers, score)

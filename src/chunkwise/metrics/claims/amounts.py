@@ -20,7 +20,8 @@ _NUMBER_WORDS = {
     " | vingt trente quarante cinquante soixante",
     "es": "un dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince"
     " | veinte treinta cuarenta cincuenta sesenta setenta ochenta noventa",
-    "it": "un due tre quattro cinque sei sette otto nove dieci undici dodici | venti trenta quaranta cinquanta sessanta",
+    "it": "un due tre quattro cinque sei sette otto nove dieci undici dodici"
+    " | venti trenta quaranta cinquanta sessanta",
     "pt": "um dois três quatro cinco seis sete oito nove dez onze doze | vinte trinta quarenta cinquenta sessenta",
     "nl": "een twee drie vier vijf zes zeven acht negen tien elf twaalf | twintig dertig veertig vijftig zestig",
 }  # fmt: skip
@@ -81,7 +82,9 @@ class Counted(NamedTuple):
 
     def near(self, at: int, word: str) -> bool:
         """Whether a word stands by a number."""
-        return word in self.words[at + 1 : at + 1 + _REACH] or word in self.words[max(0, at - 1) : at]
+        return (
+            word in self.words[at + 1 : at + 1 + _REACH] or word in self.words[max(0, at - 1) : at]
+        )
 
 
 @lru_cache(maxsize=1 << 10)
@@ -90,7 +93,16 @@ def counted(plain: str, language: str) -> Counted:
     small, known = stop_words(language), _number_words(language)
     stem = stemmer(language)
     raw = plain.split()
-    words = ["" if word in small else _SAME.get(word) or stem(word) for word in raw]
+    words = [_SAME.get(word) or stem(word) for word in raw]
+    for at, word in enumerate(raw):
+        # 5 m and 9 am are measures, though m and am are small words, too.
+        if word in small and not (
+            at
+            and _HAS_DIGIT.search(raw[at - 1])
+            and is_unit(words[at], language)
+            and language == "en"
+        ):
+            words[at] = ""
     amounts: list[Amount] = []
     for at, word in enumerate(raw):
         unit = at + 1 < len(raw) and is_unit(words[at + 1], language)
@@ -155,12 +167,17 @@ def _number_words(language: str) -> dict[str, int]:
                 for n, one in enumerate(ones[:9]) for m, ten in enumerate(tens)
             }  # fmt: skip
     small = frozenset() if language == "en" else stop_words(language)
-    return {word: value for word, value in found.items() if word not in small} | dict.fromkeys(_ONE, 1)
+    return {word: value for word, value in found.items() if word not in small} | dict.fromkeys(
+        _ONE, 1
+    )
 
 
 def _han_value(word: str) -> int:
     """Of a Chinese numeral: 十五 is 15, 二〇二四 is 2024."""
-    digits, tens = "零一二三四五六七八九", {"十": 10, "百": 100, "千": 1000, "万": 10**4, "亿": 10**8}
+    digits, tens = (
+        "零一二三四五六七八九",
+        {"十": 10, "百": 100, "千": 1000, "万": 10**4, "亿": 10**8},
+    )
     word = word.translate(str.maketrans("〇两兩萬億", "零二二万亿"))
     if all(each in digits for each in word):
         return int("".join(str(digits.index(each)) for each in word))

@@ -25,7 +25,8 @@ _BEFORE = 2
 def supports(text: Readable, claim: Readable, threshold: float = THRESHOLD) -> bool:
     """Whether the claim stands in the text word by word, with no negation before it that it does not have itself.
 
-    A claim that is not short (FEW) is also held by one to three neighbouring sentences, or a few more short ones (WINDOW, SHORT), that
+    A claim that is not short (FEW) is also held by one to three neighbouring sentences (WINDOW), or by the entries of a
+    short list (LIST), that
 
     - have at least the threshold's share of its content terms: stems, without the small words;
     - deny something if and only if it denies something, and nothing that it affirms; only the clauses that have one
@@ -47,7 +48,7 @@ def supports(text: Readable, claim: Readable, threshold: float = THRESHOLD) -> b
     if letters is not None and not all(end in letters for end in claim.number_ends):
         return False
     # A date: its parts in another order are another date.
-    if claim.numbers.issuperset(claim.plain.split()):
+    if claim.numbers.issuperset(claim.readings[0].split()):
         return False
     # Both are read in the claim's language: a table in the text may have none that can be told.
     least = ceil(threshold * len(terms) - 1e-9)

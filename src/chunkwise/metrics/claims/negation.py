@@ -41,7 +41,9 @@ _NOT_NEGATIONS = {
     "es": r"no s[oó]lo",
     "zh": r"不 [仅僅但只论論断斷过過久同少]|[无無] [论論]|未 [来來]",
 }
-_JOINS = frozenset("and or but und oder aber sondern et ou mais y o pero e ma mas en of maar".split())
+_JOINS = frozenset(
+    "and or but und oder aber sondern et ou mais y o pero e ma mas en of maar".split()
+)
 _NEAR = 4
 """Words behind a negation among which are those it denies."""
 

@@ -69,8 +69,3 @@ def holds(text: str, part: str) -> bool:
 def numbers_of(text: str) -> frozenset[str]:
     """The words with a digit of a text in its plain form."""
     return frozenset(_NUMBER.findall(text))
-
-
-def has_numbers(text: str, numbers: frozenset[str]) -> bool:
-    """Whether all of these numbers stand in a text in its plain form, each by itself."""
-    return all(f" {number} " in text for number in numbers)

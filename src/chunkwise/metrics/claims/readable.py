@@ -19,8 +19,9 @@ from chunkwise.text.terms import NONE, Terms, text_terms
 
 WINDOW = 3
 """Neighbouring sentences that may say something together."""
-SHORT = 400
-"""Characters within which more of them may: entries of a list."""
+LIST = 400
+"""Characters within which more of them may, where they are as short as the entries of a list."""
+_ENTRY = 60
 
 
 _MOST = 100
@@ -132,7 +133,8 @@ class Readable:
         return [{number: has[number] for number in numbers} for _, numbers in best]
 
     def _are_near(self, first: int, last: int) -> bool:
-        return last - first < WINDOW or self._end(last) - self.sentence_starts[first] <= SHORT
+        count, size = last - first + 1, self._end(last) - self.sentence_starts[first]
+        return count <= WINDOW or size <= min(LIST, count * _ENTRY)
 
     def _end(self, sentence: int) -> int:
         starts = self.sentence_starts

@@ -15,7 +15,7 @@ _WHOLE = regex.compile(
     rf"[{HAN_NUMBER}]+"
     rf"|(?:(?<![^\s(\[])[-−–])?\d+(?:[.,'’٫٬]\d+|[ \u00a0\u2009\u202f]\d{{3}}(?!\d))*"
     rf"[[\p{{L}}\p{{M}}\p{{N}}]--[{UNSPACED}]]*"
-    rf"|[[\p{{L}}\p{{M}}\p{{N}}]--[{UNSPACED}]]+",
+    rf"|[[\p{{L}}\p{{M}}\p{{N}}]--[{UNSPACED}]]+(?:\+\+|\#)?",
     regex.V1,
 )
 
@@ -33,9 +33,7 @@ def joined(hits: Iterable[Hit]) -> list[tuple[Document, Span]]:
     of_document: dict[str, list[Hit]] = {}
     for hit in hits:
         of_document.setdefault(hit.doc_id, []).append(hit)
-    return [
-        (own[0].document, span) for own in of_document.values() for span in _joined_spans(own)
-    ]
+    return [(own[0].document, span) for own in of_document.values() for span in _joined_spans(own)]
 
 
 def _joined_spans(hits: Sequence[Hit]) -> list[Span]:

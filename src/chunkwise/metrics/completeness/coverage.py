@@ -20,10 +20,10 @@ def coverage(
 ) -> list[Score]:
     """Share of what the reference answer says that at least one hit holds.
 
-    What it says are the expected facts where they are given, each held by a hit that names it; else its sentences. A
-    hit holds a sentence when the sentence stands in it word by word (case, punctuation and the writing of numbers do
-    not count), or when it has all the sentence's numbers and at least `threshold` of its content terms: stems, without
-    small words. A sentence of one or two terms, or of numbers alone ("12/31/14"), must stand there.
+    What it says are the expected facts where they are given, sought as `facts` seeks them in hits; else its sentences,
+    each of which one hit must hold, word by word or as `claim_support.supports` says: the same numbers, names and
+    negations, and at least `threshold` of the content terms in neighbouring sentences. A sentence of one or two terms,
+    or of numbers alone ("12/31/14"), must stand there.
     """
     plain, read = PlainHits(), ReadableHits(chain.from_iterable(hits))
     found = []

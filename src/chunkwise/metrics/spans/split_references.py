@@ -19,8 +19,3 @@ def split(gold: Gold, chunking: Chunking) -> NDArray[np.bool_]:
     whole = np.zeros(len(gold.question), dtype=np.bool_)
     whole[gold.reference[reach[before] >= places.end]] = True
     return ~whole
-
-
-def split_references(gold: Gold, chunking: Chunking) -> float | None:
-    """The share of such references; None where there is no reference."""
-    return float(split(gold, chunking).mean()) if len(gold.question) else None

@@ -53,13 +53,16 @@ def method(measured: Measured) -> str:
 def not_tried(measured: Measured) -> str:
     """What was left out of the grid, and what failed, each with its reason."""
     left = [(what, why) for what, why in _left_out(measured.tuning.plan)]
-    failed = [
-        (each.configuration.label, each.error) for each in measured.tuning.outcomes if each.error
-    ]
+    lost = [each for each in measured.tuning.outcomes if each.error]
+    failed, waiting = (
+        [(each.configuration.label, each.error) for each in lost if each.waits is waits]
+        for waits in (False, True)
+    )
     return "".join(
         f'<article class="card"><h3>{title} <small>{len(rows):,}</small></h3>{_reasons(rows, heads)}</article>'
         for title, rows, heads in (
             ("Failed", failed, ("configuration", "why")),
+            ("Not run yet", waiting, ("configuration", "why")),
             ("Left out of the grid", left, ("what", "why")),
         )
         if rows

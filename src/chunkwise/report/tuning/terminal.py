@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from chunkwise.experiments.choosing.unasked import issue_share
 from chunkwise.experiments.tuning import Standing, Tuning
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.terminal_parts import bar, heading, line, plain_table
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _LEADERS = 10
+_COSTS = (("chunks", "{:,}"), ("median_tokens", "{:,.0f}"), ("storage", "{:.2f}×"))
 
 
 def render_tuning(tuning: Tuning, console: Console) -> None:
@@ -47,6 +49,9 @@ def _leaders(console: Console, tuning: Tuning) -> None:
 
     if not tuning.standings:
         return
+    if not tuning.chosen:
+        _unasked(console, tuning)
+        return
     heading(console, f"Leaders by {tuning.objective}")
     table = plain_table("", "validation", "test", "95 % interval", "", left=1)
     table.columns[4].justify = "left"
@@ -62,6 +67,37 @@ def _leaders(console: Console, tuning: Tuning) -> None:
     console.print(table)
     if len(tuning.standings) > _LEADERS:
         line(console, f"and {len(tuning.standings) - _LEADERS:,} more in the report", "dim")
+
+
+def _unasked(console: Console, tuning: Tuning) -> None:
+    """What can be compared without questions, a chunking each; the fewest hurt first."""
+    from rich.text import Text
+
+    heading(console, "What can be compared without questions")
+    table = plain_table("", "with issues", "chunks", "median tokens", "storage", left=1)
+    known = {each.configuration.key: each for each in tuning.outcomes}
+    found = [known[each.key] for each in tuning.standings]
+    chunkings = {
+        (each.configuration.strategy, each.configuration.context): each
+        for each in reversed(found)
+        if each.configuration.strategy
+    }
+    rows = list(reversed(chunkings.values()))
+    for outcome in rows[:_LEADERS]:
+        configuration, share = outcome.configuration, issue_share(outcome)
+        beside = " · headings" if configuration.context == "headings" else ""
+        name = one_line(configuration.strategy + beside, max(console.width - 54, 20))
+        table.add_row(
+            Text(f"  {name}"), "" if share is None else f"{100 * share:.1f} %",
+            *(_amount(outcome.cost.get(name), shown) for name, shown in _COSTS),
+        )  # fmt: skip
+    console.print(table)
+    if len(rows) > _LEADERS:
+        line(console, f"and {len(rows) - _LEADERS:,} more in the report", "dim")
+
+
+def _amount(value: object, shown: str) -> str:
+    return shown.format(value) if isinstance(value, int | float) else ""
 
 
 def _words(standing: Standing, tuning: Tuning) -> str:

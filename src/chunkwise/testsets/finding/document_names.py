@@ -12,7 +12,7 @@ from chunkwise.core import Document
 
 _COMPARED = 20_000
 """Ids that a name with a slip is compared with."""
-_COMPARISONS = 400_000
+_COMPARISONS = 50_000
 """In all; a file with thousands of unknown names is one for other documents, and an example says as much."""
 _NAMED = 3
 

@@ -18,6 +18,8 @@ _FULL = 5
 """Windows of up to 2^5 points are looked for at every place; longer ones where those were found."""
 _PAIRS_AT_ONCE = 1 << 21
 _COMPARED = 1024
+_COMPARED_LONG = 64
+_COMPARED_POINTS = 1 << 24
 _FIRST_UNSPACED = 0x0E00
 """Behind it come the scripts in which a letter beside a letter is no word cut in two."""
 _WORDLIKE = np.array([chr(point).isalnum() for point in range(_FIRST_UNSPACED)] + [False])
@@ -131,7 +133,8 @@ class _Search:
         """Hashes can be made to collide: the places that may be told of are compared point by point."""
         wanted = self._patterns[pattern]
         same = np.ones(len(start), dtype=np.bool_)
-        for number, at in enumerate(start[:_COMPARED].tolist()):
+        most = min(_COMPARED, max(_COMPARED_LONG, _COMPARED_POINTS // len(wanted)))
+        for number, at in enumerate(start[:most].tolist()):
             same[number] = np.array_equal(points[at : at + len(wanted)], wanted)
         return same
 

@@ -142,7 +142,7 @@ def _lines(stream: BinaryIO) -> Iterator[tuple[int, str, str]]:
             line = data.decode("utf-8").strip()
         except UnicodeDecodeError as error:
             line = data.decode("utf-8", "surrogateescape").strip()
-            problem = f"not UTF-8 (byte {error.start:,} of the line); save the file as UTF-8"
+            problem = f"not UTF-8 (byte {error.start:,} of the line); save the file as UTF-8; other lines are kept"
         if line or problem:
             yield number, line, problem
 
@@ -155,7 +155,7 @@ def _of_object_or_lines(stream: BinaryIO, name: str) -> Iterator[Entry]:
     if second is None and isinstance(known, dict):
         yield from _of_object(known, first[0], name, first[0] if first[2] else None)
         return
-    if known is None and second is not None and not second[1].startswith("{"):
+    if known is None and second is not None and _goes_on(first[1], second[1]):
         # Perhaps one object over many lines: it takes them all to tell.
         rest = [first, second, *lines]
         whole, _ = _parsed("\n".join(line for _, line, _ in rest))
@@ -166,6 +166,11 @@ def _of_object_or_lines(stream: BinaryIO, name: str) -> Iterator[Entry]:
         lines = iter(rest[2:])
     for number, line, problem in chain((first,), (second,) if second else (), lines):
         yield _line_entry(number, line, problem)
+
+
+def _goes_on(first: str, second: str) -> bool:
+    """Whether the second line may belong to the value that the first one begins."""
+    return not second.startswith("{") or first.endswith(("[", ",", ":"))
 
 
 def _line_entry(number: int, line: str, problem: str) -> Entry:

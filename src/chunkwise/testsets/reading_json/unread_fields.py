@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
+from functools import lru_cache
 
 from chunkwise.testsets.testset import Draft, Problem, Unread
 
@@ -40,11 +41,12 @@ class Asked(Mapping[str, object]):
 def unread_of(left: Mapping[str, object], missed: Iterable[str]) -> tuple[Unread, ...]:
     """Of fields that were left those which hold something, each with the missed one it resembles."""
     names = [name for name, value in left.items() if value not in (None, "", [], {})]
-    known = list(missed) if names else []
+    known = tuple(missed) if names else ()
     return tuple(Unread(name, _meant(name, known)) for name in names)
 
 
-def _meant(name: str, missed: list[str]) -> str:
+@lru_cache(maxsize=1024)  # the records of a file are much alike
+def _meant(name: str, missed: tuple[str, ...]) -> str:
     if not _SHORTEST <= len(name) <= 40:
         return ""
     return next(iter(get_close_matches(name.strip().lower(), missed, 1, _ALIKE)), "")

@@ -2,37 +2,39 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-from chunkwise.core import Document, Query
+from chunkwise.core import Document
 from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.evaluation.results import QuestionResult, Results
+from chunkwise.experiments.configuration import Configuration
+from chunkwise.experiments.prepare import Prepared
+from chunkwise.experiments.recommended_settings import recommendation_of
+from chunkwise.experiments.tuning import Tuning
+from chunkwise.models.embedder import Embedder
 from chunkwise.pipeline import chunk_document
-
-if TYPE_CHECKING:
-    from chunkwise.experiments.configuration import Configuration
-    from chunkwise.experiments.sweep import Sweep
-    from chunkwise.experiments.tuning import Tuning
-    from chunkwise.report.tuning.explorer import Answered, Explorer
+from chunkwise.report.tuning.explorer import (
+    Answered,
+    CutDocument,
+    ExploredQuestion,
+    Explorer,
+    Retrieved,
+)
 
 _QUESTIONS = 200
 _DOCUMENTS = 20
 
 
 def explorer(
-    tuning: Tuning, sweep: Sweep, documents: Sequence[Document], queries: Sequence[Query]
+    tuning: Tuning, prepared: Prepared, embedder: Embedder | None = None
 ) -> Explorer | None:
     """None: nothing was chosen, or there is no default to hold it against."""
-    from chunkwise.report.tuning.explorer import CutDocument, ExploredQuestion, Explorer
-
+    sweep, documents = prepared.sweep, prepared.material.documents
+    queries = prepared.material.questions.queries
     known = {each.configuration.key: each.configuration for each in tuning.outcomes}
     chosen = known.get(tuning.chosen)
     default = next((known[each.key] for each in tuning.against if each.key in known), None)
     if chosen is None or default is None:
         return None
-    ours, theirs = (_asked(each, sweep, documents, queries) for each in (chosen, default))
+    ours, theirs = (_asked(each, prepared, embedder) for each in (chosen, default))
     others = {question.id: question for question in theirs.questions}
     gold = {query.id: tuple(p for r in query.references for p in r.places) for query in queries}
     order = sorted(ours.questions, key=lambda each: _score(each, sweep.objective))[:_QUESTIONS]
@@ -54,19 +56,13 @@ def explorer(
     )  # fmt: skip
 
 
-def _asked(
-    configuration: Configuration,
-    sweep: Sweep,
-    documents: Sequence[Document],
-    queries: Sequence[Query],
-) -> Results:
-    budget = re.search(r"@(\d+)t$", sweep.objective)
-    several = not configuration.strategy
+def _asked(configuration: Configuration, prepared: Prepared, embedder: Embedder | None) -> Results:
+    sweep, material = prepared.sweep, prepared.material
+    asked = recommendation_of(configuration, sweep)
     return evaluate(
-        documents, queries, strategy=configuration.strategy or None, model=sweep.model or None,
-        vectors=configuration.vectors if sweep.model else "none", context=configuration.context,
-        retriever=configuration.retriever, neighbours=configuration.neighbours, k=sweep.k,
-        budget=int(budget[1]) if budget else 1000 if several else None,
+        material.documents, material.questions, strategy=asked.strategy, model=embedder or asked.model or None,
+        vectors=configuration.vectors, context=configuration.context, retriever=asked.retriever,
+        neighbours=asked.neighbours, k=asked.k, budget=asked.budget,
         metrics=[sweep.objective, "boundary_issues"],
     )  # fmt: skip
 
@@ -77,8 +73,6 @@ def _score(question: QuestionResult, objective: str) -> tuple[bool, float]:
 
 
 def _answered(question: QuestionResult, objective: str) -> Answered:
-    from chunkwise.report.tuning.explorer import Answered, Retrieved
-
     hits = tuple(Retrieved(hit.doc_id, hit.start, hit.end, hit.rank) for hit in question.hits)
     return Answered(question.scores.get(objective), hits, question.missed)
 

@@ -1,0 +1,107 @@
+"""A sweep made ready for its documents: read, fitted to them, expanded."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from chunkwise.core import Document
+from chunkwise.documents import LoadOptions
+from chunkwise.errors import InvalidParameter
+from chunkwise.evaluation.left_out import LeftOut
+from chunkwise.experiments.estimate import Estimate, estimate
+from chunkwise.experiments.material import Material, read_material
+from chunkwise.experiments.not_tried import NotTried
+from chunkwise.experiments.plan import Plan, plan
+from chunkwise.experiments.running.wanted_scores import wanted_scores
+from chunkwise.experiments.sweep import Sweep
+from chunkwise.experiments.usual_sweep import usual_chunkers, usually_not
+from chunkwise.metrics.measures import parse
+from chunkwise.models import DEFAULT, get_embedder
+from chunkwise.models.embedder import Embedder, TokenEmbedder
+from chunkwise.testsets.testset import TestSet
+
+TOKENS_PER_SECOND = 2500.0
+"""What the usual model reads on one core of a server; others may be ten times slower or faster."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Everything is known but the figures."""
+
+    sweep: Sweep
+    plan: Plan
+    material: Material
+
+    def estimate(self, known: Collection[str] = (), jobs: int = 1) -> Estimate:
+        """What is left to do when these configurations are done."""
+        sweep, material = self.sweep, self.material
+        waiting = [each for each in self.plan.configurations if each.key not in known]
+        if not len(material.questions):
+            # Nobody asks: no vector is made for a search.
+            waiting = [replace(each, vectors="none") for each in waiting]
+        return estimate(
+            replace(self.plan, configurations=tuple(waiting)), documents=len(material.documents),
+            characters=material.characters, tokens=material.tokens(), questions=len(material.questions),
+            tokens_per_second=TOKENS_PER_SECOND, finalists=0 if sweep.exact else sweep.finalists,
+            price=sweep.price, currency=sweep.currency, jobs=jobs,
+        )  # fmt: skip
+
+
+def checked(sweep: Sweep, embedder: Embedder | None = None) -> tuple[Sweep, bool]:
+    """The sweep with its objective in full, and whether its model gives late vectors; wrong names are told at once."""
+    objective = parse(sweep.objective, sweep.k).label
+    wanted_scores(objective, sweep.k)
+    if "-" in (*sweep.documents, sweep.test_queries):
+        raise InvalidParameter(
+            "'-' is standard input, which is read once, and a sweep is gone on with; name a file instead"
+        )
+    if sweep.seed < 0:
+        raise InvalidParameter(f"seed is {sweep.seed}; a whole number is needed, 0 or more")
+    if embedder is None and sweep.model in ("", DEFAULT):
+        late = True
+    else:
+        late = isinstance(embedder or get_embedder(sweep.model), TokenEmbedder)
+    sweep = replace(
+        sweep, objective=objective, documents=tuple(map(from_here, sweep.documents)),
+        test_queries=sweep.test_queries and from_here(sweep.test_queries),
+    )  # fmt: skip
+    return sweep, late
+
+
+def from_here(path: str) -> str:
+    """The same however it is written: below the current folder from there, elsewhere from the root."""
+    whole = os.path.abspath(path)
+    try:
+        return str(Path(whole).relative_to(os.getcwd()))
+    except ValueError:
+        return whole
+
+
+def prepare(
+    sweep: Sweep,
+    left_out: LeftOut,
+    *,
+    embedder: Embedder | None = None,
+    documents: Sequence[Document] = (),
+    questions: TestSet | None = None,
+    options: LoadOptions | None = None,
+    leave_out: Collection[Path] = (),
+) -> Prepared:
+    """Where the sweep is the usual one, it is fitted to the documents, and what it leaves out is said."""
+    sweep, late = checked(sweep, embedder)
+    material = read_material(
+        sweep, left_out, documents=documents, questions=questions, options=options, leave_out=leave_out
+    )  # fmt: skip
+    sweep, unusual = _fitted(sweep, material)
+    found = plan(sweep, late=late)
+    return Prepared(sweep, replace(found, left_out=(*found.left_out, *unusual)), material)
+
+
+def _fitted(sweep: Sweep, material: Material) -> tuple[Sweep, tuple[NotTried, ...]]:
+    if sweep.chunkers not in (usual_chunkers(True), usual_chunkers(False)):
+        return sweep, ()
+    has_headings = material.has_headings
+    return replace(sweep, chunkers=usual_chunkers(has_headings)), usually_not(has_headings)

@@ -1,0 +1,261 @@
+"""What commands write: never over what they read, tried before the work, and told when it fails."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from in_process import Run, here
+
+__all__ = ["here"]  # a fixture
+
+LEAVE = "# Leave\n\nAsk in writing, two weeks before. The harbour master approves it.\n"
+HOURS = "The day shift begins at five. The night shift ends at nine."
+ASKED = [
+    {"id": "who", "query": "Who approves leave?", "relevant_text": "The harbour master approves it."},
+    {"id": "when", "query": "When does the day begin?", "relevant_text": "begins at five"},
+]  # fmt: skip
+EVALUATE = ("--queries", "asked.json", "--retriever", "bm25", "--metrics", "recall")
+CUT = ("-s", "words(max_words=2)")
+
+needs_devices = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    folder = tmp_path / "texts"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "leave.md").write_text(LEAVE)
+    (folder / "deep" / "hours.txt").write_text(HOURS)
+    (folder / "page.html").write_text("<h1>Lamps</h1><p>Lit at dusk.</p>")
+    (folder / "rows.jsonl").write_text('{"text": "Salt the fish."}\n')
+    (tmp_path / "asked.json").write_text(json.dumps(ASKED))
+    return folder
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["evaluate", "texts", *EVALUATE, "-o", "texts/leave.md"],
+        ["evaluate", "texts", *EVALUATE, "-o", "texts/deep/hours.txt"],
+        ["evaluate", "texts", *EVALUATE, "-o", "texts/deep/../leave.md"],
+        ["evaluate", "texts/*.md", *EVALUATE, "-o", "texts/leave.md"],
+        ["evaluate", "texts/**/*.txt", *EVALUATE, "-o", "texts/deep/hours.txt"],
+        ["evaluate", "texts", *EVALUATE, "-o", "link.md"],
+        ["evaluate", *EVALUATE, "-o", "texts/leave.md"],
+        ["evaluate", "texts", *EVALUATE, "--report", "texts/page.html"],
+        ["lint", "texts", "-o", "texts/rows.jsonl"],
+        ["lint", "texts", "--view", "texts/page.html"],
+        ["chunk", "texts", "-o", "texts/rows.jsonl"],
+        ["testset", "check", "asked.json", "texts", "-o", "texts/leave.md"],
+        ["testset", "convert", "asked.json", "--to", "chunkwise", "--documents", "texts",
+         "-o", "texts/leave.md"],
+        ["testset", "convert", "asked.json", "--to", "beir", "--documents", "texts", "-o", "texts/deep"],
+        ["testset", "convert", "asked.json", "--to", "chunkwise", "--documents", "texts",
+         "-o", "new.json", "--documents-to", "texts/rows.jsonl"],
+    ],
+)  # fmt: skip
+def test_a_document_in_a_folder_is_never_overwritten(
+    here: Run, texts: Path, tmp_path: Path, words: list[str]
+) -> None:
+    (tmp_path / "link.md").symlink_to(texts / "leave.md")
+    before = contents(tmp_path)
+    done = here(*words)
+    assert done.returncode == 2, done.stderr
+    assert "would be overwritten; write to another file" in done.stderr
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["evaluate", "texts", *EVALUATE, "-o", "texts/results.json", "--report", "texts/report.html"],
+        ["lint", "texts", *CUT, "-o", "texts/issues.jsonl", "--view", "texts/cuts.html"],
+        ["chunk", "texts", "-o", "texts/chunks.jsonl"],
+        ["chunk", "texts", "-o", "texts/chunks.csv"],
+        ["chunk", "texts", "-o", "texts/chunks.parquet"],
+    ],
+)  # fmt: skip
+def test_what_we_wrote_is_written_again(here: Run, texts: Path, words: list[str]) -> None:
+    if words[-1].endswith(".parquet"):
+        pytest.importorskip("pyarrow")
+    assert here(*words, "-q").returncode == 0
+    before = contents(texts)
+    assert len(before) > 4
+    assert here(*words, "-q").returncode == 0
+    assert contents(texts).keys() == before.keys()
+    assert (texts / "leave.md").read_text() == LEAVE
+
+
+def test_a_test_set_is_the_users_own(here: Run, texts: Path) -> None:
+    words = ("testset", "check", "asked.json", "texts", "-o", "texts/mended.json")
+    assert here(*words).returncode == 0
+    before = contents(texts)
+    assert here(*words).returncode == 2
+    assert contents(texts) == before
+
+
+def test_one_file_cannot_be_results_and_page(here: Run, texts: Path) -> None:
+    done = here("evaluate", "texts", *EVALUATE, "-o", "a.html", "--report", "./a.html")
+    assert done.returncode == 2
+    assert "written twice" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["evaluate", "texts", *EVALUATE, "-o", "file/results.json"],
+        ["evaluate", "texts", *EVALUATE, "--report", "file/page.html"],
+        ["lint", "texts", "-o", "file/issues.jsonl"],
+        ["lint", "texts", "--view", "file/page.html"],
+        ["compare", "none.json", "neither.json", "-o", "file/c.json"],
+        ["testset", "check", "asked.json", "texts", "-o", "file/asked.json"],
+    ],
+)
+def test_a_place_that_cannot_be_written_is_told_before_the_work(
+    here: Run, texts: Path, tmp_path: Path, words: list[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    (texts / "broken.md").write_bytes(b"\xff\xfe\x00\xd8\x00")  # reading would say so
+    done = here(*words)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.splitlines() == [f"chunkwise: cannot write {words[-1]}: Not a directory"]
+
+
+@needs_devices
+def test_figures_are_shown_when_they_cannot_be_kept(here: Run, texts: Path, tmp_path: Path) -> None:
+    # Through links: should this ever fail, it is not the device that is replaced.
+    for name in ("full.html", "full.json"):
+        (tmp_path / name).symlink_to("/dev/full")
+    for more in (("-o", "full.json", "--report", "page.html"), ("--report", "full.html")):
+        done = here("evaluate", "texts", *EVALUATE, *more)
+        assert done.returncode == 1
+        assert "recall@5" in done.stdout
+        assert done.stderr.count("No space left on device") == 1
+        assert "Traceback" not in done.stderr
+    assert (tmp_path / "page.html").is_file()
+    assert not Path("/dev/full").is_file()
+
+
+@needs_devices
+def test_a_full_disk_is_one_line(here: Run, texts: Path, tmp_path: Path) -> None:
+    for name in ("full.jsonl", "full.html", "full.csv"):
+        (tmp_path / name).symlink_to("/dev/full")
+    for words in (
+        ("lint", "texts", *CUT, "-o", "full.jsonl"),
+        ("lint", "texts", *CUT, "--view", "full.html"),
+        ("chunk", "texts", "-o", "full.csv"),
+        ("chunk", "texts", "-o", "full.jsonl"),
+        ("chunk", "texts", "--view", "full.html"),
+        ("profile", "texts", "--page", "full.html"),
+        ("testset", "check", "asked.json", "texts", "-o", "full.jsonl"),
+    ):
+        done = here(*words)
+        assert done.returncode == 1, (words, done.stderr)
+        told = [line for line in done.stderr.splitlines() if "No space left on device" in line]
+        assert told == [f"chunkwise: cannot write {words[-1]}: No space left on device"], words
+        assert (tmp_path / words[-1]).is_symlink()
+
+
+@needs_devices
+def test_a_comparison_is_shown_when_it_cannot_be_kept(
+    here: Run, texts: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "full.json").symlink_to("/dev/full")
+    for name, k in (("a.json", 1), ("b.json", 1)):
+        words = ("evaluate", "texts", *EVALUATE, "-k", k, "-q", "-o", name)
+        assert here(*words).returncode == 0
+    done = here("compare", "a.json", "b.json", "-o", "full.json")
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        "chunkwise: cannot write full.json: No space left on device"
+    ]
+    assert "recall@1" in done.stdout
+
+
+def test_results_through_a_pipe_of_the_shell(texts: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with subprocess.Popen(["cat", "pipe"], cwd=tmp_path, stdout=subprocess.PIPE) as reader:
+        command = [sys.executable, "-m", "chunkwise", "evaluate", "texts", *EVALUATE, "-o", "pipe"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=60)
+        read, _ = reader.communicate(timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(read)["format"] == "chunkwise results"
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_results_and_questions_of_before_change_nothing(
+    here: Run, texts: Path, tmp_path: Path
+) -> None:
+    first = here("evaluate", "texts", *EVALUATE, "--json")
+    assert first.returncode == 0
+    (texts / "earlier.json").write_text(first.stdout)
+    (texts / "others.json").write_text(json.dumps([{**each, "id": "x"} for each in ASKED[:1]]))
+    again = here("evaluate", "texts", *EVALUATE, "--json")
+    assert again.returncode == 3
+    told = again.stderr.splitlines()
+    assert len(told) == 2
+    assert "earlier.json: results written by chunkwise" in told[0]
+    assert "others.json: looks like test questions" in told[1]
+    before, after = json.loads(first.stdout), json.loads(again.stdout)
+    assert before["data"]["documents"] == after["data"]["documents"]
+    assert before["summary"] == after["summary"]
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        (["--seed", "-1"], "Invalid value for '--seed'"),
+        (["--relevance-threshold", "1.5"], "Invalid value for '--relevance-threshold'"),
+        (["--similarity-threshold", "-2"], "Invalid value for '--similarity-threshold'"),
+        (["--at-least", "recall=80"], "no figure is 80; write a share"),
+        (["--at-most", "mrr=0.5"], "mrr@5 is not among what is measured: recall@5"),
+    ],
+)
+def test_wrong_values_are_told_before_anything_is_read(
+    here: Run, texts: Path, more: list[str], told: str
+) -> None:
+    (texts / "broken.md").write_bytes(b"\xff\xfe\x00\xd8\x00")  # reading would say so
+    done = here("evaluate", "texts", *EVALUATE, *more)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert "broken.md" not in done.stderr
+
+
+def test_a_mended_question_is_said_to_be_mended(here: Run, texts: Path, tmp_path: Path) -> None:
+    moved = {"doc_id": "leave.md", "start": 0, "end": 31, "text": "The harbour master approves it."}
+    row = {"id": "moved", "query": "Who?", "references": [moved]}
+    (tmp_path / "asked.json").write_text(json.dumps([*ASKED, row]))
+    done = here("evaluate", "texts", *EVALUATE, "--strict", "-o", "r.json")
+    assert done.returncode == 0, done.stderr
+    assert "chunkwise: mended asked.json, entry 3" in done.stderr
+    assert "skipped" not in done.stderr
+    assert "nearest" not in done.stderr
+    data = json.loads((tmp_path / "r.json").read_text())["data"]
+    assert len(data["mended_questions"]) == 1
+    assert data["left_out_questions"] == []
+
+
+def test_an_empty_answer_is_unscored(here: Run, texts: Path, tmp_path: Path) -> None:
+    (tmp_path / "answers.jsonl").write_text('{"query_id": "who", "answer": ""}\n')
+    words = ("evaluate", "texts", "--queries", "asked.json", "--retriever", "bm25", "--json")
+    done = here(*words, "--metrics", "citation_recall", "--answers", "answers.jsonl")
+    assert done.returncode == 0, done.stderr
+    who = json.loads(done.stdout)["questions"][0]
+    assert who["scores"] == {"citation_recall": None}
+    assert who["unscored"]["citation_recall"]
+
+
+def test_one_chunk_is_no_chunks(here: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Nobody sleeps.")
+    (tmp_path / "theirs.jsonl").write_text('{"doc_id": "a.txt", "start": 2, "end": 9}\n')
+    done = here("lint", "a.txt", "--chunks", "theirs.jsonl", "--at-most", "0", "-n", "0")
+    assert done.returncode == 4
+    assert "1 of 1 chunk has a boundary issue" in done.stderr

@@ -1,0 +1,461 @@
+"""`chunkwise tune` as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+
+import pytest
+from in_process import Run, here
+from small_corpus import PLAN, write_corpus, write_questions
+
+from chunkwise.cli import progress
+
+__all__ = ["here"]  # a fixture
+
+ASK = ("--test-queries", "queries.json")
+WORDS = ("--model", "none")
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    folder = tmp_path / "docs"
+    write_corpus(folder)
+    write_questions(tmp_path / "queries.json")
+    (tmp_path / "sweep.toml").write_text(PLAN)
+    return folder
+
+
+def untimed(path: Path) -> str:
+    text = path.read_text(encoding="utf-8")
+    assert text.count('"timing": ') == 1
+    return text[: text.index('"timing": ')]
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_the_shortest_command_recommends_and_writes(here: Run, docs: Path, tmp_path: Path) -> None:
+    done = here("tune", "docs", *ASK, *WORDS)
+    assert done.returncode == 0, done.stderr
+    said = done.stderr
+    assert "4 documents, 40 questions" in said
+    assert re.search(r"\d+ configurations of \d+ chunkings", said)
+    assert "about " in said
+    for words in (
+        "Recommendation", "Leaders by recall@1000t", "Against the common defaults", "What moves",
+    ):  # fmt: skip
+        assert words in done.stdout, words
+    out = tmp_path / "chunkwise-tune"
+    assert {path.name for path in out.iterdir() if not path.name.startswith(".")} == {
+        "recommendation.toml", "results.json", "report.html", "sweep.toml",
+    }  # fmt: skip
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "semantic, cluster" in page  # what the usual sweep leaves out is told
+    results = json.loads((out / "results.json").read_text())
+    tried = [each["configuration"] for each in results["outcomes"]]
+    assert "sections" in {each["levers"].get("boundaries") for each in tried}
+    assert {each["context"] for each in tried} == {"none", "headings"}
+
+
+def test_without_headings_neither_sections_nor_their_context_is_tried(
+    here: Run, tmp_path: Path
+) -> None:
+    write_corpus(tmp_path / "plain", headings=False)
+    write_questions(tmp_path / "plain.json", headings=False)
+    done = here("tune", "plain", "--test-queries", "plain.json", *WORDS, "-o", "out")
+    assert done.returncode == 0, done.stderr
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    tried = [each["configuration"] for each in results["outcomes"]]
+    assert not any(each["strategy"].startswith("sections") for each in tried)
+    assert {each["context"] for each in tried} == {"none"}
+    left = [each["why"] for each in results["plan"]["left_out"]]
+    assert "the documents have no headings to go by" in left
+    assert "no headings to go by" in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_a_plan_and_what_is_said_beside_it(here: Run, docs: Path, tmp_path: Path) -> None:
+    assert here("tune", "sweep.toml", "-o", "out", "-q").returncode == 0
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    labels = {each["configuration"]["strategy"] for each in results["outcomes"]}
+    assert "sections(max_tokens=40, overlap=0)" in labels
+    assert results["objective"] == "recall@1000t"
+    done = here("tune", "sweep.toml", "-o", "other", "-q", "--objective", "recall@5", "-k", "3")
+    assert done.returncode == 0, done.stderr
+    results = json.loads((tmp_path / "other" / "results.json").read_text())
+    assert results["objective"] == "recall@5"
+    assert "recall@3" in results["outcomes"][0]["scores"]
+    recommended = tomllib.loads((tmp_path / "other" / "recommendation.toml").read_text())
+    if not recommended["retriever"].startswith("multiscale"):
+        assert "budget" not in recommended
+    assert recommended["k"] == 3
+
+
+def test_a_model_beside_a_plan_leaves_its_searches_alone(
+    here: Run, docs: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "sweep.toml").write_text(
+        PLAN.replace('model = "none"\n', "").replace('"multiscale(dense=0)"', '"hybrid"')
+    )
+    done = here("tune", "sweep.toml", *WORDS, "-o", "out", "-q")
+    assert done.returncode == 0, done.stderr
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert {each["configuration"]["retriever"] for each in results["outcomes"]} == {"bm25"}
+    assert any("hybrid" in each["what"] for each in results["plan"]["left_out"])
+
+
+def test_a_dry_run_says_the_work_and_writes_nothing(here: Run, docs: Path, tmp_path: Path) -> None:
+    before = everything(tmp_path)
+    done = here("tune", "docs", *ASK, "--dry-run")  # a model is neither fetched nor loaded
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ""
+    assert "configurations of" in done.stderr
+    assert "tokens to embed" in done.stderr
+    assert everything(tmp_path) == before
+    assert here("tune", "sweep.toml", "-o", "out", "-q").returncode == 0
+    before = everything(tmp_path)
+    done = here("tune", "sweep.toml", "-o", "out", "--dry-run")
+    assert "everything is done already" in done.stderr
+    assert everything(tmp_path) == before
+
+
+def test_the_same_command_and_resume_give_the_same(here: Run, docs: Path, tmp_path: Path) -> None:
+    results = tmp_path / "out" / "results.json"
+    assert here("tune", "sweep.toml", "-o", "out", "-q").returncode == 0
+    first, recommendation = untimed(results), (tmp_path / "out/recommendation.toml").read_bytes()
+    record = tmp_path / "out" / ".chunkwise-sweep" / "outcomes"
+    kept = sorted(record.glob("*.json"))
+    for path in kept[::2]:
+        path.unlink()
+    (kept[1]).write_text('{"half":')
+    for again in (("sweep.toml",), ("--resume",)):
+        done = here("tune", *again, "-o", "out")
+        assert done.returncode == 0, done.stderr
+        assert untimed(results) == first
+        assert (tmp_path / "out/recommendation.toml").read_bytes() == recommendation
+    assert "everything is done already" in done.stderr
+    absolute = str(tmp_path / "sweep.toml")
+    assert here("tune", absolute, "-o", tmp_path / "new", "-q").returncode == 0
+    assert untimed(tmp_path / "new" / "results.json") == first
+
+
+def test_several_processes_change_nothing(here: Run, docs: Path, tmp_path: Path) -> None:
+    for jobs in ("1", "2"):
+        assert here("tune", "sweep.toml", "-o", f"jobs{jobs}", "-q", "-j", jobs).returncode == 0
+    assert untimed(tmp_path / "jobs1/results.json") == untimed(tmp_path / "jobs2/results.json")
+
+
+def test_resume_needs_a_sweep_and_nothing_beside_it(here: Run, docs: Path) -> None:
+    done = here("tune", "--resume", "-o", "nothing")
+    assert done.returncode == 2
+    assert "holds no sweep to go on with" in done.stderr
+    done = here("tune", "docs", "--resume")
+    assert done.returncode == 2
+    assert "name no documents beside it" in done.stderr
+
+
+def test_the_folder_of_another_sweep_is_refused_and_stays(
+    here: Run, docs: Path, tmp_path: Path
+) -> None:
+    assert here("tune", "sweep.toml", "-o", "out", "-q").returncode == 0
+    before = everything(tmp_path / "out")
+    write_corpus(tmp_path / "others", passages=3)
+    for dry in ((), ("--dry-run",)):
+        done = here("tune", "others", *WORDS, "-o", "out", *dry)
+        assert done.returncode == 1
+        assert "is the record of another sweep: its documents are others" in done.stderr
+        assert everything(tmp_path / "out") == before
+    done = here("tune", "sweep.toml", "-o", "out", "--objective", "ndcg@5")
+    assert "its objective is 'recall@1000t', here it is 'ndcg@5'" in done.stderr
+    assert everything(tmp_path / "out") == before
+
+
+def test_without_questions_it_says_what_it_cannot_know(
+    here: Run, docs: Path, tmp_path: Path
+) -> None:
+    done = here("tune", "docs", *WORDS, "-o", "out")
+    assert done.returncode == 0, done.stderr
+    told = " ".join(done.stdout.split())
+    for words in (
+        "Nothing can be recommended", "it cannot be known what a search finds", "with issues", "storage",
+        "Write 30 questions or more", "--test-queries FILE", "chunkwise testset check",
+    ):  # fmt: skip
+        assert words in told, words
+    assert "validation" not in done.stdout
+    assert "written to out/: results.json, report.html" in done.stderr
+    assert not (tmp_path / "out" / "recommendation.toml").exists()
+    assert "Nothing can be recommended" in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_without_questions_no_model_reads(
+    here: Run, docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from chunkwise.models.onnx.minilm import MiniLM
+
+    def read(*_: object) -> None:
+        raise AssertionError("a model reads, and nobody asks")
+
+    monkeypatch.setattr(MiniLM, "token_vectors", read)
+    monkeypatch.setattr(MiniLM, "embed", read)
+    plan = Path("sweep.toml")
+    plan.write_text(
+        re.sub("(test_queries|model) = .*\n", "", PLAN).replace('"multiscale(dense=0)"', '"dense"')
+    )
+    done = here("tune", "sweep.toml", "-o", "out")
+    assert done.returncode == 0, done.stderr
+    assert "tokens to embed" not in done.stderr
+    assert "failed" not in done.stdout
+
+
+def test_few_questions_show_little_and_it_is_said(here: Run, docs: Path, tmp_path: Path) -> None:
+    write_questions(tmp_path / "few.json", count=12)
+    done = here("tune", "sweep.toml", "--queries", "few.json", "-o", "out")
+    assert done.returncode == 0, done.stderr
+    told = " ".join(done.stdout.split())
+    assert "Only 6 questions could choose" in told
+    assert "30 or more are needed" in told
+    write_questions(tmp_path / "one.json", count=1)
+    done = here("tune", "sweep.toml", "--queries", "one.json", "-o", "single")
+    assert done.returncode == 0, done.stderr
+    assert "Only 1 question could choose" in " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        ((), 2, "no documents"),
+        (("docs", "--objective", "quality"), 2, "no measure is named 'quality'"),
+        (("docs", "--objective", "boundary_issues"), 2, "boundary_issues"),
+        (("docs", "--time", "10"), 2, "budget is '10'; allowed: a time"),
+        (("docs", "--time", "5 USD"), 2, "a time is needed"),
+        (("docs", "--time", "0 s"), 2, "leaves nothing to spend"),
+        (("docs", "--model", "nobody"), 2, "no embedder is named 'nobody'"),
+        (("docs", "-k", "0"), 2, "x>=1"),
+        (("docs", "--seed", "-1"), 2, "x>=0"),
+        (("docs", "--wrong"), 2, "No such option"),
+        (("docs", "--test-queries", "missing.json"), 1, "missing.json does not exist"),
+        (("missing",), 1, "skipped missing: no such file or folder"),
+        (("empty",), 1, "there is no document"),
+        (("missing.toml",), 1, "cannot read missing.toml"),
+        (("sweep.toml", "docs"), 2, "give the plan alone"),
+        (("-",), 2, "standard input"),
+        (("docs", "-o", "queries.json"), 2, "is a file"),
+        (("docs", "--test-queries", "bad.json"), 1, "bad.json"),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_is_written(
+    here: Run, docs: Path, tmp_path: Path, words: tuple[str, ...], status: int, said: str
+) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "bad.json").write_text("{")
+    before = everything(tmp_path)
+    done = here("tune", *words)
+    assert (done.returncode, done.stdout) == (status, ""), done.stderr
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert everything(tmp_path) == before
+
+
+def test_an_unknown_objective_is_refused_before_documents_are_read(here: Run) -> None:
+    done = here("tune", "missing", "--objective", "quality")
+    assert "missing" not in done.stderr
+    assert done.returncode == 2
+
+
+def test_no_question_left_is_an_error(here: Run, docs: Path, tmp_path: Path) -> None:
+    rows = [{"id": "a", "question": "?", "references": [{"doc_id": "other.md", "text": "words"}]}]
+    (tmp_path / "lost.json").write_text(json.dumps(rows))
+    done = here("tune", "docs", "--test-queries", "lost.json", *WORDS)
+    assert done.returncode == 1
+    assert "no question is left in lost.json" in done.stderr
+
+
+def test_time_that_is_over_leaves_the_rest_for_the_same_command(
+    here: Run, docs: Path, tmp_path: Path
+) -> None:
+    done = here("tune", "sweep.toml", "-o", "out", "--time", "0.001 s")
+    assert done.returncode == 0, done.stderr
+    told = " ".join(done.stdout.split())
+    assert "were not run: the time was up. The same command goes on with them." in told
+    assert "Not run yet" in (tmp_path / "out" / "report.html").read_text()
+    assert "is more than" in done.stderr
+    done = here("tune", "--resume", "-o", "out", "--time", "999999999 h")
+    assert done.returncode == 0, done.stderr
+    assert "not run" not in done.stdout
+    assert here("tune", "sweep.toml", "-o", "whole", "-q", "--time", "999999999 h").returncode == 0
+    assert untimed(tmp_path / "out/results.json") == untimed(tmp_path / "whole/results.json")
+
+
+def test_money_is_not_spent_beyond_the_budget(here: Run, docs: Path, tmp_path: Path) -> None:
+    head = 'budget = "0.000001 USD"\nprice = "5 USD"\n'
+    plan = PLAN.replace('model = "none"\n', head).replace('"multiscale(dense=0)"', '"dense"')
+    (tmp_path / "sweep.toml").write_text(plan)
+    before = everything(tmp_path)
+    done = here("tune", "sweep.toml", "-o", "out")
+    assert done.returncode == 1
+    assert "USD are needed, and the budget is" in done.stderr
+    assert everything(tmp_path) == before
+
+
+def test_what_it_writes_and_what_it_reads_is_no_document(
+    here: Run, docs: Path, tmp_path: Path
+) -> None:
+    (docs / "queries.json").write_bytes((tmp_path / "queries.json").read_bytes())
+    plan = PLAN.replace('"docs"', '"."')
+    (docs / "sweep.toml").write_text(plan)
+    for _ in range(2):
+        done = here("tune", "docs/sweep.toml", "-o", "docs/out")
+        assert done.returncode == 0, done.stderr
+        assert "4 documents, 40 questions" in done.stderr
+    assert "everything is done already" in done.stderr
+    (docs / "sweep.toml").unlink()
+    words = ("--queries", "docs/queries.json", *WORDS, "--dry-run", "-o", "elsewhere")
+    done = here("tune", "docs", *words)  # nor is what another sweep has written
+    assert "4 documents, 40 questions" in done.stderr
+    assert done.returncode == 0
+
+
+def test_documents_that_cannot_be_read_are_a_line_and_status_3(
+    here: Run, docs: Path, tmp_path: Path
+) -> None:
+    (docs / "broken.pdf").write_bytes(b"%PDF-1.4 nothing")
+    done = here("tune", "sweep.toml", "-o", "out")
+    assert done.returncode == 3
+    assert "chunkwise: skipped docs/broken.pdf" in done.stderr
+    assert (tmp_path / "out" / "report.html").exists()
+    strict = here("tune", "sweep.toml", "-o", "strict", "--strict")
+    assert strict.returncode == 1
+    assert "broken.pdf" in strict.stderr
+    assert not (tmp_path / "strict").exists()
+
+
+def test_json_and_quiet(here: Run, docs: Path, tmp_path: Path) -> None:
+    done = here("tune", "sweep.toml", "-o", "out", "--json")
+    told = json.loads(done.stdout)
+    assert set(told) == {"sentence", "caveats", "recommendation"}
+    written = tomllib.loads((tmp_path / "out" / "recommendation.toml").read_text())
+    assert {"format": "chunkwise recommendation", **told["recommendation"]} == written
+    done = here("tune", "sweep.toml", "-o", "out", "--queries", "queries.json", "-q")
+    assert (done.stdout, done.stderr) == ("", "")
+    done = here("tune", "docs", *WORDS, "-o", "unasked", "--json", "-q")
+    assert json.loads(done.stdout)["recommendation"] is None
+
+
+def test_with_the_model_late_vectors_and_vectors_of_their_own(
+    here: Run, docs: Path, tmp_path: Path
+) -> None:
+    plan = PLAN.replace('model = "none"\n', "finalists = 1\n")
+    plan = plan.replace("dense=0", "dense=1").replace('"bm25"', '"bm25", "dense"')
+    (tmp_path / "sweep.toml").write_text(plan)
+    done = here("tune", "sweep.toml", "-o", "late")
+    assert done.returncode == 0, done.stderr
+    kinds = _kinds(tmp_path / "late")
+    assert kinds["late"] > kinds["own"] > 0
+    assert "late vectors, from one pass" in " ".join(done.stdout.split())
+    done = here("tune", "sweep.toml", "-o", "exact", "--exact")
+    assert done.returncode == 0, done.stderr
+    kinds = _kinds(tmp_path / "exact")
+    assert kinds["own"] > 1
+    assert kinds.get("late", 0) == 1  # several sizes at once have no chunks of their own
+
+
+def _kinds(folder: Path) -> dict[str, int]:
+    outcomes = json.loads((folder / "results.json").read_text())["outcomes"]
+    assert not any(each["error"] for each in outcomes)
+    found: dict[str, int] = {}
+    for each in outcomes:
+        kind = each["configuration"]["vectors"]
+        found[kind] = found.get(kind, 0) + 1
+    return found
+
+
+def test_ctrl_c_keeps_what_is_done(docs: Path, tmp_path: Path) -> None:
+    write_corpus(docs, passages=300)
+    write_questions(tmp_path / "queries.json", passages=300)
+    words = [sys.executable, "-m", "chunkwise", "tune", "docs", *ASK, *WORDS, "-o", "out", "-j", "1"]  # fmt: skip
+    running = subprocess.Popen(
+        words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    record = tmp_path / "out" / ".chunkwise-sweep" / "outcomes"
+    give_up = time.monotonic() + 60
+    while not any(record.glob("[!.]*.json")) and running.poll() is None:
+        assert time.monotonic() < give_up
+        time.sleep(0.01)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    assert running.returncode == 130, err
+    assert "what is done is kept in out: the same command goes on" in err
+    assert "Traceback" not in err
+    assert out == ""
+    done = len(list(record.glob("[!.]*.json")))
+    assert 0 < done < 38
+    assert not (tmp_path / "out" / "results.json").exists()
+    told = subprocess.run(
+        [*words, "--dry-run"], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+    assert f"{done} configuration" in told.stderr.splitlines()[-1]
+
+
+def test_leaders_are_shown_while_it_runs(
+    here: Run, docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "_SECONDS_BETWEEN_LINES", 0.0)
+    done = here("tune", "sweep.toml", "-o", "out")
+    lines = [line for line in done.stderr.splitlines() if line.startswith("configurations: ")]
+    assert re.fullmatch(r"configurations: \d of \d; best so far: .+ [01]\.\d{3}", lines[-1])
+    quiet = here("tune", "sweep.toml", "-o", "quiet", "-q")
+    assert quiet.stderr == ""
+
+
+def test_leaders_stand_under_the_bar_of_a_terminal(docs: Path, tmp_path: Path) -> None:
+    pty = pytest.importorskip("pty")
+    code = (
+        "import chunkwise.cli.progress as p; p._SECONDS_BEFORE_BAR = 0.0\n"
+        "from chunkwise.cli.main import main; main()"
+    )
+    master, slave = pty.openpty()
+    words = [sys.executable, "-c", code, "tune", "sweep.toml", "-o", "out"]
+    environment = {**os.environ, "COLUMNS": "120", "LINES": "40", "TERM": "xterm"}
+    running = subprocess.Popen(
+        words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=slave, env=environment
+    )
+    os.close(slave)
+    shown = b""
+    try:
+        while piece := os.read(master, 1 << 16):
+            shown += piece
+    except OSError:  # the other end is closed
+        pass
+    os.close(master)
+    assert running.wait(60) == 0
+    bar = shown.decode("utf-8", "replace")
+    assert re.search(r"\n  \S.* · bm25 +[01]\.\d{3}", bar)
+
+
+def test_a_report_without_its_questions_is_better_than_none(
+    here: Run, docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from chunkwise.errors import ChunkwiseError
+    from chunkwise.report.tuning import asked_again
+
+    def refuses(*_: object, **__: object) -> None:
+        raise ChunkwiseError("the endpoint is gone")
+
+    monkeypatch.setattr(asked_again, "evaluate", refuses)
+    done = here("tune", "sweep.toml", "-o", "out")
+    assert done.returncode == 0, done.stderr
+    assert "not in the report: the endpoint is gone" in done.stderr
+    assert (tmp_path / "out" / "report.html").exists()
+    assert (tmp_path / "out" / "recommendation.toml").exists()

@@ -1,0 +1,145 @@
+"""What an evaluation could not use, what it mended, and hits that stand nowhere."""
+
+import json
+import warnings
+from pathlib import Path
+
+import pytest
+
+from chunkwise.core import Document, Query, Reference
+from chunkwise.errors import InvalidParameter
+from chunkwise.evaluation.evaluate import evaluate
+from chunkwise.evaluation.provenance import documents_hash
+from chunkwise.evaluation.results import Results
+
+LEAVE = Document(
+    "leave.md", "Ask in writing. The head approves it. No note is needed for three days."
+)
+HOURS = Document("hours.md", "The day shift begins at five. The night shift ends at nine.")
+DOCUMENTS = [LEAVE, HOURS]
+
+
+def place(document: Document, text: str) -> Reference:
+    start = document.text.index(text)
+    return Reference(document.id, start, start + len(text))
+
+
+QUERIES = [
+    Query("who", "Who approves leave?", (place(LEAVE, "The head approves it."),)),
+    Query("when", "When does the day shift begin?", (place(HOURS, "begins at five"),)),
+]
+
+
+def of_hits(path: Path, *hits: dict[str, object], **more: object) -> tuple[Results, list[str]]:
+    path.write_text("".join(json.dumps(hit) + "\n" for hit in hits))
+    bad: list[str] = []
+    settings: dict[str, object] = {"metrics": "recall,precision,mrr,hit,context_precision"}
+    results = evaluate(DOCUMENTS, QUERIES, hits=path, on_bad=bad.append, **settings | more)  # type: ignore[arg-type]
+    return results, bad
+
+
+RIGHT: dict[str, object] = {
+    "query_id": "who",
+    "doc_id": "leave.md",
+    "text": "The head approves it.",
+}
+LOST: dict[str, object] = {"query_id": "who", "text": "The head approves nothing of this."}
+
+
+def test_what_cannot_be_found_takes_a_rank(tmp_path: Path) -> None:
+    below, bad = of_hits(tmp_path / "hits.jsonl", LOST, RIGHT)
+    scores = below.questions[0].scores
+    assert scores["mrr@5"] == 0.5
+    assert scores["recall@5"] == 1.0
+    assert scores["hit@5"] == 1.0
+    right, lost = len(str(RIGHT["text"])), len(str(LOST["text"]))
+    assert scores["precision@5"] == pytest.approx(right / (right + lost))
+    assert [hit.relevant["spans"] for hit in below.questions[0].hits] == [False, True]
+    assert bad == below.data["left_out_rows"]
+    assert len(bad) == 1
+    first, _ = of_hits(tmp_path / "hits.jsonl", LOST, RIGHT, k=1)
+    assert first.questions[0].scores["recall@1"] == 0.0
+    alone, _ = of_hits(tmp_path / "hits.jsonl", RIGHT, k=1)
+    assert alone.questions[0].scores["recall@1"] == 1.0
+
+
+@pytest.mark.parametrize("unit", ["characters", "tokens"])
+@pytest.mark.parametrize("budget", [None, 6])
+def test_every_metric_takes_such_hits(tmp_path: Path, unit: str, budget: int | None) -> None:
+    nothing = {"query_id": "when", "doc_id": "gone.md"}
+    rows = (LOST, nothing, RIGHT)
+    results, bad = of_hits(tmp_path / "hits.jsonl", *rows, unit=unit, budget=budget,
+                           metrics="retrieval,completeness,boundary_issues,chroma")  # fmt: skip
+    assert len(bad) == 2
+    assert results.data["documents"] == {
+        "count": 2,
+        "characters": len(LEAVE.text) + len(HOURS.text),
+        "hash": documents_hash(DOCUMENTS),
+    }
+    scores = results.questions[1].scores
+    assert scores.get("failure@20", 1.0) == 1.0
+    assert all(scores[name] in (0.0, None) for name in scores if name != "failure@20")
+    assert results.questions[1].missed[0].passage.doc_id == "hours.md"
+
+
+def asked(path: Path, *rows: dict[str, object]) -> tuple[Results, list[str], list[str]]:
+    path.write_text(json.dumps(rows))
+    bad: list[str] = []
+    mended: list[str] = []
+    results = evaluate(
+        DOCUMENTS, path, metrics="recall", vectors="none", retriever="bm25",
+        on_bad=bad.append, on_mended=mended.append,
+    )  # fmt: skip
+    return results, bad, mended
+
+
+def span(document: Document, text: str, moved: int) -> dict[str, object]:
+    start = document.text.index(text) + moved
+    return {"doc_id": document.id, "start": start, "end": start + len(text), "text": text}
+
+
+GOOD: dict[str, object] = {
+    "id": "good", "query": "Who?", "references": [span(LEAVE, "The head approves it.", 0)],
+}  # fmt: skip
+MOVED: dict[str, object] = {
+    "id": "moved", "query": "When?", "references": [span(HOURS, "begins at five", 4)],
+}  # fmt: skip
+GONE: dict[str, object] = {
+    "id": "gone", "query": "Where?", "references": [span(HOURS, "begins at five", 4)],
+    "relevant_text": "The night shift ends at seven and not before.",
+}  # fmt: skip
+
+
+def test_a_mended_question_is_used_and_told_as_mended(tmp_path: Path) -> None:
+    results, bad, mended = asked(tmp_path / "asked.json", GOOD, MOVED)
+    assert [question.id for question in results.questions] == ["good", "moved"]
+    assert bad == []
+    assert len(mended) == 1
+    assert "entry 2" in mended[0]
+    assert "it stands at 14–28 of 'hours.md'" in mended[0]
+    assert "nearest" not in mended[0]
+    assert results.data["mended_questions"] == mended
+    assert results.data["left_out_questions"] == []
+
+
+def test_of_a_dropped_question_nothing_is_mended(tmp_path: Path) -> None:
+    results, bad, mended = asked(tmp_path / "asked.json", GOOD, GONE)
+    assert [question.id for question in results.questions] == ["good"]
+    assert mended == results.data["mended_questions"] == []
+    assert len(bad) == 1
+    assert "; nearest is hours.md " in bad[0]
+    assert results.data["left_out_questions"] == bad
+
+
+def test_mending_is_no_warning(tmp_path: Path) -> None:
+    path = tmp_path / "asked.json"
+    path.write_text(json.dumps([GOOD, MOVED]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        evaluate(DOCUMENTS, path, metrics="recall", vectors="none", retriever="bm25")
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, True, "0"])
+def test_a_seed_is_a_whole_number_and_looked_at_before_the_work(seed: object) -> None:
+    with pytest.raises(InvalidParameter, match=f"seed is {seed!r}; a whole number is needed"):
+        evaluate("there/is/no/such/folder", "nor.json", seed=seed)  # type: ignore[arg-type]

@@ -1,0 +1,151 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chunkwise.metrics.claims.amounts import counted
+from chunkwise.metrics.claims.claim_support import supports
+from chunkwise.metrics.claims.readable import Readable, sentences
+
+HOURS = (
+    "Lunch breaks take 30 minutes. The day has 8 hours. Overtime of up to 10 hours a week is paid. "
+    "Night work is paid at 125 percent."
+)
+
+
+def said(claim: str, text: str) -> bool:
+    return all(supports(Readable(text), each) for each in sentences(claim))
+
+
+@pytest.mark.parametrize(
+    ("claim", "text"),
+    [
+        ("Pets are allowed in the office on Fridays.", "Pets are not allowed in the office on Fridays."),
+        ("Employees may not carry over unused days.", "Employees may carry over unused days every year."),
+        ("Overtime work on Sundays is never paid.", "Overtime work on Sundays is paid."),
+        ("You can bring dogs into the library.", "You can't bring dogs into the library."),
+        ("allowed in the library", "Dogs are not allowed in the library."),
+        ("Pets are not allowed in the garden.", "Pets are allowed in the garden. They are not allowed indoors."),
+        ("Rauchen ist im Gebäude nicht erlaubt und wird bestraft.",
+         "Rauchen ist im Gebäude erlaubt und wird nicht bestraft."),
+        ("Das Büro bleibt im Sommer ohne Besucher geöffnet.", "Das Büro bleibt im Sommer für Besucher geöffnet."),
+        ("Les animaux sont admis dans le bureau.", "Les animaux ne sont pas admis dans le bureau."),
+        ("Los perros están permitidos en la oficina.", "Los perros nunca están permitidos en la oficina."),
+        ("公司允许员工在家工作。", "公司不允许员工在家工作。"),
+    ],
+)  # fmt: skip
+def test_the_opposite_is_not_said(claim: str, text: str) -> None:
+    assert not said(claim, text)
+    assert not said(text, claim)
+    assert said(claim, claim)
+    assert said(text, text)
+
+
+@pytest.mark.parametrize(
+    ("claim", "text"),
+    [
+        ("The maximum baggage weight is 23kg per traveller.", "The maximum baggage weight is 32kg per traveller."),
+        ("The refund is paid within 5 days after the return.", "The refund is paid within 5 weeks after the return."),
+        ("Employees get three weeks of paid vacation per year.", "Employees get four weeks of paid vacation per year."),
+        ("Members get twenty five days of paid vacation.", "Members get twenty six days of paid vacation."),
+        ("The meeting room costs $50 per hour for members.", "The meeting room costs €50 per hour for members."),
+        ("The tax rate is 19 % for 7 products.", "The tax rate is 7 % for 19 products."),
+        ("Die Kündigungsfrist beträgt drei Monate zum Quartalsende.",
+         "Die Kündigungsfrist beträgt sechs Monate zum Quartalsende."),
+        ("Die Frist beträgt fünfundzwanzig Tage ab dem Kauf.", "Die Frist beträgt 26 Tage ab dem Kauf."),
+        ("员工每年有十五天带薪年假。", "员工每年有五天带薪年假。"),
+        ("The rate is 3,5 percent for long credits.", "The rate is 5,3 percent for long credits."),
+        ("Version v2.1 of the driver supports Linux kernels.", "Version v1.2 of the driver supports Linux kernels."),
+        ("Revenue grew in Q3 to the highest level ever.", "Revenue grew in Q2 to the highest level ever."),
+        ("The desk opens at 9am on all working days.", "The desk opens at 9pm on all working days."),
+        ("The island has 3 million birds in winter.", "The island has 3 thousand birds in winter."),
+    ],
+)  # fmt: skip
+def test_another_number_or_unit_is_not_said(claim: str, text: str) -> None:
+    assert not said(claim, text)
+    assert not said(text, claim)
+    assert said(claim, claim)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Overtime of up to 8 hours a week is paid.",
+        "Night work is paid at 30 percent.",
+        "Night work hours are paid at 10 percent.",
+        "The lunch break takes 8 hours.",
+    ],
+)
+def test_a_number_of_another_sentence_is_not_this_ones(claim: str) -> None:
+    assert not said(claim, HOURS)
+
+
+def test_what_another_one_did_is_not_said() -> None:
+    assert not said("Anna manages the Berlin office.", "Peter manages the Berlin office.")
+    assert not said(
+        "The Berlin office is managed by Anna.", "The Berlin office is managed by Peter."
+    )
+    assert not said("Anna leitet das Büro in Mitte.", "Peter leitet das Büro in Mitte.")
+    assert said("Anna manages the Berlin office.", "The Berlin office is managed by Anna.")
+
+
+@pytest.mark.parametrize(
+    ("claim", "text"),
+    [
+        ("The manager approves requests within 5 days.", "Requests are approved by the manager within five days."),
+        ("Night work is paid at 125 %.", HOURS),
+        ("Lunch breaks take 30 minutes a day.", HOURS),
+        ("The fee for a room is 50 euros.", "The fee depends on the room. It is €50."),
+        ("Staff get twenty days of paid leave every year.",
+         "Employees get 20 days of paid leave every year. New employees get 10."),
+        ("A deposit of 9,310 florins is returned at the end.",
+         "The deposit of 9,310 florins, which bears no interest, shall be returned at the end."),
+        ("The island holidays are Sunday, Monday and Friday.",
+         "The island holidays are:\n\n- Sunday\n- Tuesday\n- Wednesday\n- Monday\n- Friday\n"),
+        ("Das Büro hat 1.000 Mitarbeiter in zwei Häusern.", "In zwei Häusern hat das Büro 1000 Mitarbeiter."),
+        ("Not only cats but dogs sleep in the barn.", "Cats and dogs sleep in the barn."),
+    ],
+)  # fmt: skip
+def test_other_words_may_say_the_same(claim: str, text: str) -> None:
+    assert said(claim, text)
+
+
+def test_words_from_all_over_a_text_say_nothing() -> None:
+    filler = "The weather was grey and the sea was rough for many days in that long winter. " * 4
+    text = f"The harbour has a lamp. {filler}Paint is kept in the shed. {filler}Green is the colour of hope."
+    assert not said("The harbour lamp has green paint.", text)
+    assert said("The harbour lamp has green paint.", "The lamp of the harbour is painted green.")
+
+
+def test_a_long_text_that_repeats_itself_is_read_in_a_moment() -> None:
+    text = Readable("The manager approves requests within five days of asking. " * 2000)
+    assert not supports(text, Readable("The manager never approves requests of asking", "en"))
+    assert len(text.windows(Readable("manager approves requests", "en").terms("en"), 2, "en")) == 1
+
+
+def test_numbers_are_read_as_digits_and_as_words() -> None:
+    numbers = {
+        ("twenty five weeks", "en"): ["25"], ("one of the days", "en"): [], ("one day", "en"): ["1"],
+        ("q3 2024", "en"): ["q3", "2024"], ("fünfundzwanzig tage", "de"): ["25"], ("once dos", "es"): ["11", "2"],
+        ("once two", "en"): ["2"],
+    }  # fmt: skip
+    for (text, language), expected in numbers.items():
+        assert [each.number for each in counted(f" {text} ", language).amounts] == expected
+    for han, value in {
+        "十五": "15",
+        "二〇二四": "2024",
+        "三百二十": "320",
+        "两万五千": "25000",
+    }.items():
+        assert [each.number for each in counted(f" {han} 天 ", "zh").amounts] == [value]
+
+
+WORDS = st.lists(
+    st.sampled_from("Anna Berlin not never 5 days weeks three manager pays office the in $".split()),
+    min_size=1, max_size=9,
+).map(" ".join)  # fmt: skip
+
+
+@given(WORDS, WORDS)
+def test_every_sentence_says_itself_and_nothing_fails(one: str, other: str) -> None:
+    assert said(one, one)
+    said(one, other)
