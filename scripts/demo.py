@@ -6,8 +6,10 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from shutil import rmtree
 
 import chunkwise
+from chunkwise.documents.walk import SWEEP_RECORD
 
 ROOT = Path(__file__).resolve().parents[1]
 CORPUS = Path(chunkwise.__file__).parent / "corpus"
@@ -34,16 +36,22 @@ STEPS = (
         "Draw the cuts on the documents: overlaps hatched, issues marked.",
         'chunk CORPUS --strategy "sentences(max_tokens=120, overlap=30)" --view out/cuts.html',
     ),
+    (
+        "And what would have been best? Four dozen ways to cut and to search, asked 132 questions.",
+        "demo --output out/",
+    ),
 )
 
 
 def main() -> None:
     (ROOT / "out").mkdir(exist_ok=True)
+    # Tuned anew each time: of another version of the corpus nothing can be gone on with.
+    rmtree(ROOT / "out" / SWEEP_RECORD, ignore_errors=True)
     for title, command in STEPS:
         print(f"\n\033[1m{title}\033[0m\n$ chunkwise {command}\n", flush=True)
         words = [str(CORPUS) if word == "CORPUS" else word for word in shlex.split(command)]
         subprocess.run([sys.executable, "-m", "chunkwise", *words], check=True, cwd=ROOT)
-    print("\nOpen out/cuts.html and out/profile.html in a browser.")
+    print("\nOpen out/report.html in a browser; out/cuts.html and out/profile.html are there, too.")
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from chunkwise.errors import ChunkwiseError, UnreadableDocument
     from chunkwise.evaluation.comparing.compare import compare
     from chunkwise.evaluation.evaluate import evaluate
+    from chunkwise.evaluation.files.results_file import read_results
     from chunkwise.evaluation.results import Results
     from chunkwise.pipeline import chunk, chunk_document, chunk_text
     from chunkwise.report.tuning.tuned import Tuned, tune
@@ -64,6 +65,7 @@ _HOMES = {
     "index": "chunkwise.retrieval.indexes",
     "open_index": "chunkwise.retrieval.indexes",
     "read": "chunkwise.documents",
+    "read_results": "chunkwise.evaluation.files.results_file",
     "strategies": "chunkwise.chunkers:describe_all",
     "tune": "chunkwise.report.tuning.tuned",
 }
@@ -97,6 +99,7 @@ __all__ = [
     "index",
     "open_index",
     "read",
+    "read_results",
     "strategies",
     "tune",
 ]

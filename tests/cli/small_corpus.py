@@ -71,6 +71,6 @@ max_tokens = [40, 80]
 overlap = 0
 
 [sweep.retrieval]
-retriever = ["bm25", "multiscale(dense=0)"]
+retriever = ["bm25"]
 """
 """Few configurations, by words alone."""

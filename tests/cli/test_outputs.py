@@ -101,6 +101,14 @@ def test_a_test_set_is_the_users_own(here: Run, texts: Path) -> None:
     assert contents(texts) == before
 
 
+def test_a_loop_of_links_is_one_line(here: Run, texts: Path, tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    done = here("evaluate", "texts", *EVALUATE, "-o", "loop")
+    assert done.returncode == 1
+    assert done.stderr.startswith("chunkwise: cannot write loop: ")
+    assert len(done.stderr.splitlines()) == 1
+
+
 def test_one_file_cannot_be_results_and_page(here: Run, texts: Path) -> None:
     done = here("evaluate", "texts", *EVALUATE, "-o", "a.html", "--report", "./a.html")
     assert done.returncode == 2

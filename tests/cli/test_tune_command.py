@@ -107,7 +107,7 @@ def test_a_model_beside_a_plan_leaves_its_searches_alone(
     here: Run, docs: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "sweep.toml").write_text(
-        PLAN.replace('model = "none"\n', "").replace('"multiscale(dense=0)"', '"hybrid"')
+        PLAN.replace('model = "none"\n', "").replace('["bm25"]', '["bm25", "hybrid"]')
     )
     done = here("tune", "sweep.toml", *WORDS, "-o", "out", "-q")
     assert done.returncode == 0, done.stderr
@@ -211,7 +211,7 @@ def test_without_questions_no_model_reads(
     monkeypatch.setattr(MiniLM, "embed", read)
     plan = Path("sweep.toml")
     plan.write_text(
-        re.sub("(test_queries|model) = .*\n", "", PLAN).replace('"multiscale(dense=0)"', '"dense"')
+        re.sub("(test_queries|model) = .*\n", "", PLAN).replace('["bm25"]', '["bm25", "dense"]')
     )
     done = here("tune", "sweep.toml", "-o", "out")
     assert done.returncode == 0, done.stderr
@@ -300,7 +300,7 @@ def test_time_that_is_over_leaves_the_rest_for_the_same_command(
 
 def test_money_is_not_spent_beyond_the_budget(here: Run, docs: Path, tmp_path: Path) -> None:
     head = 'budget = "0.000001 USD"\nprice = "5 USD"\n'
-    plan = PLAN.replace('model = "none"\n', head).replace('"multiscale(dense=0)"', '"dense"')
+    plan = PLAN.replace('model = "none"\n', head).replace('["bm25"]', '["bm25", "dense"]')
     (tmp_path / "sweep.toml").write_text(plan)
     before = everything(tmp_path)
     done = here("tune", "sweep.toml", "-o", "out")
@@ -357,7 +357,7 @@ def test_with_the_model_late_vectors_and_vectors_of_their_own(
     here: Run, docs: Path, tmp_path: Path
 ) -> None:
     plan = PLAN.replace('model = "none"\n', "finalists = 1\n")
-    plan = plan.replace("dense=0", "dense=1").replace('"bm25"', '"bm25", "dense"')
+    plan = plan.replace('["bm25"]', '["bm25", "dense", "multiscale(dense=1)"]')
     (tmp_path / "sweep.toml").write_text(plan)
     done = here("tune", "sweep.toml", "-o", "late")
     assert done.returncode == 0, done.stderr
@@ -441,7 +441,8 @@ def test_leaders_stand_under_the_bar_of_a_terminal(docs: Path, tmp_path: Path) -
     os.close(master)
     assert running.wait(60) == 0
     bar = shown.decode("utf-8", "replace")
-    assert re.search(r"\n  \S.* · bm25 +[01]\.\d{3}", bar)
+    assert re.search(r"\n  [01]\.\d{3}  \S.* · bm25", bar)
+    assert re.search(r"configurations \S+ \d of 6 ", re.sub(r"\x1b\[[\d;?]*\w", "", bar))
 
 
 def test_a_report_without_its_questions_is_better_than_none(

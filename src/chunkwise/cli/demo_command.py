@@ -11,33 +11,36 @@ _EXAMPLES = """
 Examples:
   chunkwise demo                       # the corpus inside the package, tuned: out/report.html
   chunkwise demo --output /tmp/demo
+  chunkwise demo --model none          # by words alone, in a few seconds
 """
 
 
 @click.command("demo", epilog=_EXAMPLES)
 @click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), default="out",
               show_default=True, metavar="FOLDER", help="Where report and recommendation go.")  # fmt: skip
+@click.option("--model", default="minilm", show_default=True, metavar="NAME",
+              help="What makes vectors; none: words alone.")  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no summary.")
-def command(output: Path, quiet: bool) -> None:
+def command(output: Path, model: str, quiet: bool) -> None:
     """Tune for the corpus inside the package: 13 small documents, 132 questions, under a minute."""
     import chunkwise
     from chunkwise.cli.tune_command import command as tune
     from chunkwise.cli.tune_command import run_sweep
     from chunkwise.experiments.sweep import Grid, Sweep
     from chunkwise.experiments.usual_sweep import usual_retrieval
-    from chunkwise.models import DEFAULT
 
+    model = "" if model == "none" else model
     package = Path(chunkwise.__file__).parent
     # Few sizes, and no finalists embedded chunk by chunk: it is done while one watches.
     sweep = Sweep(
         (str(package / "corpus"),),
         str(package / "corpus_questions.json"),
         (Grid(_STRATEGIES, (("max_tokens", _SIZES),)),),
-        usual_retrieval(DEFAULT),
+        usual_retrieval(model),
+        model=model,
         finalists=0,
     )
-    usual = {each.name: each.get_default(click.Context(tune)) for each in tune.params if each.name}
-    run_sweep(sweep, output, {**usual, "quiet": quiet})
+    run_sweep(sweep, output, tune.make_context("tune", ["--quiet"] if quiet else []).params)
     if not quiet:
         click.echo(f"open {output / 'report.html'} in a browser", err=True)
 

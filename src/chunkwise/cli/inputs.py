@@ -73,24 +73,34 @@ def check_outputs(
     if page is not None and page.suffix.lower() not in (".html", ".htm"):
         raise click.UsageError(f"{page} is to be a page: its name must end in .html")
     given = [path for path in (output, page) if path is not None]
-    outputs = [path.resolve() for path in given]
+    outputs = [_place(path) for path in given]
     if len(set(outputs)) < len(outputs):
         raise click.UsageError(f"{page} would be written twice; give the page another name")
     for name in inputs:
-        if Path(name).resolve() in outputs:
+        if _place(name) in outputs:
             raise click.UsageError(
                 f"{name} is read and would be overwritten; write to another file"
             )
-    for path in given:
-        for name in inputs:
-            if _is_read(path.resolve(), name) and _holds_something(path):
-                raise click.UsageError(
-                    f"{path} is one of the files of {name}, which are read, and would be overwritten; "
-                    "write to another file"
-                )
-        if not path.is_dir():
+    for path, place in zip(given, outputs, strict=True):
+        if _holds_something(place):
+            _refuse_if_read(path, place, inputs)
+        if not place.is_dir():
             check_writable(path)
     return outputs
+
+
+def _place(name: str | Path) -> Path:
+    """Behind all links; unlike `Path.resolve` it takes a loop of them for a place."""
+    return Path(os.path.realpath(name))
+
+
+def _refuse_if_read(path: Path, place: Path, inputs: list[str]) -> None:
+    for name in inputs:
+        if _is_read(place, name):
+            raise click.UsageError(
+                f"{path} is one of the files of {name}, which are read, and would be overwritten; "
+                "write to another file"
+            )
 
 
 def _is_read(path: Path, name: str) -> bool:
@@ -98,11 +108,11 @@ def _is_read(path: Path, name: str) -> bool:
     from chunkwise.documents.glob import is_pattern, split_pattern, to_regex
 
     if os.path.isdir(name):
-        return path.is_relative_to(Path(name).resolve())
+        return path.is_relative_to(_place(name))
     if not is_pattern(name) or os.path.lexists(name):
         return False
     folder, rest = split_pattern(name)
-    root = Path(folder).resolve()
+    root = _place(folder)
     try:
         matches = to_regex(rest).fullmatch
     except re.error:  # reading will say so

@@ -49,7 +49,7 @@ _OF_DOCUMENTS = frozenset(("beir", "trec", "autorag", "ragas", "ragchecker"))
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="PATH",
               help="File to write, a folder for beir, trec, autorag; chunkwise may go to stdout.")  # fmt: skip
 @click.option("--documents", "inputs", multiple=True, metavar="INPUT",
-              help="Documents the questions are about, or an index: there passages are found, texts taken.")  # fmt: skip
+              help="Documents the questions are about, or an index: to find passages and texts in.")  # fmt: skip
 @click.option("--documents-to", type=click.Path(path_type=Path), metavar="PATH",
               help="Write the documents too: a .jsonl file, or a folder for corpus.jsonl.")  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="No summary.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -54,16 +55,19 @@ class Leaders:
         def told(amount: int, note: str) -> None:
             nonlocal done
             done += amount
-            advance(amount, self._line(done, total) if name == "configurations" else note)
+            if name == "configurations":
+                note = f"{done:,} of {total:,}{self._told_best()}"
+            advance(amount, note)
 
         with progress(name, total, self._quiet, below=self._table) as advance:
             yield told
 
-    def _line(self, done: int, total: int) -> str:
-        counted = f"{done:,} of {total:,}"
-        for label, mean in self.best[:1]:
-            return f"{counted}; best so far: {one_line(label, 80)} {mean:.3f}"
-        return counted
+    def _told_best(self) -> str:
+        """For a line; on a terminal the leaders stand below."""
+        if not self._means or sys.stderr.isatty():
+            return ""
+        label, mean = self.best[0]
+        return f"; best so far: {one_line(label, 80)} {mean:.3f}"
 
     def _table(self) -> Table | None:
         from rich.table import Table
@@ -72,8 +76,8 @@ class Leaders:
         if not self._means:
             return None
         table = Table.grid(padding=(0, 2))
+        table.add_column()
         table.add_column(no_wrap=True, overflow="ellipsis")
-        table.add_column(justify="right")
         for label, mean in self.best:
-            table.add_row(Text(f"  {one_line(label, 100)}"), f"{mean:.3f}")
+            table.add_row(f"  {mean:.3f}", Text(one_line(label, 100)))
         return table

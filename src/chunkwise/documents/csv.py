@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from chunkwise.core import Block, Document
 from chunkwise.documents.corpus import Corpus, Entry
 from chunkwise.documents.encoding import decode
-from chunkwise.documents.fields import TEXT_FIELDS, field_of
+from chunkwise.documents.fields import QUESTIONS, TEXT_FIELDS, are_questions, field_of
 from chunkwise.documents.loader import OnSkip, suffix_of
 from chunkwise.documents.options import LoadOptions
 from chunkwise.documents.source import Source
@@ -43,6 +43,8 @@ class CsvLoader:
             corpus.check(names, what="column")
             if field_of(names, TEXT_FIELDS, options.text_field) is not None:
                 yield from corpus.documents(_entries(names, records), on_skip)
+            elif are_questions([dict.fromkeys(names, "")]):
+                raise UnreadableDocument(source.origin, QUESTIONS)
             else:
                 yield _table(source, text, header, records)
         except csv.Error as error:

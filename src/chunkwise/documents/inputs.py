@@ -13,6 +13,7 @@ from chunkwise.documents.archive import is_archive, members
 from chunkwise.documents.glob import depth_of, is_pattern, split_pattern, to_regex
 from chunkwise.documents.ids import Ids
 from chunkwise.documents.loader import OnSkip
+from chunkwise.documents.own_files import is_results_file
 from chunkwise.documents.source import Source, os_reason, printable
 from chunkwise.documents.walk import walk
 from chunkwise.errors import UnreadableDocument
@@ -119,7 +120,9 @@ def _of_folder(folder: str, names: _Names, on_skip: OnSkip) -> Iterator[Source]:
     empty = True
     for below in walk(folder, on_skip):
         empty = False
-        yield from _file(below, os.path.join(folder, below), names)
+        path = os.path.join(folder, below)
+        if not is_results_file(path):
+            yield from _file(below, path, names)
     if empty:
         on_skip(UnreadableDocument(printable(folder), "no files in this folder"))
 
@@ -137,7 +140,8 @@ def _of_pattern(pattern: str, names: _Names, on_skip: OnSkip) -> Iterator[Source
             if matches(below):
                 empty = False
                 path = below if folder == "." else os.path.join(folder, below)
-                yield from _file(below, path, names)
+                if not is_results_file(path):
+                    yield from _file(below, path, names)
     if empty:
         on_skip(UnreadableDocument(printable(pattern), "no file matches this pattern"))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -23,6 +24,17 @@ def is_results(value: object) -> bool:
         "chunkwise results",
         "chunkwise sweep",
     )
+
+
+def is_results_file(path: str) -> bool:
+    """The same of a file, by how it begins: found in a folder such a one is passed over in silence."""
+    if not path.lower().endswith(".json") or not os.path.isfile(path):
+        return False
+    try:
+        with open(path, "rb") as file:
+            return _RESULTS.match(file.read(_HEAD)) is not None
+    except OSError:  # reading will say so
+        return False
 
 
 def is_written_by_us(path: Path) -> bool:

@@ -38,12 +38,13 @@ class Prepared:
     def estimate(self, known: Collection[str] = (), jobs: int = 1) -> Estimate:
         """What is left to do when these configurations are done."""
         sweep, material = self.sweep, self.material
-        waiting = [each for each in self.plan.configurations if each.key not in known]
+        made = self.plan
         if not len(material.questions):
             # Nobody asks: no vector is made for a search.
-            waiting = [replace(each, vectors="none") for each in waiting]
+            waiting = (each for each in made.configurations if each.key not in known)
+            made = Plan(tuple(replace(each, vectors="none") for each in waiting))
         return estimate(
-            replace(self.plan, configurations=tuple(waiting)), documents=len(material.documents),
+            made, known=known, documents=len(material.documents),
             characters=material.characters, tokens=material.tokens(), questions=len(material.questions),
             tokens_per_second=TOKENS_PER_SECOND, finalists=0 if sweep.exact else sweep.finalists,
             price=sweep.price, currency=sweep.currency, jobs=jobs,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from string import ascii_lowercase
 
@@ -14,6 +15,7 @@ from chunkwise.evaluation.comparing.contrast import Lower, Scored, contrast
 from chunkwise.evaluation.comparing.pairing import common_metrics, pair
 from chunkwise.evaluation.comparing.whole_figures import whole_figures
 from chunkwise.evaluation.direction import lower_is_better
+from chunkwise.evaluation.files.results_file import read_results
 from chunkwise.evaluation.results import Results
 from chunkwise.stats.holm import holm
 from chunkwise.stats.ties import LEVEL, Ties
@@ -24,14 +26,14 @@ Test = tuple[str, frozenset[str]]
 
 
 def compare(
-    runs: Sequence[Results],
+    runs: Sequence[Results | str | os.PathLike[str]],
     *,
     metrics: Sequence[str] | None = None,
     sources: Sequence[str] = (),
     lower: Lower = lower_is_better,
     seed: int = 0,
 ) -> Comparison:
-    """Compare runs on the questions they share; `sources`: the files they come from, for tables.
+    """Compare runs, or files of results, on the questions they share; `sources`: what tables call them.
 
     Each is held against the first, metric by metric, and of several against the best. Holm's correction is over all
     these tests together, metrics and runs: whoever looks through a table for a difference finds one by chance the
@@ -43,6 +45,19 @@ def compare(
         raise InvalidParameter(
             f"{len(sources)} sources of {len(runs)} runs; name one file a run, or none"
         )
+    if not sources and all(isinstance(run, str | os.PathLike) for run in runs):
+        sources = [os.fspath(run) for run in runs if isinstance(run, str | os.PathLike)]
+    found_runs = [run if isinstance(run, Results) else read_results(os.fspath(run)) for run in runs]
+    return _compared(found_runs, metrics, sources, lower, seed)
+
+
+def _compared(
+    runs: Sequence[Results],
+    metrics: Sequence[str] | None,
+    sources: Sequence[str],
+    lower: Lower,
+    seed: int,
+) -> Comparison:
     names = [run_name(at) for at in range(len(runs))]
     others = range(1, len(runs))
     scored = [Scored.of((runs[0], runs[at]), (names[0], names[at]), metrics, seed) for at in others]

@@ -17,7 +17,7 @@ def against(field: Field, chosen: int) -> tuple[Against, ...]:
     Empty without test questions; the choice is not held against itself.
     """
     found = []
-    for name, column in _defaults(field).items():
+    for name, column in defaults(field).items():
         first, second = (field.scores[field.test, at] for at in (column, chosen))
         paired = compare(first, second, seed=field.seed) if column != chosen else None
         if paired is not None:
@@ -29,8 +29,8 @@ def against(field: Field, chosen: int) -> tuple[Against, ...]:
     )
 
 
-def _defaults(field: Field) -> dict[str, int]:
-    """By name, in the order of the plan."""
+def defaults(field: Field) -> dict[str, int]:
+    """By name, in the order of the plan; of each the column of the retriever that suits it best on validation."""
     found: dict[str, int] = {}
     means = {}
     for column in field.entrants:

@@ -2,24 +2,46 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from chunkwise.experiments.choosing.against import defaults
 from chunkwise.experiments.choosing.field import Field
 from chunkwise.experiments.choosing.price import amount, price
-from chunkwise.stats.ties import Ties
+from chunkwise.stats.paired import compare_all
+from chunkwise.stats.ties import LEVEL, Ties
 
 SAME_PRICE = 0.05
 """Prices this much apart, as a share of the lower, are the same: what trailing spaces cost must not decide."""
 
 
 def recommended(field: Field, ties: Ties) -> int:
-    """The column of the cheapest of the tied.
+    """The column of the cheapest of the tied, those left out that a common default is shown to beat.
 
     Cheapest by storage × context tokens (the budget, where the objective has one); among those that cost the same the
     best on validation, then the fewest chunks, then the first of the plan. A common default that is tied with the best
     is recommended when it is cheaper.
     """
-    tied = [at for at, column in enumerate(field.entrants) if ties.tied[at]]
+    tied = _no_worse_than_defaults(
+        field, [at for at in range(len(field.entrants)) if ties.tied[at]]
+    )
     prices = {at: price(field.outcomes[field.entrants[at]], field.budget) for at in tied}
     most = min(prices.values()) * (1 + SAME_PRICE)
     cheap = [at for at in tied if prices[at] <= most]
     chunks = {at: amount(field.outcomes[field.entrants[at]], "chunks") for at in cheap}
     return field.entrants[min(cheap, key=lambda at: (-ties.means[at], chunks[at], at))]
+
+
+def _no_worse_than_defaults(field: Field, tied: list[int]) -> list[int]:
+    """A default is always there to stay with: it is held against each of the tied, not corrected for the sweep."""
+    kept = tied
+    for column in defaults(field).values():
+        first = field.better(field.validation, [column])
+        columns = [field.entrants[at] for at in kept]
+        second = field.better(field.validation, columns)
+        pairs = compare_all(np.repeat(first, len(columns), axis=1), second, seed=field.seed)
+        kept = [
+            at
+            for at, pair in zip(kept, pairs, strict=True)
+            if pair is None or pair.difference.mean >= 0 or pair.p > LEVEL
+        ]
+    return kept or tied

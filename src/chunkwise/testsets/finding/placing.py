@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal, TypeVar
+from dataclasses import replace
 
 from chunkwise.core import Document, Label, Passage, Query, Reference, Span
 from chunkwise.testsets.finding.document_names import DocumentNames
@@ -19,7 +18,8 @@ from chunkwise.testsets.finding.locate import (
     Wanted,
     locate,
 )
-from chunkwise.testsets.testset import REMARKS, Draft, Problem, ProblemKind, Spot
+from chunkwise.testsets.finding.slots import Slot, slots_of
+from chunkwise.testsets.testset import REMARKS, Draft, Problem, ProblemKind
 
 _SHOWN = 80
 _NAME_IT = "name its document, or quote more of it"
@@ -28,33 +28,6 @@ _FEW_IDEOGRAPHS = 8
 """Passages below are met by accident: where they stand in several places, perhaps not all are meant."""
 _SCRIPTS_OF_WORDS = 0x2E80
 """From here on one character can be a word."""
-
-Role = Literal["reference", "alternative", "label"]
-
-
-@dataclass(slots=True)
-class _Slot:
-    """One passage of a question on its way to a place."""
-
-    role: Role
-    what: str
-    """`reference 2`, for messages."""
-    document: str
-    """As the file calls it; empty: it does not say."""
-    claimed: Span | None
-    """Where the file says it is; None: to be found by its text."""
-    text: str
-    """What the file says stands there; empty: it does not say."""
-    fault: tuple[ProblemKind, str] | None = None
-    relevant: bool = False
-    """Of a label."""
-    want: int = -1
-    places: tuple[Passage, ...] = ()
-
-    @property
-    def is_named(self) -> bool:
-        """Whether its document is, by a name that is known."""
-        return bool(self.document) and (self.fault is None or self.fault[0] != "unknown_document")
 
 
 class Placing:
@@ -65,10 +38,10 @@ class Placing:
         self._numbers = {document.id: number for number, document in enumerate(documents)}
         self._names = DocumentNames(documents)
         self._wanted: list[Wanted] = []
-        self._added: list[Query | tuple[Draft, list[_Slot]]] = []
+        self._added: list[Query | tuple[Draft, list[Slot]]] = []
 
     def add(self, draft: Draft) -> None:
-        slots = list(_slots(draft))
+        slots = list(slots_of(draft))
         for slot in slots:
             self._examine(slot)
         settled = all(slot.places for slot in slots)
@@ -99,7 +72,7 @@ class Placing:
             else:
                 yield draft.query.id, _query(draft, slots), problems
 
-    def _examine(self, slot: _Slot) -> None:
+    def _examine(self, slot: Slot) -> None:
         """Takes a claim that holds as the place; else notes what is wrong and what to look for."""
         is_said = bool(slot.document) or slot.claimed is not None
         found = self._names.find(slot.document) if is_said else None
@@ -115,7 +88,7 @@ class Placing:
             self._wanted.append(Wanted(slot.text, number))
 
     def _doubt(
-        self, slot: _Slot, claimed: Span, document: Document
+        self, slot: Slot, claimed: Span, document: Document
     ) -> tuple[ProblemKind, str] | None:
         start, end = claimed
         span = f"{_number(start)}–{_number(end)} of {document.id!r}"
@@ -129,7 +102,7 @@ class Placing:
             return "different_text", said
         return None
 
-    def _settle(self, slot: _Slot, draft: Draft, outcomes: Sequence[Outcome]) -> Problem | None:
+    def _settle(self, slot: Slot, draft: Draft, outcomes: Sequence[Outcome]) -> Problem | None:
         if slot.places:
             return None
         if slot.want < 0:
@@ -146,12 +119,12 @@ class Placing:
             return Problem(kind, draft.where, draft.query.id, now, place, repaired=True)
         return self._lost(slot, draft, outcome)
 
-    def _is_sure(self, slot: _Slot, outcome: Located) -> bool:
+    def _is_sure(self, slot: Slot, outcome: Located) -> bool:
         """Without the document it is said to be in, only a passage that stands in one place is beyond doubt."""
         unknown = slot.fault is not None and slot.fault[0] == "unknown_document"
         return not unknown or len(outcome.places) == 1
 
-    def _lost(self, slot: _Slot, draft: Draft, outcome: Outcome) -> Problem:
+    def _lost(self, slot: Slot, draft: Draft, outcome: Outcome) -> Problem:
         quote = f"{slot.what}, {quoted(slot.text)},"
         fault = f"{slot.fault[1]}; " if slot.fault else ""
         kind: ProblemKind = slot.fault[0] if slot.fault else "not_found"
@@ -185,60 +158,7 @@ def _dropped(problem: Problem) -> Problem:
     return replace(problem, dropped=is_reason)
 
 
-def _slots(draft: Draft) -> Iterator[_Slot]:
-    """As they stand in the file; a reference comes before its alternatives, labels come last."""
-    query = draft.query
-    spots = draft.spots or _spots("reference", query.references) + _spots("passage", draft.quotes)
-    slots = [
-        *(_with_alternatives(draft, at, spots[at].name) for at in range(len(query.references))),
-        *(
-            [_Slot("reference", spot.name, quote.document, None, quote.text)]
-            for spot, quote in zip(spots[len(query.references) :], draft.quotes, strict=True)
-        ),
-    ]
-    order = range(len(slots))
-    for at in sorted(order, key=lambda each: spots[each].position) if draft.spots else order:
-        yield from slots[at]
-    yield from _label_slots(draft)
-
-
-def _with_alternatives(draft: Draft, at: int, what: str) -> list[_Slot]:
-    reference = draft.query.references[at]
-    span = Span(reference.start, reference.end)
-    texts = _at(draft.alternative_texts, at, ())
-    return [
-        _Slot("reference", what, reference.doc_id, span, _at(draft.texts, at, "")),
-        *(
-            _Slot("alternative", f"{what}, alternative {number + 1}", place.doc_id,
-                  Span(place.start, place.end), _at(texts, number, ""))
-            for number, place in enumerate(reference.alternatives)
-        ),
-    ]  # fmt: skip
-
-
-def _label_slots(draft: Draft) -> list[_Slot]:
-    labels = draft.query.labels
-    spots = draft.label_spots or _spots("label", (*labels, *draft.labelled_quotes))
-    slots = [
-        _Slot("label", spot.name, label.doc_id, Span(label.start, label.end),
-              _at(draft.label_texts, at, ""), relevant=label.relevant)
-        for at, (spot, label) in enumerate(zip(spots, labels, strict=False))
-    ]  # fmt: skip
-    slots += (
-        _Slot("label", spot.name, quote.document, None, quote.text, relevant=relevant)
-        for spot, (quote, relevant) in zip(spots[len(labels) :], draft.labelled_quotes, strict=True)
-    )
-    return [
-        slot
-        for _, slot in sorted(zip(spots, slots, strict=True), key=lambda each: each[0].position)
-    ]
-
-
-def _spots(what: str, values: Sequence[object]) -> tuple[Spot, ...]:
-    return tuple(Spot(number, f"{what} {number}") for number in range(1, len(values) + 1))
-
-
-def _several(slot: _Slot, draft: Draft) -> Problem | None:
+def _several(slot: Slot, draft: Draft) -> Problem | None:
     """A remark about a text that stands in so many places, or is so short, that not all may be meant."""
     count = len(slot.places)
     if count < 2 or not (count > MANY_PLACES or _is_short(slot.text)):
@@ -260,14 +180,7 @@ def _is_short(text: str) -> bool:
     return len(" ".join(words)) < _FEW_CHARACTERS or len(words) < _FEW_WORDS
 
 
-_Value = TypeVar("_Value")
-
-
-def _at(values: Sequence[_Value], at: int, default: _Value) -> _Value:
-    return values[at] if at < len(values) else default
-
-
-def _query(draft: Draft, slots: list[_Slot]) -> Query:
+def _query(draft: Draft, slots: list[Slot]) -> Query:
     """The question with the places that were found; labels count at every place of their text."""
     found: list[tuple[Passage, dict[Passage, None]]] = []
     labels: list[Label] = []

@@ -46,8 +46,9 @@ class ChromaFormat:
         losses = Losses("Chroma's CSV")
         losses.ids(testset)
         with text_file(path) as out:
-            rows = csv.writer(out, lineterminator="\n")
-            rows.writerow(_COLUMNS)
+            out.write(",".join(_COLUMNS) + "\n")
+            # Unasked, csv would not quote a lone carriage return, which ends a line for readers.
+            rows = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL)
             for query in testset.queries:
                 corpus = query.references[0].doc_id if query.references else ""
                 references = [

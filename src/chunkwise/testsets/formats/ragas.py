@@ -68,8 +68,9 @@ class RagasFormat:
         suffix = path.suffix.lower()
         if suffix == ".csv":
             with text_file(path) as out:
-                rows = csv.DictWriter(out, _COLUMNS, lineterminator="\n")
-                rows.writeheader()
+                out.write(",".join(_COLUMNS) + "\n")
+                # Unasked, csv would not quote a lone carriage return, which ends a line for readers.
+                rows = csv.DictWriter(out, _COLUMNS, lineterminator="\n", quoting=csv.QUOTE_ALL)
                 rows.writerows(
                     each | {"reference_contexts": json.dumps(each["reference_contexts"])}
                     for each in samples

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import chain
 
 from chunkwise.core import Fact, Passage
 from chunkwise.documents.fields import listed
@@ -40,7 +41,7 @@ class Record:
     def __init__(self, record: Mapping[str, object]) -> None:
         self.values: dict[str, object] = {}
         self._read: set[str] = set()
-        self._missed: dict[str, None] = {}
+        self._missed: list[tuple[str, ...]] = []
         for name, value in record.items():
             if value is not None:
                 self.values.setdefault(name.strip().lower(), value)
@@ -51,13 +52,13 @@ class Record:
             if name in self.values:
                 self._read.add(name)
                 return self.values[name]
-        self._missed.update(dict.fromkeys(names))
+        self._missed.append(names)
         return None
 
     def unread(self) -> tuple[Unread, ...]:
         """What was asked for by none of its names."""
         left = {name: value for name, value in self.values.items() if name not in self._read}
-        return unread_of(left, self._missed)
+        return unread_of(left, chain.from_iterable(self._missed))
 
     def document(self, *more: str) -> str:
         value = self.get((*_DOCUMENT, *more))

@@ -1,0 +1,129 @@
+"""`chunkwise.tune` as a script or a notebook calls it."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import chunkwise
+from chunkwise.errors import ChunkwiseError, InvalidParameter
+from chunkwise.experiments.outcome import Outcome
+from hash_embedder import HashEmbedder
+
+_THINGS = ("crane", "lamp", "rope", "gate", "winch")
+
+
+def _sentence(number: int, thing: str) -> str:
+    return f"The {thing} of pier {number} is kept by keeper {number * 7 + len(thing)}."
+
+
+DOCUMENTS = [
+    chunkwise.Document(
+        f"duties-{number}",
+        "\n\n".join(f"{_sentence(number, thing)} No more is known." for thing in _THINGS),
+    )
+    for number in range(4)
+]
+
+
+def _query(document: chunkwise.Document, thing: str) -> chunkwise.Query:
+    number = document.id[-1]
+    passage = _sentence(int(number), thing)
+    start = document.text.index(passage)
+    place = chunkwise.Reference(document.id, start, start + len(passage))
+    return chunkwise.Query(
+        f"{thing}-{number}", f"Who keeps the {thing} of pier {number}?", (place,)
+    )
+
+
+QUERIES = [_query(document, thing) for document in DOCUMENTS for thing in _THINGS]
+
+
+def test_documents_and_questions_that_are_there_already() -> None:
+    seen: list[Outcome] = []
+    tuned = chunkwise.tune(DOCUMENTS, QUERIES, model="", on_outcome=seen.append)
+    assert isinstance(tuned, chunkwise.Tuned)
+    assert str(tuned) == tuned.tuning.sentence
+    assert tuned.tuning.chosen
+    assert tuned.recommendation is not None
+    assert tuned.recommendation.vectors == "none"
+    assert {each.configuration.key for each in seen} == {
+        each.configuration.key for each in tuned.tuning.outcomes
+    }
+    html = tuned._repr_html_()
+    assert html.startswith('<div class="chunkwise-tuning">')
+    assert "<script" not in html
+    assert re.search(r"recall@", html)
+
+
+def test_a_folder_keeps_what_is_done_and_gets_the_files(tmp_path: Path) -> None:
+    first = chunkwise.tune(DOCUMENTS, QUERIES, model="", output=tmp_path / "out")
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    # What is only in memory cannot be gone on with from a plan.
+    assert names == {".chunkwise-sweep", "recommendation.toml", "results.json", "report.html"}
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert results["sentence"] == first.tuning.sentence
+    again = chunkwise.tune(DOCUMENTS, QUERIES, model="", output=tmp_path / "out")
+    assert again == first
+    with pytest.raises(ChunkwiseError, match="its documents are others"):
+        chunkwise.tune(DOCUMENTS[:2], QUERIES[:10], model="", output=tmp_path / "out")
+
+
+def test_files_a_plan_and_what_is_said_beside_it(tmp_path: Path) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    for document in DOCUMENTS:
+        (folder / f"{document.id}.txt").write_text(document.text)
+    rows = [
+        {
+            "id": query.id,
+            "question": query.text,
+            "references": [
+                {"doc_id": f"{place.doc_id}.txt", "start": place.start, "end": place.end}
+                for place in query.references
+            ],
+        }
+        for query in QUERIES
+    ]
+    (tmp_path / "queries.json").write_text(json.dumps(rows))
+    usual = chunkwise.tune(folder, tmp_path / "queries.json", model="", output=tmp_path / "usual")
+    assert (tmp_path / "usual" / "sweep.toml").is_file()
+    assert usual.tuning.objective == "recall@1000t"
+    plan = tmp_path / "sweep.toml"
+    plan.write_text(
+        '[sweep]\ndocuments = "docs"\ntest_queries = "queries.json"\nmodel = "none"\n'
+        '[[sweep.chunkers]]\nstrategy = "sentences"\nmax_tokens = 30\n[sweep.retrieval]\nretriever = "bm25"\n'
+    )
+    tuned = chunkwise.tune(plan, objective="ndcg", k=3, time="10 min")
+    assert tuned.tuning.objective == "ndcg@3"
+    assert tuned.recommendation is not None
+    assert tuned.recommendation.budget is None
+    assert len(tuned.tuning.outcomes) == 3  # the one asked for, and the two defaults
+
+
+def test_a_model_of_ones_own() -> None:
+    model = HashEmbedder()
+    tuned = chunkwise.tune(DOCUMENTS, QUERIES, model=model)
+    assert not any(each.error for each in tuned.tuning.outcomes)
+    assert {"late", "own", "none"} == {each.configuration.vectors for each in tuned.tuning.outcomes}
+
+
+def test_without_questions_nothing_is_recommended() -> None:
+    tuned = chunkwise.tune(DOCUMENTS, model="")
+    assert tuned.recommendation is None
+    assert "Nothing can be recommended" in str(tuned)
+    assert "Nothing can be recommended" in tuned._repr_html_()
+
+
+def test_what_is_wrong_is_said_at_once() -> None:
+    with pytest.raises(InvalidParameter, match="no document; give files"):
+        chunkwise.tune([3])  # type: ignore[list-item]
+    with pytest.raises(ChunkwiseError, match="no measure is named 'good'"):
+        chunkwise.tune(DOCUMENTS, QUERIES, objective="good")
+    with pytest.raises(InvalidParameter, match="a time is needed"):
+        chunkwise.tune(DOCUMENTS, QUERIES, time="3 EUR")
+    with pytest.raises(ChunkwiseError, match="there is no document"):
+        chunkwise.tune([])
+    with pytest.raises(ChunkwiseError, match="does not exist"):
+        chunkwise.tune(DOCUMENTS, "missing.json")
