@@ -84,6 +84,9 @@ def test_without_headings_neither_sections_nor_their_context_is_tried(
     left = [each["why"] for each in results["plan"]["left_out"]]
     assert "the documents have no headings to go by" in left
     assert "no headings to go by" in (tmp_path / "out" / "report.html").read_text()
+    first = untimed(tmp_path / "out" / "results.json")
+    assert here("tune", "--resume", "-o", "out", "-q").returncode == 0
+    assert untimed(tmp_path / "out" / "results.json") == first
 
 
 def test_a_plan_and_what_is_said_beside_it(here: Run, docs: Path, tmp_path: Path) -> None:
@@ -129,6 +132,12 @@ def test_a_dry_run_says_the_work_and_writes_nothing(here: Run, docs: Path, tmp_p
     done = here("tune", "sweep.toml", "-o", "out", "--dry-run")
     assert "everything is done already" in done.stderr
     assert everything(tmp_path) == before
+
+
+def test_a_dry_run_asks_no_endpoint(here: Run, docs: Path) -> None:
+    done = here("tune", "docs", *ASK, "--model", "http://127.0.0.1:9/v1#nobody", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert "tokens to embed" in done.stderr
 
 
 def test_the_same_command_and_resume_give_the_same(here: Run, docs: Path, tmp_path: Path) -> None:

@@ -61,10 +61,10 @@ def checked(sweep: Sweep, embedder: Embedder | None = None) -> tuple[Sweep, bool
         )
     if sweep.seed < 0:
         raise InvalidParameter(f"seed is {sweep.seed}; a whole number is needed, 0 or more")
-    if embedder is None and sweep.model in ("", DEFAULT):
-        late = True
-    else:
-        late = isinstance(embedder or get_embedder(sweep.model), TokenEmbedder)
+    late = sweep.model in ("", DEFAULT)
+    if embedder is not None or not late:
+        # Not by `isinstance`, which looks at every member: an endpoint would be asked for its dimensions.
+        late = hasattr(embedder or get_embedder(sweep.model), TokenEmbedder.token_vectors.__name__)
     sweep = replace(
         sweep, objective=objective, documents=tuple(map(from_here, sweep.documents)),
         test_queries=sweep.test_queries and from_here(sweep.test_queries),
