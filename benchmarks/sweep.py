@@ -21,13 +21,13 @@ from benchmarks.tables import table
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Document, Query
 from chunkwise.documents import read
-from chunkwise.experiments import run as running
 from chunkwise.experiments.configuration import Configuration, Kind
-from chunkwise.experiments.plan import Plan
-from chunkwise.experiments.record import Record
+from chunkwise.experiments.planning.plan import Plan
 from chunkwise.experiments.running import one_chunking
+from chunkwise.experiments.running import run as running
+from chunkwise.experiments.running.record import Record
+from chunkwise.experiments.running.workshop import Workshop
 from chunkwise.experiments.sweep import Sweep
-from chunkwise.experiments.workshop import Workshop
 from chunkwise.models import folder
 from chunkwise.retrieval.making.lazy_embedder import LazyEmbedder
 from chunkwise.testsets.reading import read_testset

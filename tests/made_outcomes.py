@@ -8,7 +8,7 @@ from chunkwise.core import Document, Query, Reference
 from chunkwise.experiments.choosing.choose import choose
 from chunkwise.experiments.configuration import Configuration, Kind
 from chunkwise.experiments.outcome import Outcome
-from chunkwise.experiments.plan import Plan
+from chunkwise.experiments.planning.plan import Plan
 from chunkwise.experiments.splits import split
 from chunkwise.experiments.sweep import Sweep
 from chunkwise.experiments.tuning import Tuning

@@ -6,7 +6,7 @@ from importlib.resources import files
 from chunkwise.core import Document, Query
 from chunkwise.documents import read
 from chunkwise.experiments.configuration import Configuration
-from chunkwise.experiments.plan import Plan
+from chunkwise.experiments.planning.plan import Plan
 from chunkwise.experiments.sweep import Sweep
 from chunkwise.testsets.reading import read_testset
 

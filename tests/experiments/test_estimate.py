@@ -5,12 +5,12 @@ from made_sweeps import sweeps
 
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Document
-from chunkwise.experiments.chunk_sizes import made_of
-from chunkwise.experiments.estimate import estimate
-from chunkwise.experiments.plan import Plan, plan
-from chunkwise.experiments.spoken import money_words, time_words
+from chunkwise.experiments.planning.chunk_sizes import made_of
+from chunkwise.experiments.planning.estimate import estimate
+from chunkwise.experiments.planning.plan import Plan, plan
+from chunkwise.experiments.planning.spoken import money_words, time_words
+from chunkwise.experiments.planning.usual_sweep import usual_sweep
 from chunkwise.experiments.sweep import Grid, Sweep
-from chunkwise.experiments.usual_sweep import usual_sweep
 from chunkwise.text.tokenizers import get_tokenizer
 
 USUAL = usual_sweep(["documents"], "queries.json", has_headings=True)

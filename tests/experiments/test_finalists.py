@@ -1,8 +1,8 @@
 """Who is run again with vectors of its own."""
 
 from chunkwise.experiments.configuration import Configuration, Kind
-from chunkwise.experiments.finalists import finalists
 from chunkwise.experiments.outcome import Outcome
+from chunkwise.experiments.running.finalists import finalists
 
 SPLITS = ("validation", "test", "validation")
 

@@ -10,8 +10,8 @@ from chunkwise.errors import InvalidParameter
 from chunkwise.evaluation.left_out import LeftOut
 from chunkwise.experiments import material as module
 from chunkwise.experiments.material import Material
+from chunkwise.experiments.planning.usual_sweep import usual_sweep
 from chunkwise.experiments.prepare import from_here, prepare
-from chunkwise.experiments.usual_sweep import usual_sweep
 from chunkwise.testsets.testset import TestSet
 from chunkwise.text.tokenizers import DEFAULT, get_tokenizer
 

@@ -7,10 +7,10 @@ from made_sweeps import ISSUE, sweeps
 
 from chunkwise.chunkers import get_strategy
 from chunkwise.errors import InvalidParameter
-from chunkwise.experiments.plan import plan
+from chunkwise.experiments.planning.plan import plan
+from chunkwise.experiments.planning.sweep_file import read_sweep
+from chunkwise.experiments.planning.usual_sweep import usual_sweep, usually_not
 from chunkwise.experiments.sweep import Grid, Sweep
-from chunkwise.experiments.sweep_file import read_sweep
-from chunkwise.experiments.usual_sweep import usual_sweep, usually_not
 from chunkwise.retrieval.retrievers import get_retriever
 
 BASELINES = {

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 import chunkwise
 from chunkwise.errors import ChunkwiseError
 from chunkwise.experiments.configuration import Configuration
-from chunkwise.experiments.recommendation import (
+from chunkwise.experiments.recommending.recommendation import (
     Recommendation,
     read_recommendation,
     write_recommendation,
 )
-from chunkwise.experiments.recommended_settings import recommendation_of
-from chunkwise.experiments.snippets import snippets
+from chunkwise.experiments.recommending.recommended_settings import recommendation_of
+from chunkwise.experiments.recommending.snippets import snippets
 from chunkwise.experiments.sweep import Sweep
 
 _TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)

@@ -20,8 +20,8 @@ from chunkwise.core import Document
 from chunkwise.errors import ChunkwiseError
 from chunkwise.experiments.configuration import Configuration
 from chunkwise.experiments.outcome import Outcome
-from chunkwise.experiments.record import Record, fingerprint
-from chunkwise.experiments.run import run
+from chunkwise.experiments.running.record import Record, fingerprint
+from chunkwise.experiments.running.run import run
 
 DOCUMENTS, QUERIES = material()
 ABOUT = fingerprint(DOCUMENTS, QUERIES, sweep())
@@ -145,8 +145,8 @@ _CHILD = """
 import sys
 sys.path[:0] = sys.argv[2:]
 from small_sweep import WORDS, material, sweep
-from chunkwise.experiments.record import Record
-from chunkwise.experiments.run import run
+from chunkwise.experiments.running.record import Record
+from chunkwise.experiments.running.run import run
 documents, queries = material()
 print("ready", flush=True)
 run(WORDS, documents, queries, sweep(), Record(sys.argv[1]), embedder="")

@@ -18,13 +18,13 @@ from small_sweep import WORDS, material, plan_of, sweep
 import chunkwise
 from chunkwise.core import Document, Query
 from chunkwise.errors import ChunkwiseError, InvalidParameter
-from chunkwise.experiments import run as run_module
 from chunkwise.experiments.configuration import Configuration, Kind
 from chunkwise.experiments.outcome import Outcome
-from chunkwise.experiments.record import Record
-from chunkwise.experiments.run import run
+from chunkwise.experiments.running import run as run_module
 from chunkwise.experiments.running.known_cut import KnownCut
 from chunkwise.experiments.running.one_chunking import groups_of
+from chunkwise.experiments.running.record import Record
+from chunkwise.experiments.running.run import run
 from chunkwise.metrics.spans.token_cut import TokenCut
 from chunkwise.models.embedder import Kind as TextKind
 from chunkwise.text.analysis import Analyzed

@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 from made_sweeps import ISSUE
 
 from chunkwise.errors import ChunkwiseError, InvalidParameter
-from chunkwise.experiments.budget import Budget, budget_text, parse_budget
+from chunkwise.experiments.planning.budget import Budget, budget_text, parse_budget
+from chunkwise.experiments.planning.sweep_file import read_sweep, sweep_text
+from chunkwise.experiments.planning.usual_sweep import usual_chunkers, usual_retrieval
 from chunkwise.experiments.sweep import Grid, Sweep
-from chunkwise.experiments.sweep_file import read_sweep, sweep_text
-from chunkwise.experiments.usual_sweep import usual_chunkers, usual_retrieval
 
 HEAD = '[sweep]\ndocuments = "handbook"\n'
 

@@ -9,7 +9,7 @@ import chunkwise
 from chunkwise.chunkers import get_strategy
 from chunkwise.errors import InvalidParameter
 from chunkwise.experiments.configuration import Kind
-from chunkwise.experiments.workshop import Workshop
+from chunkwise.experiments.running.workshop import Workshop
 from chunkwise.retrieval.embedded.index import EmbeddedIndex
 from chunkwise.retrieval.making.lazy_embedder import LazyEmbedder
 from chunkwise.retrieval.settings import Context

@@ -26,8 +26,8 @@ def command(output: Path, model: str, quiet: bool) -> None:
     import chunkwise
     from chunkwise.cli.tune_command import command as tune
     from chunkwise.cli.tune_command import run_sweep
+    from chunkwise.experiments.planning.usual_sweep import usual_retrieval
     from chunkwise.experiments.sweep import Grid, Sweep
-    from chunkwise.experiments.usual_sweep import usual_retrieval
 
     model = "" if model == "none" else model
     package = Path(chunkwise.__file__).parent

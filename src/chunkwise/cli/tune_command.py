@@ -134,8 +134,8 @@ def _sweep(
     inputs: tuple[str, ...], folder: Path, options: dict[str, Any]
 ) -> tuple[Sweep, Path | None]:
     """From a plan, from the folder, or the usual one; what is said on the command line wins."""
-    from chunkwise.experiments.sweep_file import read_sweep
-    from chunkwise.experiments.usual_sweep import usual_sweep
+    from chunkwise.experiments.planning.sweep_file import read_sweep
+    from chunkwise.experiments.planning.usual_sweep import usual_sweep
     from chunkwise.report.tuning.tuned import changed, seconds_of
     from chunkwise.report.tuning.written import PLAN
 
@@ -173,8 +173,8 @@ def _tell_work(prepared: Prepared, folder: Path, options: dict[str, Any]) -> Non
     """What there is to do, before it is done; what would cost more than it may is not begun."""
     from chunkwise.cli.messages import say
     from chunkwise.errors import ChunkwiseError
+    from chunkwise.experiments.planning.spoken import time_words
     from chunkwise.experiments.prepare import TOKENS_PER_SECOND
-    from chunkwise.experiments.spoken import time_words
     from chunkwise.experiments.tune import record_of
     from chunkwise.profile.wording import counted
 

@@ -11,13 +11,13 @@ from chunkwise.core import Document
 from chunkwise.documents import LoadOptions
 from chunkwise.errors import InvalidParameter
 from chunkwise.evaluation.left_out import LeftOut
-from chunkwise.experiments.estimate import Estimate, estimate
 from chunkwise.experiments.material import Material, read_material
-from chunkwise.experiments.not_tried import NotTried
-from chunkwise.experiments.plan import Plan, plan
+from chunkwise.experiments.planning.estimate import Estimate, estimate
+from chunkwise.experiments.planning.not_tried import NotTried
+from chunkwise.experiments.planning.plan import Plan, plan
+from chunkwise.experiments.planning.usual_sweep import usual_chunkers, usually_not
 from chunkwise.experiments.running.wanted_scores import wanted_scores
 from chunkwise.experiments.sweep import Sweep
-from chunkwise.experiments.usual_sweep import usual_chunkers, usually_not
 from chunkwise.metrics.measures import parse
 from chunkwise.models import DEFAULT, get_embedder
 from chunkwise.models.embedder import Embedder, TokenEmbedder

@@ -14,13 +14,13 @@ from chunkwise.evaluation.results import Json
 from chunkwise.evaluation.stages import Stages, unwatched
 from chunkwise.evaluation.stopwatch import Stopwatch
 from chunkwise.experiments.choosing.choose import choose
-from chunkwise.experiments.finalists import finalists
 from chunkwise.experiments.material import Material
 from chunkwise.experiments.outcome import NOT_RUN, Outcome
-from chunkwise.experiments.plan import Plan
+from chunkwise.experiments.planning.plan import Plan
 from chunkwise.experiments.prepare import Prepared
-from chunkwise.experiments.record import Record
-from chunkwise.experiments.run import run
+from chunkwise.experiments.running.finalists import finalists
+from chunkwise.experiments.running.record import Record
+from chunkwise.experiments.running.run import run
 from chunkwise.experiments.tuning import Tuning
 from chunkwise.models.embedder import Embedder
 

@@ -10,7 +10,7 @@ from chunkwise.evaluation.comparing.comparison import NO_DIFFERENCE
 from chunkwise.experiments.choosing.findings import Findings
 from chunkwise.experiments.choosing.words import figure, listed, several
 from chunkwise.experiments.outcome import Outcome
-from chunkwise.experiments.plan import Plan
+from chunkwise.experiments.planning.plan import Plan
 from chunkwise.experiments.sweep import Sweep
 
 FEW = 30

@@ -24,7 +24,7 @@ from chunkwise.experiments.choosing.standings import places
 from chunkwise.experiments.choosing.twins import agreement, late_twins
 from chunkwise.experiments.choosing.unasked import unasked
 from chunkwise.experiments.outcome import Outcome
-from chunkwise.experiments.plan import Plan
+from chunkwise.experiments.planning.plan import Plan
 from chunkwise.experiments.sweep import Sweep
 from chunkwise.experiments.tuning import Tuning
 from chunkwise.stats.detectable import detectable

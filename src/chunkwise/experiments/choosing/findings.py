@@ -9,7 +9,7 @@ from chunkwise.core import Query
 from chunkwise.experiments.choosing.field import Field
 from chunkwise.experiments.configuration import Configuration
 from chunkwise.experiments.outcome import Outcome
-from chunkwise.experiments.plan import Plan
+from chunkwise.experiments.planning.plan import Plan
 from chunkwise.experiments.sweep import Sweep
 from chunkwise.experiments.tuning import Against, Standing
 from chunkwise.stats.ties import Ties

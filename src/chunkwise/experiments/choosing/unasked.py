@@ -11,7 +11,7 @@ from chunkwise.experiments.choosing.caveats import not_run, without_references
 from chunkwise.experiments.choosing.price import amount
 from chunkwise.experiments.choosing.words import several
 from chunkwise.experiments.outcome import Outcome
-from chunkwise.experiments.plan import Plan
+from chunkwise.experiments.planning.plan import Plan
 from chunkwise.experiments.sweep import Sweep
 from chunkwise.experiments.tuning import Standing, Tuning
 

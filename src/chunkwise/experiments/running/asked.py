@@ -13,7 +13,7 @@ from chunkwise.evaluation.subjects.asking import Asking
 from chunkwise.evaluation.subjects.index_subject import Searching, index_subject, usual_budget
 from chunkwise.evaluation.subjects.subject import Subject
 from chunkwise.experiments.running.shared_index import SharedIndex
-from chunkwise.experiments.workshop import Workshop
+from chunkwise.experiments.running.workshop import Workshop
 from chunkwise.metrics.measures import Wanted
 from chunkwise.metrics.spans.span_measures import Scores
 from chunkwise.retrieval.indexes import Index

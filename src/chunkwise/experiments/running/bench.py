@@ -9,7 +9,7 @@ from chunkwise.core import Document, Query
 from chunkwise.experiments.outcome import Outcome
 from chunkwise.experiments.running.one_chunking import Group, outcomes_of
 from chunkwise.experiments.running.wanted_scores import wanted_scores
-from chunkwise.experiments.workshop import Sums, Workshop
+from chunkwise.experiments.running.workshop import Sums, Workshop
 from chunkwise.retrieval.making.lazy_embedder import LazyEmbedder
 
 

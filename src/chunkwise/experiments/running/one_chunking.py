@@ -19,7 +19,7 @@ from chunkwise.experiments.running.asked import Asked, asked
 from chunkwise.experiments.running.ranked import Places, ranked, ranking_of
 from chunkwise.experiments.running.shared_index import SharedIndex
 from chunkwise.experiments.running.widened import Widened
-from chunkwise.experiments.workshop import Workshop
+from chunkwise.experiments.running.workshop import Workshop
 from chunkwise.metrics.measures import Wanted, span_scores
 from chunkwise.metrics.spans.budget import first_hits
 from chunkwise.metrics.spans.span_measures import Scores

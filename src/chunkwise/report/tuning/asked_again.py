@@ -7,7 +7,7 @@ from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.evaluation.results import QuestionResult, Results
 from chunkwise.experiments.configuration import Configuration
 from chunkwise.experiments.prepare import Prepared
-from chunkwise.experiments.recommended_settings import recommendation_of
+from chunkwise.experiments.recommending.recommended_settings import recommendation_of
 from chunkwise.experiments.tuning import Tuning
 from chunkwise.models.embedder import Embedder
 from chunkwise.pipeline import chunk_document

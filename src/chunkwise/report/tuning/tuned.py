@@ -14,15 +14,18 @@ from chunkwise.errors import InvalidParameter
 from chunkwise.evaluation.evaluate import TestQueries
 from chunkwise.evaluation.left_out import LeftOut, OnBad
 from chunkwise.evaluation.stages import Stages, unwatched
-from chunkwise.experiments.budget import parse_budget
+from chunkwise.experiments.planning.budget import parse_budget
+from chunkwise.experiments.planning.sweep_file import read_sweep
+from chunkwise.experiments.planning.usual_sweep import usual_retrieval, usual_sweep
 from chunkwise.experiments.prepare import Prepared, prepare
-from chunkwise.experiments.recommendation import Recommendation
-from chunkwise.experiments.recommended_settings import chosen_configuration, recommendation_of
+from chunkwise.experiments.recommending.recommendation import Recommendation
+from chunkwise.experiments.recommending.recommended_settings import (
+    chosen_configuration,
+    recommendation_of,
+)
 from chunkwise.experiments.sweep import Sweep
-from chunkwise.experiments.sweep_file import read_sweep
 from chunkwise.experiments.tune import OnOutcome, record_of, run_and_choose
 from chunkwise.experiments.tuning import Tuning
-from chunkwise.experiments.usual_sweep import usual_retrieval, usual_sweep
 from chunkwise.models.embedder import Embedder
 from chunkwise.report.tuning.fragment import tuning_fragment
 from chunkwise.report.tuning.written import files_of, keep_plan, write_tuned

@@ -9,12 +9,15 @@ from chunkwise.atomic import replacing, says_what_it_writes
 from chunkwise.documents.walk import SWEEP_FILES, SWEEP_RECORD
 from chunkwise.errors import ChunkwiseError
 from chunkwise.evaluation.left_out import OnBad
+from chunkwise.experiments.planning.sweep_text import sweep_text
 from chunkwise.experiments.prepare import Prepared
-from chunkwise.experiments.recommendation import write_recommendation
-from chunkwise.experiments.recommended_settings import chosen_configuration, recommendation_of
-from chunkwise.experiments.record import fingerprint
-from chunkwise.experiments.snippets import snippets
-from chunkwise.experiments.sweep_text import sweep_text
+from chunkwise.experiments.recommending.recommendation import write_recommendation
+from chunkwise.experiments.recommending.recommended_settings import (
+    chosen_configuration,
+    recommendation_of,
+)
+from chunkwise.experiments.recommending.snippets import snippets
+from chunkwise.experiments.running.record import fingerprint
 from chunkwise.experiments.tune import record_of
 from chunkwise.experiments.tuning import Tuning
 from chunkwise.experiments.tuning_file import write_tuning

@@ -8,8 +8,14 @@ from itertools import product
 
 from chunkwise import spec
 from chunkwise.errors import ChunkwiseError
-from chunkwise.experiments.combining import check_amount, combinations, plain, takes, written
-from chunkwise.experiments.not_tried import LeftOut
+from chunkwise.experiments.planning.combining import (
+    check_amount,
+    combinations,
+    plain,
+    takes,
+    written,
+)
+from chunkwise.experiments.planning.not_tried import LeftOut
 from chunkwise.experiments.sweep import Grid, Sweep, Value
 from chunkwise.retrieval.retrievers import ChunkRetriever, Retriever, get_retriever, registry
 from chunkwise.retrieval.retrievers.lexical import Bm25Retriever

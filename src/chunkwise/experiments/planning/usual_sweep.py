@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chunkwise.experiments.not_tried import NotTried
+from chunkwise.experiments.planning.not_tried import NotTried
 from chunkwise.experiments.sweep import Grid, Sweep, Value
 from chunkwise.models import DEFAULT
 

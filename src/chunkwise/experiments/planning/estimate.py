@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.by_meaning import ByMeaning
 from chunkwise.experiments.choosing.words import several
-from chunkwise.experiments.chunk_sizes import Made, made_of
 from chunkwise.experiments.configuration import Configuration
-from chunkwise.experiments.plan import Plan
-from chunkwise.experiments.spoken import money_words, time_words
+from chunkwise.experiments.planning.chunk_sizes import Made, made_of
+from chunkwise.experiments.planning.plan import Plan
+from chunkwise.experiments.planning.spoken import money_words, time_words
 
 # Seconds of a core, measured on 1.4 million characters and 472 questions.
 _START = 0.3

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from chunkwise.errors import InvalidParameter
-from chunkwise.experiments.budget import Budget, budget_text
+from chunkwise.experiments.planning.budget import Budget, budget_text
 from chunkwise.experiments.sweep import Grid, Sweep, Value
 
 NO_MODEL = "none"

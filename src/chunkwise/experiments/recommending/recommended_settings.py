@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from chunkwise.experiments.configuration import Configuration
-from chunkwise.experiments.recommendation import Recommendation
+from chunkwise.experiments.recommending.recommendation import Recommendation
 from chunkwise.experiments.sweep import Sweep
 from chunkwise.experiments.tuning import Tuning
 from chunkwise.pipeline import DEFAULT_STRATEGY

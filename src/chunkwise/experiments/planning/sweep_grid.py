@@ -11,10 +11,10 @@ from typing import Any, get_args
 from chunkwise import parameters, spec
 from chunkwise.chunkers.sized import overlap_tokens
 from chunkwise.errors import ChunkwiseError, InvalidParameter
-from chunkwise.experiments.combining import takes
+from chunkwise.experiments.planning.combining import takes
+from chunkwise.experiments.planning.sweep_table import Table
+from chunkwise.experiments.planning.sweep_text import is_path
 from chunkwise.experiments.sweep import Grid, Value
-from chunkwise.experiments.sweep_table import Table
-from chunkwise.experiments.sweep_text import is_path
 from chunkwise.registry import Registry
 from chunkwise.retrieval.settings import Context
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from chunkwise.chunkers import Strategy
-from chunkwise.experiments.levers_of import overlap_of
+from chunkwise.experiments.planning.levers_of import overlap_of
 
 _TOKENS = {"characters": 1 / 4.4, "words": 1.35, "tokens": 1.0, "sentences": 22.0}
 """Of one of these, in English prose."""

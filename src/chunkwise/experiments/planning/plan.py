@@ -8,10 +8,10 @@ from itertools import chain
 
 from chunkwise.chunkers.parent_child import ParentChild
 from chunkwise.experiments.configuration import Configuration, Kind
-from chunkwise.experiments.cuttings import BASELINES, Cutting, cuttings
-from chunkwise.experiments.levers_of import levers_of_chunks, levers_of_spans
-from chunkwise.experiments.not_tried import LeftOut, NotTried
-from chunkwise.experiments.searches import Search, searches
+from chunkwise.experiments.planning.cuttings import BASELINES, Cutting, cuttings
+from chunkwise.experiments.planning.levers_of import levers_of_chunks, levers_of_spans
+from chunkwise.experiments.planning.not_tried import LeftOut, NotTried
+from chunkwise.experiments.planning.searches import Search, searches
 from chunkwise.experiments.sweep import Sweep
 from chunkwise.retrieval.retrievers import get_retriever
 

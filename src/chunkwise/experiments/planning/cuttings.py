@@ -11,9 +11,9 @@ from chunkwise.chunkers import Chunker, Strategy, get_strategy, registry
 from chunkwise.chunkers.by_meaning import ByMeaning
 from chunkwise.chunkers.sized import overlap_tokens
 from chunkwise.errors import ChunkwiseError
-from chunkwise.experiments.combining import check_amount, combinations, takes, written
-from chunkwise.experiments.levers_of import same_cuts
-from chunkwise.experiments.not_tried import LeftOut
+from chunkwise.experiments.planning.combining import check_amount, combinations, takes, written
+from chunkwise.experiments.planning.levers_of import same_cuts
+from chunkwise.experiments.planning.not_tried import LeftOut
 from chunkwise.experiments.sweep import Grid, Sweep
 from chunkwise.retrieval.settings import Context
 

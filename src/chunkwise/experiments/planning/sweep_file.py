@@ -10,12 +10,12 @@ from typing import TypeVar
 
 from chunkwise import chunkers
 from chunkwise.errors import ChunkwiseError, InvalidParameter
-from chunkwise.experiments.budget import Budget, parse_budget, parse_price
+from chunkwise.experiments.planning.budget import Budget, parse_budget, parse_price
+from chunkwise.experiments.planning.sweep_grid import in_folder, read_grid
+from chunkwise.experiments.planning.sweep_table import Table
+from chunkwise.experiments.planning.sweep_text import NO_MODEL, sweep_text
+from chunkwise.experiments.planning.usual_sweep import usual_chunkers, usual_retrieval
 from chunkwise.experiments.sweep import Grid, Sweep
-from chunkwise.experiments.sweep_grid import in_folder, read_grid
-from chunkwise.experiments.sweep_table import Table
-from chunkwise.experiments.sweep_text import NO_MODEL, sweep_text
-from chunkwise.experiments.usual_sweep import usual_chunkers, usual_retrieval
 from chunkwise.metrics.measures import parse
 from chunkwise.models import DEFAULT
 from chunkwise.retrieval import retrievers

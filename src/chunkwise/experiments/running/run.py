@@ -11,14 +11,14 @@ from chunkwise.documents import distinct_documents
 from chunkwise.errors import InvalidParameter
 from chunkwise.evaluation.stages import Stages, unwatched
 from chunkwise.experiments.outcome import Outcome
-from chunkwise.experiments.plan import Plan
-from chunkwise.experiments.record import Record, fingerprint
+from chunkwise.experiments.planning.plan import Plan
 from chunkwise.experiments.running.bench import Bench
 from chunkwise.experiments.running.one_chunking import Group, groups_of
+from chunkwise.experiments.running.record import Record, fingerprint
 from chunkwise.experiments.running.together import together
 from chunkwise.experiments.running.wanted_scores import wanted_scores
+from chunkwise.experiments.running.workshop import Workshop
 from chunkwise.experiments.sweep import Sweep
-from chunkwise.experiments.workshop import Workshop
 from chunkwise.models.embedder import Embedder
 from chunkwise.retrieval.making.lazy_embedder import LazyEmbedder
 

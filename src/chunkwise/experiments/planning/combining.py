@@ -8,7 +8,7 @@ from math import prod
 
 from chunkwise import parameters
 from chunkwise.errors import InvalidParameter
-from chunkwise.experiments.not_tried import LeftOut
+from chunkwise.experiments.planning.not_tried import LeftOut
 from chunkwise.experiments.sweep import Grid, Value
 
 MOST = 100_000

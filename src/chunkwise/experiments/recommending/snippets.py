@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from chunkwise.experiments.recommendation import Recommendation
+from chunkwise.experiments.recommending.recommendation import Recommendation
 from chunkwise.models import DEFAULT
 
 

@@ -1,0 +1,1 @@
+"""The choice as a file that commands take, and as code."""
