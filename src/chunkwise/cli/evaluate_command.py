@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from chunkwise.cli.config_option import config_option
 from chunkwise.cli.inputs import (
     SKIPPED,
     check_outputs,
@@ -103,6 +104,7 @@ Exit status: 0 evaluated, 3 something was left out (each with a line on stderr),
 @click.option(
     "--json", "as_json", is_flag=True, help="The results as JSON on stdout, nothing else."
 )
+@config_option
 @jobs_option
 @document_options
 def command(inputs: tuple[str, ...], **options: Any) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from chunkwise.core import Passage
 
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
+
+_OF_A_FILE = re.compile(r"FileChunks\(file='(.*?)', hash='\w+'\)")
 
 VERSION = 1
 """Of the file's layout; a reader refuses a later one."""
@@ -117,7 +120,7 @@ class Advice:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Results:
     """Deterministic to the byte, apart from `timing`."""
 
@@ -148,4 +151,13 @@ class Results:
         """What a table calls it: the strategy and the retriever, or the file of the hits."""
         parts = [self.configuration.get(key) for key in ("strategy", "retriever")]
         named = " · ".join(str(part) for part in parts if part)
+        # Chunks of a file go by its name; that they are these very ones is in the configuration.
+        named = _OF_A_FILE.sub(lambda match: match[1], named)
         return named or str(self.configuration.get("hits", ""))
+
+    def __repr__(self) -> str:
+        figure = self.summary.get(self.objective)
+        told = (
+            "" if figure is None or figure.mean is None else f", {self.objective} {figure.mean:.3f}"
+        )
+        return f"<Results {self.label}: {len(self.questions):,} questions{told}>"

@@ -59,6 +59,10 @@ def compare_all(
         strict=True,
     ):
         own = column[~np.isnan(column)]
+        if difference is not None and not own.any():
+            difference = Interval(
+                0.0, 0.0, 0.0
+            )  # the same on every question: there is nothing to doubt
         found.append(None if difference is None else Paired(difference, p, len(own), spread(own)))
     return found
 

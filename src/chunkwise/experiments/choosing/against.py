@@ -30,7 +30,10 @@ def against(field: Field, chosen: int) -> tuple[Against, ...]:
 
 
 def defaults(field: Field) -> dict[str, int]:
-    """By name, in the order of the plan; of each the column of the retriever that suits it best on validation."""
+    """By name, in the order of the plan; of each the column of the retriever that suits it best on validation.
+
+    Of equally good ones the last, which mixes words and vectors: the stronger one to be held against.
+    """
     found: dict[str, int] = {}
     means = {}
     for column in field.entrants:
@@ -38,7 +41,7 @@ def defaults(field: Field) -> dict[str, int]:
         if not name:
             continue
         means[column] = mean(field.better(field.validation, [column])[:, 0])
-        if name not in found or means[column] > means[found[name]]:
+        if name not in found or means[column] >= means[found[name]]:
             found[name] = column
     return found
 

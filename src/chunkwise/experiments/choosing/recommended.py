@@ -18,7 +18,8 @@ def recommended(field: Field, ties: Ties) -> int:
     """The column of the cheapest of the tied, those left out that a common default is shown to beat.
 
     Cheapest by storage × context tokens (the budget, where the objective has one); among those that cost the same the
-    best on validation, then the fewest chunks, then the first of the plan. A common default that is tied with the best
+    best on validation, then the fewest tokens embedded, the fewest
+    chunks, and the first of the plan. A common default that is tied with the best
     is recommended when it is cheaper.
     """
     tied = _no_worse_than_defaults(
@@ -27,8 +28,15 @@ def recommended(field: Field, ties: Ties) -> int:
     prices = {at: price(field.outcomes[field.entrants[at]], field.budget) for at in tied}
     most = min(prices.values()) * (1 + SAME_PRICE)
     cheap = [at for at in tied if prices[at] <= most]
-    chunks = {at: amount(field.outcomes[field.entrants[at]], "chunks") for at in cheap}
-    return field.entrants[min(cheap, key=lambda at: (-ties.means[at], chunks[at], at))]
+    # A model that reads the documents is a cost, too, where nothing else tells two apart.
+    costs = {
+        at: [
+            amount(field.outcomes[field.entrants[at]], name)
+            for name in ("tokens_embedded", "chunks")
+        ]
+        for at in cheap
+    }
+    return field.entrants[min(cheap, key=lambda at: (-ties.means[at], *costs[at], at))]
 
 
 def _no_worse_than_defaults(field: Field, tied: list[int]) -> list[int]:

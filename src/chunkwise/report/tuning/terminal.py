@@ -55,13 +55,17 @@ def _leaders(console: Console, tuning: Tuning) -> None:
     heading(console, f"Leaders by {tuning.objective}")
     table = plain_table("", "validation", "test", "95 % interval", "", left=1)
     table.columns[4].justify = "left"
-    for standing in tuning.standings[:_LEADERS]:
+    table.columns[0].no_wrap, table.columns[0].overflow = False, "fold"
+    shown = tuning.standings[:_LEADERS]
+    # The choice is among them, wherever it stands.
+    shown += tuple(each for each in tuning.standings[_LEADERS:] if each.key == tuning.chosen)
+    for standing in shown:
         test = standing.test
         told = "" if test is None or test.mean is None else f"{test.mean:.3f}"
         between = "" if test is None or test.low is None else f"{test.low:.3f}–{test.high:.3f}"
         first = standing.validation.mean
         table.add_row(
-            Text(f"  {one_line(standing.label, max(console.width - 50, 20))}"),
+            Text(f"  {one_line(standing.label, 200)}"),
             "" if first is None else f"{first:.3f}", told, between, Text(_words(standing, tuning), "dim"),
         )  # fmt: skip
     console.print(table)
