@@ -9,8 +9,10 @@ import pytest
 from chunkwise.core import Document, Query, Reference
 from chunkwise.errors import InvalidParameter
 from chunkwise.evaluation.evaluate import evaluate
+from chunkwise.evaluation.left_out import LeftOut
 from chunkwise.evaluation.provenance import documents_hash
 from chunkwise.evaluation.results import Results
+from chunkwise.testsets.testset import Problem
 
 LEAVE = Document(
     "leave.md", "Ask in writing. The head approves it. No note is needed for three days."
@@ -146,3 +148,16 @@ def test_mending_is_no_warning(tmp_path: Path) -> None:
 def test_a_seed_is_a_whole_number_and_looked_at_before_the_work(seed: object) -> None:
     with pytest.raises(InvalidParameter, match=f"seed is {seed!r}; a whole number is needed"):
         evaluate("there/is/no/such/folder", "nor.json", seed=seed)  # type: ignore[arg-type]
+
+
+def test_a_question_that_loses_an_alternative_alone_is_kept_and_says_so() -> None:
+    lines: list[str] = []
+    left_out = LeftOut(lines.append)
+    left_out.question(Problem("not_found", "q.json, line 1", "1", "alternative 1 is nowhere"))
+    left_out.question(
+        Problem("not_found", "q.json, line 2", "2", "passage 1 is nowhere", dropped=True)
+    )
+    assert lines == [
+        "q.json, line 1: alternative 1 is nowhere (the question is kept)",
+        "q.json, line 2: passage 1 is nowhere",
+    ]

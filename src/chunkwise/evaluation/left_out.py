@@ -43,7 +43,8 @@ class LeftOut:
             text = next((each.text for each in documents if each.id == near.doc_id), "")
             shown = " ".join(text[near.start : near.end].split())[:_SHOWN]
             line += f"; nearest is {near.doc_id} {near.start:,}–{near.end:,}: {shown!r}"
-        self._add(self.questions, line)
+        # What is skipped may be an alternative or a label alone.
+        self._add(self.questions, line if problem.dropped else f"{line} (the question is kept)")
 
     def given(self, line: str) -> None:
         """A question that did not come from a file."""

@@ -18,9 +18,8 @@ def recommended(field: Field, ties: Ties) -> int:
     """The column of the cheapest of the tied, those left out that a common default is shown to beat.
 
     Cheapest by storage × context tokens (the budget, where the objective has one); among those that cost the same the
-    best on validation, then the fewest tokens embedded, the fewest
-    chunks, and the first of the plan. A common default that is tied with the best
-    is recommended when it is cheaper.
+    best on validation, then the fewest tokens embedded, the fewest chunks, and the first of the plan. A common default
+    that is tied with the best is recommended when it is cheaper.
     """
     tied = _no_worse_than_defaults(
         field, [at for at in range(len(field.entrants)) if ties.tied[at]]
