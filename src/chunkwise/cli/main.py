@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 import signal
 import sys
@@ -12,6 +11,7 @@ from typing import NoReturn
 import click
 
 from chunkwise import __version__
+from chunkwise.cli.lazy_group import LazyGroup
 from chunkwise.cli.pipes import watch_readers
 
 _COMMANDS = {
@@ -46,22 +46,11 @@ Examples:
 """
 
 
-class _LazyGroup(click.Group):
-    """Knows its commands by name; imports only the one that is run."""
+class _MainGroup(LazyGroup):
+    """Says which command was probably meant."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
-            return None
-        module = importlib.import_module(f"chunkwise.cli.{cmd_name}_command")
-        command: click.Command = module.command
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
+    helps = _COMMANDS
+    module = "chunkwise.cli.{}_command"
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -77,7 +66,7 @@ class _LazyGroup(click.Group):
 
 
 @click.group(
-    cls=_LazyGroup, epilog=_EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]}
+    cls=_MainGroup, epilog=_EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]}
 )
 @click.version_option(__version__, prog_name="chunkwise")
 def group() -> None:

@@ -9,15 +9,14 @@ from chunkwise.evaluation.direction import lower_is_better
 from chunkwise.evaluation.four_questions import Answered, four_questions, robustness
 from chunkwise.evaluation.results import Agreement, Figure, QuestionResult, Results
 from chunkwise.profile.wording import counted, percent, short_number
+from chunkwise.report.evaluation.interval_rows import add_row, between, figure_table
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.terminal_parts import bar, heading, line, plain_table
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
-_SCALE = 32
 _STYLES = {"excellent": "green", "good": "green", "below": "yellow"}
 _WORST = 5
 _MOST_GROUPS = 10
@@ -90,42 +89,17 @@ def _answer(console: Console, answered: Answered) -> None:
         else:
             shown.append(f"{value(name, figure.mean):>7}  ", "bold")
             shown.append(f"{figure.verdict:<10}", _STYLES.get(figure.verdict, ""))
-            shown.append(_between(figure), "dim")
+            shown.append(between(figure), "dim")
         console.print(shown, no_wrap=True, overflow="ellipsis")
 
 
 def _figures(figures: Mapping[str, Figure], console: Console) -> Table:
 
-    table = _figure_table(console)
+    table = figure_table(console)
     for name, figure in figures.items():
         if figure.mean is not None:
-            _add_row(table, name, value(name, figure.mean), figure, console)
+            add_row(table, name, value(name, figure.mean), figure, console)
     return table
-
-
-def _figure_table(console: Console) -> Table:
-    table = plain_table("", "mean", "95 % interval", "", "scored")
-    table.columns[3].justify = "left"
-    for column, width in ((1, 6), (2, 13), (3, _scale(console)), (4, 6)):
-        table.columns[column].min_width = width
-    return table
-
-
-def _add_row(table: Table, name: str, mean: str, figure: Figure, console: Console) -> None:
-    from rich.text import Text
-
-    drawn = _drawn(figure, _scale(console))
-    label = one_line(name, max(console.width - _scale(console) - 38, 12))
-    table.add_row(Text(f"  {label}"), mean, _between(figure), drawn, f"{figure.scored:,}")
-
-
-def _scale(console: Console) -> int:
-    """Cells that a line from 0 to 1 may take: names come first."""
-    return max(8, min(_SCALE, console.width - 64))
-
-
-def _between(figure: Figure) -> str:
-    return "" if figure.low is None else f"{figure.low:.3f}–{figure.high:.3f}"
 
 
 def _unscored(console: Console, figures: Mapping[str, Figure]) -> None:
@@ -136,25 +110,6 @@ def _unscored(console: Console, figures: Mapping[str, Figure]) -> None:
             reasons.setdefault(_why(figure), []).append(name)
     for why, names in reasons.items():
         line(console, f"unscored: {', '.join(names)} ({why})", "dim")
-
-
-def _drawn(figure: Figure, width: int) -> Text:
-    """The interval on a line from 0 to 1, the mean marked on it."""
-    from rich.text import Text
-
-    if figure.mean is None or figure.low is None or figure.high is None:
-        return Text("")
-    at, low, high = (_place(each, width) for each in (figure.mean, figure.low, figure.high))
-    cells = ["·"] * width
-    cells[low : high + 1] = "─" * (high - low + 1)
-    cells[at] = "●"
-    drawn = Text("".join(cells), "dim")
-    drawn.stylize("not dim cyan", low, high + 1)
-    return drawn
-
-
-def _place(share: float, width: int) -> int:
-    return min(max(int(share * width), 0), width - 1)
 
 
 def _why(figure: Figure) -> str:
@@ -173,11 +128,11 @@ def _groups(
     if len(found) < 2:
         return
     heading(console, f"{title}: {results.objective}")
-    table = _figure_table(console)
+    table = figure_table(console)
     sign = -1 if lower_is_better(results.objective) else 1
     hardest = sorted(found, key=lambda name: (sign * (found[name].mean or 0.0), name))
     for name in hardest[:_MOST_GROUPS]:
-        _add_row(table, name or "(none)", f"{found[name].mean:.3f}", found[name], console)
+        add_row(table, name or "(none)", f"{found[name].mean:.3f}", found[name], console)
     console.print(table)
     if len(hardest) > _MOST_GROUPS:
         line(console, f"and {len(hardest) - _MOST_GROUPS:,} more, none worse", "dim")
