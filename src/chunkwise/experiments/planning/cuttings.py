@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, is_dataclass, replace
 from typing import get_args
 
-from chunkwise import spec
 from chunkwise.chunkers import Chunker, Strategy, get_strategy, registry
 from chunkwise.chunkers.by_meaning import ByMeaning
 from chunkwise.chunkers.sized import overlap_tokens
 from chunkwise.errors import ChunkwiseError
 from chunkwise.experiments.planning.combining import check_amount, combinations, takes, written
 from chunkwise.experiments.planning.levers_of import same_cuts
+from chunkwise.experiments.planning.named_part import named_part
 from chunkwise.experiments.planning.not_tried import LeftOut
 from chunkwise.experiments.sweep import Grid, Sweep
 from chunkwise.retrieval.settings import Context
@@ -97,15 +97,10 @@ def _strategies(
     """Each with how it was written, and its overlap where that was a share."""
     values = tuple((key, each) for key, each in grid.values if key != "context")
     for name in grid.names:
-        try:
-            bare, own = spec.parse(name)
-            cls = registry.get(bare)
-        except ChunkwiseError as error:
-            left_out.add(name, str(error))
+        found = named_part(name, registry, left_out)
+        if found is None:
             continue
-        except Exception as error:  # somebody else's module
-            left_out.add(name, f"it cannot be loaded: {type(error).__name__}: {error}")
-            continue
+        bare, own, cls = found
         by_meaning = isinstance(cls, type) and issubclass(cls, ByMeaning)
         usual: dict[str, object] = {}
         if by_meaning and "model" not in own and "model" not in dict(values):

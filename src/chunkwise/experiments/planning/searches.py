@@ -15,6 +15,7 @@ from chunkwise.experiments.planning.combining import (
     takes,
     written,
 )
+from chunkwise.experiments.planning.named_part import named_part
 from chunkwise.experiments.planning.not_tried import LeftOut
 from chunkwise.experiments.sweep import Grid, Sweep, Value
 from chunkwise.retrieval.retrievers import ChunkRetriever, Retriever, get_retriever, registry
@@ -111,15 +112,10 @@ def _retrievers(grid: Grid, left_out: LeftOut) -> Iterator[tuple[Search, str]]:
     """Each with how it was written."""
     values = tuple((key, each) for key, each in grid.values if key not in _NOT_PARAMETERS)
     for name in grid.names:
-        try:
-            bare, own = spec.parse(name)
-            cls = registry.get(bare)
-        except ChunkwiseError as error:
-            left_out.add(name, str(error))
+        found = named_part(name, registry, left_out)
+        if found is None:
             continue
-        except Exception as error:  # somebody else's module
-            left_out.add(name, f"it cannot be loaded: {type(error).__name__}: {error}")
-            continue
+        bare, own, cls = found
         weighed = {"words", "dense"} & {*own, *dict(values)}
         weights = WEIGHTS if bare == "multiscale" and not weighed else ({},)
         chosen = combinations(Grid((name,), values), name, own, takes(cls), left_out)
