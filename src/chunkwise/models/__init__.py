@@ -1,4 +1,4 @@
-"""Embedders and rerankers: real models, local or behind an endpoint, and the cache of what they gave."""
+"""Embedders, rerankers, language models: real ones, local or behind an endpoint, and the cache of what they gave."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from chunkwise.spec import quoted
 if TYPE_CHECKING:
     from chunkwise.core import Advance
     from chunkwise.models.embedder import Embedder
+    from chunkwise.models.llm.language_model import LanguageModel
     from chunkwise.models.reranker import Reranker
 
 DEFAULT = "minilm"
@@ -22,6 +23,7 @@ embedders = Registry(
     "embedder", "chunkwise.embedders", {DEFAULT: "chunkwise.models.onnx.minilm:MiniLM"}
 )
 rerankers = Registry("reranker", "chunkwise.rerankers", {})
+language_models = Registry("language model", "chunkwise.language_models", {})
 
 EMBEDDER_FORMS = {
     "minilm": "all-MiniLM-L6-v2 on this machine; fetched once; minilm(long=truncate): only the start of long texts",
@@ -39,6 +41,13 @@ RERANKER_FORMS = {
     "jina:NAME": "Jina's endpoint, key in JINA_API_KEY",
     "sentence-transformers:NAME": "any cross-encoder of that library",
     "PATH/reranker.onnx": "your own export, tokenizer.json beside it",
+}
+
+LANGUAGE_MODEL_FORMS = {
+    "local": "SmolLM2-135M-Instruct on this machine; fetched once; small: measure it before you trust it",
+    "PATH/model.gguf": "any GGUF file of your own, on this machine",
+    "openai:NAME": "OpenAI's endpoint, key in OPENAI_API_KEY",
+    "https://HOST/v1#NAME": "any server that speaks as OpenAI's does: Ollama, vLLM; key, if any, in CHUNKWISE_API_KEY",
 }
 
 
@@ -112,6 +121,27 @@ def get_reranker(model: str | Reranker) -> Reranker:
 
         return OnnxReranker(model)
     return _named(rerankers, model, RERANKER_FORMS)
+
+
+def get_language_model(
+    model: str | LanguageModel, *, advance: Advance | None = None
+) -> LanguageModel:
+    """The language model of this name, or the one given."""
+    if not isinstance(model, str):
+        return model
+    kind, _, name = model.partition(":")
+    if model == "local" or model.endswith(".gguf"):
+        from chunkwise.models.llm.local_model import LocalModel, packaged
+
+        return packaged(advance) if model == "local" else LocalModel(model)
+    if kind.lower() in ("http", "https") or (kind == "openai" and name):
+        from chunkwise.models.llm.endpoint_model import EndpointModel
+
+        if kind == "openai":
+            return EndpointModel("https://api.openai.com/v1", name)
+        return EndpointModel(*_endpoint(model))
+    made: LanguageModel = _named(language_models, model, LANGUAGE_MODEL_FORMS)
+    return made
 
 
 _RERANK_SERVICES = {

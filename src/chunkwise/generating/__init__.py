@@ -1,0 +1,1 @@
+"""Test questions out of the documents themselves, with exact references."""

@@ -1,0 +1,59 @@
+"""What a language model is asked, and what it gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from threading import Event
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+Schema = Mapping[str, Any]
+"""A JSON schema."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One thing to ask; the answer depends on these fields and the model alone."""
+
+    system: str
+    user: str
+    schema: Schema | None = None
+    """What the answer must look like, as JSON; None: plain text is wanted."""
+    max_tokens: int = 512
+    """Of the answer."""
+    temperature: float = 0.0
+    version: str = ""
+    """Of the prompt this was made from: another wording is another question."""
+
+
+class Completion(NamedTuple):
+    """What a model wrote."""
+
+    text: str
+    prompt_tokens: int
+    output_tokens: int
+    is_whole: bool = True
+    """False: it was cut off at the most tokens an answer may have."""
+
+
+@runtime_checkable
+class LanguageModel(Protocol):
+    """Any model that completes; `identity` is all its answers depend on, and holds no secret."""
+
+    @property
+    def identity(self) -> str: ...
+
+    @property
+    def price_name(self) -> str:
+        """What the price table calls it; `local`: nothing is paid for."""
+
+    @property
+    def window(self) -> int | None:
+        """Tokens of question and answer together that it can hold; None: not known."""
+
+    @property
+    def concurrency(self) -> int:
+        """Requests that are worth having under way at once."""
+
+    def complete(self, request: Request, stop: Event | None = None) -> Completion:
+        """Raises a `ChunkwiseError` that says why nothing came."""

@@ -1,0 +1,74 @@
+"""What models cost: a table in a file, and the user's own on top of it."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import NamedTuple
+
+from chunkwise.errors import ChunkwiseError, InvalidParameter
+
+PRICES_VARIABLE = "CHUNKWISE_PRICES"
+"""A file of one's own, of the same form as prices.toml; its lines go before those of the package."""
+
+
+class Price(NamedTuple):
+    """US dollars for a million tokens."""
+
+    prompt: float
+    output: float
+
+    def of(self, prompt_tokens: int, output_tokens: int) -> float:
+        return (self.prompt * prompt_tokens + self.output * output_tokens) / 1e6
+
+
+FREE = Price(0.0, 0.0)
+
+
+def price_of(name: str) -> Price | None:
+    """By the model's name, or the longest beginning of it that the table has; None: not known."""
+    if name == "local":
+        return FREE
+    table = _table()
+    found = [key for key in table if name == key or name.startswith(f"{key}-")]
+    return table[max(found, key=len)] if found else None
+
+
+def parse_price(text: str) -> Price:
+    """`IN/OUT`, in dollars for a million tokens."""
+    parts = text.split("/")
+    try:
+        price = Price(*map(float, parts))
+    except (TypeError, ValueError):
+        price = Price(-1, -1)
+    if not all(0 <= each < 1e6 for each in price):
+        raise InvalidParameter(
+            f"price is {text!r}; dollars for a million tokens of question and of answer are needed: 0.15/0.60"
+        )
+    return price
+
+
+def _table() -> Mapping[str, Price]:
+    packaged = (resources.files("chunkwise") / "models" / "llm" / "prices.toml").read_text("utf-8")
+    found = _read(packaged, "prices.toml")
+    if own := os.environ.get(PRICES_VARIABLE):
+        try:
+            found |= _read(Path(own).expanduser().read_text("utf-8"), own)
+        except (OSError, UnicodeDecodeError) as error:
+            raise ChunkwiseError(f"the price table {own} cannot be read: {error}") from error
+    return found
+
+
+def _read(text: str, where: str) -> dict[str, Price]:
+    try:
+        rows = tomllib.loads(text).get("prices", {})
+        return {
+            name: Price(float(prompt), float(output)) for name, (prompt, output) in rows.items()
+        }
+    except (tomllib.TOMLDecodeError, TypeError, ValueError, AttributeError) as error:
+        raise ChunkwiseError(
+            f'the price table {where} cannot be read ({error}); a line is: "model-name" = [0.15, 0.60]'
+        ) from error

@@ -1,0 +1,81 @@
+"""Prompts are files: a system part, a user part with named gaps, a version; a user may put others in their place."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from hashlib import blake2b
+from importlib import resources
+from pathlib import Path
+
+from chunkwise.errors import ChunkwiseError, UnknownName
+
+PROMPTS_VARIABLE = "CHUNKWISE_PROMPTS"
+"""A folder with prompts of one's own: a file there stands for the one of the same name in the package."""
+
+_GAP = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+_LINE = re.compile(r"^---[ \t]*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A wording with gaps."""
+
+    name: str
+    system: str
+    user: str
+    version: str
+    """Name, number and a hash of the wording: part of every cache key."""
+
+    @property
+    def gaps(self) -> frozenset[str]:
+        return frozenset(_GAP.findall(self.system + self.user))
+
+    def filled(self, **values: str) -> tuple[str, str]:
+        """System and user part with every gap filled; gaps inside the values stay as they are."""
+        missing = self.gaps - values.keys()
+        if missing:
+            raise ChunkwiseError(
+                f"the prompt {self.name} has a gap {{{{{min(missing)}}}}} that nothing fills; "
+                f"it may use: {', '.join(sorted(values))}"
+            )
+
+        def fill(match: re.Match[str]) -> str:
+            return values[match[1]]
+
+        return _GAP.sub(fill, self.system), _GAP.sub(fill, self.user)
+
+
+def load_prompt(name: str) -> Prompt:
+    """The user's own of this name (`CHUNKWISE_PROMPTS`), else the package's."""
+    own = os.environ.get(PROMPTS_VARIABLE)
+    path = Path(own).expanduser() / f"{name}.md" if own else None
+    if path is not None and path.is_file():
+        try:
+            return parse_prompt(name, path.read_text(encoding="utf-8"), str(path))
+        except (OSError, UnicodeDecodeError) as error:
+            raise ChunkwiseError(f"the prompt {path} cannot be read: {error}") from error
+    file = resources.files("chunkwise") / "prompts" / f"{name}.md"
+    if not file.is_file():
+        raise UnknownName(f"no prompt is named {name!r}; there are: {', '.join(prompt_names())}")
+    return parse_prompt(name, file.read_text(encoding="utf-8"), f"{name}.md")
+
+
+def prompt_names() -> list[str]:
+    """Of all prompts in the package."""
+    folder = resources.files("chunkwise") / "prompts"
+    return sorted(file.name[:-3] for file in folder.iterdir() if file.name.endswith(".md"))
+
+
+def parse_prompt(name: str, text: str, where: str) -> Prompt:
+    """`version: N`, a line ---, the system part, a line ---, the user part."""
+    parts = [part.strip() for part in _LINE.split(text)]
+    head = re.fullmatch(r"version:\s*(\S+)", parts[0])
+    if len(parts) != 3 or head is None or not parts[2]:
+        raise ChunkwiseError(
+            f"the prompt {where} has {len(parts)} parts; three are needed, with lines of --- between them: "
+            "`version: N`, the system part, the user part"
+        )
+    mark = blake2b("\n---\n".join(parts[1:]).encode(), digest_size=4).hexdigest()
+    return Prompt(name, parts[1], parts[2], f"{name}@{head[1]}:{mark}")
