@@ -115,7 +115,7 @@ def test_several_sizes_are_those_of_an_evaluation(retriever: str, tmp_path: Path
     results = evaluated(configuration, "recall@5,hit@5")
     same(outcome, results, "recall@5")
     assert outcome.cost["context_tokens"] == pytest.approx(results.cost["context_tokens"])
-    assert outcome.cost["chunks"] == 0
+    assert outcome.cost["chunks"] > 100  # its sentences
     assert outcome.cost["storage"] == 1.0
     assert set(outcome.scores["ndcg@5"]) == {None}, "there are no chunks to hold it against"
     assert outcome.boundary_issues == {}

@@ -29,7 +29,7 @@ Examples:
 \b
 Then: chunkwise index handbook/ --into kb --config chunkwise-tune/recommendation.toml
 \b
-Exit status: 0 done, 3 something was left out (a line on stderr), 1 an error, 2 wrong usage or value.
+Exit status: 0 done, 3 something was left out or failed (a line on stderr), 1 an error, 2 wrong usage or value.
 """
 
 
@@ -105,6 +105,11 @@ def run_sweep(
             say(f"what is done is kept in {folder}: the same command goes on with it")
             raise
         _write(tuning, prepared, folder, options)
+        if failed := [each for each in tuning.outcomes if each.error and not each.waits]:
+            say(
+                f"{len(failed):,} of {len(tuning.outcomes):,} configurations failed: {failed[0].error}"
+            )
+            sys.exit(SKIPPED)
     if left_out.any:
         sys.exit(SKIPPED)
 
@@ -190,7 +195,7 @@ def _tell_work(prepared: Prepared, folder: Path, options: dict[str, Any]) -> Non
     if done := sum(each.key in known for each in prepared.plan.configurations):
         lines.append(f"{counted(done, 'configuration')} done already")
     if not options["quiet"]:
-        for line in lines:
+        for line in [*lines, *(_left_out(prepared) if options["dry_run"] else [])]:
             say(line)
         if sweep.seconds is not None and told.over(sweep.seconds, None):
             say(
@@ -198,6 +203,17 @@ def _tell_work(prepared: Prepared, folder: Path, options: dict[str, Any]) -> Non
             )
     if over := told.over(None, sweep.money):
         raise ChunkwiseError(f"{over}; try fewer chunkings, or raise the budget in the plan")
+
+
+def _left_out(prepared: Prepared) -> list[str]:
+    """What the grid holds and is not tried, a line for each reason."""
+    by_reason: dict[str, list[str]] = {}
+    for what, why in prepared.plan.left_out:
+        by_reason.setdefault(why, []).append(what)
+    return [
+        f"left out: {'; '.join(names[:3])}{f' and {len(names) - 3:,} more' if len(names) > 3 else ''} ({why})"
+        for why, names in by_reason.items()
+    ]
 
 
 def _run(prepared: Prepared, folder: Path, left_out: LeftOut, options: dict[str, Any]) -> Tuning:

@@ -130,13 +130,12 @@ class Workshop:
         return SharedIndex(self._arrays(vectors), settings, self.languages, self.terms)
 
     def cost_of(self, index: SharedIndex, vectors: Kind) -> dict[str, Json]:
-        """What the chunks of an index cost, as an evaluation tells it; without chunks every document counts once."""
-        tokens = index.chunk_table().tokens
+        """What the chunks of an index cost, as an evaluation tells it; of several sizes, what their sentences cost."""
+        atoms = index.arrays["atom.tokens"]
+        tokens = index.chunk_table().tokens if index.settings.strategy else atoms
         beside = index.context_tokens
-        whole = int(index.arrays["atom.tokens"].sum(dtype=np.int64))
+        whole = int(atoms.sum(dtype=np.int64))
         found: dict[str, Json] = {**chunk_cost(tokens, whole, beside=beside)}
-        if not index.settings.strategy:
-            found |= {"indexed_tokens": whole, "storage": 1.0 if whole else None}
         indexed = found["indexed_tokens"]
         return {**found, "tokens_embedded": {"late": whole, "own": indexed, "none": 0}[vectors]}
 

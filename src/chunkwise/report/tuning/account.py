@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from chunkwise.evaluation.results import Json
+from chunkwise.experiments.tuning import Tuning
 from chunkwise.profile.wording import counted
 from chunkwise.report.page_text import attribute, breakable, words
 from chunkwise.report.page_values import values_table
@@ -35,6 +37,7 @@ def method(measured: Measured) -> str:
             "Intervals are 95 %, from resamples of the questions: another set of such questions would likely give a"
             " mean inside. Differences are paired: both sides were asked the same questions."
         )
+        told.append(_counts(tuning))
         told += _enough(tuning.detectable, tuning.needed, chose)
     else:
         told.append(
@@ -106,6 +109,32 @@ def use_it(code: Mapping[str, str]) -> str:
         f"<pre><code>{_code(text)}</code></pre></details>"
         for at, (name, text) in enumerate(code.items())
     )
+
+
+def _counts(tuning: Tuning) -> str:
+    """How many were planned, run and chosen from: the numbers of this page, and why they differ."""
+    planned = tuning.plan.get("configurations")
+    aside = Counter(each.aside for each in tuning.standings if each.aside)
+    chosen_from = len(tuning.standings) - aside.total()
+    lost = [
+        f"{counted(count, 'configuration')} {what}"
+        for what, count in (
+            ("failed", tuning.plan.get("failed")),
+            ("had no time left", tuning.plan.get("not_run")),
+        )
+        if isinstance(count, int) and count
+    ]
+    told = f"{planned:,} configurations were planned" if isinstance(planned, int) else "Of all"
+    parts = [
+        *lost,
+        f"{len(tuning.standings):,} have figures",
+        *(
+            f"{count:,} of these are listed and not chosen from ({words(why, 120)})"
+            for why, count in aside.items()
+        ),
+        f"{chosen_from:,} are chosen from",
+    ]
+    return f"{told}; {'; '.join(parts)}."
 
 
 def _enough(least: float | None, needed: int | None, asked: int) -> list[str]:

@@ -107,6 +107,8 @@ def _amount(value: object, shown: str) -> str:
 def _words(standing: Standing, tuning: Tuning) -> str:
     if standing.key == tuning.chosen:
         return "chosen"
+    if standing.aside:
+        return "not chosen from"
     return "tied" if standing.tied else ""
 
 
