@@ -48,6 +48,7 @@ $(STAMP): pyproject.toml constraints.txt
 	# What our measures are held against; its own dependencies do not build everywhere and are not needed for that.
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --no-deps ir_measures cwl-eval
 	$(BIN)/chunkwise models get minilm
+	$(BIN)/chunkwise models get smollm2
 	@touch $@
 
 clean:

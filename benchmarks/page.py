@@ -15,9 +15,18 @@ Parts = Mapping[str, tuple[str, Callable[[], str]]]
 """By the name on the command line: a title, and what measures and tells."""
 
 
-def write_page(title: str, name: str, parts: Parts, about: str | None) -> None:
-    """Measure the parts named on the command line, or all, and write them to the terminal and to a file."""
-    parser = argparse.ArgumentParser(description=about)
+def write_page(
+    title: str,
+    name: str,
+    parts: Parts,
+    about: str | None,
+    options: argparse.ArgumentParser | None = None,
+) -> None:
+    """Measure the parts named on the command line, or all, and write them to the terminal and to a file.
+
+    `options`: those that the parts have been made with already; they are only known and helped with here.
+    """
+    parser = argparse.ArgumentParser(description=about, parents=[options] if options else [])
     parser.add_argument("parts", nargs="*", help=f"of {', '.join(parts)}; all where none is given")
     parser.add_argument("--output", type=Path, default=PAGES / name)
     given = parser.parse_args()

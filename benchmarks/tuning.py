@@ -1,22 +1,43 @@
-"""How long a sweep takes, and what it takes it for: a Markdown page."""
+"""How long a sweep takes, whether it ends the same, and how good its choices are: a Markdown page."""
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 if str(ROOT) not in sys.path:  # run as a file, not as a module
     sys.path.insert(0, str(ROOT))
 
-from benchmarks import sweep  # noqa: E402
+from benchmarks import agreement, exact, kills, leaders, splits, sweep  # noqa: E402
+from benchmarks.kept import Kept  # noqa: E402
 from benchmarks.page import write_page  # noqa: E402
 
-PARTS: dict[str, tuple[str, Callable[[], str]]] = {
-    "sweep": ("A hundred configurations", sweep.run),
-}
+
+def parts(kept: Kept) -> dict[str, tuple[str, Callable[[], str]]]:
+    """By the name on the command line."""
+    return {
+        "sweep": ("A hundred configurations", sweep.run),
+        "exact": ("Every chunk embedded by itself", exact.run),
+        "agreement": ("Late vectors and vectors of their own", partial(agreement.run, kept)),
+        "leaders": ("Public question sets", partial(leaders.run, kept)),
+        "splits": ("Twenty ways to divide the questions", partial(splits.run, kept)),
+        "kills": ("Killed and gone on with", kills.run),
+    }
 
 
 if __name__ == "__main__":
-    write_page("Tuning", "tuning.md", PARTS, __doc__)
+    options = argparse.ArgumentParser(add_help=False)
+    options.add_argument(
+        "--keep", type=Path, metavar="FOLDER", help="where sweeps are kept, to go on with them"
+    )
+    options.add_argument(
+        "--exact",
+        action="store_true",
+        help="embed every chunk of the grid, for the agreement (45 minutes)",
+    )
+    known, _ = options.parse_known_args()
+    write_page("Tuning", "tuning.md", parts(Kept(known.keep, known.exact)), __doc__, options)

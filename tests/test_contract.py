@@ -11,15 +11,18 @@ from chunkwise import Document, get_strategy
 from chunkwise.chunkers import Strategy, registry
 from chunkwise.testkit import check_chunker, check_chunks
 from hash_embedder import HashEmbedder
+from rule_summariser import FirstSentences
 
 SIZED = [name for name in registry.names() if name not in ("characters", "words", "tokens")]
 TOKENIZERS = ("o200k_base", "cl100k_base", "words", "characters")
-BY_MEANING = ("semantic", "cluster")
+BY_MEANING = ("semantic", "cluster", "raptor")
 
 
 def made(spec: str) -> Strategy:
     """The contract does not depend on how good a model is: one that costs nothing will do."""
-    model = {"model": HashEmbedder()} if spec.startswith(BY_MEANING) else {}
+    model: dict[str, object] = {"model": HashEmbedder()} if spec.startswith(BY_MEANING) else {}
+    if spec.startswith("raptor"):
+        model |= {"llm": FirstSentences(), "branching": 40, "summary_tokens": 12}
     return get_strategy(spec, **model)
 
 
@@ -157,7 +160,13 @@ def test_contract_on_any_text(
     spec, overlaps = configuration
     strategy = made(spec)
     document = Document("any", text, format=kind[0], language=kind[1])
-    check_chunks(document, list(strategy.chunks(document)), limit=strategy.limit, overlap=overlaps)
+    check_chunks(
+        document,
+        list(strategy.chunks(document)),
+        limit=strategy.limit,
+        overlap=overlaps,
+        summary_limit=strategy.summary_limit,
+    )
 
 
 def test_a_callable_tokenizer_is_obeyed_however_strange() -> None:

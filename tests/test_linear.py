@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from chunkwise import Document
 from chunkwise.chunkers import registry
 from chunkwise.chunkers.by_meaning import ByMeaning
+from chunkwise.chunkers.raptor.raptor import Raptor
 from chunkwise.chunkers.sized import Sized
 from chunkwise.chunkers.tokens import Tokens
 from chunkwise.text.openai_tokenizer import OpenAITokenizer
 from chunkwise.text.tokenizers import get_tokenizer
 from hash_embedder import HashEmbedder
+from rule_summariser import FirstSentences
 
 INPUTS: dict[str, Callable[[int], str]] = {
     "prose": lambda n: "The lamp is lit at dusk, and it burns till dawn. " * (n // 49),
@@ -58,7 +60,11 @@ def work(name: str, text: str, overlap: int) -> tuple[int, int]:
     tokenizer = Recording()
     cls = registry.get(name)
     if issubclass(cls, Sized | Tokens):
-        model = {"model": HashEmbedder()} if issubclass(cls, ByMeaning) else {}
+        model: dict[str, object] = {}
+        if issubclass(cls, ByMeaning | Raptor):
+            model["model"] = HashEmbedder()
+        if issubclass(cls, Raptor):
+            model["llm"] = FirstSentences(most=20)
         chunker = cls(max_tokens=40, overlap=overlap, tokenizer=tokenizer, **model)
     else:
         chunker = cls(**{"max_chars" if name == "characters" else "max_words": 40}, overlap=overlap)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from chunkwise.answering.answered import Answered
+    from chunkwise.answering.ask import ask
     from chunkwise.chunkers import describe_all as strategies
     from chunkwise.chunkers import get_strategy
     from chunkwise.core import (
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from chunkwise.evaluation.evaluate import evaluate
     from chunkwise.evaluation.files.results_file import read_results
     from chunkwise.evaluation.results import Results
+    from chunkwise.generating.generate import generate_questions
     from chunkwise.pipeline import chunk, chunk_document, chunk_text
     from chunkwise.report.tuning.tuned import Tuned, tune
     from chunkwise.retrieval.filters import Filter
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
 # Imported when first used: `import chunkwise` itself costs next to nothing.
 _HOMES = {
     "Analyzed": "chunkwise.text.analysis",
+    "Answered": "chunkwise.answering.answered",
     "Block": "chunkwise.core",
     "Chunk": "chunkwise.core",
     "ChunkwiseError": "chunkwise.errors",
@@ -56,11 +60,13 @@ _HOMES = {
     "Span": "chunkwise.core",
     "Tuned": "chunkwise.report.tuning.tuned",
     "UnreadableDocument": "chunkwise.errors",
+    "ask": "chunkwise.answering.ask",
     "chunk": "chunkwise.pipeline",
     "chunk_document": "chunkwise.pipeline",
     "chunk_text": "chunkwise.pipeline",
     "compare": "chunkwise.evaluation.comparing.compare",
     "evaluate": "chunkwise.evaluation.evaluate",
+    "generate_questions": "chunkwise.generating.generate",
     "get_strategy": "chunkwise.chunkers",
     "index": "chunkwise.retrieval.indexes",
     "open_index": "chunkwise.retrieval.indexes",
@@ -72,6 +78,7 @@ _HOMES = {
 
 __all__ = [
     "Analyzed",
+    "Answered",
     "Block",
     "Chunk",
     "ChunkwiseError",
@@ -90,11 +97,13 @@ __all__ = [
     "Span",
     "Tuned",
     "UnreadableDocument",
+    "ask",
     "chunk",
     "chunk_document",
     "chunk_text",
     "compare",
     "evaluate",
+    "generate_questions",
     "get_strategy",
     "index",
     "open_index",

@@ -45,6 +45,12 @@ class Piece(NamedTuple):
     """Exact count when the strategy already knows it; -1: to be counted."""
     parent: Span | None = None
     """The larger span handed out when this one is found; None: the piece itself."""
+    summary: str = ""
+    """Text made from others, where the piece is a summary; they are pieces of the level below."""
+    summarised: tuple[Span, ...] = ()
+    """What a summary stands for, in order and without overlap; `start` and `end` are those of the whole."""
+    level: int = 0
+    """0: a place in the document; 1: a summary of such places; 2: a summary of summaries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +93,11 @@ class KnownSection(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A place in a document. `text` is always `document.text[start:end]`."""
+    """A place in a document. `text` is always `document.text[start:end]`.
+
+    A summary (`level` above 0) stands for several places, `spans`: its `text` was written by a model and is no part of
+    the document, and `start` and `end` are where the first of its places begins and the last one ends.
+    """
 
     document: Document = field(repr=False)
     index: int
@@ -101,6 +111,11 @@ class Chunk:
     """Where the section path comes from; looked up when asked, most chunks never are."""
     parent: Span | None = None
     """The larger span handed out when this chunk is found."""
+    summary: str = ""
+    """What was written for the places it stands for; empty: it is no summary."""
+    summarised: tuple[Span, ...] = ()
+    level: int = 0
+    """0: a place in the document; 1: a summary of such places; 2: a summary of summaries."""
 
     @property
     def id(self) -> str:
@@ -112,11 +127,16 @@ class Chunk:
 
     @property
     def text(self) -> str:
-        return self.document.text[self.start : self.end]
+        return self.summary if self.level else self.document.text[self.start : self.end]
 
     @property
     def span(self) -> Span:
         return Span(self.start, self.end)
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """The places it stands for, in order: one, but for a summary."""
+        return self.summarised or (self.span,)
 
     @property
     def index_text(self) -> str:
@@ -157,7 +177,8 @@ class Chunk:
     def __reduce__(self) -> tuple[object, ...]:
         # A document's analysis stays in the process that made it; the path it gives travels.
         values = (self.document, self.index, self.start, self.end, self.token_count, self.context)
-        return Chunk, (*values, self.strategy, KnownSection(self.section), self.parent)
+        derived = (self.summary, self.summarised, self.level)
+        return Chunk, (*values, self.strategy, KnownSection(self.section), self.parent, *derived)
 
 
 class Passage(NamedTuple):
@@ -227,7 +248,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A place in a document that answers a question."""
+    """A place in a document that answers a question; or a summary of several, whose `text` is the summary."""
 
     document: Document = field(repr=False)
     start: int
@@ -236,10 +257,17 @@ class Hit:
     rank: int
     """From 1, the best. Hits come in this order, except those of several sizes: they come in reading order."""
     token_count: int
+    """Of its text."""
     section: tuple[str, ...] = ()
     chunk: int | None = None
     """Index of the chunk in its document, where the hit is exactly one; None: a parent, a chunk with its
     neighbours, a part of one, or sentences, whatever the chunks are."""
+    summary: str = ""
+    """What was written for the places it stands for; empty: it is no summary."""
+    summarised: tuple[Span, ...] = ()
+    summarised_tokens: tuple[int, ...] = ()
+    """Of each of these places: metrics hold a summary to what it stands for."""
+    level: int = 0
 
     @property
     def doc_id(self) -> str:
@@ -247,11 +275,21 @@ class Hit:
 
     @property
     def text(self) -> str:
-        return self.document.text[self.start : self.end]
+        return self.summary if self.level else self.document.text[self.start : self.end]
 
     @property
     def span(self) -> Span:
         return Span(self.start, self.end)
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """The places it stands for, in order: one, but for a summary."""
+        return self.summarised or (self.span,)
+
+    @property
+    def span_tokens(self) -> tuple[int, ...]:
+        """Of each of `spans`."""
+        return self.summarised_tokens or (self.token_count,)
 
     @property
     def section_path(self) -> str:

@@ -122,13 +122,13 @@ def chunk_each(
     `leave_out` names files that are no documents: those the caller writes.
     """
     options = options or LoadOptions()
-    get_strategy(strategy)  # a wrong parameter is an error now, not after the first file
+    made = get_strategy(strategy)  # a wrong parameter is an error now, not after the first file
     if jobs < 1:
         raise InvalidParameter(f"jobs is {jobs}; the least allowed is 1")
     work = _units(inputs, options, leave_out)
-    found = (
-        _alone(work, strategy, options) if jobs == 1 else _together(work, strategy, options, jobs)
-    )
+    # A language model answers several at once by itself, and what it may cost is counted in one process.
+    alone = jobs == 1 or made.asks_a_model
+    found = _alone(work, made, options) if alone else _together(work, strategy, options, jobs)
     return _distinct(found)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -10,13 +11,14 @@ import regex
 from numpy.typing import NDArray
 
 from chunkwise.chunkers import Chunker, Strategy, get_strategy
-from chunkwise.core import Chunk, Document
+from chunkwise.chunkers.derived import check_summary, together
+from chunkwise.core import Chunk, Document, Piece, Span
 from chunkwise.errors import BrokenContract
 from chunkwise.hostile import hostile_documents
 from chunkwise.models import get_embedder, get_reranker
 from chunkwise.models.embedder import Embedder, Kind
 from chunkwise.models.reranker import Reranker
-from chunkwise.text.tokenizers import TokenizerLike, get_tokenizer
+from chunkwise.text.tokenizers import DEFAULT, TokenizerLike, get_tokenizer
 
 _CLUSTER = regex.compile(r"\X")
 _TEXTS = (
@@ -41,7 +43,13 @@ def check_chunker(
     for given in [*hostile_documents(), *documents]:
         document = Document("check", given) if isinstance(given, str) else given
         chunks = list(strategy.chunks(document))
-        check_chunks(document, chunks, limit=strategy.limit, overlap=overlap)
+        check_chunks(
+            document,
+            chunks,
+            limit=strategy.limit,
+            overlap=overlap,
+            summary_limit=strategy.summary_limit,
+        )
         again = list(get_strategy(chunker).chunks(document))
         if again != chunks or [c.id for c in again] != [c.id for c in chunks]:
             raise BrokenContract(
@@ -55,9 +63,16 @@ def check_chunks(
     *,
     limit: tuple[TokenizerLike, int] | None = None,
     overlap: bool = True,
+    summary_limit: int | None = None,
 ) -> None:
-    """Hold the chunks of one document to the contract."""
+    """Hold the chunks of one document to the contract.
+
+    Summaries come behind the chunks, the lower levels first: each has a text of its own, of at most `summary_limit`
+    tokens, and stands for places of the level below it.
+    """
     text = document.text
+    every, chunks = chunks, [chunk for chunk in chunks if not chunk.level]
+    _check_summaries(document, every, limit[0] if limit else DEFAULT, summary_limit)
     _check_spans(document, chunks, overlap)
     _check_coverage(text, chunks)
     breaks = _grapheme_breaks(text)
@@ -71,6 +86,41 @@ def check_chunks(
 
 def _say(chunk: Chunk, problem: str) -> str:
     return f"{chunk.strategy or 'chunk'}: {chunk.id} [{chunk.start}:{chunk.end}] {problem}: {chunk.text[:60]!r}"
+
+
+def _check_summaries(
+    document: Document, every: Sequence[Chunk], tokenizer: TokenizerLike, limit: int | None
+) -> None:
+    below: list[Span] = []
+    for number, chunk in enumerate(every):
+        level = every[number - 1].level if number else 0
+        if chunk.level not in (level, level + 1):
+            raise BrokenContract(_say(chunk, f"has the level {chunk.level} behind one of {level}"))
+        if not chunk.level:
+            continue
+        if chunk.level > level:
+            below = sorted(
+                span for each in every[:number] if each.level == level for span in each.spans
+            )
+        if chunk.index != number or chunk.doc_id != document.id:
+            raise BrokenContract(_say(chunk, f"should be number {number} of {document.id!r}"))
+        piece = Piece(*chunk.span, summary=chunk.text, summarised=chunk.spans, level=chunk.level)
+        check_summary(piece, _say(chunk, "is no summary"))
+        if together(span for own in chunk.spans for span in _inside(below, own)) != chunk.spans:
+            raise BrokenContract(_say(chunk, f"stands for more than chunks of level {level}"))
+        size = get_tokenizer(tokenizer).count(chunk.text)
+        if size != chunk.token_count:
+            raise BrokenContract(
+                _say(chunk, f"says {chunk.token_count} tokens, its text has {size}")
+            )
+        if limit is not None and size > limit and len(_grapheme_breaks(chunk.text)) > 2:
+            raise BrokenContract(_say(chunk, f"has {size} tokens, the limit is {limit}"))
+
+
+def _inside(spans: Sequence[Span], outer: Span) -> list[Span]:
+    """Those of sorted spans that lie whole in another."""
+    first, behind = bisect_left(spans, (outer.start,)), bisect_left(spans, (outer.end,))
+    return [span for span in spans[first:behind] if span.end <= outer.end]
 
 
 def _check_spans(document: Document, chunks: Sequence[Chunk], overlap: bool) -> None:

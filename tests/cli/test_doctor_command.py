@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import json
+import os
 import shutil
 import tempfile
 import warnings
@@ -15,7 +16,7 @@ from click.testing import CliRunner
 
 from chunkwise.cli import doctor_checks
 from chunkwise.cli.doctor_command import command
-from chunkwise.models.weights.catalogue import MINILM
+from chunkwise.models.weights.catalogue import MINILM, SMOLLM2
 from chunkwise.models.weights.shelf import ensure
 
 KEY = "sk-not-a-real-key-0123456789"
@@ -44,15 +45,25 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
-def test_where_everything_is_here_the_status_is_0() -> None:
+@pytest.fixture
+def untried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The language model takes seconds and is tried once, by the first test."""
+    monkeypatch.setattr(doctor_checks, "find_spec", lambda name: None)
+
+
+def test_where_everything_is_here_the_status_is_0(monkeypatch: pytest.MonkeyPatch) -> None:
     status, found = told()
     assert status == 0
     assert found["embedding"]["state"] == "works"
     assert "384 numbers in" in found["embedding"]["detail"]
     assert found["weights of minilm"]["detail"].startswith("whole")
     assert {name for name, check in found.items() if check["group"] == "extras"} == {
-        "search", "parquet", "code", "tokenizers", "postgres", "sentence-transformers", "fastembed",
+        "search", "parquet", "code", "tokenizers", "postgres", "llm", "sentence-transformers", "fastembed",
     }  # fmt: skip
+    assert found["weights of smollm2"]["detail"].startswith("whole")
+    assert found["answering"]["state"] == "works"
+    assert "in the form it is held to" in found["answering"]["detail"]
+    monkeypatch.setattr(doctor_checks, "find_spec", lambda name: None)
     status, shown = doctor()
     assert status == 0
     assert "✓  embedding" in shown
@@ -73,6 +84,22 @@ def test_without_weights_it_says_how_to_get_them(bare: Path) -> None:
     assert shown.rstrip().endswith("weights of minilm: chunkwise models get minilm")
 
 
+def test_without_a_language_model_all_else_works(
+    bare: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = bare / "models" / SMOLLM2.name
+    found = told()[1]
+    assert found["weights of smollm2"]["state"] == "absent"
+    assert not found["weights of smollm2"]["needed"]
+    assert found["weights of smollm2"]["command"] == "chunkwise models get smollm2"
+    kept.mkdir(parents=True)
+    (kept / "model.gguf").touch()
+    os.truncate(kept / "model.gguf", SMOLLM2.size)
+    assert told()[1]["weights of smollm2"]["state"] == "fails"
+    assert "answering" not in found
+
+
+@pytest.mark.usefixtures("untried")
 def test_weights_with_a_wrong_byte_are_found_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,6 +119,7 @@ def test_weights_with_a_wrong_byte_are_found_out(
     assert "damaged" in found["weights of minilm"]["detail"]
 
 
+@pytest.mark.usefixtures("untried")
 def test_a_missing_extra_comes_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
     def version(name: str) -> str:
         if name in ("onnxruntime", "fastembed"):
@@ -138,6 +166,7 @@ def test_keys_are_told_by_name_only(bare: Path, monkeypatch: pytest.MonkeyPatch)
     assert found["CHUNKWISE_API_KEY"]["state"] == "absent"
 
 
+@pytest.mark.usefixtures("untried")
 def test_an_embedding_that_fails_is_told_and_not_raised(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,6 +185,7 @@ def test_an_embedding_that_fails_is_told_and_not_raised(
      f"postgresql://someone:{KEY}@[::1/x", f"postgresql://x:{KEY}@127.0.0.1:{KEY}/y",
      f"postgresql://x:%{KEY}@127.0.0.1/y", f"postgresql://127.0.0.1:1/y?password={KEY}"],
 )  # fmt: skip
+@pytest.mark.usefixtures("untried")
 def test_a_server_that_does_not_answer_and_a_password_that_stays_unseen(
     bare: Path, url: str
 ) -> None:
@@ -179,6 +209,7 @@ def server() -> Iterator[str]:
         started.cleanup()
 
 
+@pytest.mark.usefixtures("untried")
 def test_a_server_that_answers_with_and_without_pgvector(server: str) -> None:
     status, found = told("--postgres", server)
     assert status == 0

@@ -62,6 +62,10 @@ def test_speed_is_measured_unless_it_is_not_wanted() -> None:
     assert minilm["name"] == "minilm"
     assert minilm["tokens_per_second"] > 10
     assert "minilm" in told["embedders"]
+    smollm2 = next(each for each in told["weights"] if each["name"] == "smollm2")
+    assert smollm2["tokens_per_second"] > 0
+    assert smollm2["written_per_second"] > 0
+    assert "local" in told["language_models"]
     assert "tokens_per_second" not in told["weights"][1]
     plain = json.loads(call(models, "list", "--no-speed", "--json").stdout)
     assert "tokens_per_second" not in plain["weights"][0]

@@ -18,10 +18,29 @@ class Place(NamedTuple):
     start: int
     end: int
     tokens: int = 0
+    further: tuple[tuple[int, int], ...] = ()
+    """The other places of a summary, behind the first."""
+
+    @property
+    def parts(self) -> list[Place]:
+        """Its places one by one; those of a summary have a token a character."""
+        if not self.further:
+            return [self]
+        spans = [(self.start, self.end), *self.further]
+        return [Place(self.doc_id, start, end, end - start) for start, end in spans]
+
+    @property
+    def where(self) -> tuple[object, ...]:
+        """What makes it the very same."""
+        return (self.doc_id, self.start, self.end, self.further)
 
 
 def characters(*places: Place | tuple[str, int, int]) -> Characters:
-    return {(place[0], at) for place in places for at in range(place[1], place[2])}
+    found: Characters = set()
+    for place in places:
+        parts = place.parts if isinstance(place, Place) else [place]
+        found |= {(part[0], at) for part in parts for at in range(part[1], part[2])}
+    return found
 
 
 def share(covered: Characters, place: tuple[str, int, int]) -> float:
@@ -45,7 +64,7 @@ def relevant(query: Query, place: Place, threshold: float = 0.5) -> bool:
 
 def cut_at(hits: Sequence[Place], budget: int, token_starts: dict[str, list[int]]) -> list[Place]:
     taken: list[Place] = []
-    for hit in hits:
+    for hit in [part for whole in hits for part in whole.parts]:
         if hit.tokens <= budget:
             taken.append(hit)
             budget -= hit.tokens
@@ -77,7 +96,7 @@ def spans(query: Query, hits: Sequence[Place]) -> dict[str, float]:
         length += len(own)
         found += max(len(own & retrieved), len(own) * best)
     useful = len(retrieved & characters(*(p for r in query.references for p in r.places)))
-    paid = sum(hit.end - hit.start for hit in hits)
+    paid = sum(part.end - part.start for hit in hits for part in hit.parts)
     summed = sum(place[2] - place[1] for place in places)
     missed = sum(len(characters(place) - retrieved) for place in places)
     covered = [
@@ -102,10 +121,8 @@ def rankings(
 ) -> dict[str, float]:
     """Measures over relevant and irrelevant hits; one that was there before is not relevant again."""
     judged = [relevant(query, hit) for hit in hits[:k]]
-    before: list[list[tuple[str, int, int]]] = [
-        [h[:3] for h in hits[:n]] for n in range(len(judged))
-    ]
-    fresh = [judged[n] and hits[n][:3] not in before[n] for n in range(len(judged))]
+    before = [[h.where for h in hits[:n]] for n in range(len(judged))]
+    fresh = [judged[n] and hits[n].where not in before[n] for n in range(len(judged))]
     total = sum(relevant(query, chunk) for chunk in chunks)
     ranks = [n + 1 for n, yes in enumerate(fresh) if yes]
     ideal = sum(1 / log2(n + 2) for n in range(min(k, total)))
@@ -120,7 +137,8 @@ def rankings(
     }
 
 
-def omega(query: Query, chunks: Sequence[Place]) -> float:
+def omega(query: Query, every: Sequence[Place]) -> float:
+    chunks = [chunk for chunk in every if not chunk.further]
     everything = characters(*chunks)
     places = [best_place(reference, everything) for reference in query.references]
     gold = characters(*places)
@@ -137,6 +155,7 @@ def split(reference: Reference, chunks: Sequence[Place]) -> bool:
         chunk[0] == place[0] and chunk[1] <= place[1] and place[2] <= chunk[2]
         for place in reference.places
         for chunk in chunks
+        if not chunk.further
     )
 
 

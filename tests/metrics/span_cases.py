@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -38,11 +39,27 @@ class Case(NamedTuple):
 def found_of(hits: Sequence[Sequence[Place]]) -> Found:
     flat = [hit for own in hits for hit in own]
     first = np.concatenate(([0], np.cumsum([len(own) for own in hits], dtype=np.int64)))
-    return Found(first, *columns(flat))
+    if not any(hit.further for hit in flat):
+        return Found(first, *columns(flat))
+    sizes = [len(hit.parts) for hit in flat]
+    rows = columns([part for hit in flat for part in hit.parts])
+    return Found(first, *rows, hits_of=np.repeat(np.arange(len(flat)), sizes))
 
 
 def chunking_of(chunks: Sequence[Place]) -> Chunking:
-    return Chunking(*columns(chunks))
+    if not any(chunk.further for chunk in chunks):
+        return Chunking(*columns(chunks))
+    hulls = [
+        chunk._replace(end=chunk.further[-1][1]) if chunk.further else chunk for chunk in chunks
+    ]
+    stood_for = [
+        (number, part.start, part.end, part.tokens)
+        for number, chunk in enumerate(chunks)
+        for part in chunk.parts
+        if chunk.further
+    ]
+    level = np.array([bool(chunk.further) for chunk in chunks], np.int64)
+    return Chunking(*columns(hulls), level, np.array(stood_for, np.int64))
 
 
 def columns(places: Sequence[Place]) -> list[np.ndarray[tuple[int], np.dtype[np.int64]]]:
@@ -59,19 +76,33 @@ def passages(draw: st.DrawFn, least: int = 1) -> Passage:
 
 
 @st.composite
+def summaries(draw: st.DrawFn) -> Place:
+    """Several places of one document, in order; some touch."""
+    edges = sorted(draw(st.sets(st.integers(0, LENGTH), min_size=4, max_size=8)))
+    spans = [*zip(edges[::2], edges[1::2], strict=False)]
+    if draw(st.booleans()):
+        spans = [*pairwise(edges)]
+    start, end = spans[0]
+    size = sum(high - low for low, high in spans)
+    return Place(draw(st.sampled_from(DOCUMENTS)), start, end, size, tuple(spans[1:]))
+
+
+@st.composite
 def references(draw: st.DrawFn) -> Reference:
     place = draw(passages())
     return Reference(*place, alternatives=tuple(draw(st.lists(passages(), max_size=2))))
 
 
 @st.composite
-def cases(draw: st.DrawFn) -> Case:
-    """Hits overlap, repeat or are missing; most are chunks, and chunks overlap and nest."""
+def cases(draw: st.DrawFn, *, summarised: bool = True) -> Case:
+    """Hits overlap, repeat or are missing; most are chunks, chunks overlap and nest, and some are summaries."""
     chunks = [
         Place(*p, p.end - p.start) for p in draw(st.lists(passages(), max_size=12, unique=True))
     ]
-    chunks.sort(key=lambda chunk: (NUMBERS[chunk.doc_id], chunk.start))
+    chunks += draw(st.lists(summaries(), max_size=3)) if summarised else []
+    chunks.sort(key=lambda chunk: (NUMBERS[chunk.doc_id], bool(chunk.further), chunk.start))
     other = passages(least=0).map(lambda p: Place(*p, p.end - p.start))
+    other = other | summaries() if summarised else other
     hit = st.sampled_from(chunks) | other if chunks else other
     queries, hits = [], []
     for number in range(draw(st.integers(0, 4))):

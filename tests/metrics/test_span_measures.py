@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import naive_spans
 import numpy as np
@@ -12,12 +13,12 @@ from hypothesis import strategies as st
 from naive_spans import Place
 from span_cases import DOCUMENTS, LENGTH, NUMBERS, Case, cases, chunking_of, found_of
 
-from chunkwise.core import Document, Passage, Query, Reference
+from chunkwise.core import Document, Hit, Passage, Query, Reference, Span
 from chunkwise.metrics.measures import NAMES, parse, span_scores
 from chunkwise.metrics.spans.in_tokens import in_tokens
 from chunkwise.metrics.spans.relevance import covered_references, relevant_chunks, relevant_hits
 from chunkwise.metrics.spans.split_references import split
-from chunkwise.metrics.spans.tables import Gold
+from chunkwise.metrics.spans.tables import Found, Gold
 from chunkwise.metrics.spans.token_cut import TokenCut
 
 TEXTS = [Document(name, "x" * LENGTH) for name in DOCUMENTS]
@@ -45,11 +46,11 @@ def one(queries: Reference | Sequence[Reference], *hits: Place, name: str) -> fl
 def test_every_measure_equals_the_naive_one(case: Case, k: int) -> None:
     got = scores(case, *(f"{name}@{k}" for name in ALL_AT), "chroma.precision_omega")
     assert set(got) == {f"{name}@{k}" for name in ALL_AT} | {"chroma.precision_omega"}
-    chunks = {chunk[:3] for chunk in case.chunks}
+    chunks = {chunk.where for chunk in case.chunks}
     for number, (query, hits) in enumerate(zip(case.queries, case.hits, strict=True)):
         expected = naive_spans.spans(query, hits[:k])
         expected |= naive_spans.rankings(query, hits, case.chunks, k)
-        if any(hit[:3] not in chunks for hit in hits[:k]):
+        if any(hit.where not in chunks for hit in hits[:k]):
             expected |= dict.fromkeys(IDEAL, np.nan)
         expected = {f"{name}@{k}": value for name, value in expected.items()}
         expected["chroma.precision_omega"] = naive_spans.omega(query, case.chunks)
@@ -274,3 +275,53 @@ def test_offsets_of_gigabytes_do_not_run_into_each_other() -> None:
     got = span_scores([parse("recall@5"), parse("ndcg@5")], gold, found, chunking, CUT)
     assert got["recall@5"].tolist() == [0.5] * 50
     assert got["ndcg@5"].tolist() == [1.0] * 50
+
+
+def test_a_summary_is_all_it_stands_for_and_counts_once() -> None:
+    summary = Place("a", 0, 12, 16, ((18, 22),))
+    assert one(TEN, summary, name="recall@5") == pytest.approx(4 / 10)
+    assert one(TEN, summary, name="precision@5") == pytest.approx(4 / 16)
+    assert one(TEN, summary, name="hit@5") == 0.0
+    wider = Place("a", 0, 13, 17, ((18, 22),))
+    assert one(TEN, wider, name="hit@5") == 1.0  # three and two characters are half of it
+    inside = Place("a", 11, 12, 2, ((14, 15),))
+    assert one(TEN, inside, wider, name="context_precision@5") == 1.0
+    assert one(TEN, wider, wider, name="p@5") == 0.2  # the very same is found once
+
+
+def test_a_budget_pays_for_the_text_a_summary_stands_for() -> None:
+    summary = Place("a", 0, 12, 16, ((18, 22),))
+    found = [one(TEN, summary, name=f"recall@{budget}t") for budget in (10, 12, 13, 14, 16)]
+    assert found == pytest.approx([0.0, 0.2, 0.3, 0.4, 0.4])
+
+
+def test_hits_become_all_their_places() -> None:
+    document = Document("a", "x" * 40)
+    spans = (Span(0, 12), Span(18, 22))
+    hit = Hit(
+        document, 0, 22, 1.0, 1, 3, summary="xx", summarised=spans, summarised_tokens=(12, 4), level=1
+    )  # fmt: skip
+    found = Found.of(
+        [
+            [
+                hit,
+                replace(hit, rank=2, level=0, summarised=(), summarised_tokens=(), token_count=12),
+            ],
+            [],
+        ],
+        NUMBERS,
+    )
+    assert found.first.tolist() == [0, 2, 2]
+    assert found.start.tolist() == [0, 18, 0]
+    assert found.end.tolist() == [12, 22, 22]
+    assert found.tokens.tolist() == [12, 4, 12]
+    assert found.rank.tolist() == [0, 0, 1]
+
+
+def test_places_of_summaries_are_measured_in_tokens_too() -> None:
+    texts = [Document("a", "one two three four five six seven eight "[:40])]
+    chunking = chunking_of([Place("a", 0, 7), Place("a", 4, 13, 9, ((19, 23),))])
+    told = in_tokens(Gold.of([], NUMBERS), found_of([]), chunking, texts, "words").chunking
+    assert told is not None
+    assert told.stood_for is not None
+    assert told.stood_for.tolist() == [[1, 1, 3, 9], [1, 4, 5, 4]]

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from chunkwise import parameters, spec
 from chunkwise.chunkers.catalogue import describe
+from chunkwise.chunkers.derived import check_summary
 from chunkwise.core import Chunk, Document, Piece, Span
 from chunkwise.errors import BrokenContract, ChunkwiseError, InvalidParameter
 from chunkwise.registry import Registry
@@ -31,6 +32,7 @@ registry = Registry(
         "semantic": "chunkwise.chunkers.semantic:Semantic",
         "cluster": "chunkwise.chunkers.cluster:Cluster",
         "parent_child": "chunkwise.chunkers.parent_child:ParentChild",
+        "raptor": "chunkwise.chunkers.raptor.raptor:Raptor",
     },
 )
 
@@ -55,6 +57,17 @@ class Strategy:
         return found
 
     @property
+    def summary_limit(self) -> int | None:
+        """The most tokens of a summary; None: it makes none, or says nothing about their size."""
+        found: int | None = getattr(self.chunker, "summary_tokens", None)
+        return found
+
+    @property
+    def asks_a_model(self) -> bool:
+        """Whether it asks a language model, whose limits and answers stay in one process."""
+        return hasattr(self.chunker, "llm")
+
+    @property
     def unit(self) -> str:
         """What sizes are counted in: tokens, words or characters."""
         tokenizer = self.limit[0] if self.limit else DEFAULT
@@ -67,15 +80,22 @@ class Strategy:
             return
         measure = analyzed.measure(self.limit[0] if self.limit else DEFAULT)
         source, size, outline = analyzed.document, len(analyzed.text), SectionLookup(analyzed)
-        for index, (start, end, context, count, parent) in enumerate(self._pieces(analyzed)):
+        for index, piece in enumerate(self._pieces(analyzed)):
+            start, end, context, count, parent, summary, summarised, level = piece
             if not 0 <= start < end <= size:
                 raise BrokenContract(
                     f"the strategy {self.name} returned ({start}, {end}) for {source.id}, which has "
                     f"{size:,} characters; spans start at 0 or later, end after they start and within the text"
                 )
-            if count < 0:
+            if level:
+                check_summary(piece, f"the strategy {self.name}, for {source.id}")
+                count = measure.tokenizer.count(summary) if count < 0 else count
+            elif count < 0:
                 count = measure.count(start, end)
-            yield Chunk(source, index, start, end, count, context, self.label, outline, parent)
+            yield Chunk(
+                source, index, start, end, count, context, self.label, outline, parent,
+                summary, summarised, level,
+            )  # fmt: skip
 
     def _pieces(self, analyzed: Analyzed) -> Sequence[Piece]:
         if self.name in registry.builtin:
@@ -91,7 +111,9 @@ class Strategy:
 def _piece(found: Span | Piece) -> Piece:
     """Offsets as plain integers, whatever kind of number they came as."""
     piece = found if isinstance(found, Piece) else Piece(*found)
-    return piece._replace(start=operator.index(piece.start), end=operator.index(piece.end))
+    start, end = operator.index(piece.start), operator.index(piece.end)
+    summarised = tuple(Span(*map(operator.index, each)) for each in piece.summarised)
+    return piece._replace(start=start, end=end, summarised=summarised)
 
 
 def get_strategy(strategy: str | Chunker | Strategy, **parameters_given: object) -> Strategy:

@@ -52,12 +52,7 @@ class ByMeaning(Sized):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.model, str) and not callable(getattr(self.model, "embed", None)):
-            raise InvalidParameter(
-                f"model is {self.model!r}; a name such as 'minilm' or an object with `embed` is needed"
-            )
-        if isinstance(self.model, str) and self.model.lower().startswith(("http://", "https://")):
-            without_secrets(self.model)  # every chunk is labelled with it
+        check_model("model", self.model, "embed", "minilm")
 
     @property
     def least(self) -> int:
@@ -127,3 +122,16 @@ class ByMeaning(Sized):
                     continue
             kept.append(piece)
         return kept
+
+
+def check_model(
+    name: str, given: object, method: str, example: str, *, or_has: str | None = None
+) -> None:
+    """Refuses what is neither the name of a model nor one, and a name that holds a secret."""
+    can = (method, *([or_has] if or_has else []))
+    if not isinstance(given, str) and not any(callable(getattr(given, each, None)) for each in can):
+        raise InvalidParameter(
+            f"{name} is {given!r}; a name such as {example!r} or an object with `{method}` is needed"
+        )
+    if isinstance(given, str) and given.lower().startswith(("http://", "https://")):
+        without_secrets(given)  # every chunk is labelled with it

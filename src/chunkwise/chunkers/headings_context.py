@@ -10,9 +10,15 @@ from chunkwise.text.analysis import Analyzed
 
 
 def with_headings(chunks: Sequence[Chunk], analyzed: Analyzed) -> list[Chunk]:
-    """The chunks of one document with its title and their section path as context, above the context they had."""
+    """The chunks of one document with its title and their section path as context, above the context they had.
+
+    A summary stays as it is: it stands in no section.
+    """
     title = " ".join(analyzed.document.title.split())
-    return [_placed(chunk, title, analyzed.section(chunk.start, chunk.end)) for chunk in chunks]
+    return [
+        chunk if chunk.level else _placed(chunk, title, analyzed.section(chunk.start, chunk.end))
+        for chunk in chunks
+    ]
 
 
 def _placed(chunk: Chunk, title: str, section: tuple[str, ...]) -> Chunk:

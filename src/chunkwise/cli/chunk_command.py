@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chunkwise.cli.config_option import config_option
+from chunkwise.cli.contexts import NO_MODEL, check_contextual, contextual_option
 from chunkwise.cli.inputs import (
     SKIPPED,
     check_outputs,
@@ -20,11 +21,14 @@ from chunkwise.cli.inputs import (
     load_options,
     worker_count,
 )
+from chunkwise.cli.llm_options import llm_options
 
 if TYPE_CHECKING:
     from chunkwise.chunkers import Strategy
+    from chunkwise.chunkers.contextual.contextual import ContextWriter
     from chunkwise.cli.chunk_summary import ChunkSummary
     from chunkwise.core import Advance
+    from chunkwise.models.llm.client import LlmClient
     from chunkwise.pipeline import Chunked
 
 _EXAMPLES = """
@@ -36,6 +40,8 @@ Examples:
   chunkwise chunk "docs/**/*.md" -s "sections(max_tokens=800, overlap_sentences=2)" -o out.jsonl
   chunkwise chunk corpus.jsonl --text-field body --json | head -3
   chunkwise chunk code/ -s ./mine.py:Mine                      # a strategy of your own
+  chunkwise chunk handbook/ -s "sections(max_tokens=400)" --contextual --llm local -o chunks.jsonl
+  chunkwise chunk handbook/ --contextual document --llm openai:gpt-4o-mini --dry-run   # what would it cost?
 \b
 Exit status: 0 all read, 3 something was skipped (each with a line on stderr), 1 an error, 2 wrong usage or value.
 """
@@ -50,9 +56,11 @@ Exit status: 0 all read, 3 something was skipped (each with a line on stderr), 1
               help="Write one self-contained page that shows the documents with their cuts.")  # fmt: skip
 @click.option("--context", type=click.Choice(["none", "headings"]), default="none", show_default=True,
               help="Title and section path beside each chunk, in its context; its text stays the same.")  # fmt: skip
+@contextual_option
 @click.option("--json", "as_json", is_flag=True, help="JSON lines on stdout, nothing else.")
 @click.option("-n", "--show", type=click.IntRange(0), default=12, show_default=True,
               help="Chunks to show in the terminal.")  # fmt: skip
+@llm_options
 @config_option
 @jobs_option
 @document_options
@@ -64,18 +72,29 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     """
     from chunkwise.chunkers import get_strategy
     from chunkwise.cli.chunk_summary import ChunkSummary
+    from chunkwise.cli.llm_options import show_spent
     from chunkwise.cli.messages import say
     from chunkwise.cli.progress import bytes_of, progress
+    from chunkwise.cli.strategy_llm import asking_strategy
 
     strategy = get_strategy(options["strategy"])
+    check_contextual(options, asked=bool(options["contextual"]), otherwise=strategy.asks_a_model)
+    client = None
+    if strategy.asks_a_model:
+        strategy, client = asking_strategy(options["strategy"], options)
+        options["strategy"] = strategy
     paths = chosen_inputs(inputs)
+    writer = _writer(options) if options["contextual"] else None
+    if options["dry_run"]:
+        _dry_run(paths, options, strategy, writer, client)
+        return
     outputs = check_outputs(paths, options["output"], page=options["view"])
     total = bytes_of(paths)
     summary = ChunkSummary(strategy)
     with ExitStack() as stack:
         sinks = _open_sinks(stack, options, strategy)
         advance = stack.enter_context(progress("chunking", total, options["quiet"]))
-        documents = _documents(paths, total, outputs, options, summary, advance)
+        documents = _documents(paths, total, outputs, options, summary, advance, writer)
         if sinks:
             for chunked in documents:
                 for sink in sinks:
@@ -85,6 +104,12 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
                 sys.exit(SKIPPED)
         else:
             _show(documents, strategy, options["show"])
+    if writer and (told := writer.tally.told()):
+        say(told)
+    if not options["quiet"]:
+        for each in (client, writer and writer.client):
+            if each:
+                show_spent(each.spent)
     if sinks and not options["quiet"]:
         click.echo(summary.line(), err=True)
         for written in (options["output"], options["view"]):
@@ -101,9 +126,11 @@ def _documents(
     options: dict[str, Any],
     summary: ChunkSummary,
     advance: Advance,
+    writer: ContextWriter | None = None,
 ) -> Iterator[Chunked]:
-    """Documents with their chunks; what cannot be read is a line on stderr."""
+    """Documents with their chunks and contexts; what cannot be read is a line on stderr."""
     from chunkwise.chunkers.headings_context import with_headings
+    from chunkwise.cli.contexts import with_written_contexts
     from chunkwise.cli.readable import readable
     from chunkwise.pipeline import chunk_each
 
@@ -111,10 +138,64 @@ def _documents(
     outcomes = chunk_each(
         paths, options["strategy"], options=load_options(options), jobs=jobs, leave_out=outputs
     )
+    if writer:
+        # Cutting takes no time beside writing: progress is what was written.
+        cut = readable(outcomes, options["strict"], summary, lambda amount, note: None)
+        yield from with_written_contexts(cut, writer, advance)
+        return
     for chunked in readable(outcomes, options["strict"], summary, advance):
-        if options["context"] == "headings":
+        if options["context"] == "headings" or options["contextual"]:
             chunked.chunks = with_headings(chunked.chunks, chunked.analyzed)
         yield chunked
+
+
+def _writer(options: dict[str, Any]) -> ContextWriter | None:
+    """What asks the model; None: no model is named, and the user is told what happens instead."""
+    from chunkwise.chunkers.contextual.contextual import ContextWriter
+    from chunkwise.cli.contexts import warn_of_weak
+    from chunkwise.cli.llm_options import llm_client
+    from chunkwise.cli.messages import say
+
+    client = llm_client(options)
+    if client is None:
+        say(NO_MODEL)
+        return None
+    warn_of_weak(options["llm"], options["quiet"])
+    return ContextWriter(client, options["contextual"])
+
+
+def _dry_run(
+    paths: list[str],
+    options: dict[str, Any],
+    strategy: Strategy,
+    writer: ContextWriter | None,
+    client: LlmClient | None,
+) -> None:
+    """Says what the model would be asked; nothing is sent and nothing is written."""
+    from chunkwise.cli.chunk_summary import ChunkSummary
+    from chunkwise.cli.contexts import contexts_estimate
+    from chunkwise.cli.llm_options import show_estimate
+    from chunkwise.cli.progress import bytes_of, progress
+    from chunkwise.cli.strategy_llm import summaries_estimate
+    from chunkwise.models.llm.estimate import Estimate
+
+    if client is not None:
+        show_estimate(summaries_estimate(paths, options, strategy, client), options["as_json"])
+        return
+    if writer is None:
+        show_estimate(Estimate(0, 0, 0, 0, 0.0, 0.0), options["as_json"])
+        return
+    total = bytes_of(paths)
+    summary = ChunkSummary(strategy)
+    plain = {**options, "context": "none", "contextual": None}
+    with progress("counting", total, options["quiet"]) as advance:
+        cut = _documents(paths, total, [], plain, summary, advance)
+        estimate = contexts_estimate(cut, writer)
+    if not options["quiet"]:
+        click.echo(summary.line(), err=True)
+    show_estimate(estimate, options["as_json"])
+    if summary.skipped:
+        sys.exit(SKIPPED)
 
 
 def _open_sinks(

@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, NamedTuple
 from urllib.parse import unquote
@@ -29,6 +30,7 @@ EXTRAS = {
     "code": "code cut at functions and classes",
     "tokenizers": "sizes in a model's own tokens",
     "postgres": "indexes in PostgreSQL",
+    "llm": "language models: contexts, judges, answers, questions",
     "sentence-transformers": "models of that library",
     "fastembed": "models of that library",
 }
@@ -63,6 +65,7 @@ def all_checks(postgres: str | None = None) -> Iterator[Check]:
     yield weights
     if ready and weights.state == "works":
         yield _embedding()
+    yield from _language_model()
     yield from _keys()
     if postgres is not None:
         yield from _postgres(postgres)
@@ -177,6 +180,46 @@ def _embedding() -> Check:
         command = "chunkwise models verify minilm"
         return Check("model", "embedding", "fails", detail, command, needed=True)
     return Check("model", "embedding", "works", detail, needed=True)
+
+
+def _language_model() -> Iterator[Check]:
+    """The small one on this machine; nobody needs it, so nothing here is a failure of the whole."""
+    from chunkwise.models.weights.catalogue import SMOLLM2
+    from chunkwise.models.weights.shelf import standing
+
+    found = standing(SMOLLM2, read=True)
+    name = f"weights of {SMOLLM2.name}"
+    if found.state != "here":
+        detail = f"{found.state}; for --llm local; {megabytes(SMOLLM2.size)} are fetched once"
+        state: State = "absent" if found.state == "not here" else "fails"
+        yield Check("model", name, state, detail, f"chunkwise models get {SMOLLM2.name}")
+        return
+    folder = next(iter(found.files.values())).parent
+    detail = f"whole, every byte checked, {megabytes(found.bytes)} in {folder}"
+    yield Check("model", name, "works", detail)
+    if find_spec("xllamacpp") is None:
+        return  # said among the extras
+    yield _answering()
+
+
+def _answering() -> Check:
+    """It must answer in the form it is held to; how well it judges is for `chunkwise judge calibrate`."""
+    schema = {"type": "object", "properties": {"answer": {"enum": ["yes", "no"]}},
+              "required": ["answer"], "additionalProperties": False}  # fmt: skip
+    try:
+        from chunkwise.models.llm.language_model import Request
+        from chunkwise.models.llm.local_model import packaged
+        from chunkwise.models.llm.structured import read_structured
+
+        asked = Request("Answer.", "Are the lamps lit at dusk?", schema=schema, max_tokens=32)
+        answer, read, written = packaged().timed(asked)
+        read_structured(answer.text, schema)
+    except Exception as error:  # whatever the library below does on this machine
+        reason = excerpt(f"{type(error).__name__}: {error}")
+        again = "pip install --force-reinstall 'chunkwise[llm]'"
+        return Check("model", "answering", "fails", reason, again)
+    detail = f"in the form it is held to; {read:,.0f} tokens a second read, {written:,.0f} written"
+    return Check("model", "answering", "works", detail)
 
 
 def _keys() -> Iterator[Check]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from chunkwise.cli.config_option import config_option
+from chunkwise.cli.evaluate_limits import limits_of, measured_as, missed_limits
 from chunkwise.cli.inputs import (
     SKIPPED,
     check_outputs,
@@ -20,21 +20,15 @@ from chunkwise.cli.inputs import (
     load_options,
     worker_count,
 )
+from chunkwise.cli.llm_options import llm_client, llm_options, show_estimate
 
 if TYPE_CHECKING:
     from chunkwise.core import Advance, Document
     from chunkwise.evaluation.results import Results
+    from chunkwise.models.llm.estimate import Estimate
 
 NOT_REACHED = 4
 """Exit status when a figure is not what `--at-least` or `--at-most` asks for."""
-
-
-class Limit(NamedTuple):
-    """What a figure has to reach (sign 1), or not to exceed (sign -1)."""
-
-    name: str
-    value: float
-    sign: int
 
 
 _EXAMPLES = """
@@ -46,12 +40,13 @@ Examples:
   chunkwise evaluate kb --test-queries queries.json --retriever multiscale --budget 1000 --report page.html
   chunkwise evaluate --hits theirs.jsonl --documents handbook/ --test-queries queries.json
   chunkwise evaluate handbook/ --chunks langchain.jsonl --test-queries queries.json
+  chunkwise evaluate kb --test-queries queries.json --judge llm --llm local --dry-run   # what would be asked
   chunkwise evaluate kb --test-queries queries.json --at-least recall@5=0.8 --at-most boundary_issues=0.1   # for CI
 \b
 Then: chunkwise compare before.json after.json
 \b
-Exit status: 0 evaluated, 3 something was left out (each with a line on stderr), 4 a figure is not as asked for,
-1 an error, 2 wrong usage or value.
+Exit status: 0 evaluated, 3 something was left out or a judge could not be asked (each with a line on stderr),
+4 a figure is not as asked for, 1 an error, 2 wrong usage or value.
 """
 
 
@@ -64,7 +59,7 @@ Exit status: 0 evaluated, 3 something was left out (each with a line on stderr),
               help="Draw the results: one HTML page.")  # fmt: skip
 @click.option("--metrics", default="all", show_default=True, metavar="NAMES",
               help="Metrics or groups, with commas: retrieval, retrieval_precision, completeness, boundary_issues, "
-              "citation_accuracy, answers, chroma, recall@10, recall@500t …")  # fmt: skip
+              "citation_accuracy, answers, faithfulness, chroma, recall@10, recall@500t …")  # fmt: skip
 @click.option("-s", "--strategy", metavar="SPEC", show_default="structure",
               help='How documents are cut: "name(parameter=value, …)"; see `chunkwise strategies`.')  # fmt: skip
 @click.option("--retriever", metavar="SPEC", show_default="multiscale with a budget, else hybrid",
@@ -88,6 +83,9 @@ Exit status: 0 evaluated, 3 something was left out (each with a line on stderr),
 @click.option(
     "--answers", metavar="FILE", help="Answers with citations: query_id, answer, citations."
 )
+@click.option("--judge", type=click.Choice(["llm"]),
+              help="Ask a language model (--llm), too: metrics whose names end in .llm.")  # fmt: skip
+@llm_options
 @click.option("--documents", multiple=True, metavar="INPUT", help="The same as INPUTS.")
 @click.option("--split", default="", metavar="NAME", help="Only the questions of this split.")
 @click.option("--unit", type=click.Choice(["characters", "tokens"]), default="characters",
@@ -113,26 +111,56 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     INPUTS are documents (files, folders, globs, archives), which are cut and indexed in memory, or an index that
     `chunkwise index` made. Without INPUTS the documents are those beside the file of questions.
     """
+    _check_judge(options)
     paths, files = _paths(inputs, options)
-    limits = [*_limits(options["at_least"], 1), *_limits(options["at_most"], -1)]
-    limits = _measured_as(limits, options)
+    limits = [*limits_of(options["at_least"], 1), *limits_of(options["at_most"], -1)]
+    limits = measured_as(limits, options)
     outputs = check_outputs([*paths, *files], options["output"], page=options["report"])
     documents: list[Document] = []
-    results, left_out = _results(paths, outputs, options, documents)
+    try:
+        results, left_out = _results(paths, outputs, options, documents)
+    except _OnlyCounted as counted:
+        show_estimate(counted.estimate, options["as_json"])
+        return
     written = _write(results, options, documents)
     _show(results, options)
     for name in written:
         if not options["quiet"]:
             click.echo(f"written: {options[name]}", err=True)
-    missed = _missed(results, limits)
+    missed = missed_limits(results, limits)
     for line in missed:
         click.echo(f"chunkwise: {line}", err=True)
     if len(written) < sum(options[name] is not None for name in _FILES):
         sys.exit(1)
+    silent = _say_why_silent(results)
     if missed:
         sys.exit(NOT_REACHED)
-    if left_out:
+    if left_out or silent:
         sys.exit(SKIPPED)
+
+
+class _OnlyCounted(Exception):
+    """Ends a dry run once it is known what would be asked."""
+
+    def __init__(self, estimate: Estimate) -> None:
+        super().__init__()
+        self.estimate = estimate
+
+
+def _check_judge(options: dict[str, Any]) -> None:
+    if options["judge"] == "llm":
+        if not options["llm"]:
+            raise click.UsageError(
+                "--judge llm asks a language model, and none is named; on this machine, without a key: --llm local"
+            )
+        return
+    context = click.get_current_context()
+    for name in ("llm", "max_cost", "price", "concurrency", "dry_run"):
+        # A model that the environment names for all commands is no wish to have it judge.
+        if context.get_parameter_source(name) == click.core.ParameterSource.COMMANDLINE:
+            raise click.UsageError(
+                f"--{name.replace('_', '-')} is given, and no language model is asked; add --judge llm"
+            )
 
 
 def _paths(inputs: tuple[str, ...], options: dict[str, Any]) -> tuple[list[str], list[str]]:
@@ -158,6 +186,10 @@ def _results(
     from chunkwise.errors import ChunkwiseError
     from chunkwise.evaluation.evaluate import evaluate
 
+    def counted(estimate: Estimate) -> None:
+        if options["dry_run"]:
+            raise _OnlyCounted(estimate)
+
     total = bytes_of(paths)
     lines: list[str] = []
 
@@ -172,6 +204,10 @@ def _results(
         with progress(name, steps or total, options["quiet"]) as advance:
             yield advance
 
+    judge = options["judge"]
+    client = llm_client(options) if judge else None
+    if judge and options["llm"] == "local" and not options["quiet"]:
+        say("the small local model is weak at this: measure it with `chunkwise judge calibrate`")
     _fetch_weights(paths, options)
     results = evaluate(
         paths[0] if len(paths) == 1 else paths, options["test_queries"], strategy=options["strategy"],
@@ -181,12 +217,24 @@ def _results(
         rerank=options["rerank"], metrics=options["metrics"], split=options["split"], unit=options["unit"],
         relevance_threshold=options["relevance_threshold"],
         similarity_threshold=options["similarity_threshold"], seed=options["seed"], hits=options["hits"],
-        chunks=options["chunks"], answers=options["answers"], options=load_options(options),
+        chunks=options["chunks"], answers=options["answers"], judge=judge, llm=client,
+        on_estimate=counted, options=load_options(options),
         jobs=worker_count(options["jobs"], total), leave_out=outputs, on_bad=bad,
         on_mended=lambda line: say(f"mended {line}"),
         on_documents=documents.extend, stages=stages,
     )  # fmt: skip
     return results, bool(lines)
+
+
+def _say_why_silent(results: Results) -> bool:
+    """Whether the language model could not be asked everything: the reason, whole, beside a table that shortens it."""
+    from chunkwise.cli.messages import say
+    from chunkwise.evaluation.judges_told import judge_error
+
+    error = judge_error(results)
+    if error:
+        say(f"the language model could not be asked, and what it was to judge is unscored: {error}")
+    return bool(error)
 
 
 def _fetch_weights(paths: list[str], options: dict[str, Any]) -> None:
@@ -237,54 +285,3 @@ def _show(results: Results, options: dict[str, Any]) -> None:
         from chunkwise.report.evaluation.terminal import render_evaluation
 
         render_evaluation(results, Console(file=sys.stdout, highlight=False))
-
-
-def _limits(given: tuple[str, ...], sign: int) -> list[Limit]:
-    found = []
-    for text in given:
-        match = re.fullmatch(r"\s*([\w.@]+)\s*=\s*(-?(?:\d+\.?\d*|\.\d+))\s*(%?)\s*", text)
-        if not match:
-            raise click.UsageError(f"{text!r} is no limit; write it like recall@5=0.8")
-        value = float(match[2]) / (100 if match[3] else 1)
-        if not -1 <= value <= 1:
-            raise click.UsageError(
-                f"{text!r}: no figure is {value:g}; write a share like recall@5=0.8, or recall@5=80%"
-            )
-        found.append(Limit(match[1], value, sign))
-    return found
-
-
-def _measured_as(limits: list[Limit], options: dict[str, Any]) -> list[Limit]:
-    """Limits by the names the figures will have; one that names no figure is told before anything is read."""
-    from chunkwise.evaluation.metric_names import chosen
-    from chunkwise.evaluation.subjects.index_subject import Searching, usual_budget
-
-    k, budget = options["count"], options["budget"]
-    if limits and not options["hits"]:
-        budget = usual_budget(Searching(options["retriever"]), budget)
-    found = []
-    for limit in limits:
-        known = chosen(options["metrics"], k, budget)
-        name = limit.name
-        if name not in known:
-            names = chosen(name, k, budget)
-            name = names[0] if len(names) == 1 else name
-        if name not in known:
-            raise click.UsageError(f"{name} is not among what is measured: {', '.join(known)}")
-        found.append(limit._replace(name=name))
-    return found
-
-
-def _missed(results: Results, limits: list[Limit]) -> list[str]:
-    """The limits that do not hold, in words."""
-    lines = []
-    for name, limit, sign in limits:
-        mean = results.summary[name].mean
-        if mean is None:
-            lines.append(f"{name} could not be scored, and {limit:g} was asked for")
-        elif (
-            sign * round(mean, 9) < sign * limit
-        ):  # a mean of 0.8 may come out as 0.7999999999999999
-            what = "at least" if sign > 0 else "at most"
-            lines.append(f"{name} is {mean:.3f}; {what} {limit:g} was asked for")
-    return lines

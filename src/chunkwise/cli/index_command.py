@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chunkwise.cli.config_option import config_option
+from chunkwise.cli.contexts import contextual_option
 from chunkwise.cli.inputs import (
     SKIPPED,
     chosen_inputs,
@@ -19,9 +20,11 @@ from chunkwise.cli.inputs import (
     load_options,
     worker_count,
 )
+from chunkwise.cli.llm_options import llm_options
 
 if TYPE_CHECKING:
     from chunkwise.retrieval import Index
+    from chunkwise.retrieval.settings import Settings
 
 _EXAMPLES = """
 \b
@@ -32,6 +35,7 @@ Examples:
   chunkwise index corpus.jsonl --into kb --vectors none   # words alone: no model, and fast
   chunkwise index new.md --into kb --add                  # this one beside those that are there
   chunkwise index handbook/ --into kb --rebuild -s sections
+  chunkwise index handbook/ --into kb2 --contextual --llm local   # a model writes where each chunk stands
   chunkwise index --verify --into kb                      # is every byte as it was written?
 \b
 Exit status: 0 all read, 3 something was skipped (each with a line on stderr), 1 an error, 2 wrong usage or value.
@@ -49,6 +53,7 @@ Exit status: 0 all read, 3 something was skipped (each with a line on stderr), 1
               help="late: one pass for chunks and all sizes; own: a pass a chunk; both; none: words.")  # fmt: skip
 @click.option("--context", metavar="KIND", show_default="none",
               help="Indexed beside each chunk: headings (title and section path), or none.")  # fmt: skip
+@contextual_option
 @click.option("--language", metavar="CODE", show_default="auto",
               help="Of the words: auto (told for every document), en, de …, or none.")  # fmt: skip
 @click.option("--add", is_flag=True,
@@ -61,6 +66,7 @@ Exit status: 0 all read, 3 something was skipped (each with a line on stderr), 1
 @click.option(
     "--json", "as_json", is_flag=True, help="The summary as JSON on stdout, nothing else."
 )
+@llm_options
 @config_option
 @jobs_option
 @document_options
@@ -84,18 +90,29 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
             )
         _verify(options["into"], options)
         return
+    from chunkwise.cli.index_contexts import asking, dry_run, named_client, wanted_context
+    from chunkwise.cli.llm_options import show_spent
     from chunkwise.cli.messages import say, say_skipped, usable_place
     from chunkwise.cli.progress import bytes_of, progress
     from chunkwise.retrieval import index
+    from chunkwise.retrieval.indexes import settings_at
 
     paths = chosen_inputs(inputs)
     began = time.monotonic()
-    _fetch_weights(options)
+    known = None if options["rebuild"] else settings_at(options["into"])
+    own = asking(options, known)
+    options["context"] = wanted_context(options, known, otherwise=own is not None)
+    llm = named_client(options, known)
+    if options["dry_run"]:
+        dry_run(paths, options, known, llm, own)
+        return
+    _fetch_weights(options, known)
     total = bytes_of(paths)
     with progress("indexing", total, options["quiet"]) as advance:
         made = index(
-            paths, options["strategy"], into=options["into"], model=options["model"], vectors=options["vectors"],
-            context=options["context"], language=options["language"], options=load_options(options),
+            paths, own.strategy if own else options["strategy"], into=options["into"], model=options["model"],
+            vectors=options["vectors"], context=options["context"], llm=llm, language=options["language"],
+            options=load_options(options),
             on_skip=None if options["strict"] else say_skipped, jobs=worker_count(options["jobs"], total),
             advance=advance, rebuild=options["rebuild"], keep_others=options["add"],
         )  # fmt: skip
@@ -104,6 +121,9 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
         for note in summary["notes"]:
             say(note)
         click.echo(_told(summary, usable_place(options["into"])), err=True)
+        for client in (own and own.client, llm and llm.made):
+            if client:
+                show_spent(client.spent)
     if options["as_json"]:
         click.echo(json.dumps(summary, ensure_ascii=False))
     if not summary["documents"]:
@@ -133,14 +153,12 @@ def _verify(place: str, options: dict[str, Any]) -> None:
         click.echo(f"{into}: sound ({held}, {_size(stats.bytes)} read)")
 
 
-def _fetch_weights(options: dict[str, Any]) -> None:
+def _fetch_weights(options: dict[str, Any], known: Settings | None) -> None:
     """With a bar of their own, where the index will need them; wrong values are for the index itself to refuse."""
     from chunkwise.cli.weights import fetch_weights
     from chunkwise.models import DEFAULT
-    from chunkwise.retrieval.indexes import settings_at
     from chunkwise.retrieval.settings import VECTORS
 
-    known = None if options["rebuild"] else settings_at(options["into"])
     if known is not None:
         model = known.model
     else:
@@ -169,6 +187,7 @@ def _summary(made: Index, into: str, seconds: float) -> dict[str, Any]:
         "model": settings.model,
         "vectors": settings.vectors,
         "context": settings.context,
+        "llm": settings.llm,
         "language": settings.language,
         "notes": list(changes.notes),
         "seconds": round(seconds, 3),

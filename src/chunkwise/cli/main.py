@@ -20,12 +20,15 @@ _COMMANDS = {
     "strategies": "List every strategy, its parameters, and when to use it.",
     "index": "Make an index that can be searched, or bring it up to date.",
     "search": "Ask an index: the best chunks, or the best sentences within a budget.",
+    "ask": "Answer a question from your documents, every claim with its source.",
     "lint": "Find the places where cuts hurt; no questions needed.",
     "evaluate": "Measure a chunking and a search with questions, and say how sure the figures are.",
     "compare": "Say whether one run is better than another, question by question.",
     "tune": "Find the chunking and the search that work for your documents, and prove it.",
     "demo": "Tune for the corpus inside the package, in under a minute.",
-    "testset": "Check questions against documents, and bring them into other formats.",
+    "testset": "Make questions from documents, review and check them, and bring them into other formats.",
+    "judge": "Measure a judge against people's labels, before you believe its verdicts.",
+    "prompts": "Show what language models are asked, and copy it to word it differently.",
     "models": "List the models, fetch their weights, check them.",
     "cache": "Say what is kept of models' answers, and clear it.",
     "doctor": "Check that everything chunkwise can use is there and works.",
@@ -40,6 +43,7 @@ Examples:
   chunkwise strategies
   chunkwise index handbook/ --into kb
   chunkwise search kb "who approves leave?" --budget 1000
+  chunkwise ask kb "how is leave approved?" --llm local
   chunkwise evaluate kb --test-queries queries.json
   chunkwise tune handbook/ --test-queries queries.json
   chunkwise doctor

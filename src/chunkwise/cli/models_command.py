@@ -18,6 +18,7 @@ Examples:
   chunkwise models                         # what is here, how fast it is on this machine, what can be had
   chunkwise models get minilm
   chunkwise models get minilm --from hub
+  chunkwise models get smollm2             # the small language model
   chunkwise models verify
   chunkwise models --json
 """
@@ -25,6 +26,7 @@ _GET_EXAMPLES = """
 \b
 Examples:
   chunkwise models get minilm
+  chunkwise models get smollm2
   chunkwise models get minilm --from hub
   chunkwise models get minilm --from ~/Downloads
   chunkwise models get minilm --from model_quantized.onnx
@@ -48,16 +50,10 @@ Examples:
   chunkwise models verify
   chunkwise models verify minilm --json
 """
-_SPEED_SECONDS = 0.5
-_SAMPLE = (
-    "The ferry leaves the northern quay at six and returns before dusk; when fog hides the second "
-    "buoy the crossing is put off, and the keeper writes the hour into the log. "
-)
-
 
 _as_json = click.option("--json", "as_json", is_flag=True, help="Only JSON on stdout.")
 _speed = click.option("--speed/--no-speed", default=True, show_default=True,
-                      help="Measure the model that is here, for half a second.")  # fmt: skip
+                      help="Measure the models that are here, for a second or two.")  # fmt: skip
 
 
 @click.group("models", invoke_without_command=True, epilog=_EXAMPLES)
@@ -75,24 +71,31 @@ def command(context: click.Context, speed: bool, as_json: bool) -> None:
 @_as_json
 def list_models(speed: bool, as_json: bool) -> None:
     """What is here, what can be fetched, and how else a model can be named."""
-    from chunkwise.models import EMBEDDER_FORMS, RERANKER_FORMS
+    from chunkwise.cli.model_speed import tokens_a_second
+    from chunkwise.models import EMBEDDER_FORMS, LANGUAGE_MODEL_FORMS, RERANKER_FORMS
     from chunkwise.models.folder import fetched_models
     from chunkwise.models.weights.shelf import everything
 
     weights = [_told(each) for each in everything()]
     for each in weights:
-        if speed and each["name"] == "minilm" and each["state"] == "here":
-            each["tokens_per_second"] = _measured()
+        if speed and each["state"] == "here":
+            each |= tokens_a_second(each["name"])
     if as_json:
         told = {
             "folder": str(fetched_models()),
             "weights": weights,
             "embedders": EMBEDDER_FORMS,
             "rerankers": RERANKER_FORMS,
+            "language_models": LANGUAGE_MODEL_FORMS,
         }
         click.echo(json.dumps(told, ensure_ascii=False, indent=2))
         return
-    _show(weights, EMBEDDER_FORMS, RERANKER_FORMS, str(fetched_models()))
+    forms = {
+        "Embedders, as --model": EMBEDDER_FORMS,
+        "Rerankers, as --rerank": RERANKER_FORMS,
+        "Language models, as --llm": LANGUAGE_MODEL_FORMS,
+    }
+    _show(weights, forms, str(fetched_models()))
 
 
 @command.command("get", epilog=_GET_EXAMPLES)
@@ -178,29 +181,7 @@ def _told(standing: Standing) -> dict[str, Any]:
     }
 
 
-def _measured() -> int:
-    """Tokens a second, passages of about 200 tokens, every core at work."""
-    import time
-
-    from chunkwise.models.onnx.minilm import MiniLM
-
-    model = MiniLM()
-    passage = _SAMPLE * 5
-    tokens = len(model.token_starts(passage))
-    model.embed([passage])
-    done, began = 0, time.monotonic()
-    while (took := time.monotonic() - began) < _SPEED_SECONDS:
-        model.embed([passage] * 8)
-        done += 8 * tokens
-    return round(done / took)
-
-
-def _show(
-    weights: list[dict[str, Any]],
-    embedders: dict[str, str],
-    rerankers: dict[str, str],
-    folder: str,
-) -> None:
+def _show(weights: list[dict[str, Any]], ways: dict[str, dict[str, str]], folder: str) -> None:
     from rich.console import Console
     from rich.markup import escape
     from rich.padding import Padding
@@ -212,14 +193,13 @@ def _show(
         state = f"{each['state']}, {megabytes(each['bytes_here'] if here else each['bytes'])}"
         if "tokens_per_second" in each:
             state += f", {each['tokens_per_second']:,} tokens a second now"
+            if "written_per_second" in each:
+                state += f", {each['written_per_second']:,} written"
         if not here:
             state += f"; chunkwise models get {each['name']}"
         console.print(f"[bold cyan]{escape(each['name'])}[/]  {escape(each['purpose'])}")
         console.print(Padding(f"{escape(state)} ({each['licence']})", (0, 0, 0, 2)), style="green")
-    for title, forms in (
-        ("Embedders, as --model", embedders),
-        ("Rerankers, as --rerank", rerankers),
-    ):
+    for title, forms in ways.items():
         table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
         for form, meaning in forms.items():
             table.add_row(escape(form), escape(meaning))

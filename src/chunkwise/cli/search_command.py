@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from chunkwise.cli.asked_questions import asked_questions
 from chunkwise.cli.config_option import config_option
 from chunkwise.cli.inputs import SKIPPED
 from chunkwise.errors import ChunkwiseError, InvalidParameter
@@ -35,6 +36,7 @@ Examples:
   chunkwise search kb "who approves leave?" --budget 1000      # the best sentences, 1,000 tokens of them
   chunkwise search kb leave in writing -k 3 --retriever bm25   # words need no quotes
   chunkwise search kb "leave" --only-document "*.md" --section approval --json
+  chunkwise search kb "what is the report about?" --level 1   # summaries alone, where the strategy was raptor
   chunkwise search kb --queries questions.jsonl -k 10 --json > hits.jsonl
   chunkwise search kb "night shift" --retriever "hybrid(dense=1, fusion='ranks')" --neighbours 1 --mmr 0.7
 \b
@@ -60,6 +62,8 @@ Exit status: 0 searched, 3 a question was skipped (a line on stderr), 1 an error
     "--section", multiple=True, metavar="WORDS", help="Search sections whose path has these words."
 )
 @click.option("--pages", metavar="3-5", help="Search these pages.")
+@click.option("--level", type=int, metavar="N",
+              help="Of summaries (raptor): 0 chunks alone, 1 their summaries, 2 summaries of those.")  # fmt: skip
 @click.option(
     "--neighbours",
     type=int,
@@ -87,7 +91,7 @@ def command(place: str, words: tuple[str, ...], **options: Any) -> None:
     INDEX is what `chunkwise index` made: a folder, or postgresql://…. The words of the QUESTION need no quotes.
     """
     skipped: list[str] = []
-    queries = _queries(words, options["queries"], skipped)
+    queries = asked_questions(words, options["queries"], skipped)
     only = _filter(options)
     from chunkwise.cli.messages import shown_place
     from chunkwise.retrieval import open_index
@@ -151,33 +155,6 @@ def _explain(index: Index, query: Query, retriever: str | None) -> None:
     say(f"nothing found by words for {one_line(query.text, 80)!r}: {why}; {instead}")
 
 
-def _queries(words: tuple[str, ...], file: str | None, skipped: list[str]) -> list[Query]:
-    from chunkwise.cli.messages import say_skipped
-    from chunkwise.core import Query
-    from chunkwise.testsets.questions_file import read_questions
-
-    if words and file:
-        raise click.UsageError("a question and --queries: give one of them")
-    if file:
-
-        def bad(problem: str) -> None:
-            skipped.append(problem)
-            say_skipped(problem)
-
-        queries = read_questions(file, bad)
-        if not queries:
-            raise ChunkwiseError(f"no question in {'standard input' if file == '-' else file}")
-        return queries
-    if not words:
-        raise click.UsageError(
-            'nothing to ask: write the question behind the index, or name a file: --queries FILE ("-": stdin)'
-        )
-    question = " ".join(words)
-    if not question.strip():
-        raise InvalidParameter("the question is empty; write what you look for")
-    return [Query("1", question)]
-
-
 def _filter(options: dict[str, Any]) -> Filter:
     from chunkwise.retrieval.filters import Filter
 
@@ -189,7 +166,7 @@ def _filter(options: dict[str, Any]) -> Filter:
                 f"pages is {options['pages']!r}; a page from 1, or a first and a last one: 3-5"
             )
         pages = int(match[1]), int(match[2] or match[1])
-    return Filter(options["only_document"], options["section"], pages)
+    return Filter(options["only_document"], options["section"], pages, options["level"])
 
 
 def _check_documents(index: Index, only: Filter) -> None:

@@ -9,6 +9,8 @@ from chunkwise.cli.lazy_group import LazyGroup
 _COMMANDS = {
     "check": "Verify that questions and documents fit, and repair what is beyond doubt.",
     "convert": "Bring questions from one format into another.",
+    "generate": "Make questions from documents, with answers and exact references.",
+    "review": "Accept, edit or drop questions one by one, in the terminal.",
 }
 
 _EXAMPLES = """
@@ -17,6 +19,8 @@ Examples:
   chunkwise testset check queries.json handbook/
   chunkwise testset check queries.json handbook/ -o repaired.json
   chunkwise testset convert squad.json --to chunkwise
+  chunkwise testset generate handbook/ -n 100 --llm openai:gpt-4o-mini -o queries.json
+  chunkwise testset review queries.json handbook/
 """
 
 
@@ -27,4 +31,4 @@ class _TestsetGroup(LazyGroup):
 
 @click.group("testset", cls=_TestsetGroup, epilog=_EXAMPLES)
 def command() -> None:
-    """Questions with references: check them against documents, bring them into other formats."""
+    """Questions with references: make them, review them, check them against documents, convert them."""

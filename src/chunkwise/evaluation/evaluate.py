@@ -7,18 +7,19 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Literal
 
 from chunkwise.core import Document, Query
 from chunkwise.documents import LoadOptions
 from chunkwise.errors import ChunkwiseError, InvalidParameter
-from chunkwise.evaluation.evaluate_subject import Questions, evaluate_subject
+from chunkwise.evaluation.evaluate_subject import OnEstimate, Questions, evaluate_subject
 from chunkwise.evaluation.files.answers_file import read_answers
 from chunkwise.evaluation.files.chunks_file import read_chunks
 from chunkwise.evaluation.files.hits_file import read_hits
 from chunkwise.evaluation.files.nowhere import is_nowhere
 from chunkwise.evaluation.left_out import LeftOut, OnBad
 from chunkwise.evaluation.measuring import Measuring, Unit
-from chunkwise.evaluation.metric_names import chosen
+from chunkwise.evaluation.metric_names import BY_LLM, chosen
 from chunkwise.evaluation.provenance import documents_hash
 from chunkwise.evaluation.results import Json, Results
 from chunkwise.evaluation.stages import Stages, unwatched
@@ -31,16 +32,19 @@ from chunkwise.evaluation.subjects.sources import (
     chunking_of_file,
     documents_of,
     known_index,
-    named_index,
     new_index,
 )
 from chunkwise.evaluation.subjects.subject import Subject
 from chunkwise.metrics.citations.position import summary
+from chunkwise.models import get_language_model, get_reranker
 from chunkwise.models.embedder import Embedder
+from chunkwise.models.llm.client import LlmClient
+from chunkwise.models.llm.language_model import LanguageModel
 from chunkwise.models.reranker import Reranker
 from chunkwise.pipeline import StrategyLike
 from chunkwise.retrieval.indexes import Index
 from chunkwise.retrieval.making.gather import Material
+from chunkwise.retrieval.named_index import named_index
 from chunkwise.retrieval.retrievers import Retriever
 from chunkwise.retrieval.settings import Context, Vectors
 from chunkwise.testsets.reading import hash_of, read_testset
@@ -76,12 +80,15 @@ def evaluate(
     hits: File = None,
     chunks: File = None,
     answers: File = None,
+    judge: Literal["llm"] | None = None,
+    llm: str | LanguageModel | LlmClient | None = None,
     options: LoadOptions | None = None,
     jobs: int = 1,
     leave_out: Collection[Path] = (),
     on_bad: OnBad | None = None,
     on_mended: OnBad | None = None,
     on_documents: Callable[[Sequence[Document]], None] | None = None,
+    on_estimate: OnEstimate | None = None,
     stages: Stages = unwatched,
 ) -> Results:
     """How well questions are answered by what is retrieved from documents, or from an index.
@@ -90,7 +97,9 @@ def evaluate(
     system's answers, `chunks` of another tool's chunks of these documents, `answers` of texts with citations. What
     cannot be used is left out with a line to `on_bad` (a warning, without one) and listed in the result; a question
     whose passage was found elsewhere than it says is used, with a line to `on_mended`.
-    `on_documents` gets the documents the result's places are in.
+    `judge="llm"` adds the metrics for which the language model `llm` is asked (a name as `local`, a model or a client);
+    without it none ever is. `on_documents` gets the documents the result's places are in, `on_estimate` what asking
+    will take, before anything is sent.
     """
     left_out, watch = LeftOut(on_bad, on_mended), Stopwatch()
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
@@ -101,10 +110,15 @@ def evaluate(
         budget = usual_budget(searching, budget)
     else:
         _refuse_settings(made_with, searching)
+    client = _client(judge, llm)
     measuring = Measuring(
-        tuple(chosen(metrics, k, budget)), k, budget, unit, relevance_threshold, similarity_threshold,
-        seed=seed,
+        tuple(chosen(metrics, k, budget, llm=client is not None)), k, budget, unit,
+        relevance_threshold, similarity_threshold, seed=seed, llm=client,
     )  # fmt: skip
+    if client is not None and not set(BY_LLM).intersection(measuring.metrics):
+        raise InvalidParameter(
+            f"judge is 'llm', and no metric that was chosen asks it; those that do: {', '.join(BY_LLM)}"
+        )
     files = _files(test_queries, hits, chunks, answers)
     reading = Reading(options, jobs, (*leave_out, *files))
     with watch("index"):
@@ -142,8 +156,9 @@ def evaluate(
             "hash": documents_hash(documents),
         }
     return evaluate_subject(
-        subject, Questions(queries, about, answered), measuring, watch=watch, stages=stages
-    )
+        subject, Questions(queries, about, answered), measuring,
+        watch=watch, stages=stages, on_estimate=on_estimate,
+    )  # fmt: skip
 
 
 def _files(*given: object) -> list[Path]:
@@ -243,11 +258,24 @@ def _refuse_repeated(queries: Sequence[Query]) -> None:
         raise InvalidParameter(f"{len(twice):,} ids belong to several questions: {twice[0]!r} …")
 
 
+def _client(judge: str | None, llm: str | LanguageModel | LlmClient | None) -> LlmClient | None:
+    """Who is asked; None: nobody."""
+    if judge is None:
+        if llm is not None:
+            raise InvalidParameter("llm is given, and nothing asks it; say judge='llm'")
+        return None
+    if judge != "llm":
+        raise InvalidParameter(f"judge is {judge!r}; it is 'llm', or None: no language model")
+    if llm is None:
+        raise InvalidParameter(
+            "judge is 'llm', and no language model is named; on this machine: llm='local' (--llm local)"
+        )
+    return llm if isinstance(llm, LlmClient) else LlmClient(get_language_model(llm))
+
+
 def _reranker(given: str | Reranker | None) -> Reranker | None:
     if not isinstance(given, str):
         return given
-    from chunkwise.models import get_reranker
-
     return get_reranker(given)
 
 

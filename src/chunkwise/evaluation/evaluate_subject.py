@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from chunkwise.core import Hit, Query
 from chunkwise.evaluation.advice import advice
+from chunkwise.evaluation.judges_told import judges_told
 from chunkwise.evaluation.measuring import Measuring
 from chunkwise.evaluation.provenance import documents_hash, versions
 from chunkwise.evaluation.results import Json, Results
@@ -14,14 +15,20 @@ from chunkwise.evaluation.scores.chunk_figures import chunk_figures, cost_of
 from chunkwise.evaluation.scores.column import Column
 from chunkwise.evaluation.scores.figures import by_group, documents_of, figures, types_of
 from chunkwise.evaluation.scores.judging import agreement_of, judged, with_unjudged
+from chunkwise.evaluation.scores.llm.judging import LlmJudging
 from chunkwise.evaluation.scores.question_results import question_results, worst_of
 from chunkwise.evaluation.scores.scoring import Scoring, depths
 from chunkwise.evaluation.stages import Stages, unwatched
 from chunkwise.evaluation.stopwatch import Stopwatch
-from chunkwise.evaluation.subjects.asking import Asking
+from chunkwise.evaluation.subjects.asking import Asking, Hits
 from chunkwise.evaluation.subjects.subject import Subject
 from chunkwise.metrics.claims.answers import Answer
+from chunkwise.models.llm.client import LlmClient
+from chunkwise.models.llm.estimate import Estimate
 from chunkwise.stats.detectable import detectable_by
+
+OnEstimate = Callable[[Estimate], None]
+"""Gets what asking a language model will take, before anything is sent; what it raises ends the evaluation."""
 
 WORST = 20
 """Questions whose missing text is looked for further down."""
@@ -47,6 +54,7 @@ def evaluate_subject(
     *,
     watch: Stopwatch | None = None,
     stages: Stages = unwatched,
+    on_estimate: OnEstimate | None = None,
 ) -> Results:
     """The whole result; `watch` goes on counting where the caller began."""
     watch = watch or Stopwatch()
@@ -57,8 +65,17 @@ def evaluate_subject(
         shown = asking.shown
     with watch("judge"), stages("judging", len(queries)) as advance:
         verdicts = judged(queries, shown, measuring, advance)
+    judging, by_llm = None, {}
+    if measuring.llm is not None:
+        with watch("ask the language model"):
+            judging = _by_llm(
+                measuring.llm, subject, questions, shown, measuring, stages, on_estimate
+            )
+            by_llm = judging.scores()
+            if (relevance := judging.relevance()) is not None:
+                verdicts["llm"] = relevance
     with watch("score"):
-        scoring = Scoring(subject, queries, asking, measuring, verdicts, questions.answers)
+        scoring = Scoring(subject, queries, asking, measuring, verdicts, questions.answers, by_llm)
         columns = scoring.columns()
     with watch("look further"):
         worst = worst_of(columns, measuring.objective, WORST)
@@ -72,7 +89,11 @@ def evaluate_subject(
         by_document = by_group(columns, documents_of(queries), measuring.seed)
         details = question_results(subject, queries, shown, further, columns, verdicts)
     return Results(
-        configuration={**subject.configuration, **measuring.configuration()},
+        configuration={
+            **subject.configuration,
+            **measuring.configuration(),
+            **(judging.configuration() if judging else {}),
+        },
         versions=versions(),
         data={
             "documents": {
@@ -81,6 +102,7 @@ def evaluate_subject(
                 "hash": documents_hash(subject.documents),
             },
             **questions.about,
+            **judges_told(measuring, judging),
         },
         summary=summary,
         by_type=by_type,
@@ -93,8 +115,30 @@ def evaluate_subject(
         objective=measuring.objective,
         detectable=_detectable(columns),
         questions=details,
-        timing=watch.seconds,
+        timing={**watch.seconds, **(judging.spent() if judging else {})},
     )
+
+
+def _by_llm(
+    client: LlmClient,
+    subject: Subject,
+    questions: Questions,
+    shown: Hits,
+    measuring: Measuring,
+    stages: Stages,
+    on_estimate: OnEstimate | None,
+) -> LlmJudging:
+    """All verdicts of the language model."""
+    judging = LlmJudging(
+        client, measuring.metrics, questions.queries, shown, questions.answers, subject.texts,
+        measuring.seed,
+    )  # fmt: skip
+    if on_estimate is not None:
+        on_estimate(judging.estimate())
+    if judging.tasks:
+        with stages("asking the language model", len(judging.tasks)) as advance:
+            judging.ask(advance)
+    return judging
 
 
 def _further(subject: Subject, asking: Asking, worst: Sequence[int]) -> dict[int, Sequence[Hit]]:

@@ -9,6 +9,7 @@ from chunkwise.errors import InvalidParameter
 from chunkwise.evaluation.results import Json
 from chunkwise.models import DEFAULT
 from chunkwise.models.embedder import Embedder
+from chunkwise.models.llm.client import LlmClient
 
 Unit = Literal["characters", "tokens"]
 
@@ -27,6 +28,8 @@ class Measuring:
     judge_model: str | Embedder = ""
     """Of the similarity judge; empty: the usual one."""
     seed: int = 0
+    llm: LlmClient | None = None
+    """The language model that judges; None: none is asked."""
 
     def __post_init__(self) -> None:
         for name in ("k", "budget"):
@@ -64,7 +67,7 @@ class Measuring:
 
     def _judge_name(self) -> str:
         """What says how near a hit is; empty where nobody is asked."""
-        if "retrieval_precision.similarity" not in self.metrics:
+        if not any(name.endswith(".similarity") for name in self.metrics):
             return ""
         model = self.judge_model or DEFAULT
         return model if isinstance(model, str) else model.identity

@@ -44,6 +44,8 @@ class FoundSpan:
     tokens: int
     relevant: Mapping[str, bool | None]
     """By judge; None: unscored."""
+    summary: str = ""
+    """What a summary says; it stands for places between `start` and `end`."""
 
 
 @dataclass(frozen=True, slots=True)

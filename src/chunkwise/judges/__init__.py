@@ -1,1 +1,1 @@
-"""Who says that a hit is relevant: people, gold spans, similarity."""
+"""Who says that a hit is relevant: people, gold spans, similarity, a language model."""

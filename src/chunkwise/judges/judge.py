@@ -13,7 +13,7 @@ class Judge(Protocol):
 
     @property
     def name(self) -> str:
-        """What its column is called: labels, spans, similarity."""
+        """What its column is called: labels, spans, similarity, llm."""
 
     def judge(self, queries: Sequence[Query], hits: Sequence[Sequence[Hit]]) -> list[list[Score]]:
         """One score a hit, in the order of the hits."""

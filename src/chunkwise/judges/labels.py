@@ -41,13 +41,14 @@ def _places(labels: Sequence[Label]) -> dict[Passage, int]:
 
 
 def _verdict(places: Mapping[Passage, int], hit: Hit) -> Score:
-    very = places.get(Passage(hit.doc_id, hit.start, hit.end))
+    very = places.get(Passage(hit.doc_id, hit.start, hit.end)) if len(hit.spans) == 1 else None
     if very is not None:
         return _score(very)
     inside = [
         balance
         for place, balance in places.items()
-        if place.doc_id == hit.doc_id and hit.start <= place.start < place.end <= hit.end
+        if place.doc_id == hit.doc_id
+        and any(start <= place.start < place.end <= end for start, end in hit.spans)
     ]
     if any(balance > 0 for balance in inside):
         return Score(1.0)
@@ -64,9 +65,9 @@ def _score(balance: int) -> Score:
 
 def _closeness(place: Passage, hit: Hit) -> tuple[int, float] | None:
     """Shared characters, then their share of both together; None where the place says nothing about the hit."""
-    shared = min(place.end, hit.end) - max(place.start, hit.start)
+    shared = sum(max(0, min(place.end, end) - max(place.start, start)) for start, end in hit.spans)
     if place.doc_id != hit.doc_id or shared <= 0:
         return None
-    own = hit.end - hit.start
+    own = sum(end - start for start, end in hit.spans)
     ratio = shared / (own + place.end - place.start - shared)
     return (shared, ratio) if ratio >= LEAST or shared == own else None

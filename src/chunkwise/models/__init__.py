@@ -130,16 +130,17 @@ def get_language_model(
     if not isinstance(model, str):
         return model
     kind, _, name = model.partition(":")
-    if model == "local" or model.endswith(".gguf"):
-        from chunkwise.models.llm.local_model import LocalModel, packaged
-
-        return packaged(advance) if model == "local" else LocalModel(model)
+    # First: servers like to call a model by its file's name.
     if kind.lower() in ("http", "https") or (kind == "openai" and name):
         from chunkwise.models.llm.endpoint_model import EndpointModel
 
         if kind == "openai":
             return EndpointModel("https://api.openai.com/v1", name)
         return EndpointModel(*_endpoint(model))
+    if model == "local" or model.lower().endswith(".gguf"):
+        from chunkwise.models.llm.local_model import LocalModel, packaged
+
+        return packaged(advance) if model == "local" else LocalModel(model)
     made: LanguageModel = _named(language_models, model, LANGUAGE_MODEL_FORMS)
     return made
 

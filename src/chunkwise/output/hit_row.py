@@ -22,10 +22,16 @@ class HitRow(TypedDict):
     section: str
     page: int | None
     text: str
+    level: int
+    spans: tuple[tuple[int, int], ...]
 
 
 def hit_row(query: Query, hit: Hit) -> HitRow:
-    """A hit's record; `section` is the path."""
+    """A hit's record; `section` is the path.
+
+    `spans` has the places it stands for: its own; of a summary (`level` above 0, its `text` is the summary) all it
+    summarises.
+    """
     return {
         "query_id": query.id,
         "query": query.text,
@@ -39,4 +45,6 @@ def hit_row(query: Query, hit: Hit) -> HitRow:
         "section": hit.section_path,
         "page": hit.page,
         "text": hit.text,
+        "level": hit.level,
+        "spans": hit.spans,
     }

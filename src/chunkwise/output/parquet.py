@@ -15,7 +15,9 @@ _ROWS_A_GROUP = 8192
 _CHARACTERS_A_GROUP = 16_000_000
 
 # The Arrow schema: texts are strings, offsets and counts 64-bit integers, pages may be missing.
-_INTEGERS = {"index", "start", "end", "token_count", "word_count", "page", "last_page"}
+_INTEGERS = {
+    "index", "start", "end", "token_count", "context_token_count", "word_count", "page", "last_page", "level",
+}  # fmt: skip
 _MAY_BE_MISSING = {"page", "last_page"}
 
 

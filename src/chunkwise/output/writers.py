@@ -49,7 +49,7 @@ def opener_for(path: Path) -> Callable[[Path], AbstractContextManager[Write]]:
 def write_json_lines(out: IO[str], chunks: Iterable[Chunk]) -> None:
     """One JSON object a line."""
     for chunk in chunks:
-        row = {**row_of(chunk), "metadata": dict(chunk.document.metadata)}
+        row = {**row_of(chunk), "spans": chunk.spans, "metadata": dict(chunk.document.metadata)}
         out.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 

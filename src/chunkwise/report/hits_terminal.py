@@ -82,6 +82,8 @@ def _place(hit: Hit) -> Text:
     if hit.page is not None:
         one = hit.last_page == hit.page
         parts.append(f"page {hit.page}" if one else f"pages {hit.page}–{hit.last_page}")
+    if hit.level:
+        parts.append(f"summary of {counted(len(hit.spans), 'passage')}, level {hit.level}")
     parts += [f"{hit.start:,}–{hit.end:,}", counted(hit.token_count, "token")]
     place = Text(" · ".join(parts), "dim")
     # The title stands above already, and the outermost heading is often the same.
@@ -94,7 +96,7 @@ def _text(hit: Hit, question: str, languages: Sequence[str]) -> Text:
     """Without empty lines, and prose without the line breaks of its file; the question's words are marked."""
     from rich.text import Text
 
-    flowing = hit.document.format in _PROSE
+    flowing = hit.level > 0 or hit.document.format in _PROSE
     lines: list[str] = []
     for raw in hit.text[:_WIDEST].splitlines():
         line = one_line(raw).rstrip()

@@ -36,7 +36,7 @@ def render_chunks(
     """A text a document, then a summary; `limit`: most `unit` a chunk, `most`: chunks shown in all."""
     sizes: list[int] = []
     totals: Counter[str] = Counter()
-    count = 0
+    count = summaries = 0
     for document, chunks in documents:
         kinds: defaultdict[int, list[str]] = defaultdict(list)
         for issue in find_issues(document, chunks):
@@ -44,6 +44,7 @@ def render_chunks(
             totals[issue.kind] += not issue.again
         room = None if most is None else max(most - len(sizes), 0)
         sizes.extend(chunk.token_count for chunk in chunks)
+        summaries += sum(1 for chunk in chunks if chunk.level)
         count += 1
         if chunks[:room]:
             yield (
@@ -53,7 +54,7 @@ def render_chunks(
     if most is not None and len(sizes) > most:
         left = counted(len(sizes) - most, "more chunk")
         yield _printed(_styled(f"  … {left}", "dim"), width, color)
-    yield _printed(_summary(count, sizes, totals, unit), width, color)
+    yield _printed(_summary(count, sizes, summaries, totals, unit), width, color)
 
 
 def _printed(what: RenderableType, width: int, color: bool) -> str:
@@ -104,11 +105,13 @@ def _document(
         if chunk.section_path != section:
             section = chunk.section_path
             lines.append(_styled(one_line(section), "italic green"))
-        lines += _text(chunk, reach, room)
+        if chunk.context:
+            lines.append(_styled(f"[{one_line(chunk.context)}]", "italic"))
+        lines += _said(chunk) if chunk.level else _text(chunk, reach, room)
         if kinds.get(position):
             found = ", ".join(dict.fromkeys(kind.replace("_", " ") for kind in kinds[position]))
             lines.append(_styled(f"! {found}", "red"))
-        reach = max(reach, chunk.end)
+        reach = reach if chunk.level else max(reach, chunk.end)
         cells: list[RenderableType] = [
             str(position + 1),
             _size(chunk, digits, limit),
@@ -132,6 +135,12 @@ def _size(chunk: Chunk, digits: int, limit: int | None) -> Text:
     return size
 
 
+def _said(chunk: Chunk) -> list[Text]:
+    """Of a summary, what it is one of, and how it begins."""
+    what = f"summary of {counted(len(chunk.spans), 'passage')}, level {chunk.level}"
+    return [_styled(what, "italic cyan"), _styled(one_line(chunk.text[:_WIDEST]), "")]
+
+
 def _text(chunk: Chunk, reach: int, room: int) -> list[Text]:
     """How a chunk begins and ends; what an earlier chunk has as well is dim, in ‹›."""
     from rich.cells import cell_len
@@ -152,11 +161,16 @@ def _text(chunk: Chunk, reach: int, room: int) -> list[Text]:
     return [head, Text(f"…{tail}", no_wrap=True, overflow="ellipsis")]
 
 
-def _summary(documents: int, sizes: list[int], totals: Counter[str], unit: str) -> Text:
+def _summary(
+    documents: int, sizes: list[int], summaries: int, totals: Counter[str], unit: str
+) -> Text:
     from rich.text import Text
 
     line = Text(counted(len(sizes), "chunk"), "bold")
     line.append(f" of {counted(documents, 'document')}", "not bold")
+    if summaries:
+        told = "a summary" if summaries == 1 else "summaries"
+        line.append(f", {summaries:,} of them {told}", "not bold")
     if sizes:
         middle = np.median(sizes)
         line.append(f" · {unit} {min(sizes):,} to {max(sizes):,}, median {middle:,.0f}", "not bold")

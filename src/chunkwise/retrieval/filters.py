@@ -1,4 +1,4 @@
-"""Which part of an index is searched: some documents, some sections, some pages."""
+"""Which part of an index is searched: some documents, some sections, some pages, one level of summaries."""
 
 from __future__ import annotations
 
@@ -21,19 +21,25 @@ class Filter:
     """Words of a section path, in any case: `leave` finds "Handbook > Leave > Approval"."""
     pages: tuple[int, int] | None = None
     """First and last page, from 1; documents without pages are left out."""
+    level: int | None = None
+    """0: chunks alone, 1: summaries of chunks, 2: summaries of those; None: all of them."""
 
     def __post_init__(self) -> None:
         # Given as a list, or as one str: what is meant is clear, and a filter has to be hashable.
         object.__setattr__(self, "documents", _texts("documents", self.documents))
         object.__setattr__(self, "sections", _texts("sections", self.sections))
         object.__setattr__(self, "pages", _pages(self.pages))
+        if self.level is not None and (not _is_whole(self.level) or self.level < 0):
+            raise InvalidParameter(
+                f"level is {self.level!r}; 0 for chunks alone, 1 for their summaries, 2 for summaries of those …"
+            )
         if not all(map(str.strip, self.sections)):
             raise InvalidParameter(
                 f"sections is {self.sections!r}; an empty text is in every path: write words of a heading"
             )
 
     def __bool__(self) -> bool:
-        return bool(self.documents or self.sections or self.pages)
+        return bool(self.documents or self.sections or self.pages or self.level is not None)
 
     def takes_document(self, id: str) -> bool:
         return not self.documents or any(

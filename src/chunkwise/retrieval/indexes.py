@@ -23,10 +23,11 @@ from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.making.changes import Changes
 from chunkwise.retrieval.making.choice import Choice, Given
 from chunkwise.retrieval.making.gather import Material, Reading
+from chunkwise.retrieval.making.lazy_contexts import Llm
 from chunkwise.retrieval.making.lazy_embedder import LazyEmbedder
 from chunkwise.retrieval.retrievers import Retriever
 from chunkwise.retrieval.searching.search import search
-from chunkwise.retrieval.settings import Context, Settings, Vectors
+from chunkwise.retrieval.settings import Context, Settings, Vectors, WrittenContext
 from chunkwise.retrieval.stats import Stats
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class Index:
         place: Path | str | None = None,
         strategy: StrategyLike | None = None,
         changes: Changes | None = None,
+        llm: Llm | None = None,
     ) -> None:
         self.source = source
         """What retrievers work on."""
@@ -54,6 +56,7 @@ class Index:
         """What the last update did; None: the index was only opened."""
         self._model = model
         self._strategy = strategy
+        self._llm = llm
 
     @property
     def settings(self) -> Settings:
@@ -111,7 +114,7 @@ class Index:
         With `keep_others` they are added, or take the place of their older selves, and all others stay.
         """
         model = self._model.given if self._model else None
-        given = Given(self._strategy, model)
+        given = Given(self._strategy, model, llm=self._llm)
         reading = Reading(inputs, options, on_skip, jobs, (), advance, keep_others)
         if self.place is None:
             assert isinstance(self.source, EmbeddedIndex)
@@ -151,7 +154,8 @@ def index(
     into: str | os.PathLike[str] | None = None,
     model: str | Embedder | None = None,
     vectors: Vectors | None = None,
-    context: Context | None = None,
+    context: Context | WrittenContext | None = None,
+    llm: Llm | None = None,
     language: str | None = None,
     tokenizer: str | None = None,
     options: LoadOptions | None = None,
@@ -168,20 +172,21 @@ def index(
     What is not said is as the index was made before, or as usual: strategy "structure", model "minilm", vectors
     "late", context "none", language "auto". An index that is there is brought up to date: new and changed documents
     are read, those no longer among the inputs removed, or kept with `keep_others`. `wait` is for how many seconds
-    another writer is waited for.
+    another writer is waited for. With context "neighbours" or "document" the language model `llm` writes a few
+    sentences about each chunk's place, which are indexed beside it; without one the headings context is taken.
     """
     if rebuild and keep_others:
         raise InvalidParameter(
             "rebuild makes the index anew, keep_others keeps what it has; give one of them"
         )
-    given = Given(strategy, model, vectors, context, language, tokenizer)
+    given = Given(strategy, model, vectors, context, language, tokenizer, llm)
     reading = Reading(inputs, options, on_skip, jobs, leave_out, advance, keep_others)
     if into is None:
         source, choice, changes = indexing.into_memory(reading, given)
-        return Index(source, choice.model, None, choice.strategy, changes)
+        return Index(source, choice.model, None, choice.strategy, changes, choice.llm)
     place = _place(into)
     found, choice, changes = _into(place, reading, given, rebuild, wait)
-    return Index(found, choice.model, place, choice.strategy, changes)
+    return Index(found, choice.model, place, choice.strategy, changes, choice.llm)
 
 
 def open_index(
@@ -189,11 +194,13 @@ def open_index(
     *,
     model: str | Embedder | None = None,
     strategy: StrategyLike | None = None,
+    llm: Llm | None = None,
 ) -> Index:
     """An index that is there, in a folder or on a server.
 
-    `model` is needed where it was made with one of your own; so is `strategy`, to bring it up to date. What others
-    write to a folder meanwhile is seen once it is opened again; an index on a server sees it with the next question.
+    `model` is needed where it was made with one of your own; so are `strategy` and `llm`, to bring it up to date.
+    What others write to a folder meanwhile is seen once it is opened again; an index on a server sees it with the
+    next question.
     """
     where = _place(place)
     source: EmbeddedIndex | PostgresIndex
@@ -207,7 +214,7 @@ def open_index(
     embedder = None
     if settings.vectors != "none":
         embedder = LazyEmbedder(model or settings.model, settings.identity)
-    return Index(source, embedder, where, strategy)
+    return Index(source, embedder, where, strategy, llm=llm)
 
 
 def settings_at(place: str | os.PathLike[str]) -> Settings | None:

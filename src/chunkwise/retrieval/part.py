@@ -27,6 +27,23 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Summaries:
+    """What is to be known of those chunks of a document that are summaries: they come behind the others."""
+
+    level: NDArray[np.int8]
+    """Of each chunk; 0: it is a place in the document."""
+    texts: tuple[str, ...]
+    """Of each chunk; empty where it is a place."""
+    places: NDArray[np.int64]
+    """A row each place a summary stands for, by chunk: the chunk's position, start, end, tokens."""
+
+    @classmethod
+    def none(cls, chunks: int) -> Summaries:
+        """Of chunks that are all places."""
+        return cls(np.zeros(chunks, np.int8), ("",) * chunks, np.empty((0, 4), np.int64))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Part:
     """One document with its chunks and its atoms (sentences, list items, rows, lines: they tile the text)."""
 
@@ -45,3 +62,5 @@ class Part:
     atoms: Rows
     atom_sums: NDArray[np.float32] | None
     """Sum of the vectors of the tokens of each atom ("late" vectors): any span's vector is a difference of sums."""
+    summaries: Summaries | None = None
+    """None: no chunk is one."""

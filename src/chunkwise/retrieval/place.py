@@ -28,6 +28,11 @@ class Place(NamedTuple):
     """Position of the chunk in its document, where the place is exactly one chunk."""
     core: Span | None = None
     """The chunk that was found, where more is handed out: what must not be lost when that is too much."""
+    level: int = 0
+    """0: a place in the document; above: a summary, which is handed out whole or not at all."""
+    summary: str = ""
+    spans: tuple[Span, ...] = ()
+    """The places a summary stands for."""
 
 
 def chunk_places(source: Searchable, ranking: Ranking) -> Iterator[tuple[Place, tuple[int, int]]]:
@@ -42,5 +47,6 @@ def chunk_places(source: Searchable, ranking: Ranking) -> Iterator[tuple[Place, 
 def _place(chunk: FoundChunk, score: float) -> Place:
     number = chunk.number
     return Place(
-        chunk.document, chunk.start, chunk.end, score, chunk.section, number, number, chunk.position
-    )
+        chunk.document, chunk.start, chunk.end, score, chunk.section, number, number, chunk.position,
+        level=chunk.level, summary=chunk.summary, spans=chunk.spans,
+    )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.core import Document
+from chunkwise.core import Document, Span
 from chunkwise.retrieval.atom_table import AtomTable
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.ranking import Ranking
@@ -30,16 +30,25 @@ class FoundChunk(NamedTuple):
     section: tuple[str, ...]
     parent: tuple[int, int]
     context: str
+    level: int = 0
+    """0: a place in the document; above: a summary."""
+    summary: str = ""
+    spans: tuple[Span, ...] = ()
+    """The places a summary stands for."""
 
 
 class ChunkTable(NamedTuple):
-    """All chunks of an index, by document and start."""
+    """All chunks of an index, by document; summaries behind the chunks of their document."""
 
     document: NDArray[np.int64]
     """Position among the index's documents."""
     start: NDArray[np.int64]
     end: NDArray[np.int64]
     tokens: NDArray[np.int64]
+    level: NDArray[np.int64] | None = None
+    """0: a chunk, above it a summary; None: there are no summaries."""
+    stood_for: NDArray[np.int64] | None = None
+    """A row each place that a summary stands for, in order: which chunk the summary is, start, end, tokens."""
 
 
 class Bounds(NamedTuple):
@@ -91,6 +100,14 @@ class AtomSource(Protocol):
 
     def section_path(self, number: int) -> tuple[str, ...]:
         """The path behind a section number of the atom table."""
+
+
+@runtime_checkable
+class Summarised(Protocol):
+    """An index that may have summaries among its chunks."""
+
+    @property
+    def has_summaries(self) -> bool: ...
 
 
 @runtime_checkable

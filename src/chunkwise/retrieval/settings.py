@@ -11,7 +11,11 @@ Vectors = Literal["late", "own", "both", "none"]
 VECTORS: tuple[Vectors, ...] = ("late", "own", "both", "none")
 
 Context = Literal["none", "headings"]
+"""What stands beside a chunk and is made without a language model."""
+WrittenContext = Literal["neighbours", "document"]
+"""What a language model writes: from the chunks around, or from the whole document."""
 CONTEXTS: tuple[Context, ...] = ("none", "headings")
+WRITTEN: tuple[WrittenContext, ...] = ("neighbours", "document")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +32,16 @@ class Settings:
     vectors: Vectors = "late"
     """`late`: one pass over the documents serves chunks and all sizes; `own`: each chunk is embedded by itself
     and there are no vectors for several sizes; `both`: two passes; `none`: words alone."""
-    context: Context = "none"
+    context: Context | WrittenContext = "none"
     tokenizer: str = "o200k_base"
     """What budgets and sizes of hits are counted by."""
     code: str = ""
     """Of a strategy that is not one of ours: its class and a hash of its source."""
     language: str = "auto"
     """`auto`: found for every document; otherwise a two-letter code, or `none`: no stemming, no stop words."""
+    llm: str = ""
+    """What `models.get_language_model` takes, where a model wrote the contexts; searching needs none."""
+    llm_identity: str = ""
+    """The language model's own."""
+    prompt: str = ""
+    """The version of the wording it was asked with."""

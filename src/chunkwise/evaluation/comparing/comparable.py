@@ -46,6 +46,9 @@ def _rules(run: Results) -> Mapping[str, Json]:
     if _SIMILARITY in run.summary:
         found["similarity_threshold"] = asked.get("similarity_threshold")
         found["judge model"] = asked.get("judge_model") or asked.get("model") or DEFAULT_MODEL
+    if any(name.endswith(".llm") for name in run.summary):
+        found["language model"] = asked.get("llm")
+        found["prompts"] = asked.get("judge_prompts")
     return found
 
 

@@ -8,7 +8,13 @@ from typing import NamedTuple
 from chunkwise.core import Document, Span
 from chunkwise.errors import ChunkwiseError
 from chunkwise.evaluation.files.given_chunks import GivenChunk, GivenChunks, Located
-from chunkwise.evaluation.files.row_fields import Said, document_of, said_by, string_in
+from chunkwise.evaluation.files.row_fields import (
+    Said,
+    document_of,
+    integer_in,
+    said_by,
+    string_in,
+)
 from chunkwise.evaluation.files.row_file import OnBad, read_rows
 from chunkwise.evaluation.files.seeker import Seeker
 from chunkwise.evaluation.files.text_places import Places, find_in_own, find_texts
@@ -40,12 +46,18 @@ def read_chunks(path: str, documents: Sequence[Document], on_bad: OnBad) -> Give
     since its offsets are judged all the same.
     """
     rows: list[_Row] = []
+    summaries = 0
     for where, fields in read_rows(path, on_bad, _LISTS):
+        if integer_in(fields, "level"):
+            summaries += 1
+            continue
         said = said_by(fields)
         if said.text is None and (said.start is None or said.end is None):
             on_bad(f"{where}: neither a text nor offsets; a chunk has text, or start and end")
         else:
             rows.append(_Row(where, said, string_in(fields, "context") or ""))
+    if summaries:
+        on_bad(f"{path}: {summaries:,} summaries are left out; chunks of a file are places")
     if not rows:
         raise ChunkwiseError(
             f"no chunk in {path}; a chunk is a record with its text and its document"

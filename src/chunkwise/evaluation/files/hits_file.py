@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from chunkwise.core import Document, Hit, Query
+from chunkwise.core import Document, Hit, Query, Span
 from chunkwise.errors import ChunkwiseError
 from chunkwise.evaluation.files.nowhere import nowhere
 from chunkwise.evaluation.files.question_lookup import Questions
@@ -39,6 +41,10 @@ class _Row(NamedTuple):
     score: float | None
     problem: str = ""
     """Why it can be no place, whatever else it says."""
+    level: int = 0
+    summary: str = ""
+    spans: tuple[Span, ...] = ()
+    """The places it stands for, where it is a summary."""
 
 
 class _Place(NamedTuple):
@@ -85,8 +91,16 @@ def _ranked(own: list[tuple[_Row, _Place]], analyzed: dict[str, Analyzed]) -> li
     for rank, (row, (document, start, end)) in enumerate(own, 1):
         if document.id not in analyzed:
             analyzed[document.id] = Analyzed(document)
-        tokens = analyzed[document.id].measure().count(start, end)
-        found.append(Hit(document, start, end, row.score or 0.0, rank, tokens))
+        measure = analyzed[document.id].measure()
+        if row.spans and row.spans[-1].end <= len(document.text):
+            sizes = tuple(measure.count(*span) for span in row.spans)
+            hit = Hit(
+                document, start, end, row.score or 0.0, rank, measure.tokenizer.count(row.summary),
+                summary=row.summary, summarised=row.spans, summarised_tokens=sizes, level=row.level,
+            )  # fmt: skip
+        else:
+            hit = Hit(document, start, end, row.score or 0.0, rank, measure.count(start, end))
+        found.append(hit)
     return found
 
 
@@ -115,7 +129,29 @@ def _row(where: str, meant: list[int], fields: Mapping[str, object], problem: st
     rank, score = integer_in(fields, "rank"), number_in(fields, *_SCORES)
     # A text is found without offsets.
     problem = problem or ("" if said.text else wrong_offset(fields))
+    level, spans = integer_in(fields, "level") or 0, _spans(fields.get("spans"))
+    if level > 0 and spans and said.text:
+        # What a summary says stands nowhere: its places are its offsets.
+        place = said._replace(start=spans[0].start, end=spans[-1].end, text=None)
+        return _Row(where, meant, place, rank, score, problem, level, said.text, spans)
     return _Row(where, meant, said, rank, score, problem)
+
+
+def _spans(given: object) -> tuple[Span, ...]:
+    """Pairs of offsets in order that do not overlap; nothing where they are something else."""
+    if isinstance(given, str):
+        try:
+            given = json.loads(given)
+        except ValueError:
+            return ()
+    pairs = given if isinstance(given, list) else []
+    if not all(isinstance(each, list) and len(each) == 2 for each in pairs):
+        return ()
+    if not all(type(number) is int and number >= 0 for pair in pairs for number in pair):
+        return ()
+    spans = tuple(Span(*pair) for pair in pairs)
+    apart = all(left.end <= right.start for left, right in pairwise(spans))
+    return spans if apart and all(start < end for start, end in spans) else ()
 
 
 def _records(path: str, on_bad: OnBad) -> Iterator[Row]:

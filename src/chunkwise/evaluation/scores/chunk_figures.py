@@ -93,9 +93,10 @@ def _spans(subject: Subject, shown: Hits) -> Iterator[tuple[Analyzed, list[Span]
     """Every document with its chunks; without an index, with what was found in it."""
     own: list[list[Span]] = [[] for _ in subject.documents]
     numbers = subject.numbers
-    found = [hit for each in shown for hit in each if not is_nowhere(hit)]
+    found = [hit for each in shown for hit in each if not is_nowhere(hit) and not hit.level]
     rows = sorted({(numbers[hit.doc_id], hit.start, hit.end) for hit in found})
-    if (chunks := subject.chunking) is not None:
+    if subject.chunking is not None:
+        chunks = subject.chunking.without_summaries
         columns = (chunks.document, chunks.start, chunks.end)
         rows = list(zip(*(column.tolist() for column in columns), strict=True))
     for number, start, end in rows:

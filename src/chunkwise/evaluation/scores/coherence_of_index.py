@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +51,10 @@ def _mean(parts: Iterator[Cosines]) -> float | None:
 def _own_cosines(index: Index) -> Iterator[Cosines]:
     """Of the neighbours in each document."""
     for number in index.source.document_numbers():
-        vectors = index.source.chunk_vectors(range(*index.source.chunk_range(number)))
+        numbers: Sequence[int] = range(*index.source.chunk_range(number))
+        if index.source.has_summaries:
+            numbers = [each.number for each in index.source.chunks(numbers) if not each.level]
+        vectors = index.source.chunk_vectors(numbers)
         yield neighbour_cosines(vectors, np.zeros(len(vectors), np.int64))
 
 
@@ -71,6 +74,8 @@ def _late_cosines(index: Index) -> Iterator[tuple[Cosines, Cosines]]:
             continue
         start, end = atoms.start[low:high], atoms.end[low:high]
         spans = np.stack([chunks.start[first:last], chunks.end[first:last]], axis=1)
+        if chunks.level is not None:
+            spans = spans[chunks.level[first:last] == 0]
         sums = atoms.vectors[low:high] * atoms.scale[low:high, None]
         vectors = span_vectors(start, int(end[-1]), sums, spans)
         sentence, chunk = _inside(start, end, spans)

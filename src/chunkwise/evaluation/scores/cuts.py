@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from chunkwise.evaluation.results import CutIssue, Cuts
-from chunkwise.metrics.cuts.boundary_issues import KINDS, Issue, Spanned, find_issues
+from chunkwise.metrics.cuts.boundary_issues import (
+    KINDS,
+    Issue,
+    Spanned,
+    find_issues,
+    without_summaries,
+)
 from chunkwise.text.analysis import Analyzed
 
 
@@ -30,7 +36,7 @@ class CutTally:
     def add(self, document: Analyzed, chunks: Sequence[Spanned]) -> list[Issue]:
         """The issues of one document, those of other kinds left out."""
         issues = [issue for issue in find_issues(document, chunks) if issue.kind in self.counts]
-        self.chunks += len(chunks)
+        self.chunks += len(without_summaries(chunks))
         self.with_issues += len({issue.chunk for issue in issues})
         own: dict[str, list[Issue]] = {}
         for issue in issues:

@@ -28,8 +28,10 @@ _AT_ONCE = 32
 def judged(
     queries: Sequence[Query], hits: Hits, measuring: Measuring, advance: Advance
 ) -> Verdicts:
-    """Of every judge named among the metrics; gold spans are always asked, since they cost nothing."""
-    names = [name.removeprefix(_FAMILY) for name in measuring.metrics if name.startswith(_FAMILY)]
+    """Of every judge named among the metrics but the language model, which is asked about more than hits
+    (`llm.judging`); gold spans are always asked, since they cost nothing."""
+    named = [name.removeprefix(_FAMILY) for name in measuring.metrics if name.startswith(_FAMILY)]
+    names = [name for name in named if name != "llm"]
     if "spans" not in names and any(query.references for query in queries):
         names.append("spans")
     judges = {name: _judge(name, measuring) for name in names}

@@ -32,7 +32,7 @@ def missed(
 
 def _rest(place: Passage, hits: Sequence[Hit]) -> Spans:
     """The parts of a place outside the hits."""
-    own = sorted((hit.start, hit.end) for hit in hits if hit.doc_id == place.doc_id)
+    own = sorted(span for hit in hits if hit.doc_id == place.doc_id for span in hit.spans)
     left: Spans = []
     at = place.start
     for start, end in own:

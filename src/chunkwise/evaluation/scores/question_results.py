@@ -69,4 +69,5 @@ def _verdict(value: float | None) -> bool | None:
 
 def _found(hit: Hit, relevant: Mapping[str, bool | None]) -> FoundSpan:
     score = float(f"{hit.score:.{_DIGITS}g}")
-    return FoundSpan(hit.doc_id, hit.start, hit.end, hit.rank, score, hit.token_count, relevant)
+    place = hit.doc_id, hit.start, hit.end
+    return FoundSpan(*place, hit.rank, score, hit.token_count, relevant, hit.summary)

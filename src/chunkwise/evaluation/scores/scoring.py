@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 
 import numpy as np
 
 from chunkwise.core import Query, Score
+from chunkwise.errors import ChunkwiseError
 from chunkwise.evaluation.measuring import Measuring
 from chunkwise.evaluation.scores.column import Column
 from chunkwise.evaluation.scores.judging import Verdicts
@@ -19,7 +20,10 @@ from chunkwise.metrics.citations.precision import citation_precision
 from chunkwise.metrics.citations.recall import citation_recall
 from chunkwise.metrics.citations.support import citation_support
 from chunkwise.metrics.claims.answer_completeness import answer_completeness
-from chunkwise.metrics.claims.answers import Answer
+from chunkwise.metrics.claims.answer_correctness import answer_correctness
+from chunkwise.metrics.claims.answer_relevancy import answer_relevancy
+from chunkwise.metrics.claims.answers import NO_ANSWER, Answer
+from chunkwise.metrics.claims.faithfulness import faithfulness
 from chunkwise.metrics.completeness.coverage import coverage
 from chunkwise.metrics.completeness.facts import facts
 from chunkwise.metrics.completeness.spans import spans
@@ -28,6 +32,7 @@ from chunkwise.metrics.retrieval_precision import retrieval_precision
 from chunkwise.metrics.spans.in_tokens import in_tokens
 from chunkwise.metrics.spans.tables import Found, Gold
 from chunkwise.metrics.spans.token_cut import TokenCut
+from chunkwise.models import DEFAULT, get_embedder
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +46,8 @@ class Scoring:
     verdicts: Verdicts
     answers: Mapping[str, Answer]
     """By the id of the question; empty: nobody answered."""
+    by_llm: Mapping[str, list[Score]] = field(default_factory=dict)
+    """Scores that a language model's verdicts gave, by metric."""
 
     @property
     def gold(self) -> Gold:
@@ -103,10 +110,15 @@ class Scoring:
             "citation_precision": lambda: citation_precision(queries, answers, texts),
             "citation_recall": lambda: citation_recall(queries, answers),
             "answer_completeness": lambda: answer_completeness(queries, answers),
+            "answer_correctness.words": lambda: answer_correctness(queries, answers),
+            "answer_relevancy.similarity": self._relevancy,
+            "faithfulness.words": lambda: faithfulness(queries, shown, answers),
         }
         judge = name.removeprefix("retrieval_precision.")
         if judge in self.verdicts:
             return retrieval_precision(self.verdicts[judge], self._expected(judge))
+        if name in self.by_llm:
+            return self.by_llm[name]
         return makers[name]() if name in makers else None
 
     def _all_covered(self) -> list[Score]:
@@ -115,6 +127,16 @@ class Scoring:
         if self.measuring.unit == "tokens":
             gold, found, *_ = in_tokens(gold, found, None, subject.documents, subject.tokenizer)
         return spans(gold, found)
+
+    def _relevancy(self) -> list[Score]:
+        """By the model of the similarity judge; where it cannot be had, the others are scored all the same."""
+        if not self.answers:
+            return [Score(None, NO_ANSWER) for _ in self.queries]
+        try:
+            embedder = get_embedder(self.measuring.judge_model or DEFAULT)
+        except ChunkwiseError as error:
+            return [Score(None, str(error)) for _ in self.queries]
+        return answer_relevancy(self.queries, self.answers, embedder)
 
     def _expected(self, judge: str) -> list[bool]:
         """Whether gold spans say that something is there: to find nothing is then 0. Others judge hits only."""

@@ -41,7 +41,7 @@ def _fitting(hits: Sequence[Hit], budget: int) -> Iterator[Hit]:
             return
         if hit.token_count <= left:
             yield hit
-        else:
+        elif not hit.level:  # half a summary would say something else
             place = [np.array([value]) for value in (0, hit.start, hit.end, left)]
             end = int(TokenCut([hit.document]).ends(*place)[0])
             if end > hit.start:

@@ -23,8 +23,9 @@ from chunkwise.metrics.citations.position import summary
 from chunkwise.metrics.spans.tables import Chunking
 from chunkwise.models.embedder import Embedder
 from chunkwise.pipeline import StrategyLike
-from chunkwise.retrieval.indexes import Index, index, open_index, settings_at
+from chunkwise.retrieval.indexes import Index, index
 from chunkwise.retrieval.making.gather import Material
+from chunkwise.retrieval.named_index import named_index
 from chunkwise.retrieval.settings import Context, Vectors
 
 NOTHING = "there is no document to evaluate; name files, folders or an index"
@@ -49,20 +50,6 @@ class Reading:
     jobs: int = 1
     leave_out: Collection[Path] = ()
     """Files that are no documents: the questions, and what is written."""
-
-
-def named_index(source: Material | Index) -> Index | None:
-    """The index itself, or the one at the place named; None: these are documents."""
-    if isinstance(source, Index):
-        return source
-    given = [source] if isinstance(source, str | os.PathLike) else source
-    # What is read only once is left alone: it cannot be an index.
-    if not isinstance(given, Sequence) or len(given) != 1 or isinstance(given[0], Document):
-        return None
-    place = os.fspath(given[0])
-    if "://" in place or (Path(place).is_dir() and settings_at(place) is not None):
-        return open_index(place)
-    return None
 
 
 def known_index(

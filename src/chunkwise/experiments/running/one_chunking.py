@@ -73,7 +73,7 @@ class _Chunking:
         scores, tokens = dict[str, Scores](), list[int]()
         if not workshop.queries:
             pass  # what needs no question is told all the same
-        elif not isinstance(retriever, ChunkRetriever):
+        elif not isinstance(retriever, ChunkRetriever) or index.has_summaries:
             scores, tokens = self._asked(index, configuration)
         elif not configuration.neighbours:
             scores, tokens = self._ranked(index, retriever)

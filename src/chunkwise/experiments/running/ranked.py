@@ -25,7 +25,7 @@ class Places:
     def __init__(self, index: SharedIndex, measures: Sequence[Measure]) -> None:
         """`measures` count the tokens of each document's spans."""
         self.chunking = Chunking(*index.chunk_table())
-        document, start, end, tokens = index.chunk_table()
+        document, start, end, tokens = index.chunk_table()[:4]
         parents = index.arrays["chunk.parent"]
         self._number: _Numbers | None = None
         further = (np.diff(document) > 0) | (np.diff(start) > 0)  # so that no two are the same

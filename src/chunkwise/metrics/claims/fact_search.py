@@ -35,8 +35,11 @@ class PlainHits:
         self._known: dict[tuple[str, int, int], str] = {}
 
     def __call__(self, hits: Iterable[Hit]) -> list[str]:
-        """Hits that touch or overlap are one text; words cut at an edge are none."""
-        return [self._plain(document, *span) for document, span in joined(hits)]
+        """Hits that touch or overlap are one text; words cut at an edge are none. Of a summary, what it says."""
+        own = list(hits)
+        places = joined(hit for hit in own if not hit.level)
+        said = [plain_form(hit.text) for hit in own if hit.level]
+        return [self._plain(document, *span) for document, span in places] + said
 
     def _plain(self, document: Document, start: int, end: int) -> str:
         place = document.id, start, end

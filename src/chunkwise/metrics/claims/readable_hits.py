@@ -20,22 +20,24 @@ class ReadableHits:
     """Knows all hits beforehand: a document most of which was found is read as a whole."""
 
     def __init__(self, hits: Iterable[Hit]) -> None:
-        places = {(hit.doc_id, hit.start, hit.end) for hit in hits}
+        places = {(hit.doc_id, hit.start, hit.end) for hit in hits if not hit.level}
         self._found = Counter[str]()
         for doc_id, start, end in places:
             self._found[doc_id] += end - start
-        self._known: dict[tuple[str, int, int], Readable] = {}
+        self._known: dict[tuple[str, int, int, str], Readable] = {}
         self._words: dict[str, Words] = {}
         self._terms: dict[tuple[str, str], Terms] = {}
 
     def __call__(self, hit: Hit) -> Readable:
-        place = hit.doc_id, hit.start, hit.end
+        place = hit.doc_id, hit.start, hit.end, hit.summary
         if place not in self._known:
             self._known[place] = self._read(hit)
         return self._known[place]
 
     def _read(self, hit: Hit) -> Readable:
         document = hit.document
+        if hit.level:
+            return Readable(hit.text)
         start, end = whole_words(document.text, hit.start, hit.end)
         text = document.text[start:end]
         many = self._found[document.id] * 2 > len(document.text)

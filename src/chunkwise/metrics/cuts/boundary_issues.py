@@ -55,12 +55,18 @@ class Issue(NamedTuple):
     """Told of another chunk already, which is cut at the same place: counts of places leave it out."""
 
 
+def without_summaries(chunks: Sequence[Spanned]) -> Sequence[Spanned]:
+    """The chunks that are places; summaries come behind them."""
+    return [chunk for chunk in chunks if not getattr(chunk, "level", 0)]
+
+
 def find_issues(document: Analyzed, spans: Sequence[Spanned]) -> list[Issue]:
     """All issues of a chunking, by chunk and offset; overlaps and gaps between chunks are fine.
 
     Every chunk whose own edge cuts something has the issue. Where one chunk ends and the next begins is one place: the
-    issues of the second say `again`.
+    issues of the second say `again`. Summaries cut nothing.
     """
+    spans = without_summaries(spans)
     if not spans or not document.text:
         return []
     count = len(spans)

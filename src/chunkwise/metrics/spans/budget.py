@@ -26,9 +26,10 @@ def first_hits(found: Found, k: int) -> Found:
 
 
 def within(found: Found, budget: int, cut: Cut) -> Found:
-    """Hits in rank order while they fit; the one that crosses the budget is cut, the rest dropped."""
+    """Hits in rank order while they fit; the place that crosses the budget is cut, the rest dropped."""
     spent = np.cumsum(found.tokens)
-    paid = spent - np.concatenate(([0], spent))[found.first[found.question]]
+    begins = found.hit.searchsorted(found.first)
+    paid = spent - np.concatenate(([0], spent))[begins[found.question]]
     left = budget - (paid - found.tokens)
     crossing = np.flatnonzero((left > 0) & (found.tokens > left))
     end, tokens = found.end.copy(), found.tokens.copy()
@@ -41,11 +42,14 @@ def within(found: Found, budget: int, cut: Cut) -> Found:
 
 
 def _kept(found: Found, which: NDArray[np.bool_]) -> Found:
-    counts = np.bincount(found.question[which], minlength=len(found.first) - 1)
+    """A hit none of whose places is kept is gone."""
+    hits, numbers = np.unique(found.hit[which], return_inverse=True)
+    counts = np.bincount(found.hit_question[hits], minlength=len(found.first) - 1)
     return Found(
         np.concatenate(([0], np.cumsum(counts))),
         found.document[which],
         found.start[which],
         found.end[which],
         found.tokens[which],
+        None if found.hits_of is None else numbers.reshape(-1),
     )

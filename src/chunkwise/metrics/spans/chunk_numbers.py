@@ -5,37 +5,70 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.metrics.spans.overlaps import Grouped, Numbers, on_one_line
-from chunkwise.metrics.spans.tables import Chunking, Found
+from chunkwise.metrics.spans.overlaps import Numbers
+from chunkwise.metrics.spans.tables import Chunking, Found, Places
 
 
 def chunk_numbers(found: Found, chunking: Chunking) -> Numbers:
-    """Of each hit, the index of the chunk it is exactly; -1: it is none."""
-    chunks, hits = on_one_line(
-        Grouped(chunking.document, chunking.start, chunking.end),
-        Grouped(found.document, found.start, found.end),
-    )
-    if not len(chunks.start):
-        return np.full(len(hits.start), -1)
-    starts, number = np.unique(chunks.start, return_inverse=True)
-    width = 1 + max(int(chunks.length.max()), int(hits.length.max(initial=0)))
-    keys = number.reshape(-1) * width + chunks.length
-    order = np.argsort(keys, kind="stable")
-    nearest = np.minimum(starts.searchsorted(hits.start), len(starts) - 1)
-    wanted = nearest * width + hits.length
-    at = order[np.minimum(keys[order].searchsorted(wanted), len(keys) - 1)]
-    same = (keys[at] == wanted) & (starts[nearest] == hits.start)
-    return np.where(same, at, -1)
+    """Of each hit, the index of the chunk it is exactly, place for place; -1: it is none."""
+    held = chunking.places
+    chunks = _Sets(held, len(chunking.start))
+    own = Places(found.hit, found.document, found.start, found.end, found.tokens)
+    hits = _Sets(own, int(found.first[-1]))
+    number = _numbered(chunks, hits)
+    known, wanted = number[: len(chunks)], number[len(chunks) :]
+    if not len(known):
+        return np.full(len(hits), -1)
+    order = np.argsort(known, kind="stable")
+    at = order[np.minimum(known[order].searchsorted(wanted), len(order) - 1)]
+    return np.where(known[at] == wanted, at, -1)
 
 
 def repeated(found: Found) -> NDArray[np.bool_]:
     """Of each hit, whether its question has the very same one at a better rank."""
-    return _seen_before(found.question, found.document, found.start, found.end)
+    own = Places(found.hit, found.document, found.start, found.end, found.tokens)
+    return _seen_before(found.hit_question, _numbered(_Sets(own, int(found.first[-1]))))
 
 
 def listed_again(chunking: Chunking) -> NDArray[np.bool_]:
     """Of each chunk, whether the very same place stands among the chunks before it."""
-    return _seen_before(chunking.document, chunking.start, chunking.end)
+    return _seen_before(_numbered(_Sets(chunking.places, len(chunking.start))))
+
+
+class _Sets:
+    """Hits or chunks, each the places it has."""
+
+    def __init__(self, places: Places, count: int) -> None:
+        self.rows = np.column_stack((places.document, places.start, places.end))
+        self.sizes = np.bincount(places.chunk, minlength=count)
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+
+def _numbered(*tables: _Sets) -> Numbers:
+    """A number for each set of all tables in a row: the same for those of the same places."""
+    rows = np.concatenate([table.rows for table in tables])
+    place = _numbers_of_rows(rows)
+    sizes = np.concatenate([table.sizes for table in tables])
+    begins = np.cumsum(sizes) - sizes
+    number = np.full(len(sizes), -1)
+    number[sizes == 1] = place[begins[sizes == 1]]
+    # Those of several places are few: summaries.
+    known: dict[bytes, int] = {}
+    for at in np.flatnonzero(sizes > 1).tolist():
+        key = place[begins[at] : begins[at] + sizes[at]].tobytes()
+        number[at] = known.setdefault(key, len(place) + len(known))
+    return number
+
+
+def _numbers_of_rows(rows: Numbers) -> Numbers:
+    """Equal rows have the same number."""
+    order = np.lexsort(rows.T)
+    differs = (rows[order][1:] != rows[order][:-1]).any(axis=1)
+    number = np.empty(len(rows), np.int64)
+    number[order] = np.concatenate((np.zeros(min(len(rows), 1), np.int64), np.cumsum(differs)))
+    return number
 
 
 def _seen_before(*columns: Numbers) -> NDArray[np.bool_]:

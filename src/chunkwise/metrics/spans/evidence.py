@@ -73,15 +73,15 @@ class Evidence:
 
     def without_ideal(self, k: int) -> NDArray[np.bool_]:
         """Questions whose first k hits cannot be held against the chunks of the index."""
-        strange = (self._chunk < 0) & (self.found.rank < k)
-        counts = np.bincount(self.found.question[strange], minlength=self.gold.questions)
+        strange = (self._chunk < 0) & (self.found.hit_rank < k)
+        counts = np.bincount(self.found.hit_question[strange], minlength=self.gold.questions)
         return (counts > 0) | (self.chunking is None)
 
     @cached_property
     def _chunk(self) -> NDArray[np.int64]:
         """Of each hit, the chunk of the index it is; -1: none."""
         if self.chunking is None:
-            return np.full(len(self.found.start), -1)
+            return np.full(int(self.found.first[-1]), -1)
         return chunk_numbers(self.found, self.chunking)
 
     @cached_property

@@ -45,9 +45,18 @@ def in_tokens(
     return InTokens(
         _mapped(gold, tokens),
         _mapped(found, tokens),
-        _mapped(chunking, tokens) if chunking is not None else None,
+        _chunking(chunking, tokens) if chunking is not None else None,
         NumberCut(),
     )
+
+
+def _chunking(chunking: Chunking, tokens: TokenCut) -> Chunking:
+    mapped = _mapped(chunking, tokens)
+    if chunking.stood_for is None:
+        return mapped
+    chunk, start, end, size = chunking.stood_for.T
+    places = _mapped(Chunking(chunking.document[chunk], start, end, size), tokens)
+    return replace(mapped, stood_for=np.column_stack((chunk, places.start, places.end, size)))
 
 
 def _mapped(table: Table, tokens: TokenCut) -> Table:

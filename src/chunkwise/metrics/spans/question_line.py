@@ -9,7 +9,7 @@ from chunkwise.metrics.spans.tables import Chunking, Found, Gold
 
 
 def by_question(gold: Gold, found: Found) -> tuple[Spans, Spans]:
-    """The places, and the hits, by question and document."""
+    """The places of the references, and those of the hits, by question and document."""
     low = min(_lowest(gold.document), 0)
     documents = 1 - low + max(_highest(gold.document), _highest(found.document))
     asked = gold.question[gold.reference]
@@ -21,10 +21,11 @@ def by_question(gold: Gold, found: Found) -> tuple[Spans, Spans]:
 
 
 def by_document(gold: Gold, chunking: Chunking) -> tuple[Spans, Spans]:
-    """The places, and the chunks, by document alone: a chunk may meet places of any question."""
+    """The places of the references, and of the chunks, by document alone: a chunk may meet those of any question."""
+    held = chunking.places
     places, chunks = on_one_line(
         Grouped(gold.document, gold.start, gold.end),
-        Grouped(chunking.document, chunking.start, chunking.end),
+        Grouped(held.document, held.start, held.end),
     )
     return places, chunks
 

@@ -10,8 +10,8 @@ from chunkwise.metrics.spans.tables import Chunking, Gold
 
 
 def split(gold: Gold, chunking: Chunking) -> NDArray[np.bool_]:
-    """Of each reference, whether none of its places lies whole in one chunk."""
-    places, chunks = by_document(gold, chunking)
+    """Of each reference, whether none of its places lies whole in one chunk; summaries hold nothing."""
+    places, chunks = by_document(gold, chunking.without_summaries)
     order = np.argsort(chunks.start, kind="stable")
     # Of the chunks that start at or before a place, the one that reaches furthest holds it or none does.
     reach = np.concatenate(([-1], np.maximum.accumulate(chunks.end[order])))

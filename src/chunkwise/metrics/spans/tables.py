@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,44 +51,110 @@ class Gold:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """The hits of many questions, best first."""
+    """The hits of many questions, best first. A hit is one place; a summary is all the places it stands for."""
 
     first: Numbers
     """Where the hits of each question begin, and one more: where the last ones end."""
     document: Numbers
+    """Of each place, as are the three below."""
     start: Numbers
     end: Numbers
     tokens: Numbers
-    """What the reader of a hit pays."""
+    """What the reader of a hit pays; for a summary, what the text it stands for has."""
+    hits_of: Numbers | None = None
+    """Which hit each place belongs to, in order; None: every hit is one place."""
 
     @classmethod
     def of(cls, hits: Sequence[Sequence[Hit]], numbers: Mapping[str, int]) -> Found:
         """Hits in the order of their ranks, whatever order they are handed out in."""
         ranked = [sorted(own, key=lambda hit: hit.rank) for own in hits]
         flat = [hit for own in ranked for hit in own]
+        sizes = [len(hit.spans) for hit in flat]
         return cls(
             np.concatenate(([0], np.cumsum([len(own) for own in ranked], dtype=np.int64))),
-            _array([numbers[hit.doc_id] for hit in flat]),
-            _array([hit.start for hit in flat]),
-            _array([hit.end for hit in flat]),
-            _array([hit.token_count for hit in flat]),
+            _array([numbers[hit.doc_id] for hit in flat for _ in hit.spans]),
+            _array([span.start for hit in flat for span in hit.spans]),
+            _array([span.end for hit in flat for span in hit.spans]),
+            _array([tokens for hit in flat for tokens in hit.span_tokens]),
+            None if len(flat) == sum(sizes) else np.repeat(np.arange(len(flat)), sizes),
         )
 
     @property
+    def hit(self) -> Numbers:
+        """Of each place."""
+        return np.arange(len(self.start)) if self.hits_of is None else self.hits_of
+
+    @property
     def question(self) -> Numbers:
+        """Of each place."""
+        return self.hit_question if self.hits_of is None else self.hit_question[self.hits_of]
+
+    @property
+    def rank(self) -> Numbers:
+        """Of each place, from 0."""
+        return self.hit_rank if self.hits_of is None else self.hit_rank[self.hits_of]
+
+    @property
+    def hit_question(self) -> Numbers:
         """Of each hit."""
         return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
 
     @property
-    def rank(self) -> Numbers:
+    def hit_rank(self) -> Numbers:
         """Of each hit, from 0."""
-        return np.arange(len(self.start)) - self.first[self.question]
+        return np.arange(int(self.first[-1])) - self.first[self.hit_question]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chunking:
-    """Every chunk of an index, by document and start."""
+    """Every chunk of an index, by document; summaries behind the chunks of their document."""
 
+    document: Numbers
+    start: Numbers
+    """Of the first place of a summary; `end` is that of the last."""
+    end: Numbers
+    tokens: Numbers
+    """Of its text, or of the summary."""
+    level: Numbers | None = None
+    """0: a chunk, above it a summary; None: there are no summaries."""
+    stood_for: Numbers | None = None
+    """A row each place that a summary stands for, in order: which chunk the summary is, start, end, tokens."""
+
+    @property
+    def is_chunk(self) -> NDArray[np.bool_]:
+        """Of each row, whether it is a place and no summary."""
+        return np.ones(len(self.start), np.bool_) if self.level is None else self.level == 0
+
+    @property
+    def without_summaries(self) -> Chunking:
+        """The chunks alone."""
+        if self.level is None:
+            return self
+        columns = (self.document, self.start, self.end, self.tokens)
+        return Chunking(*(column[self.is_chunk] for column in columns))
+
+    @property
+    def chunks_of(self) -> Numbers | None:
+        """Which chunk each of `places` belongs to; None: every chunk is one place."""
+        return None if self.stood_for is None else self.places.chunk
+
+    @property
+    def places(self) -> Places:
+        """All places of all chunks, by chunk."""
+        chunk, start, end, tokens = np.arange(len(self.start)), self.start, self.end, self.tokens
+        if self.stood_for is None:
+            return Places(chunk, self.document, start, end, tokens)
+        own = np.column_stack((chunk, start, end, tokens))[self.is_chunk]
+        rows = np.concatenate((own, self.stood_for))
+        rows = rows[np.argsort(rows[:, 0], kind="stable")]
+        return Places(rows[:, 0], self.document[rows[:, 0]], *rows.T[1:])
+
+
+class Places(NamedTuple):
+    """The places that chunks are or stand for."""
+
+    chunk: Numbers
+    """Its number."""
     document: Numbers
     start: Numbers
     end: Numbers

@@ -14,8 +14,11 @@ from chunkwise.errors import ChunkwiseError, InvalidParameter
 from chunkwise.models.endpoint.error import EndpointError
 from chunkwise.models.endpoint.threads import as_done
 from chunkwise.models.kept.vector_cache import VectorCache, key_of
+from chunkwise.models.llm.budget import Budget, LimitReached
 from chunkwise.models.llm.estimate import Estimate
-from chunkwise.models.llm.language_model import LanguageModel, Request
+from chunkwise.models.llm.failures import Failures
+from chunkwise.models.llm.language_model import Completion, LanguageModel, Request
+from chunkwise.models.llm.one_at_a_time import OneAtATime
 from chunkwise.models.llm.prices import Price, price_of
 from chunkwise.models.llm.reply import Reply
 from chunkwise.models.llm.spent import Spent
@@ -23,10 +26,8 @@ from chunkwise.models.llm.structured import NotOfThisForm, read_structured
 from chunkwise.text.tokenizers import DEFAULT, get_tokenizer
 
 _KIND = "answer"
-_FATAL = frozenset({401, 403, 404})
-"""Refusals that every other request would meet, too."""
-_HOPELESS = 5
-"""Failures with not one answer between them after which nothing is to be expected."""
+_TEMPLATE = 128
+"""Tokens that come around a question: roles, beginnings, ends, the sentence before a schema."""
 
 
 class LlmClient:
@@ -55,9 +56,10 @@ class LlmClient:
         self.max_cost = max_cost
         self.concurrency = concurrency or model.concurrency
         self.spent = Spent()
-        self._cache = cache or VectorCache()
-        self._reserved = 0.0
-        self._failures = 0
+        self.cache = cache or VectorCache()
+        self._budget = Budget(max_cost)
+        self._failures = Failures()
+        self._asking = OneAtATime()
         self._lock = Lock()
 
     @property
@@ -66,19 +68,19 @@ class LlmClient:
         return self.model.identity
 
     def ask(self, request: Request, stop: Event | None = None) -> Reply:
-        """The answer, from the cache where it is known; a reason where there is none."""
-        if (kept := self._kept(request)) is not None:
-            with self._lock:
-                self.spent = replace(self.spent, kept=self.spent.kept + 1)
-            return kept
-        worst = self._worst(request)
-        if not self._reserve(worst):
-            return Reply(reason=f"the limit of ${self.max_cost:.2f} would be passed")
-        try:
-            return self._asked(request, stop)
-        finally:
-            with self._lock:
-                self._reserved -= worst
+        """The answer, from the cache where it is known; a reason where there is none.
+
+        What every other request would meet as well (no key, no such model, nobody there) is raised.
+        """
+        with self._asking.holding(key := self._key(request)):
+            if (kept := self._kept([request]).get(key)) is not None:
+                with self._lock:
+                    self.spent = replace(self.spent, kept=self.spent.kept + 1)
+                return kept
+            try:
+                return self._asked(request, stop)
+            except LimitReached as error:
+                return Reply(reason=str(error))
 
     def ask_each(
         self, requests: Sequence[Request], stop: Event | None = None
@@ -102,8 +104,10 @@ class LlmClient:
 
     def estimate(self, requests: Sequence[Request]) -> Estimate:
         """What these would take; nothing is sent."""
-        new = [each for each in requests if self._kept(each) is None]
-        prompt = sum(map(_prompt_tokens, new))
+        asked = {self._key(each): each for each in requests}
+        kept = self._kept(list(asked.values()))
+        new = [each for key, each in asked.items() if key not in kept]
+        prompt = sum(map(prompt_tokens, new))
         output = sum(each.max_tokens for each in new)
         money = None if self.price is None else self.price.of(prompt, output)
         speed: tuple[float, float] | None = getattr(self.model, "speed", None)
@@ -118,62 +122,50 @@ class LlmClient:
         for attempt in range(2):
             asked = request if not attempt else _corrected(request, wrong)
             try:
-                text = self._complete(asked, stop)
+                completion = self._complete(asked, stop)
+            except EndpointError as error:
+                self._count_failure()
+                self._failures.met(error)
+                return Reply(reason=str(error))
+            if completion.refusal:
+                self._count_failure()
+                return Reply(reason=f"the model refused to answer: {completion.refusal}")
+            try:
+                return self._keep(request, completion.text, _value(completion, request))
             except NotOfThisForm as error:
                 wrong = str(error)
-                continue
-            except EndpointError as error:
-                return self._failed(error)
-            if request.schema is None:
-                return self._keep(request, text, text)
-            try:
-                value = read_structured(text, request.schema)
-            except NotOfThisForm as error:
-                wrong = f"{error}: {text[:500]!r}"
-                continue
-            return self._keep(request, text, value)
-        with self._lock:
-            self.spent = replace(self.spent, failed=self.spent.failed + 1)
+        self._count_failure()
         return Reply(
             reason=f"the model's answer was not of the form asked for, twice ({wrong[:120]})"
         )
 
-    def _complete(self, request: Request, stop: Event | None) -> str:
-        began = time.monotonic()
-        completion = self.model.complete(request, stop)
-        took = time.monotonic() - began
-        money = self.price and self.price.of(completion.prompt_tokens, completion.output_tokens)
-        with self._lock:
-            self.spent = self.spent.with_call(
-                completion.prompt_tokens, completion.output_tokens, money, took
-            )
-        if not completion.is_whole and request.schema is not None:
-            raise NotOfThisForm(f"it did not end within {request.max_tokens} tokens")
-        return completion.text
+    def _complete(self, request: Request, stop: Event | None) -> Completion:
+        with self._budget.aside(self._worst(request)):
+            began = time.monotonic()
+            done = self.model.complete(request, stop)
+            took = time.monotonic() - began
+            self._failures.answered()
+            prompt, output = done.prompt_tokens, done.output_tokens
+            if not done.is_counted:
+                prompt, output = prompt_tokens(request), _tokens(done.text)
+            money = self.price and self.price.of(prompt, output)
+            self._budget.pay(money or 0.0)
+            with self._lock:
+                self.spent = self.spent.with_call(
+                    prompt, output, money, took, is_counted=done.is_counted
+                )
+        return done
 
-    def _failed(self, error: EndpointError) -> Reply:
-        """The reason; an error that all others would meet as well is raised."""
+    def _count_failure(self) -> None:
         with self._lock:
             self.spent = replace(self.spent, failed=self.spent.failed + 1)
-            self._failures += 1
-            hopeless = self._failures >= _HOPELESS and not self.spent.calls
-        if error.status in _FATAL or hopeless:
-            raise error
-        return Reply(reason=str(error))
 
     def _worst(self, request: Request) -> float:
-        """Dollars this may cost at most, asked twice."""
+        """Dollars this may cost at most: no tokenizer makes more tokens of a text than it has bytes."""
         if self.max_cost is None or self.price is None:
             return 0.0
-        return 2 * self.price.of(_prompt_tokens(request), request.max_tokens)
-
-    def _reserve(self, worst: float) -> bool:
-        with self._lock:
-            if self.max_cost is not None:
-                if (self.spent.money or 0.0) + self._reserved + worst > self.max_cost:
-                    return False
-                self._reserved += worst
-            return True
+        longest = len(_all_text(request).encode("utf-8", "replace")) + _TEMPLATE
+        return self.price.of(longest, request.max_tokens)
 
     def _key(self, request: Request) -> bytes:
         how = {
@@ -186,39 +178,67 @@ class LlmClient:
         more = json.dumps(how, sort_keys=True).encode("utf-8", "surrogatepass")
         return key_of(self.identity, _KIND, request.user, more)
 
-    def _kept(self, request: Request) -> Reply | None:
-        key = self._key(request)
-        kept = self._cache.get([key]).get(key)
-        if kept is None:
-            return None
-        text = kept.decode("utf-8", "surrogatepass")
-        if request.schema is None:
-            return Reply(text, is_kept=True)
-        try:
-            return Reply(read_structured(text, request.schema), is_kept=True)
-        except NotOfThisForm:
-            return None
+    def _kept(self, requests: Sequence[Request]) -> dict[bytes, Reply]:
+        """Of those whose answer is known."""
+        keys = {self._key(each): each for each in requests}
+        found: dict[bytes, Reply] = {}
+        for key, kept in self.cache.get(list(keys)).items():
+            text, schema = kept.decode("utf-8", "surrogatepass"), keys[key].schema
+            try:
+                value = text if schema is None else read_structured(text, schema)
+            except NotOfThisForm:  # kept by a version that looked less closely
+                continue
+            found[key] = Reply(value, is_kept=True)
+        return found
 
     def _keep(self, request: Request, text: str, value: object) -> Reply:
-        self._cache.put(self.identity, {self._key(request): text.encode("utf-8", "surrogatepass")})
+        self.cache.put(self.identity, {self._key(request): text.encode("utf-8", "surrogatepass")})
         return Reply(value)
 
 
-def _prompt_tokens(request: Request) -> int:
+def prompt_tokens(request: Request) -> int:
     """About: every model has a tokenizer of its own."""
+    return _tokens(_all_text(request))
+
+
+def _all_text(request: Request) -> str:
     schema = json.dumps(request.schema) if request.schema else ""
-    return get_tokenizer(DEFAULT).count(f"{request.system}\n{request.user}\n{schema}")
+    return f"{request.system}\n{request.user}\n{schema}"
+
+
+def _tokens(text: str) -> int:
+    return get_tokenizer(DEFAULT).count(text)
+
+
+def _value(completion: Completion, request: Request) -> object:
+    """What was asked for: the text, or the JSON in it."""
+    text = completion.text
+    if request.schema is None:
+        if not text.strip():
+            raise NotOfThisForm("it is empty")
+        return text
+    if not completion.is_whole:
+        raise NotOfThisForm(f"it did not end within {request.max_tokens} tokens")
+    try:
+        return read_structured(text, request.schema)
+    except NotOfThisForm as error:
+        raise NotOfThisForm(f"{error}: {text[:500]!r}") from None
 
 
 def _corrected(request: Request, wrong: str) -> Request:
-    said = f"Your last answer could not be used: {wrong}. Answer again, with JSON of the form asked for alone."
-    return replace(request, user=f"{request.user}\n\n{said}")
+    """The same with what was wrong; a server that took the schema without heeding it is told it in words."""
+    said = f"Your last answer could not be used: {wrong}."
+    if request.schema is None:
+        return replace(request, user=f"{request.user}\n\n{said} Answer again.")
+    form = json.dumps(request.schema, ensure_ascii=False)
+    more = f"{said} Answer again, with JSON of this schema alone:\n{form}"
+    return replace(request, user=f"{request.user}\n\n{more}")
 
 
 def check_window(model: LanguageModel, request: Request) -> None:
     """A request the model cannot hold is an error before it is sent."""
     if model.window is not None:
-        needed = _prompt_tokens(request) + request.max_tokens
+        needed = prompt_tokens(request) + request.max_tokens
         if needed > model.window:
             raise ChunkwiseError(
                 f"{needed:,} tokens are asked of {model.identity}, which holds {model.window:,}; "

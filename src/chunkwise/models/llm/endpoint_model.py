@@ -3,25 +3,43 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from threading import Event
 from typing import Any
 
 from chunkwise.errors import InvalidParameter
 from chunkwise.models.endpoint.address import place_and_query, with_path
 from chunkwise.models.endpoint.client import Endpoint, JsonClient
-from chunkwise.models.endpoint.error import EndpointError, excerpt
+from chunkwise.models.endpoint.error import EndpointError, without_key
 from chunkwise.models.endpoint.key_variables import key_variable_for
+from chunkwise.models.llm.completion import read_completion
 from chunkwise.models.llm.language_model import Completion, Request
 
-_ADVICE = "is it a chat endpoint, and is the model one that chats?"
 _REFUSED = frozenset({400, 415, 422, 501})
 _FORMS = ("json_schema", "json_object", "")
 """How JSON is asked for, the strictest first; a server that refuses one is asked with the next from then on."""
+_LENGTHS = ("max_tokens", "max_completion_tokens")
+
+
+@dataclass(slots=True)
+class _Dialect:
+    """What a server was found to understand; every change is a step further, so threads may race."""
+
+    form: int = 0
+    of_schema: dict[str, int] = field(default_factory=dict)
+    """Where only one schema is not understood."""
+    length: int = 0
+    has_temperature: bool = True
+
+    def form_of(self, schema: str) -> int:
+        return max(self.form, self.of_schema.get(schema, 0))
 
 
 class EndpointModel:
     """A model behind an address; its key comes from the environment and goes nowhere else."""
+
+    speed = (2000.0, 50.0)
+    """Tokens a second, read and written: a guess for estimates, servers differ by far."""
 
     def __init__(
         self,
@@ -43,7 +61,7 @@ class EndpointModel:
         self.model = model
         self.concurrency = concurrency
         self.window = window
-        self._form = 0
+        self._dialect = _Dialect()
         self._client = JsonClient(
             Endpoint(
                 with_path(url, "/chat/completions", bare="/v1/chat/completions"), model,
@@ -64,35 +82,52 @@ class EndpointModel:
         return self.model
 
     def complete(self, request: Request, stop: Event | None = None) -> Completion:
-        """Asks for JSON as strictly as the server lets us."""
+        """Asks for JSON as strictly as the server lets us, in the words it knows."""
+        schema = json.dumps(request.schema, sort_keys=True) if request.schema is not None else ""
         while True:
-            form = _FORMS[self._form] if request.schema is not None else ""
+            sent = replace(self._dialect, form=self._dialect.form_of(schema) if schema else 0)
             try:
-                return self._client.ask(self._payload(request, form), self._read, stop)
+                return self._client.ask(self._payload(request, sent), self._read, stop)
             except EndpointError as error:
-                if (
-                    not form
-                    or error.status not in _REFUSED
-                    or "response_format" not in error.reason
-                ):
+                if error.status not in _REFUSED or not self._learn(error.reason, sent, schema):
                     raise
-                self._form += 1  # remembered: the next request asks rightly at once
 
-    def _payload(self, request: Request, form: str) -> dict[str, Any]:
+    def _learn(self, said: str, sent: _Dialect, schema: str) -> bool:
+        """Whether the refusal was of our words, and others are left to try; they are used from then on."""
+        dialect, said = self._dialect, said.lower()
+        if schema and _FORMS[sent.form] and ("response_format" in said or "json_schema" in said):
+            if "invalid schema" in said:
+                dialect.of_schema[schema] = sent.form + 1
+            else:
+                dialect.form = max(dialect.form, sent.form + 1)
+        elif (
+            not sent.length
+            and _LENGTHS[0] in said
+            and ("unsupported" in said or _LENGTHS[1] in said)
+        ):
+            dialect.length = 1
+        elif sent.has_temperature and "temperature" in said:
+            dialect.has_temperature = False
+        else:
+            return False
+        return True
+
+    def _payload(self, request: Request, dialect: _Dialect) -> dict[str, Any]:
+        form = _FORMS[dialect.form] if request.schema is not None else ""
+        user = request.user
         if request.schema is not None and form != "json_schema":
             told = json.dumps(request.schema, ensure_ascii=False)
-            request = replace(
-                request, user=f"{request.user}\n\nAnswer with JSON of this schema alone:\n{told}"
-            )
-        messages = [{"role": "user", "content": request.user}]
+            user = f"{user}\n\nAnswer with JSON of this schema alone:\n{told}"
+        messages = [{"role": "user", "content": user}]
         if request.system:
             messages.insert(0, {"role": "system", "content": request.system})
         payload: dict[str, Any] = {
             "model": self.model,
             "messages": messages,
-            "temperature": request.temperature,
-            "max_tokens": request.max_tokens,
+            _LENGTHS[dialect.length]: request.max_tokens,
         }
+        if dialect.has_temperature:
+            payload["temperature"] = request.temperature
         if form == "json_schema":
             named = {"name": "answer", "schema": request.schema, "strict": True}
             payload["response_format"] = {"type": form, "json_schema": named}
@@ -101,25 +136,10 @@ class EndpointModel:
         return payload
 
     def _read(self, answer: Any) -> Completion:
-        return read_completion(answer, self._client.endpoint.place)
-
-
-def read_completion(answer: Any, place: str) -> Completion:
-    """The first choice of a chat completion with its usage; a server that counts nothing is taken at 0."""
-    try:
-        choice = answer["choices"][0]
-        text = choice["message"]["content"]
-    except (KeyError, IndexError, TypeError):
-        text = choice = None
-    if not isinstance(text, str) or not isinstance(choice, dict):
-        said = excerpt(repr(answer), most=120)
-        raise EndpointError(place, f"answered JSON without a message: {said}", _ADVICE)
-    usage = answer.get("usage")
-    counts = usage if isinstance(usage, dict) else {}
-    prompt, output = (counts.get(name) for name in ("prompt_tokens", "completion_tokens"))
-    return Completion(
-        text,
-        prompt if isinstance(prompt, int) else 0,
-        output if isinstance(output, int) else 0,
-        choice.get("finish_reason") != "length",
-    )
+        """A server that repeats what it was sent must not bring the key into the cache."""
+        endpoint = self._client.endpoint
+        read = read_completion(answer, endpoint.place)
+        key = endpoint.key()
+        return read._replace(
+            text=without_key(read.text, key), refusal=without_key(read.refusal, key)
+        )

@@ -24,6 +24,8 @@ class Request:
     temperature: float = 0.0
     version: str = ""
     """Of the prompt this was made from: another wording is another question."""
+    shares_prefix: bool = False
+    """Whether others begin as this one does: a local model then keeps what it has read of it."""
 
 
 class Completion(NamedTuple):
@@ -34,6 +36,10 @@ class Completion(NamedTuple):
     output_tokens: int
     is_whole: bool = True
     """False: it was cut off at the most tokens an answer may have."""
+    refusal: str = ""
+    """Why the model would not answer; empty: it did."""
+    is_counted: bool = True
+    """False: whoever answered did not count the tokens."""
 
 
 @runtime_checkable

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+import re
 import secrets
+from concurrent.futures import Future, wait
 from functools import cached_property
 from pathlib import Path
-from threading import Event, Lock
+from threading import Event, Lock, Thread
 from typing import Any
 
 from chunkwise.core import Advance
 from chunkwise.cores import cores
 from chunkwise.errors import ChunkwiseError, MissingExtra
-from chunkwise.models.endpoint.error import EndpointError
-from chunkwise.models.llm.endpoint_model import read_completion
+from chunkwise.models.endpoint.error import EndpointError, excerpt
+from chunkwise.models.llm.completion import read_completion
+from chunkwise.models.llm.gguf_file import context_length, steering_words
 from chunkwise.models.llm.language_model import Completion, Request
 from chunkwise.models.weights.catalogue import SMOLLM2, digest
 from chunkwise.models.weights.shelf import ensure
 
 _SEED = 1
+_PATIENCE = 0.2
+"""Seconds between two looks at whether the answer is still wanted."""
+_FEWEST = 16
 WINDOW = 4096
 """Tokens of question and answer that are held: the small models were made for few thousand."""
 
@@ -29,7 +37,7 @@ def packaged(advance: Advance | None = None) -> LocalModel:
 
 
 class LocalModel:
-    """Loaded when first asked; one request after the other, each with all cores."""
+    """Loaded when first asked; one request after the other."""
 
     price_name = "local"
     concurrency = 1
@@ -37,12 +45,14 @@ class LocalModel:
     """Tokens a second, read and written, of the small model on two cores: for estimates."""
 
     def __init__(self, path: str | Path, window: int = WINDOW, *, sha256: str = "") -> None:
+        if window < _FEWEST:
+            raise ChunkwiseError(f"window is {window}; the least allowed is {_FEWEST} tokens")
         self.path = Path(path).expanduser()
-        if not self.path.is_file():
-            raise ChunkwiseError(f"{self.path} does not exist; name a GGUF file")
-        self.window = window
+        self.window = min(window, context_length(self.path) or window)
         self._sha256 = sha256
         self._lock = Lock()
+        self._process = 0
+        self._server: Any = None
 
     def __repr__(self) -> str:
         return f"LocalModel({str(self.path)!r})"
@@ -55,36 +65,96 @@ class LocalModel:
         return f"gguf:{(self._sha256 or digest(self.path))[:16]}:{self.window}"
 
     def complete(self, request: Request, stop: Event | None = None) -> Completion:
-        """One answer; the same request gets the same one."""
-        messages = [{"role": "user", "content": request.user}]
+        """One answer; the same request gets the same one, whatever was asked before."""
+        return read_completion(self._completed(request, stop), self.path.name)
+
+    def timed(self, request: Request) -> tuple[Completion, float, float]:
+        """The same, with the tokens a second that were read and written."""
+        answer = self._completed(request)
+        timings = answer.get("timings") or {}
+        read, written = (
+            float(timings.get(f"{each}_per_second") or 0.0) for each in ("prompt", "predicted")
+        )
+        return read_completion(answer, self.path.name), read, written
+
+    def _completed(self, request: Request, stop: Event | None = None) -> dict[str, Any]:
+        messages = [{"role": "user", "content": self._spoken(request.user)}]
         if request.system:
-            messages.insert(0, {"role": "system", "content": request.system})
+            messages.insert(0, {"role": "system", "content": self._spoken(request.system)})
         asked: dict[str, Any] = {
             "messages": messages,
             "temperature": request.temperature,
             "max_tokens": request.max_tokens,
             "seed": _SEED,
-            # What an earlier request left behind must not change a later one's answer.
-            "cache_prompt": False,
+            "cache_prompt": request.shares_prefix,
         }
         if request.schema is not None:
             form = {"name": "answer", "schema": dict(request.schema), "strict": True}
             asked["response_format"] = {"type": "json_schema", "json_schema": form}
-        with self._lock:
-            answer = self._answer(asked)
+        answer = self._awaited(asked, stop)
         if isinstance(error := answer.get("error"), dict):
-            raise EndpointError(self.path.name, f"cannot answer: {error.get('message')}")
-        return read_completion(answer, self.path.name)
-
-    def _answer(self, asked: dict[str, Any]) -> dict[str, Any]:
-        try:
-            answer: dict[str, Any] = self._server.handle_chat_completions(asked)
-        except ValueError as error:  # a schema its grammar does not know
-            raise EndpointError(self.path.name, f"cannot answer: {error}") from error
+            raise self._failure(error)
         return answer
 
+    def _spoken(self, text: str) -> str:
+        """Only text: what would end the turn or begin another role is split, halves of characters are replaced."""
+        text = text.encode("utf-8", "replace").decode("utf-8")
+        return self._steering.sub(lambda word: f"{word[0][0]} {word[0][1:]}", text)
+
     @cached_property
-    def _server(self) -> Any:
+    def _steering(self) -> re.Pattern[str]:
+        words = map(re.escape, steering_words(self.path))
+        return re.compile("|".join(words) or r"(?!)")
+
+    def _awaited(self, asked: dict[str, Any], stop: Event | None) -> dict[str, Any]:
+        """The answer, from a thread of its own: the library holds back Ctrl-C for as long as it writes."""
+        pending: Future[dict[str, Any]] = Future()
+
+        def work() -> None:
+            try:
+                pending.set_result(self._answer(asked))
+            except BaseException as error:
+                pending.set_exception(error)
+
+        Thread(target=work, daemon=True, name="chunkwise-local-model").start()
+        while not wait((pending,), timeout=_PATIENCE).done:
+            if stop is not None and stop.is_set():
+                raise EndpointError(self.path.name, "was stopped before it had answered")
+        return pending.result()
+
+    def _answer(self, asked: dict[str, Any]) -> dict[str, Any]:
+        if self._process != os.getpid():
+            self._begin_anew()
+        with self._lock:
+            if self._server is None:
+                self._server = self._loaded()
+            try:
+                answer: dict[str, Any] = self._server.handle_chat_completions(asked)
+            except (ValueError, RuntimeError) as error:  # a schema its grammar does not know
+                raise EndpointError(
+                    self.path.name, f"cannot answer: {excerpt(str(error))}", status=400
+                ) from error
+        return answer
+
+    def _begin_anew(self) -> None:
+        """In a forked process: the threads of the library stayed in the parent, and a lock may be held there."""
+        if self._server is not None:
+            # Never to be taken apart here: that would wait for threads that are not.
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._server))
+        self._lock, self._server, self._process = Lock(), None, os.getpid()
+
+    def _failure(self, error: dict[str, Any]) -> EndpointError:
+        needed = error.get("n_prompt_tokens")
+        if error.get("type") == "exceed_context_size_error" and needed:
+            reason = (
+                f"cannot answer: the question has {needed:,} tokens, and it holds {self.window:,}"
+            )
+            advice = "give it less text at once, or take another model"
+            return EndpointError(self.path.name, reason, advice, 413)
+        said = excerpt(str(error.get("message")))
+        return EndpointError(self.path.name, f"cannot answer: {said}", status=400)
+
+    def _loaded(self) -> Any:
         try:
             import xllamacpp
         except ImportError:
@@ -94,17 +164,33 @@ class LocalModel:
         settings.n_ctx = self.window
         settings.n_parallel = 1
         settings.n_gpu_layers = 0
-        settings.cpuparams.n_threads = cores()
+        settings.cpuparams.n_threads = _writing_threads()
+        settings.cpuparams_batch.n_threads = cores()
+        # Its sums depend on the number of threads and on what was read before; without it they do not.
+        settings.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
+        settings.cache_ram_mib = 0
         settings.warmup = False
         settings.verbosity = -1
         # The library listens on this machine as well; with a key nobody knows, it answers nobody else.
         settings.api_keys = [secrets.token_urlsafe(32)]
+        settings.ui = False
+        settings.endpoint_slots = False
         try:
             return xllamacpp.Server(settings)
         except RuntimeError as error:
             raise ChunkwiseError(
-                f"{self.path} cannot be used as a language model: {error}"
+                f"{self.path} ({self.path.stat().st_size:,} bytes) cannot be loaded as a language model; "
+                "is the file whole, and of a kind that the installed xllamacpp knows?"
             ) from error
+
+
+def _writing_threads() -> int:
+    """Cores that are free now: threads that wait for each other at every token must not wait for other programs."""
+    try:
+        busy = os.getloadavg()[0]
+    except (AttributeError, OSError):
+        return cores()
+    return max(1, min(cores(), round(cores() - busy)))
 
 
 def _again(path: Path, window: int, sha256: str) -> LocalModel:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from importlib import resources
@@ -13,6 +14,9 @@ from chunkwise.errors import ChunkwiseError, InvalidParameter
 
 PRICES_VARIABLE = "CHUNKWISE_PRICES"
 """A file of one's own, of the same form as prices.toml; its lines go before those of the package."""
+
+
+_DATE = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8}|\d{4}|latest)$")
 
 
 class Price(NamedTuple):
@@ -29,12 +33,11 @@ FREE = Price(0.0, 0.0)
 
 
 def price_of(name: str) -> Price | None:
-    """By the model's name, or the longest beginning of it that the table has; None: not known."""
+    """By the model's name, with or without the date behind it; None: not known."""
     if name == "local":
         return FREE
     table = _table()
-    found = [key for key in table if name == key or name.startswith(f"{key}-")]
-    return table[max(found, key=len)] if found else None
+    return table.get(name) or table.get(_DATE.sub("", name))
 
 
 def parse_price(text: str) -> Price:
@@ -44,11 +47,15 @@ def parse_price(text: str) -> Price:
         price = Price(*map(float, parts))
     except (TypeError, ValueError):
         price = Price(-1, -1)
-    if not all(0 <= each < 1e6 for each in price):
+    if not _is_sound(price):
         raise InvalidParameter(
             f"price is {text!r}; dollars for a million tokens of question and of answer are needed: 0.15/0.60"
         )
     return price
+
+
+def _is_sound(price: Price) -> bool:
+    return all(0 <= each < 1e6 for each in price)
 
 
 def _table() -> Mapping[str, Price]:
@@ -65,9 +72,12 @@ def _table() -> Mapping[str, Price]:
 def _read(text: str, where: str) -> dict[str, Price]:
     try:
         rows = tomllib.loads(text).get("prices", {})
-        return {
+        found = {
             name: Price(float(prompt), float(output)) for name, (prompt, output) in rows.items()
         }
+        if wrong := [name for name, price in found.items() if not _is_sound(price)]:
+            raise ValueError(f"{wrong[0]} has a price below 0 or beyond all bounds")
+        return found
     except (tomllib.TOMLDecodeError, TypeError, ValueError, AttributeError) as error:
         raise ChunkwiseError(
             f'the price table {where} cannot be read ({error}); a line is: "model-name" = [0.15, 0.60]'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from dataclasses import dataclass
 from hashlib import blake2b
 from importlib import resources
@@ -49,17 +50,49 @@ class Prompt:
 
 def load_prompt(name: str) -> Prompt:
     """The user's own of this name (`CHUNKWISE_PROMPTS`), else the package's."""
-    own = os.environ.get(PROMPTS_VARIABLE)
-    path = Path(own).expanduser() / f"{name}.md" if own else None
-    if path is not None and path.is_file():
-        try:
-            return parse_prompt(name, path.read_text(encoding="utf-8"), str(path))
-        except (OSError, UnicodeDecodeError) as error:
-            raise ChunkwiseError(f"the prompt {path} cannot be read: {error}") from error
-    file = resources.files("chunkwise") / "prompts" / f"{name}.md"
-    if not file.is_file():
-        raise UnknownName(f"no prompt is named {name!r}; there are: {', '.join(prompt_names())}")
-    return parse_prompt(name, file.read_text(encoding="utf-8"), f"{name}.md")
+    packaged = packaged_prompt(name)
+    path = own_prompt(name)
+    if path is None:
+        return packaged
+    try:
+        own = parse_prompt(name, path.read_text(encoding="utf-8-sig"), str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ChunkwiseError(f"the prompt {path} cannot be read: {error}") from error
+    if left_out := packaged.gaps - own.gaps:
+        gaps = ", ".join(f"{{{{{gap}}}}}" for gap in sorted(left_out))
+        warnings.warn(
+            f"the prompt {path} leaves out {gaps}: the model will not see it", stacklevel=2
+        )
+    return own
+
+
+def packaged_prompt(name: str) -> Prompt:
+    """As it comes with the package."""
+    if name not in (names := prompt_names()):
+        raise UnknownName(f"no prompt is named {name!r}; there are: {', '.join(names)}")
+    return parse_prompt(name, packaged_text(name), f"{name}.md")
+
+
+def packaged_text(name: str) -> str:
+    return (resources.files("chunkwise") / "prompts" / f"{name}.md").read_text(encoding="utf-8")
+
+
+def own_prompt(name: str) -> Path | None:
+    """The user's file that stands for a prompt of the package."""
+    folder = own_folder()
+    path = folder / f"{name}.md" if folder else None
+    return path if path is not None and path.is_file() else None
+
+
+def own_folder() -> Path | None:
+    """Where the user's own prompts are; a folder that is not there would be a silent mistake."""
+    named = os.environ.get(PROMPTS_VARIABLE)
+    folder = Path(named).expanduser() if named else None
+    if folder is not None and not folder.is_dir():
+        raise ChunkwiseError(
+            f"{PROMPTS_VARIABLE} names {folder}, which is no folder; make one with: chunkwise prompts copy {folder}"
+        )
+    return folder
 
 
 def prompt_names() -> list[str]:

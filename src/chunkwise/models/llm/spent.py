@@ -20,9 +20,17 @@ class Spent:
     """In US dollars; None: the model's price is not known."""
     seconds: float = 0.0
     """Of all calls together, which may have run side by side."""
+    is_estimated: bool = False
+    """Whether some tokens were counted by us, because the server did not: about right."""
 
     def with_call(
-        self, prompt_tokens: int, output_tokens: int, money: float | None, seconds: float
+        self,
+        prompt_tokens: int,
+        output_tokens: int,
+        money: float | None,
+        seconds: float,
+        *,
+        is_counted: bool = True,
     ) -> Spent:
         return replace(
             self,
@@ -31,4 +39,5 @@ class Spent:
             output_tokens=self.output_tokens + output_tokens,
             money=None if self.money is None or money is None else self.money + money,
             seconds=self.seconds + seconds,
+            is_estimated=self.is_estimated or not is_counted,
         )

@@ -41,7 +41,8 @@ def write_cuts_page(
     head, tail = page.split(_HERE)
     out.write(head)
     entries = []
-    for number, (document, chunks) in enumerate(documents):
+    for number, (document, every) in enumerate(documents):
+        chunks = [chunk for chunk in every if not chunk.level]  # a summary has no cuts to draw
         issues = find_issues(document, chunks)
         _write_data(out, f"document-{number}", document_data(document, chunks, issues))
         label = document.document.title or document.document.id

@@ -7,6 +7,7 @@ from chunkwise.evaluation.results import Agreement, Results
 from chunkwise.evaluation.verdicts import family
 from chunkwise.profile.wording import counted, percent, short_number
 from chunkwise.report.evaluation.charts import small_bar
+from chunkwise.report.evaluation.spent import OF_LLM, llm_spent
 from chunkwise.report.page_text import attribute, breakable, words
 from chunkwise.report.page_values import values_table
 
@@ -66,7 +67,10 @@ def cost(results: Results) -> str:
             told.append((f"{value / 1e6:,.1f} MB", "on disk"))
         else:
             told.append((short_number(value), attribute(_COUNTS.get(name, name.replace("_", " ")))))
+    told += [(amount, attribute(f"language model: {what}")) for what, amount in llm_spent(results)]
     for stage, seconds in results.timing.items():
+        if stage.startswith(OF_LLM):
+            continue
         told.append((f"{seconds:,.1f} s", attribute(f"to {stage}" if stage.islower() else stage)))
     tiles = "".join(
         f'<div class="card tile"><b>{value}</b><span>{name}</span></div>' for value, name in told

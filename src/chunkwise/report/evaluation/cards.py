@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from chunkwise.evaluation.four_questions import FOUR, Answered, four_questions
+from chunkwise.evaluation.judges_told import judged_by
 from chunkwise.evaluation.results import Figure, Results
 from chunkwise.evaluation.verdicts import BOUNDS
 from chunkwise.report.evaluation.charts import gauge
@@ -19,11 +20,13 @@ def four_cards(results: Results) -> str:
     answered = {each.metric: each for each in four_questions(results)}
     if not answered:
         return ""
-    cards = "".join(_card(question, metric, answered.get(metric)) for question, metric in FOUR)
+    cards = "".join(
+        _card(results, question, metric, answered.get(metric)) for question, metric in FOUR
+    )
     return f'<div class="four">{cards}</div>'
 
 
-def _card(question: str, metric: str, answered: Answered | None) -> str:
+def _card(results: Results, question: str, metric: str, answered: Answered | None) -> str:
     head = f'<h3>{question}</h3><p class="metric">{breakable(metric)}</p>'
     if answered is None:
         return f'<article class="card unasked">{head}<p class="none">Not measured in this run.</p></article>'
@@ -32,11 +35,12 @@ def _card(question: str, metric: str, answered: Answered | None) -> str:
     ]
     gone = [(method, figure) for method, figure in answered.figures.items() if figure.mean is None]
     methods = "".join(_method(metric, method, figure) for method, figure in told)
+    judged = "".join(_judged(results, metric, method) for method, _ in told)
     shown = f'<div class="methods">{methods}</div>' if methods else ""
     missing = "".join(
         _unscored(method, figure) for method, figure in told + gone if figure.unscored
     )
-    notes = f'<ul class="unscored">{missing}</ul>' if missing else ""
+    notes = f'<ul class="unscored">{judged}{missing}</ul>' if judged or missing else ""
     return (
         f'<article class="card">{head}{shown}{notes}<p class="hint">{_bounds(metric)}</p></article>'
     )
@@ -51,6 +55,12 @@ def _method(metric: str, method: str, figure: Figure) -> str:
         f"{gauge(figure, BOUNDS[metric], told)}"
         f'<span class="sure">{f"95 %: {sure}" if sure else "of the whole chunking"}</span></div>'
     )
+
+
+def _judged(results: Results, metric: str, method: str) -> str:
+    """Who judged, and what that is worth."""
+    told = judged_by(results, f"{metric}.{method}")
+    return f"<li><b>{attribute(method)}</b> {attribute(told, 300)}</li>" if told else ""
 
 
 def badge(verdict: str) -> str:

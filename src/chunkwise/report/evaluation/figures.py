@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from chunkwise.evaluation.direction import lower_is_better
 from chunkwise.evaluation.four_questions import FOUR, robustness
+from chunkwise.evaluation.judges_told import judged_by
 from chunkwise.evaluation.results import Figure, Results
 from chunkwise.profile.wording import counted
 from chunkwise.report.evaluation.charts import interval_bar, interval_line
@@ -28,11 +29,18 @@ def all_figures(results: Results) -> str:
     """The forest of intervals, in groups."""
     groups: dict[str, list[Row]] = {name: [] for name in _GROUPS}
     for name, figure in results.summary.items():
-        groups[_group(name, figure)].append(row_of(name, figure, attribute(help_of(name))))
+        told = " ".join(part for part in (help_of(name), _judged(results, name, figure)) if part)
+        groups[_group(name, figure)].append(row_of(name, figure, attribute(told)))
     if not results.summary:
         return ""
     table = figures_table(groups, interval_line, "Every figure with its 95 % interval", "metric")
     return f'<div class="card">{table}</div>'
+
+
+def _judged(results: Results, name: str, figure: Figure) -> str:
+    """Who judged, as a sentence; nothing where nobody did."""
+    told = judged_by(results, name) if figure.mean is not None else ""
+    return f"{told[:1].upper()}{told[1:]}." if told else ""
 
 
 def by_type(results: Results) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from chunkwise.evaluation.direction import lower_is_better
 from chunkwise.evaluation.four_questions import Answered, four_questions, robustness
+from chunkwise.evaluation.judges_told import judged_by
 from chunkwise.evaluation.results import Agreement, Figure, QuestionResult, Results
 from chunkwise.profile.wording import counted, percent, short_number
 from chunkwise.report.evaluation.interval_rows import add_row, between, figure_table
+from chunkwise.report.evaluation.spent import llm_spent
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.terminal_parts import bar, heading, line, plain_table
 
@@ -30,6 +32,7 @@ def render_evaluation(results: Results, console: Console) -> None:
         heading(console, "The four questions")
         for each in answered:
             _answer(console, each)
+            _judged(console, results, (f"{each.metric}.{name}" for name in each.figures), 6)
     rest = {
         name: figure
         for name, figure in results.summary.items()
@@ -38,6 +41,7 @@ def render_evaluation(results: Results, console: Console) -> None:
     if any(figure.mean is not None for figure in rest.values()):
         heading(console, "Every figure")
         console.print(_figures(rest, console))
+        _judged(console, results, rest)
     _unscored(console, rest)
     _groups(console, "By type", results.by_type, results)
     _groups(console, "By document", results.by_document, results)
@@ -93,6 +97,18 @@ def _answer(console: Console, answered: Answered) -> None:
         console.print(shown, no_wrap=True, overflow="ellipsis")
 
 
+def _judged(console: Console, results: Results, names: Iterable[str], left: int = 2) -> None:
+    """Who judged, and what that is worth; once for figures of the same judge."""
+    told: dict[str, list[str]] = {}
+    for name in names:
+        figure = results.summary.get(name)
+        if figure is not None and figure.mean is not None and (who := judged_by(results, name)):
+            told.setdefault(who, []).append(name.rpartition(".")[2])
+    for who, own in told.items():
+        methods = ", ".join(dict.fromkeys(own))
+        _indented(console, f"{methods}: {one_line(who, 300)}", "dim", left)
+
+
 def _figures(figures: Mapping[str, Figure], console: Console) -> Table:
 
     table = figure_table(console)
@@ -114,7 +130,10 @@ def _unscored(console: Console, figures: Mapping[str, Figure]) -> None:
 
 def _why(figure: Figure) -> str:
     """The most common reason why there is no score."""
-    return max(figure.unscored, key=figure.unscored.__getitem__) if figure.unscored else "unscored"
+    if not figure.unscored:
+        return "unscored"
+    # It may quote what a server or a model said.
+    return one_line(max(figure.unscored, key=figure.unscored.__getitem__), 300)
 
 
 def _groups(
@@ -205,16 +224,16 @@ def _missed(console: Console, question: QuestionResult) -> None:
         _indented(console, f"and {len(question.missed) - 2:,} more", "dim")
 
 
-def _indented(console: Console, text: str, style: str = "") -> None:
+def _indented(console: Console, text: str, style: str = "", left: int = 8) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
-    console.print(Padding(Text(text, style), (0, 0, 0, 8), expand=False))
+    console.print(Padding(Text(text, style), (0, 0, 0, left), expand=False))
 
 
 def _cost(console: Console, results: Results) -> None:
     cost = results.cost
-    if not cost:
+    if not cost and not llm_spent(results):
         return
     heading(console, "Cost")
     told = []
@@ -229,7 +248,10 @@ def _cost(console: Console, results: Results) -> None:
         told.append(f"index {_bytes(_number(cost['index_bytes']))}")
     if cost.get("context_tokens") is not None:
         told.append(f"{_number(cost['context_tokens']):,.0f} tokens of context a question")
-    line(console, " · ".join(told))
+    if told:
+        line(console, " · ".join(told))
+    if spent := llm_spent(results):
+        line(console, "language model: " + " · ".join(f"{amount} {what}" for what, amount in spent))
 
 
 def _advice(console: Console, results: Results) -> None:

@@ -110,7 +110,7 @@ def _hits(hits: Sequence[FoundSpan], asked: set[str], documents: Mapping[str, Do
 def _hit(hit: FoundSpan, asked: set[str], documents: Mapping[str, Document]) -> str:
     document = documents.get(hit.doc_id)
     text = (
-        f'<p class="text">{passage(document.text[hit.start : hit.end], _TEXT, _LINES)}</p>'
+        f'<p class="text">{passage(hit.summary or document.text[hit.start : hit.end], _TEXT, _LINES)}</p>'
         if document
         else ""
     )

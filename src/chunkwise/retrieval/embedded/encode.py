@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from chunkwise.retrieval.embedded.layout import COLUMNS, Array, Portion
 from chunkwise.retrieval.embedded.strings import encoded
-from chunkwise.retrieval.part import Part, Rows
+from chunkwise.retrieval.part import Part, Rows, Summaries
 from chunkwise.retrieval.record import record_of
 from chunkwise.retrieval.small import small
 
@@ -40,7 +40,13 @@ def encode(part: Part, language: str) -> Portion:
 
 def encode_chunks(part: Part, language: str) -> Portion:
     """Of one document what depends on how it is cut (`layout.OF_CHUNKING`), and its language."""
+    summaries = part.summaries or Summaries.none(len(part.chunks))
+    chunk, start, end, tokens = summaries.places.T
     columns: dict[str, Array] = {
+        "chunk.level": summaries.level,
+        "span.start": start,
+        "span.end": end,
+        "span.tokens": tokens,
         "document.language": np.array([language.encode()], "S8"),
         "chunk.parent": part.parents,
         **_columns("chunk", part.chunks),
@@ -51,8 +57,13 @@ def encode_chunks(part: Part, language: str) -> Portion:
         "path": _count(part.paths),
         "chunk": _count(part.chunks),
         "chunk_term": np.diff(part.chunks.terms.first),
+        "span": np.bincount(chunk, minlength=len(part.chunks)),
     }
-    texts = {"title": [json.dumps(path) for path in part.paths], "context": part.contexts}
+    texts = {
+        "title": [json.dumps(path) for path in part.paths],
+        "context": part.contexts,
+        "summary": summaries.texts,
+    }
     for name, values in texts.items():
         sizes[name], columns[f"{name}.bytes"] = encoded(values)
     return Portion(sizes, {name: _typed(name, each) for name, each in columns.items()})

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.core import Document
+from chunkwise.core import Document, Span
 from chunkwise.retrieval.atom_table import AtomTable
 from chunkwise.retrieval.bm25 import Bm25
 from chunkwise.retrieval.documents_cache import DocumentsCache
@@ -56,6 +56,10 @@ class EmbeddedIndex:
     def chunk_count(self) -> int:
         return len(self._array("chunk.start"))
 
+    @property
+    def has_summaries(self) -> bool:
+        return len(self._array("span.start")) > 0
+
     def words(self, queries: Sequence[str], depth: int, only: Filter) -> list[Ranking]:
         terms = [self._query_terms(query) for query in queries]
         return self._bm25.top(terms, depth, self.allowed("chunk", only))
@@ -86,18 +90,25 @@ class EmbeddedIndex:
         documents = first.searchsorted(index, "right") - 1
         columns = [
             self._array(f"chunk.{name}")[index].tolist()
-            for name in ("start", "end", "tokens", "section", "parent")
+            for name in ("start", "end", "tokens", "section", "parent", "level")
         ]
-        contexts = self._strings("context")
+        contexts, summaries = self._strings("context"), self._strings("summary")
         return [
             FoundChunk(
                 number, document, number - begin, start, end, tokens,
                 self._path(document, section), (parent[0], parent[1]), contexts[number],
+                level, summaries[number] if level else "", self._stood_for(number) if level else (),
             )
-            for number, document, begin, start, end, tokens, section, parent in zip(
+            for number, document, begin, start, end, tokens, section, parent, level in zip(
                 index.tolist(), documents.tolist(), first[documents].tolist(), *columns, strict=True
             )
         ]  # fmt: skip
+
+    def _stood_for(self, chunk: int) -> tuple[Span, ...]:
+        """The places of a summary."""
+        low, high = self._array("span.first")[chunk : chunk + 2].tolist()
+        columns = (self._array(f"span.{name}")[low:high].tolist() for name in ("start", "end"))
+        return tuple(map(Span, *columns))
 
     def _path(self, document: int, section: int) -> tuple[str, ...]:
         return self.section_path(int(self._array("path.first")[document]) + section)
@@ -151,7 +162,16 @@ class EmbeddedIndex:
 
     def chunk_table(self) -> ChunkTable:
         columns = (self._array(f"chunk.{name}") for name in ("start", "end", "tokens"))
-        return ChunkTable(*(each.astype(np.int64) for each in (self._owner("chunk"), *columns)))
+        table = ChunkTable(*(each.astype(np.int64) for each in (self._owner("chunk"), *columns)))
+        sizes = np.diff(self._array("span.first"))
+        if not sizes.any():
+            return table
+        places = [self._array(f"span.{name}") for name in ("start", "end", "tokens")]
+        owner = np.repeat(np.arange(len(sizes)), sizes)
+        return table._replace(
+            level=self._array("chunk.level").astype(np.int64),
+            stood_for=np.column_stack((owner, *places)).astype(np.int64),
+        )
 
     def atoms(self, document: int) -> Bounds:
         low, high = self._array("atom.first")[document : document + 2].tolist()
@@ -209,4 +229,6 @@ class EmbeddedIndex:
             pages = [self._pages(number) for number in range(self.document_count)]
             start, end = (self._array(f"{table}.{name}") for name in ("start", "end"))
             taken &= page_mask(pages, self._array(f"{table}.first"), start, end, only)
+        if only.level is not None and table == "chunk":
+            taken &= self._array("chunk.level") == only.level
         return taken

@@ -23,11 +23,14 @@ PARENT = {
     "atom": "document",
     "title": "path",
     "context": "chunk",
+    "summary": "chunk",
+    "span": "chunk",
     "chunk_term": "chunk",
     "atom_term": "atom",
 }
 """Each table and the one its rows belong to: `NAME.first` says where the rows of each parent begin. The rows of
-`id`, `record`, `text`, `title` and `context` are bytes of UTF-8."""
+`id`, `record`, `text`, `title`, `context` and `summary` are bytes of UTF-8; only summaries have rows of `span`: the
+places they stand for."""
 
 
 class Column(NamedTuple):
@@ -47,11 +50,16 @@ COLUMNS = {
     "page.start": Column("page", "<i8"),
     "title.bytes": Column("title", "|u1"),
     "context.bytes": Column("context", "|u1"),
+    "summary.bytes": Column("summary", "|u1"),
+    "span.start": Column("span", "<i8"),
+    "span.end": Column("span", "<i8"),
+    "span.tokens": Column("span", "<i4"),
     "chunk.start": Column("chunk", "<i8"),
     "chunk.end": Column("chunk", "<i8"),
     "chunk.tokens": Column("chunk", "<i4"),
     "chunk.section": Column("chunk", "<i4"),
     "chunk.parent": Column("chunk", "<i8", 2),
+    "chunk.level": Column("chunk", "|i1"),
     "chunk.vector": Column("chunk", "<f4", -1),
     "chunk_term.hash": Column("chunk_term", "<u8"),
     "chunk_term.times": Column("chunk_term", "<i4"),
@@ -71,7 +79,7 @@ TERM_COLUMNS = {"hashes": "<u8", "first": "<i8", "row": "<i4", "times": "<i4", "
 
 _TERM_TABLES = ("chunk", "atom")
 
-OF_CHUNKING = frozenset({"path", "title", "chunk", "context", "chunk_terms"})
+OF_CHUNKING = frozenset({"path", "title", "chunk", "context", "summary", "span", "chunk_terms"})
 """The tables of a finished index that depend on how its documents are cut; all others only on the documents."""
 
 

@@ -26,22 +26,30 @@ def section_mask(titles: Strings, only: Filter) -> NDArray[np.bool_]:
 
 
 def touching(arrays: Arrays, atoms: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """The chunks in which one at least of these atoms lies, in part at least."""
+    """The chunks in which one at least of these atoms lies, in part at least; of a summary, in one of its places."""
     before = np.concatenate(([0], np.cumsum(atoms)))
-    first, last = _atoms_of_chunks(arrays)
-    found: NDArray[np.bool_] = before[last] > before[first]
+    sizes = np.diff(arrays["span.first"])
+    first, last = _atoms_of(arrays, "chunk", np.diff(arrays["chunk.first"]))
+    found: NDArray[np.bool_] = (before[last] > before[first]) & (sizes == 0)
+    if sizes.any():
+        spans = arrays["span.first"][arrays["chunk.first"]]
+        first, last = _atoms_of(arrays, "span", np.diff(spans))
+        owner = np.repeat(np.arange(len(sizes)), sizes)
+        found[owner[before[last] > before[first]]] = True
     return found
 
 
-def _atoms_of_chunks(arrays: Arrays) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Each chunk's first atom, and the one behind its last."""
+def _atoms_of(
+    arrays: Arrays, table: str, counts: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Of each row of a table its first atom, and the one behind its last; a document has so many rows."""
     rows = arrays["atom.first"]
     # All texts in a row, so that one search serves all documents.
     ends = np.concatenate(([0], arrays["atom.end"]))
     length = np.where(np.diff(rows) > 0, ends[rows[1:]], 0)
     base = np.cumsum(length) - length
     starts = arrays["atom.start"] + np.repeat(base, np.diff(rows))
-    shift = np.repeat(base, np.diff(arrays["chunk.first"]))
-    first = starts.searchsorted(arrays["chunk.start"] + shift, "right") - 1
-    last = starts.searchsorted(arrays["chunk.end"] + shift)
+    shift = np.repeat(base, counts)
+    first = starts.searchsorted(arrays[f"{table}.start"] + shift, "right") - 1
+    last = starts.searchsorted(arrays[f"{table}.end"] + shift)
     return first, last

@@ -14,6 +14,7 @@ from chunkwise.models.embedder import Embedder, TokenEmbedder
 from chunkwise.pipeline import Chunked
 from chunkwise.retrieval.making.ground import Ground, OnDone, Paths, read_by_model
 from chunkwise.retrieval.making.late_chunks import late_vectors
+from chunkwise.retrieval.making.summaries import with_summaries
 from chunkwise.retrieval.part import Part, Rows
 from chunkwise.retrieval.settings import Settings
 from chunkwise.text.analysis import Analyzed
@@ -64,6 +65,9 @@ def built(
 ) -> Built:
     """The rows of one document; `counted`: its chunks know their size in tokens of the index."""
     analyzed, terms = ground.analyzed, ground.terms
+    summaries = [chunk for chunk in chunks if chunk.level]
+    if summaries:
+        chunks = [chunk for chunk in chunks if not chunk.level]
     if settings.context == "headings":
         chunks = with_headings(chunks, analyzed)
     paths = Paths(ground.paths)
@@ -99,6 +103,8 @@ def built(
         atoms=ground.atoms,
         atom_sums=ground.sums if settings.vectors in ("late", "both") else None,
     )
+    if summaries:
+        part = with_summaries(part, summaries, ground, embedder)
     return Built(part, terms.language)
 
 

@@ -10,10 +10,25 @@ from chunkwise.errors import ChunkwiseError, InvalidParameter
 from chunkwise.models import DEFAULT
 from chunkwise.models.embedder import Embedder, TokenEmbedder
 from chunkwise.pipeline import DEFAULT_STRATEGY, StrategyLike
+from chunkwise.retrieval.making.choice_of_contexts import (
+    NO_MODEL,
+    contexts_again,
+    contexts_first,
+    falls_back,
+)
 from chunkwise.retrieval.making.code import code_of
+from chunkwise.retrieval.making.lazy_contexts import LazyContexts, Llm
 from chunkwise.retrieval.making.lazy_embedder import LazyEmbedder
 from chunkwise.retrieval.refusals import REBUILD
-from chunkwise.retrieval.settings import CONTEXTS, VECTORS, Context, Settings, Vectors
+from chunkwise.retrieval.settings import (
+    CONTEXTS,
+    VECTORS,
+    WRITTEN,
+    Context,
+    Settings,
+    Vectors,
+    WrittenContext,
+)
 from chunkwise.text.terms import check_language
 from chunkwise.text.tokenizers import get_tokenizer
 
@@ -25,16 +40,19 @@ class Given:
     strategy: StrategyLike | None = None
     model: str | Embedder | None = None
     vectors: Vectors | None = None
-    context: Context | None = None
+    context: Context | WrittenContext | None = None
     language: str | None = None
     tokenizer: str | None = None
+    llm: Llm | None = None
+    """What writes contexts."""
 
     def check(self) -> None:
         """Wrong values are errors before any work is done."""
         if self.vectors not in (None, *VECTORS):
             raise InvalidParameter(f"vectors is {self.vectors!r}; allowed: {', '.join(VECTORS)}")
-        if self.context not in (None, *CONTEXTS):
-            raise InvalidParameter(f"context is {self.context!r}; allowed: {', '.join(CONTEXTS)}")
+        if self.context not in (None, *CONTEXTS, *WRITTEN):
+            allowed = ", ".join((*CONTEXTS, *WRITTEN))
+            raise InvalidParameter(f"context is {self.context!r}; allowed: {allowed}")
         if self.language is not None:
             check_language(self.language)
         if self.tokenizer is not None:
@@ -50,6 +68,13 @@ class Choice:
     model: LazyEmbedder | None
     """None: an index of words alone."""
     notes: tuple[str, ...] = ()
+    contexts: LazyContexts | None = None
+    """None: no language model writes about the chunks."""
+
+    @property
+    def llm(self) -> Llm | None:
+        """As it was given: an update asks the same one."""
+        return self.contexts.given if self.contexts else None
 
 
 def choose(given: Given, before: Settings | None, advance: Advance | None = None) -> Choice:
@@ -76,12 +101,13 @@ def _first(given: Given, advance: Advance | None) -> Choice:
             vectors = "own"
             notes = (f"{why}: each chunk is embedded by itself (vectors='own')",)
     settings = Settings(
-        strategy.label, name, identity, dimensions, vectors, given.context or "none",
-        language=given.language or "auto", code=code_of(strategy),
+        strategy.label, name, identity, dimensions, vectors, language=given.language or "auto",
+        code=code_of(strategy),
     )  # fmt: skip
     if given.tokenizer:
         settings = replace(settings, tokenizer=given.tokenizer)
-    return Choice(settings, strategy, model, notes)
+    settings, contexts, more = contexts_first(given.context, given.llm, settings)
+    return Choice(settings, strategy, model, notes + more, contexts)
 
 
 def _again(given: Given, before: Settings, advance: Advance | None) -> Choice:
@@ -96,7 +122,7 @@ def _again(given: Given, before: Settings, advance: Advance | None) -> Choice:
         # A model is not asked for where there are no vectors.
         "model": given.model if isinstance(given.model, str) and given.vectors != "none" else None,
         "vectors": given.vectors,
-        "context": given.context,
+        "context": None if falls_back(given.context, given.llm, before) else given.context,
         "language": given.language,
         "tokenizer": given.tokenizer,
     }
@@ -117,7 +143,8 @@ def _again(given: Given, before: Settings, advance: Advance | None) -> Choice:
         model = LazyEmbedder(given.model or before.model, before.identity, advance)
         if given.model is not None and not isinstance(given.model, str):
             model()  # it is made already: no reason to wait with the error
-    return Choice(before, strategy, model)
+    notes = (NO_MODEL,) if falls_back(given.context, given.llm, before) else ()
+    return Choice(before, strategy, model, notes, contexts_again(given.llm, before))
 
 
 def _strategy_again(given: Given, before: Settings) -> Strategy:

@@ -70,11 +70,12 @@ def fill(target: Target, reading: Reading, choice: Choice) -> Changes:
     if not tally.documents and (before or tally.skipped):
         raise _nothing(tally.skipped, len(before))
     left = [id for id in unread.documents() if not tally.has(id)]
+    told = choice.contexts.notes() if choice.contexts else ()
     for id in before if reading.keep_others else left:
         if not tally.has(id):
             target.leave(id)
             tally.add(id, before[id])
-    return tally.changes(choice.notes + unread.notes(left))
+    return tally.changes(choice.notes + unread.notes(left) + told)
 
 
 def _nothing(skipped: int, documents: int) -> ChunkwiseError:
@@ -130,9 +131,18 @@ class _Group:
                 note = f"{self._tally.documents:,} documents, {self._chunks:,} chunks"
                 self._advance(characters, note)
 
-        model = self._choice.model
+        def written(amount: int, note: str) -> None:
+            nonlocal done
+            done += amount
+            if self._advance:
+                self._advance(amount, note)
+
+        model, contexts = self._choice.model, self._choice.contexts
+        if new and contexts:
+            contexts.write(new, written)
         embedder = model.embedder if new and model else None
-        built = iter(build(new, self._choice.settings, embedder, told) if new else ())
+        on_done = None if done else told  # what a language model wrote took the time
+        built = iter(build(new, self._choice.settings, embedder, on_done) if new else ())
         for chunked, found, is_known in self._waiting:
             if is_known:
                 self._target.keep(chunked.document, found)
@@ -140,6 +150,6 @@ class _Group:
                 made = next(built)
                 self._chunks += len(made.part.chunks)
                 self._target.add(made)
-        told(self._characters - done)
+        told(max(0, self._characters - done))
         self._waiting.clear()
         self._characters = 0

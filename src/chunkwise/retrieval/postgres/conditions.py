@@ -33,6 +33,8 @@ def condition(only: Filter) -> Condition:
         )
     if only.pages:
         clauses.append("c.first_page <= %(last_page)s and c.last_page >= %(first_page)s")
+    if only.level is not None:
+        clauses.append("c.level = %(level)s")
     return Condition(" and ".join(clauses), values_of(only))
 
 
@@ -46,6 +48,8 @@ def values_of(only: Filter) -> dict[str, object]:
         values["words"] = [readable(words.casefold()) for words in only.sections]
     if only.pages:
         values["first_page"], values["last_page"] = only.pages
+    if only.level is not None:
+        values["level"] = only.level
     return values
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.core import Document
+from chunkwise.core import Document, Span
 from chunkwise.errors import ChunkwiseError
 from chunkwise.retrieval.atom_table import AtomTable
 from chunkwise.retrieval.documents_cache import DocumentsCache
@@ -36,7 +36,8 @@ from chunkwise.retrieval.stats import Stats
 T = TypeVar("T")
 
 _CHUNKS = """
-    select c.number, c.document, c.start, c.stop, c.tokens, s.path, c.parent_start, c.parent_stop, c.context
+    select c.number, c.document, c.start, c.stop, c.tokens, s.path, c.parent_start, c.parent_stop, c.context,
+        c.level, c.summary, c.stood_for
     from {chunks} c left join {sections} s on s.document = c.document and s.number = c.section
     where c.number = any(%s)
 """
@@ -69,6 +70,14 @@ class PostgresIndex:
     @property
     def chunk_count(self) -> int:
         return self._about().chunks
+
+    @property
+    def has_summaries(self) -> bool:
+        with self._session.reading() as connection:
+            row = connection.execute(
+                self._session.names("select exists (select from {chunks} where level > 0)")
+            ).fetchone()
+        return bool(self._there(row)[0])
 
     def snapshot(self) -> AbstractContextManager[object]:
         """Within it all questions are answered from one state, whoever writes meanwhile."""
@@ -180,12 +189,31 @@ class PostgresIndex:
         with self._session.reading() as connection:
             rows = connection.cursor(binary=True).execute(
                 self._session.names(
-                    "select document, start, stop, tokens from {chunks} order by number"
+                    "select document, start, stop, tokens, level, number from {chunks} order by number"
                 )
             )
-            found = np.array(rows.fetchall(), np.int64).reshape(-1, 4)
+            found = np.array(rows.fetchall(), np.int64).reshape(-1, 6)
+            stood_for = self._places_of_summaries(found[:, 5])
         known = np.array(self.document_numbers(), np.int64)
-        return ChunkTable(known.searchsorted(found[:, 0]), found[:, 1], found[:, 2], found[:, 3])
+        table = ChunkTable(known.searchsorted(found[:, 0]), found[:, 1], found[:, 2], found[:, 3])
+        if stood_for is None:
+            return table
+        return table._replace(level=found[:, 4], stood_for=stood_for)
+
+    def _places_of_summaries(self, numbers: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """By their place among all chunks; None: there are none."""
+        with self._session.reading() as connection:
+            rows = connection.cursor(binary=True).execute(
+                self._session.names(
+                    "select number, stood_for from {chunks} where level > 0 order by number"
+                )
+            ).fetchall()  # fmt: skip
+        parts = [(int(numbers.searchsorted(row[0])), _places(row[1])) for row in rows]
+        if not parts:
+            return None
+        return np.concatenate(
+            [np.insert(places, 0, number, axis=1) for number, places in parts]
+        ).astype(np.int64)
 
     def fingerprints(self) -> dict[str, str]:
         """Of all documents, by id."""
@@ -267,13 +295,23 @@ class PostgresIndex:
 
 
 def _found(row: tuple[Any, ...]) -> FoundChunk:
-    number, document, start, stop, tokens, path, parent_start, parent_stop, context = row
+    number, document, start, stop, tokens, path, parent_start, parent_stop, context, *summary = row
     position = number - (document << CHUNK_BITS)
     section = tuple(json.loads(path)) if path else ()
     parent = parent_start, parent_stop
-    return FoundChunk(
+    found = FoundChunk(
         number, document, position, start, stop, tokens, section, parent, text_of(context)
     )
+    level, text, stood_for = summary
+    if not level:
+        return found
+    spans = tuple(Span(start, end) for start, end, _ in _places(stood_for).tolist())
+    return found._replace(level=level, summary=text_of(text), spans=spans)
+
+
+def _places(stored: bytes) -> NDArray[np.int64]:
+    """Start, end and tokens of each place a summary stands for."""
+    return unpacked(stored, "<i8").reshape(-1, 3)
 
 
 def open_postgres(url: str) -> PostgresIndex:

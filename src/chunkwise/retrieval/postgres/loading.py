@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import SECTION_SEPARATOR
-from chunkwise.retrieval.part import Part, Rows
+from chunkwise.retrieval.part import Part, Rows, Summaries
 from chunkwise.retrieval.postgres.schema import Names
 from chunkwise.retrieval.postgres.storable import exact, packed, readable
 from chunkwise.retrieval.record import record_of
@@ -61,6 +61,7 @@ def load(
     sections = (row for number, part, _ in documents for row in _sections(number, part))
     _copy(connection, names, "{sections}", "integer integer text text", sections)
     chunks = "bigint integer bigint bigint integer integer integer[] integer integer bigint bigint integer bytea"
+    chunks += " smallint bytea bytea"
     rows = (row for number, part, _ in documents for row in _chunks(number, part, vectors))
     _copy(connection, names, "{chunks}", chunks + " vector" * vectors, rows)
     atoms = "integer" + " bytea" * 9
@@ -132,6 +133,8 @@ def _sections(number: int, part: Part) -> Iterator[Sequence[object]]:
 def _chunks(number: int, part: Part, vectors: bool) -> Iterator[Sequence[object]]:
     rows, document = part.chunks, part.document
     counted, sections = lengths(rows), _sections_of_chunks(part)
+    summaries = part.summaries or Summaries.none(len(rows))
+    first = summaries.places[:, 0].searchsorted(np.arange(len(rows) + 1)).tolist()
     for place in range(len(rows)):
         start, stop = int(rows.start[place]), int(rows.end[place])
         row: list[object] = [(number << CHUNK_BITS) + place, number, start, stop]
@@ -139,19 +142,35 @@ def _chunks(number: int, part: Part, vectors: bool) -> Iterator[Sequence[object]
         row += [document.page(start), document.page(max(start, stop - 1))]
         row += [int(part.parents[place][0]), int(part.parents[place][1])]
         row += [int(counted[place]), exact(part.contexts[place])]
+        places = summaries.places[first[place] : first[place + 1], 1:]
+        row += [int(summaries.level[place]), exact(summaries.texts[place]), packed(places, "<i8")]
         if vectors:
             row.append(None if part.chunk_vectors is None else part.chunk_vectors[place])
         yield row
 
 
 def _sections_of_chunks(part: Part) -> list[list[int]]:
-    """Every section that a chunk touches: its own path is what they share."""
-    first = part.atoms.start.searchsorted(part.chunks.start, "right") - 1
-    last = part.atoms.start.searchsorted(part.chunks.end)
-    return [
-        np.unique(part.atoms.section[low:high]).tolist()
-        for low, high in zip(first.tolist(), last.tolist(), strict=True)
+    """Every section that a chunk touches, or that the places of a summary do: its own path is what they share."""
+    touched = [
+        np.unique(part.atoms.section[low:high])
+        for low, high in _atoms_of(part, part.chunks.start, part.chunks.end)
     ]
+    if part.summaries is not None:
+        chunk, start, end, _ = part.summaries.places.T
+        own = [part.atoms.section[low:high] for low, high in _atoms_of(part, start, end)]
+        for number in np.unique(chunk).tolist():
+            low, high = chunk.searchsorted([number, number + 1])
+            touched[number] = np.unique(np.concatenate(own[low:high]))
+    return [each.tolist() for each in touched]
+
+
+def _atoms_of(
+    part: Part, start: NDArray[np.int64], end: NDArray[np.int64]
+) -> Iterator[tuple[int, int]]:
+    """Of each span its first atom, and the one behind its last."""
+    first = part.atoms.start.searchsorted(start, "right") - 1
+    last = part.atoms.start.searchsorted(end)
+    return zip(first.tolist(), last.tolist(), strict=True)
 
 
 def _atoms(numbered: Numbered) -> Sequence[object]:

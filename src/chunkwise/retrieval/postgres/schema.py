@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
     from psycopg.sql import Composed, Identifier
 
-FORMAT = 2
+FORMAT = 3
 TABLES = ("postings", "atoms", "chunks", "sections", "documents", "about")
 """In the order in which they may be dropped."""
 
@@ -63,7 +63,10 @@ create table {chunks} (
     parent_start bigint not null,
     parent_stop bigint not null,
     terms integer not null,
-    context bytea not null{vector_column}
+    context bytea not null,
+    level smallint not null,
+    summary bytea not null,
+    stood_for bytea not null{vector_column}
 );
 create table {atoms} (
     document integer primary key references {documents} on delete cascade,
@@ -88,6 +91,7 @@ create table {postings} (
 # Made after the rows where the tables are new: quicker, and a better graph.
 _INDEXES = """
 create index on {chunks} (document);
+create index on {chunks} (level) where level > 0;
 create unique index on {postings} (term, chunk) include (times, terms);
 create index on {postings} using brin (chunk) with (pages_per_range = 16);
 """

@@ -30,12 +30,20 @@ def fill(reader: Reader, places: Iterable[Place], budget: int, most: int | None 
 
     The one that does not fit any more ends with a sentence; only if it is the very first and its first sentence is
     too long, between two tokens, and never inside what a reader sees as one character. The sizes of all texts, each
-    counted by itself, never add up to more than `budget`.
+    counted by itself, never add up to more than `budget`. A summary counts by its own text and is never
+    cut: half of it would say something else.
     """
     taken: dict[int, list[Span]] = {}
     found: list[Place] = []
     left = budget
     for place in places:
+        if place.level:
+            if len(found) == most or (found and reader.size(place) > left):
+                return Filled(found, True)
+            if reader.size(place) <= left:
+                found.append(place)
+                left -= reader.size(place)
+            continue
         spans = taken.setdefault(place.document, [])
         for part in _new_parts(reader.text(place.document), place, spans):
             if left <= 0 or (most is not None and len(found) >= most):

@@ -93,7 +93,8 @@ def _with_neighbours(
     together, added = Merged(reader), 0
     for place in islice(places, wanted.count):
         added += 1
-        together.add(widened(reader.source, place, wanted.neighbours, only))
+        summary = bool(place.level)
+        together.add(place if summary else widened(reader.source, place, wanted.neighbours, only))
         # Merged no further than the budget reaches: a long ranking would join whole documents.
         if wanted.budget is not None and together.reach(wanted.budget):
             return _Answer(together.places(), True)

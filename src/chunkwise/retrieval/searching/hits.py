@@ -18,9 +18,13 @@ def hits_of(reader: Reader, places: Sequence[Place]) -> list[Hit]:
             end=place.end,
             score=place.score,
             rank=rank,
-            token_count=reader.count(place.document, place.start, place.end),
+            token_count=reader.size(place),
             section=place.section,
             chunk=place.chunk,
+            summary=place.summary,
+            summarised=place.spans,
+            summarised_tokens=tuple(reader.count(place.document, *span) for span in place.spans),
+            level=place.level,
         )
         for rank, place in zip(_ranks(places), places, strict=True)
     ]

@@ -23,11 +23,17 @@ class Merged:
         self._reader = reader
         self._groups: dict[int, list[_Group]] = {}
         """Of each document, in its order; they neither overlap nor touch."""
+        self._summaries: list[_Group] = []
         self._added = 0
         self._tokens = 0
 
     def add(self, place: Place) -> None:
-        """One place more, ranked behind those before it."""
+        """One place more, ranked behind those before it; a summary touches nothing."""
+        if place.level:
+            self._summaries.append(_Group(place.start, self._added, place))
+            self._added += 1
+            self._tokens += self._reader.size(place)
+            return
         groups = self._groups.setdefault(place.document, [])
         low = bisect_left(groups, place.start, key=lambda group: group.start)
         if low and self._touch(groups[low - 1].place, place):
@@ -48,7 +54,7 @@ class Merged:
 
     def places(self) -> list[Place]:
         """All of them, best first."""
-        every = [group for groups in self._groups.values() for group in groups]
+        every = [group for groups in self._groups.values() for group in groups] + self._summaries
         return [group.place for group in sorted(every, key=lambda group: group.rank)]
 
     def reach(self, budget: int) -> bool:
@@ -56,7 +62,7 @@ class Merged:
         if self._tokens < budget:
             return False
         # Stretches counted one by one have a token more here and there: the whole decides, and is rarely counted.
-        self._tokens = sum(self._reader.count(*place[:3]) for place in self.places())
+        self._tokens = sum(map(self._reader.size, self.places()))
         return self._tokens >= budget
 
     def _touch(self, one: Place, other: Place) -> bool:

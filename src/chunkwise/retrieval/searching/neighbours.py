@@ -38,9 +38,9 @@ def widened(source: Searchable, place: Place, count: int, only: Filter = EVERYTH
 def _until_shut(
     source: Searchable, chunks: Iterable[FoundChunk], only: Filter
 ) -> Iterable[FoundChunk]:
-    """Chunks, going away from the hit, up to the first that the filter does not take."""
+    """Chunks, going away from the hit, up to the first that the filter does not take; no summary is a neighbour."""
     for chunk in chunks:
-        if not only.takes_section(chunk.section):
+        if chunk.level or not only.takes_section(chunk.section):
             return
         if only.pages is not None:
             page = source.document(chunk.document).page

@@ -9,9 +9,15 @@ from chunkwise.retrieval.place import Place
 
 
 def in_parents(found: Iterable[tuple[Place, tuple[int, int]]]) -> Iterator[Place]:
-    """Each parent once, where its best chunk ranks and with its score; a chunk without a parent is its own."""
+    """Each parent once, where its best chunk ranks and with its score; a chunk without a parent is its own.
+
+    A summary has none: it stands beside the chunks it is made of.
+    """
     seen: set[tuple[int, int, int]] = set()
     for place, (start, end) in found:
+        if place.level:
+            yield place
+            continue
         key = place.document, start, end
         if key in seen:
             continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from chunkwise.core import Document
+from chunkwise.retrieval.place import Place
 from chunkwise.retrieval.searchable import Searchable
 from chunkwise.text.tokenizers import get_tokenizer
 
@@ -33,3 +34,9 @@ class Reader:
             count = self.tokenizer.count(self.text(document)[start:end])
             self._counts[key] = count
         return count
+
+    def size(self, place: Place) -> int:
+        """Tokens of what is shown of a place: its text, or the summary."""
+        if place.level:
+            return self.tokenizer.count(place.summary)
+        return self.count(place.document, place.start, place.end)

@@ -22,7 +22,7 @@ def reranked(reader: Reader, question: str, ranking: Ranking, reranker: Reranker
         return ranking
     texts = []
     for chunk in reader.source.chunks(numbers):
-        text = reader.text(chunk.document)[chunk.start : chunk.end]
+        text = chunk.summary or reader.text(chunk.document)[chunk.start : chunk.end]
         texts.append(f"{chunk.context}\n{text}" if chunk.context else text)
     scores = np.asarray(reranker.scores(question, texts), np.float32)
     if scores.shape != (len(texts),):

@@ -14,7 +14,7 @@ from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.place import Place
 from chunkwise.retrieval.retrievers import ChunkRetriever, Retriever, get_retriever
 from chunkwise.retrieval.retrievers.questions import Questions
-from chunkwise.retrieval.searchable import AtomSource, Searchable, Snapshots
+from chunkwise.retrieval.searchable import AtomSource, Searchable, Snapshots, Summarised
 from chunkwise.retrieval.searching.chunk_search import search_chunks
 from chunkwise.retrieval.searching.hits import hits_of
 from chunkwise.retrieval.searching.reader import Reader
@@ -37,8 +37,8 @@ def search(
 ) -> list[list[Hit]]:
     """The hits of every question, at most `k` of them with at most `budget` tokens in all.
 
-    Without a `retriever`: `multiscale` where there is a budget, `hybrid` where not (`k` is 5 then), `bm25` where the
-    index has no vectors. A question without a character to see has no hits. `embedder`
+    Without a `retriever`: `multiscale` where there is a budget and no summary, else `hybrid` (`k` is 5 without a
+    budget), `bm25` where the index has no vectors. A question without a character to see has no hits. `embedder`
     makes the embedder once vectors are wanted; without it, that of the model the index names.
     """
     texts = _texts(queries)
@@ -47,7 +47,7 @@ def search(
             f"only is {only!r}; a Filter is needed, such as Filter(documents='handbook/*')"
         )
     wanted = Wanted(k, budget, neighbours, mmr, _reranker(rerank))
-    chosen = get_retriever(retriever or usual_retriever(source, wanted))
+    chosen = get_retriever(retriever or usual_retriever(source, wanted, only))
     answers: list[list[Hit]] = [[] for _ in texts]
     asked = [at for at, text in enumerate(texts) if text.strip()]
     questions = Questions([texts[at] for at in asked], source.settings, embedder)
@@ -72,9 +72,10 @@ def _found(
         if wanted.count is None and wanted.budget is None:
             wanted = replace(wanted, count=DEFAULT_COUNT)
         return search_chunks(reader, questions, retriever, wanted, only)
-    if wanted.needs_chunks:
+    steps = wanted.needs_chunks or ("" if only.level is None else "level")
+    if steps:
         raise InvalidParameter(
-            f"{wanted.needs_chunks} works on chunks, and this retriever hands out sentences; "
+            f"{steps} works on chunks, and this retriever hands out sentences; "
             "choose bm25, dense or hybrid"
         )
     return search_spans(reader, questions, retriever, wanted, only)
@@ -99,13 +100,17 @@ def _reranker(rerank: str | Reranker | None) -> Reranker | None:
     return get_reranker(rerank)
 
 
-def usual_retriever(source: Searchable, wanted: Wanted) -> str:
+def usual_retriever(source: Searchable, wanted: Wanted, only: Filter = EVERYTHING) -> str:
     """What suits the index and what is wanted of it."""
     vectors = source.settings.vectors
+    # Sentences of several sizes would pass by what a model was asked to write.
+    summaries = isinstance(source, Summarised) and source.has_summaries
     # Chunks embedded each by itself leave nothing to make the vectors of other sizes from.
     if (
         wanted.budget
         and not wanted.needs_chunks
+        and only.level is None
+        and not summaries
         and vectors != "own"
         and isinstance(source, AtomSource)
     ):

@@ -91,6 +91,8 @@ class Folding:
 
 def _one_space(points: NDArray[np.uint32], begin: NDArray[np.int64]) -> Folded:
     """Every run of spaces as its first one."""
+    if not len(points):  # signs that do not show, and nothing else
+        return Folded(points, begin, begin)
     space = points == _SPACE
     kept = np.ones(len(points), dtype=np.bool_)
     kept[1:] = ~(space[1:] & space[:-1])

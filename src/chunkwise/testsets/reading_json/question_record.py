@@ -88,6 +88,7 @@ class _Question(Record):
             labels=labels,
             split=text_of(self.get(("split",)) or "", "split"),
         )
+        self.get(("generated",)), self.get(("review",))  # who made it, and what a person said of it
         alternative_texts = tuple(said for _, said in references)
         return Draft(
             where, query, tuple(quotes),

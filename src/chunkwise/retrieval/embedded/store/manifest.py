@@ -17,7 +17,7 @@ from chunkwise.retrieval.settings import Settings
 
 NAME = ".index.json"
 """Hidden, so that documents read from around an index do not include it."""
-FORMAT = 1
+FORMAT = 2
 _KIND = "chunkwise index"
 
 

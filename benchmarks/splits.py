@@ -1,0 +1,114 @@
+"""How good the choice is on questions that had no part in it, over many ways to divide the questions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.kept import Kept
+from benchmarks.swept import Swept, all_swept
+from benchmarks.tables import table
+from chunkwise.experiments.choosing.against import defaults
+from chunkwise.experiments.choosing.field import Field, field_of
+from chunkwise.experiments.choosing.fit import fitted
+from chunkwise.experiments.choosing.recommended import recommended
+from chunkwise.experiments.splits import split
+from chunkwise.stats.ties import Ties, ties
+
+SPLITS = 20
+OBJECTIVES = ("recall@1000t", "recall@5", "ndcg@5")
+NEAR = 0.01
+
+Rule = Callable[[Field, Ties], int]
+"""From what the validation questions show to a column."""
+
+
+def best_on_validation(field: Field, found: Ties) -> int:
+    return field.entrants[found.best]
+
+
+RULES: dict[str, Rule] = {
+    "the choice": recommended,
+    "the best on validation": best_on_validation,
+}
+
+
+class Judged(NamedTuple):
+    """One choice on its test questions: means, more is better."""
+
+    chosen: float
+    best: float
+    """Of everything that could have been chosen, by the test questions themselves."""
+    defaults: tuple[float, ...]
+    tied: int
+
+
+def fields(swept: Swept, objective: str) -> Iterator[tuple[Field, Ties]]:
+    """Of every split; the weights of several sizes are fitted anew on each."""
+    sweep = replace(swept.prepared.sweep, objective=objective)
+    queries = [replace(each, split="") for each in swept.prepared.material.questions.queries]
+    for seed in range(SPLITS):
+        field = field_of(swept.outcomes, split(queries, 0.5, seed), replace(sweep, seed=seed))
+        assert field is not None
+        fit = fitted(field)
+        if fit is not None:
+            field = replace(
+                field, aside={**field.aside, **dict.fromkeys(fit.others, "other weights")}
+            )
+        found = ties(field.better(field.validation, field.entrants), seed=seed)
+        assert found is not None
+        yield field, found
+
+
+def judged(field: Field, found: Ties, rule: Rule) -> Judged:
+    means = field.better(field.test, range(len(field.outcomes))).mean(axis=0)
+    return Judged(
+        float(means[rule(field, found)]),
+        float(means[field.entrants].max()),
+        tuple(float(means[at]) for at in defaults(field).values()),
+        sum(found.tied),
+    )
+
+
+def row(judgements: list[Judged]) -> list[str]:
+    """Points, over all splits."""
+    loss = np.array([each.best - each.chosen for each in judgements])
+    gains = np.array([[each.chosen - other for other in each.defaults] for each in judgements])
+    return [
+        f"{(loss <= NEAR).sum()} of {len(loss)}",
+        f"{100 * loss.mean():.1f}",
+        f"{100 * loss.max():.1f}",
+        *(f"{100 * own.mean():+.1f} (least {100 * own.min():+.1f})" for own in gains.T),
+    ]
+
+
+def run(kept: Kept) -> str:
+    """A table a set, as Markdown."""
+    with kept.place() as place:
+        sets = all_swept(place)
+    if not sets:
+        return "- left out: their data are not there\n"
+    rows = []
+    for swept in sets:
+        for objective in OBJECTIVES:
+            known = list(fields(swept, objective))
+            tied = np.mean([sum(found.tied) for _, found in known])
+            for name, rule in RULES.items():
+                told = row([judged(field, found, rule) for field, found in known])
+                rows.append([f"{swept.name}, {objective}: {name}", f"{tied:.0f}", *told])
+    return "\n".join([
+        f"The sweeps above, their questions divided {SPLITS} times (seeds 0 to {SPLITS - 1}, as `--seed` divides "
+        "them): what is chosen on one half, judged on the other. The best is the best by the test questions "
+        "themselves, which nobody can know beforehand; losses and gains in points, means of the splits.\n",
+        table(
+            [
+                "", "tied", "within 1 point of the best", "loss", "largest loss",
+                "against recursive 1000/200 characters", "against sentences 1024/200",
+            ],
+            rows,
+        ),
+        "",
+    ])  # fmt: skip

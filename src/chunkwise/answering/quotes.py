@@ -1,0 +1,87 @@
+"""Where a quote stands in the passages a model was given: exactly, else but for signs, else but for case."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from chunkwise.answering.passages import GivenPassage
+from chunkwise.core import Document, Span
+from chunkwise.metrics.claims.whole_words import whole_words
+from chunkwise.testsets.finding.locate import Missing, Wanted, locate
+
+
+class Found(NamedTuple):
+    """A place in the document of a passage."""
+
+    passage: GivenPassage
+    """The one it begins in."""
+    span: Span
+
+
+class Quotes:
+    """Looks for quotes in the same passages."""
+
+    def __init__(self, passages: Sequence[GivenPassage]) -> None:
+        self._passages = passages
+        self._texts = [Document(str(each.number), each.text) for each in passages]
+        self._joined = _joined(passages)
+
+    def find(self, quote: str, number: int) -> Found | None:
+        """In the passage of this number, else in another, else over the border of two; None: nowhere."""
+        if not any(map(str.isalnum, quote)):  # signs alone are no words of anybody
+            return None
+        at = next((n for n, each in enumerate(self._passages) if each.number == number), None)
+        for passages, named in ((self._passages, at), (self._joined, None)):
+            texts = self._texts if passages is self._passages else _texts(passages)
+            if place := _place(quote, named, texts):
+                chosen, start, end = place
+                start, end = start + passages[chosen].start, end + passages[chosen].start
+                if _has_whole_word(passages[chosen], start, end):
+                    return Found(self._beginning(passages[chosen], start), Span(start, end))
+        return None
+
+    def _beginning(self, within: GivenPassage, start: int) -> GivenPassage:
+        """The passage that was given and has this place."""
+        if within in self._passages:
+            return within
+        return next(
+            each
+            for each in self._passages
+            if each.doc_id == within.doc_id and each.start <= start < each.end
+        )
+
+
+def _texts(passages: Sequence[GivenPassage]) -> list[Document]:
+    return [Document(str(number), each.text) for number, each in enumerate(passages)]
+
+
+def _place(quote: str, named: int | None, texts: Sequence[Document]) -> tuple[int, int, int] | None:
+    """Number of the text, start and end; of several places the first in the text that was named."""
+    if not texts:
+        return None
+    outcome = locate([Wanted(quote, named)], texts)[0]
+    places = outcome.elsewhere if isinstance(outcome, Missing) else outcome.places
+    if not places:
+        return None
+    ids = [text.id for text in texts]
+    return ids.index(places[0].doc_id), places[0].start, places[0].end
+
+
+def _has_whole_word(passage: GivenPassage, start: int, end: int) -> bool:
+    """A quote that stands only inside a word stands nowhere."""
+    whole = whole_words(passage.document.text, start, end)
+    return bool(passage.document.text[whole.start : whole.end].strip())
+
+
+def _joined(passages: Sequence[GivenPassage]) -> list[GivenPassage]:
+    """Those that touch or overlap in their document, as one; white space between them does not part them."""
+    found: list[GivenPassage] = []
+    for each in sorted(passages, key=lambda each: (each.doc_id, each.start, each.end)):
+        last = found[-1] if found else None
+        between = last and last.doc_id == each.doc_id and each.document.text[last.end : each.start]
+        if last is not None and (between == "" or (between and not between.strip())):
+            found[-1] = GivenPassage(0, last.id, last.document, last.start, max(last.end, each.end))
+        else:
+            found.append(each)
+    return [each for each in found if not each.number]

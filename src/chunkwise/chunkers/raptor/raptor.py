@@ -1,0 +1,130 @@
+"""Summaries of chunks, and summaries of those: questions about a whole find one, questions about a detail a chunk."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.chunkers.by_meaning import check_model
+from chunkwise.chunkers.derived import together
+from chunkwise.chunkers.levels import clause_levels, sentence_levels
+from chunkwise.chunkers.raptor.clustering import clusters
+from chunkwise.chunkers.raptor.summaries import summaries, summary_requests
+from chunkwise.chunkers.similarity import named_embedder
+from chunkwise.chunkers.sized import LARGEST, Sized
+from chunkwise.core import Piece, Span
+from chunkwise.errors import MissingExtra
+from chunkwise.models.embedder import Embedder
+from chunkwise.models.llm.client import LlmClient
+from chunkwise.models.llm.language_model import LanguageModel, Request
+from chunkwise.parameters import param
+from chunkwise.text.analysis import Analyzed
+from chunkwise.text.tokenizers import get_tokenizer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Raptor(Sized):
+    """Chunks, and above them summaries of those that belong together, level on level; all of them are searched.
+
+    Use it for long documents that are asked about as a whole: reports, manuals, books. Needs a language model.
+    """
+
+    max_tokens: int = param(
+        200, "no chunk is larger", unit="tokens", low=1, high=LARGEST, aliases=("chunk_size",)
+    )
+    levels: int = param(3, "of summaries at most; fewer where one summary is left", low=1, high=20)
+    branching: int = param(5, "chunks that are summarised together", low=2, high=100)
+    summary_tokens: int = param(100, "no summary is larger", unit="tokens", low=1, high=LARGEST)
+    llm: str | LanguageModel | LlmClient = param(
+        "local", "what writes the summaries: local, openai:NAME, https://HOST/v1#NAME, a GGUF file, or a model"
+    )  # fmt: skip
+    model: str | Embedder = param(
+        "minilm", "by which chunks belong together: minilm, another model by name, or an embedder"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_model("model", self.model, "embed", "minilm")
+        check_model("llm", self.llm, "complete", "local", or_has="ask_all")
+
+    def using(self, client: LlmClient) -> Raptor:
+        """The same strategy under the same label, asking by way of this client: its limit of cost holds."""
+        made = replace(self)
+        made.__dict__["client"] = client
+        return made
+
+    @cached_property
+    def client(self) -> LlmClient:
+        """Made when first asked for; what it is told is kept, so a run that was stopped goes on where it was."""
+        if isinstance(self.llm, str):
+            return _named_client(self.llm)
+        return self.llm if isinstance(self.llm, LlmClient) else LlmClient(self.llm)
+
+    def split(self, document: Analyzed) -> Sequence[Piece]:
+        pieces = self._chunks(document)
+        texts = [document.text[piece.start : piece.end] for piece in pieces]
+        below, missing = pieces, list[str]()
+        for level in range(1, self.levels + 1):
+            groups = clusters(self._vectors(texts), self.branching) if len(texts) > 1 else []
+            if not groups:
+                break
+            asked = [[texts[at] for at in rows] for rows in groups]
+            replies = summaries(self.client, asked, self.summary_tokens, self.tokenizer)
+            missing += [reply.reason for reply in replies if not reply.is_answered]
+            below = [
+                self._summary(reply.value, [below[at] for at in rows], level)
+                for rows, reply in zip(groups, replies, strict=True)
+                if reply.is_answered
+            ]
+            texts = [piece.summary for piece in below]
+            pieces = [*pieces, *below]
+        if missing:
+            many = "1 summary" if len(missing) == 1 else f"{len(missing):,} summaries"
+            warnings.warn(
+                f"{many} of {document.document.id} could not be made: {missing[0]}", stacklevel=2
+            )
+        return pieces
+
+    def first_requests(self, document: Analyzed) -> list[Request]:
+        """What is asked for the first level: those above it ask about a `branching`th of that each."""
+        pieces = self._chunks(document)
+        texts = [document.text[piece.start : piece.end] for piece in pieces]
+        groups = clusters(self._vectors(texts), self.branching) if len(texts) > 1 else []
+        return summary_requests(
+            [[texts[at] for at in rows] for rows in groups], self.summary_tokens
+        )
+
+    def _chunks(self, document: Analyzed) -> list[Piece]:
+        packer = self.packer(document, [*sentence_levels(document), *clause_levels(document)])
+        return self.without_crumbs(document, packer.pack(0, len(document.text)))
+
+    def _vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        try:
+            made = named_embedder(self.model) if isinstance(self.model, str) else self.model
+            return made.embed([text.strip() for text in texts])
+        except MissingExtra as error:
+            raise MissingExtra("the strategy raptor", error.args[1]) from error
+
+    def _summary(self, text: str, members: Sequence[Piece], level: int) -> Piece:
+        spans = together(
+            span
+            for piece in members
+            for span in piece.summarised or (Span(piece.start, piece.end),)
+        )
+        size = get_tokenizer(self.tokenizer).count(text)
+        return Piece(
+            spans[0].start, spans[-1].end, "", size, summary=text, summarised=spans, level=level
+        )
+
+
+@cache
+def _named_client(name: str) -> LlmClient:
+    """The model of this name, loaded once a process."""
+    from chunkwise.models import get_language_model
+
+    return LlmClient(get_language_model(name))

@@ -1,0 +1,113 @@
+"""`--contextual`: contexts that a language model writes, for the commands that cut documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from chunkwise.cli.messages import say
+
+if TYPE_CHECKING:
+    from chunkwise.chunkers.contextual.contextual import ContextWriter
+    from chunkwise.core import Advance
+    from chunkwise.models.llm.estimate import Estimate
+    from chunkwise.pipeline import Chunked
+
+NO_MODEL = (
+    "no language model is named (--llm NAME, or CHUNKWISE_LLM): --contextual falls back to the headings context, "
+    "title and section path of each chunk"
+)
+_WEAK = (
+    "the small local model writes weak contexts: compare an index with them and one without, by `chunkwise evaluate`, "
+    "before you rely on it"
+)
+_DOCUMENTS, _CHUNKS, _CHARACTERS = 32, 128, 1_000_000
+"""Of documents whose contexts are asked for together: enough to keep a server busy, little to hold in memory."""
+
+
+def contextual_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--contextual`, with or without a value."""
+    return click.option(
+        "--contextual", is_flag=False, flag_value="neighbours", type=click.Choice(["neighbours", "document"]),
+        help="A language model (--llm) writes 2 or 3 sentences about each chunk's place, from its neighbours or from "
+        "the whole document; they go into its context.",
+    )(command)  # fmt: skip
+
+
+def check_contextual(options: Mapping[str, Any], *, asked: bool, otherwise: bool = False) -> None:
+    """Options that make no sense together; `asked`: contexts will be written, `otherwise`: a model has other work."""
+    two = options["contextual"] and options["context"] not in (None, options["contextual"])
+    if two and is_typed("context"):
+        raise click.UsageError(
+            f"--context {options['context']} and --contextual are two contexts: give one of them"
+        )
+    if asked or otherwise:
+        return
+    if options["dry_run"]:
+        raise click.UsageError(
+            "--dry-run says what a language model would take, and none is asked here: add --contextual"
+        )
+    if options["llm"] and is_typed("llm"):
+        raise click.UsageError("--llm names what writes contexts: add --contextual")
+
+
+def is_typed(name: str) -> bool:
+    """Whether an option was given on the command line, not by the environment or a file."""
+    found = click.get_current_context().get_parameter_source(name)
+    return found is ParameterSource.COMMANDLINE
+
+
+def warn_of_weak(name: str, quiet: bool) -> None:
+    """Said once, where the packaged model is the one that writes."""
+    if name == "local" and not quiet:
+        say(_WEAK)
+
+
+def with_written_contexts(
+    documents: Iterable[Chunked], writer: ContextWriter, advance: Advance
+) -> Iterator[Chunked]:
+    """The same documents in their order; `advance` gets characters as the contexts of their chunks come."""
+    for batch in _batches(documents):
+        done = 0
+
+        def told(amount: int, note: str) -> None:
+            nonlocal done
+            done += amount
+            advance(amount, note)
+
+        for chunked, chunks in zip(batch, writer.write(batch, told), strict=True):
+            chunked.chunks = chunks
+            yield chunked
+        whole = sum(len(chunked.document.text) for chunked in batch)
+        advance(max(0, whole - done), f"{writer.tally.chunks:,} chunks with their contexts")
+
+
+def contexts_estimate(
+    documents: Iterable[Chunked], writer: ContextWriter, known: Collection[str] = ()
+) -> Estimate:
+    """What contexts would take; `known` are fingerprints of documents that have theirs."""
+    from chunkwise.models.llm.estimate import Estimate
+    from chunkwise.retrieval.making.fingerprint import fingerprint
+
+    found = Estimate(0, 0, 0, 0, 0.0, 0.0)
+    for chunked in documents:
+        if not known or fingerprint(chunked.document) not in known:
+            found += writer.estimate([chunked])
+    return found
+
+
+def _batches(documents: Iterable[Chunked]) -> Iterator[list[Chunked]]:
+    batch: list[Chunked] = []
+    chunks = characters = 0
+    for chunked in documents:
+        batch.append(chunked)
+        chunks += len(chunked.chunks)
+        characters += len(chunked.document.text)
+        if len(batch) >= _DOCUMENTS or chunks >= _CHUNKS or characters >= _CHARACTERS:
+            yield batch
+            batch, chunks, characters = [], 0, 0
+    if batch:
+        yield batch

@@ -1,0 +1,43 @@
+"""What became of the questions, in the terminal: kept by type, dropped by reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from chunkwise.generating.generated import Generated
+from chunkwise.generating.tally import MEANING, REASONS
+from chunkwise.profile.wording import counted
+from chunkwise.report.plain_text import one_line
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_SHOWN = 3
+"""Reasons of a model that did not answer."""
+
+
+def render_generated(generated: Generated, console: Console) -> None:
+    """Two small tables and a line; a question of several types counts in each."""
+    from rich.table import Table
+    from rich.text import Text
+
+    types = Counter(each for query in generated.queries for each in query.types)
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(justify="right")
+    table.add_column(no_wrap=True)
+    table.add_column(style="dim")
+    for name, count in types.most_common():
+        table.add_row(f"{count:,}", Text(name), "")
+    for reason in REASONS:
+        if count := generated.dropped.get(reason, 0):
+            table.add_row(f"{count:,}", Text(f"dropped: {reason}", "yellow"), MEANING[reason])
+    console.print(table)
+    for said, count in Counter(dict(generated.unanswered)).most_common(_SHOWN):
+        console.print(Text(f"{count:,} × {one_line(said, 300)}", "dim"), soft_wrap=True)
+    line = f"{counted(len(generated.queries), 'question')} of {generated.wanted:,}"
+    if generated.found_before:
+        line += f", {generated.found_before:,} of them from an earlier run"
+    if not generated.is_complete:
+        line += "; for more name more documents, raise --max-calls, or take a larger model"
+    console.print(Text(line, "bold"), soft_wrap=True)

@@ -1,0 +1,141 @@
+"""`--llm` and what goes with it: which language model is asked, at what price, and what that will take."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from chunkwise.models.llm.client import LlmClient
+    from chunkwise.models.llm.estimate import Estimate
+    from chunkwise.models.llm.spent import Spent
+
+LLM_VARIABLE = "CHUNKWISE_LLM"
+"""The model where `--llm` is not given."""
+
+_OPTIONS = (
+    click.option("--llm", metavar="NAME", envvar=LLM_VARIABLE, show_envvar=True,
+                 help="local, PATH.gguf, openai:NAME or https://HOST/v1#NAME; see `chunkwise models`."),
+    click.option("--max-cost", type=click.FloatRange(0.0), metavar="DOLLARS",
+                 help="Stop before the model has cost more than this."),
+    click.option("--price", metavar="IN/OUT",
+                 help="Dollars for a million tokens of question and of answer, such as 0.15/0.60."),
+    click.option("--concurrency", type=click.IntRange(1, 256), metavar="N",
+                 help="Requests under way at once.  [default: as the model allows]"),
+    click.option("--dry-run", is_flag=True,
+                 help="Say how many calls, tokens, dollars and minutes it takes; send nothing."),
+)  # fmt: skip
+
+
+def llm_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds --llm, --max-cost, --price, --concurrency and --dry-run to a command."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def llm_client(options: Mapping[str, Any]) -> LlmClient | None:
+    """The client these options ask for; None where no model is named."""
+    name = options.get("llm")
+    if not name:
+        return None
+    from chunkwise.models import get_language_model
+    from chunkwise.models.llm.client import LlmClient
+    from chunkwise.models.llm.prices import parse_price
+
+    price = parse_price(options["price"]) if options.get("price") else None
+    _fetch(name, bool(options.get("quiet") or options.get("as_json")))
+    return LlmClient(
+        get_language_model(name),
+        price=price,
+        max_cost=options.get("max_cost"),
+        concurrency=options.get("concurrency"),
+    )
+
+
+def show_estimate(estimate: Estimate, as_json: bool = False) -> None:
+    """What asking will take, on stdout: in words, or as JSON."""
+    if as_json:
+        click.echo(json.dumps(asdict(estimate), indent=2))
+        return
+    click.echo(estimate_words(estimate))
+
+
+def estimate_words(estimate: Estimate) -> str:
+    """One line: calls, tokens, money, time."""
+    from chunkwise.report.plain_text import one_line
+
+    if not estimate.calls:
+        known = f"; every answer ({estimate.kept:,}) is kept from earlier runs"
+        return f"nothing is to be asked{known if estimate.kept else ''}"
+    parts = [_many(estimate.calls, "call")]
+    if estimate.kept:
+        parts[0] += f" ({estimate.kept:,} more are kept from earlier runs)"
+    parts.append(f"about {estimate.prompt_tokens:,} tokens to read")
+    parts.append(f"at most {estimate.output_tokens:,} to write")
+    parts.append(
+        f"at most {_dollars(estimate.money)}"
+        if estimate.money
+        else "no money"
+        if estimate.money == 0
+        else "the price is not known (--price IN/OUT)"
+    )
+    if estimate.seconds is not None:
+        parts.append(f"about {_time(estimate.seconds)}")
+    return one_line("; ".join(parts))
+
+
+def show_spent(spent: Spent) -> None:
+    """What asking took: one line on stderr, nothing where nobody was asked."""
+    if said := spent_words(spent):
+        click.echo(said, err=True)
+
+
+def spent_words(spent: Spent) -> str:
+    """One line; empty where nothing was asked and nothing was kept."""
+    if not (spent.calls or spent.kept or spent.failed):
+        return ""
+    about = "about " if spent.is_estimated else ""
+    parts = [_many(spent.calls, "call")]
+    if spent.kept:
+        parts.append(f"{spent.kept:,} answered from earlier runs")
+    if spent.calls:
+        parts.append(f"{about}{spent.prompt_tokens:,} tokens read, {spent.output_tokens:,} written")
+        if spent.money:
+            parts.append(f"{about}{_dollars(spent.money)}")
+        elif spent.money is None:
+            parts.append("at a price that is not known")
+    if spent.failed:
+        parts.append(f"{spent.failed:,} without a usable answer")
+    return f"language model: {'; '.join(parts)}"
+
+
+def _fetch(name: str, quiet: bool) -> None:
+    """The weights of the local model, with a bar, where they are not here yet."""
+    from chunkwise.cli.progress import progress
+    from chunkwise.models.weights.catalogue import SMOLLM2
+    from chunkwise.models.weights.shelf import ensure, standing
+
+    if name == "local" and standing(SMOLLM2).state != "here":
+        with progress(f"fetching {SMOLLM2.name}", SMOLLM2.size, quiet) as advance:
+            ensure(SMOLLM2, advance=advance)
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _dollars(money: float) -> str:
+    """To the cent, or as small as it is."""
+    return f"${money:,.2f}" if money >= 0.1 else f"${money:.2g}"
+
+
+def _time(seconds: float) -> str:
+    minutes = seconds / 60
+    if minutes >= 120:
+        return f"{minutes / 60:,.1f} hours"
+    return f"{minutes:,.0f} minutes" if minutes >= 2 else _many(max(1, round(seconds)), "second")

@@ -1,0 +1,160 @@
+"""`chunkwise testset generate`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from chunkwise.cli.inputs import SKIPPED, chosen_inputs, document_options, load_options
+from chunkwise.cli.llm_options import llm_client, llm_options, show_estimate, show_spent
+from chunkwise.cli.progress import bytes_of, progress
+
+if TYPE_CHECKING:
+    from chunkwise.core import Document
+    from chunkwise.generating.generated import Generated
+    from chunkwise.generating.making import Making
+    from chunkwise.models.llm.client import LlmClient
+
+TOO_FEW = SKIPPED
+"""Exit status when there are fewer questions than wanted, or a document could not be read."""
+
+_EXAMPLES = """
+\b
+Examples:
+  chunkwise testset generate handbook/ -n 100 --llm openai:gpt-4o-mini -o queries.json
+  chunkwise testset generate handbook/ -n 100 --llm openai:gpt-4o-mini -o queries.json --dry-run
+  chunkwise testset generate handbook/ -n 20 --llm local --types numeric=3,list=1 -o queries.json
+  chunkwise testset generate handbook/ -n 30 -o queries.json        # no model: from definitions and headings
+  chunkwise testset review queries.json handbook/                   # then look at them
+\b
+Types: single-concept, list, numeric, cross-document, paraphrase. Questions whose answer word search finds
+however the documents are cut are tagged easy, those made without a model fallback.
+Every question is in the file as soon as it is kept; the same command goes on where it was stopped.
+\b
+Exit status: 0 as many as wanted, 3 fewer (or a document that cannot be read), 1 an error, 2 wrong usage or value.
+"""
+
+
+@click.command("generate", epilog=_EXAMPLES)
+@document_options
+@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.json",
+              help="File to write; one that this command wrote before is gone on with.")  # fmt: skip
+@click.option("-n", "--count", type=click.IntRange(1), default=100, show_default=True, metavar="N",
+              help="Questions wanted.")  # fmt: skip
+@click.option("--types", metavar="TYPE[=SHARE],…", show_default="a mixture of all",
+              help="Kinds of question, and how many parts of each.")  # fmt: skip
+@click.option("--max-calls", type=click.IntRange(2), metavar="N", show_default="3 for each question wanted",
+              help="Calls of the model at most.")  # fmt: skip
+@click.option("--seed", type=int, default=0, show_default=True,
+              help="Another number, other passages.")  # fmt: skip
+@llm_options
+def command(inputs: tuple[str, ...], **options: Any) -> None:
+    """Make questions from documents, each with its answer and the exact places that prove it.
+
+    Passages are picked by how much they say and spread over documents and sections. What a model writes is believed
+    only as far as it can be verified: quotes must stand in the passage, the answer in the quotes; dropped are questions
+    that give their answer away, that make sense only beside the passage, and those asked before. Without --llm
+    questions come from definitions, amounts and headings.
+    """
+    from chunkwise.generating.making import Making
+    from chunkwise.generating.question_types import SHARES, parse_types
+
+    output: Path | None = options["output"]
+    if output is None and not options["dry_run"]:
+        raise click.UsageError("where to? name a file for the questions: -o queries.json")
+    types = parse_types(options["types"]) if options["types"] else SHARES
+    client = llm_client(options)
+    skipped: list[str] = []
+    documents = _documents(chosen_inputs(inputs), output, options, skipped)
+    quiet: bool = options["quiet"]
+    with progress("making questions", options["count"], quiet) as advance:
+        making = Making(
+            documents, options["count"], into=output, types=types, seed=options["seed"], advance=advance
+        )  # fmt: skip
+        if options["dry_run"]:
+            _dry_run(making, client, options["max_calls"])
+            return
+        _announce(client, quiet)
+        if client is None:
+            generated = making.by_rules()
+        else:
+            generated = making.by_model(client, options["max_calls"])
+    _show(generated, client, options)
+    if skipped or not generated.is_complete:
+        sys.exit(TOO_FEW)
+
+
+def _documents(
+    inputs: list[str], output: Path | None, options: dict[str, Any], skipped: list[str]
+) -> list[Document]:
+    from chunkwise.atomic import check_writable
+    from chunkwise.cli.messages import say_skipped
+    from chunkwise.cli.testset_documents import named_documents
+    from chunkwise.errors import ChunkwiseError
+    from chunkwise.generating.questions_store import dropped_file
+
+    def skip(problem: object) -> None:
+        if options["strict"]:
+            raise problem if isinstance(problem, ChunkwiseError) else ChunkwiseError(str(problem))
+        skipped.append(str(problem))
+        say_skipped(problem)
+
+    written: list[Path] = []
+    if output is not None:
+        places = [os.path.realpath(each) for each in (output, dropped_file(output))]
+        if any(os.path.realpath(name) in places for name in inputs):
+            raise click.UsageError(
+                f"{output} is read and would be overwritten; write to another file"
+            )
+        if not options["dry_run"]:
+            check_writable(output)
+        written = [Path(each) for each in places]
+    with progress("reading documents", bytes_of(inputs), options["quiet"]) as advance:
+        return named_documents(inputs, load_options(options), skip, written, advance)
+
+
+def _dry_run(making: Making, client: LlmClient | None, max_calls: int | None) -> None:
+    from chunkwise.generating.asking import request_for
+
+    if client is None:
+        click.echo("no model is asked: name one with --llm, or leave --dry-run out")
+        return
+    planned = making.planned(max_calls)
+    show_estimate(client.estimate([request_for(task) for task in planned]))
+    if planned:
+        click.echo(f"that is at most; {making.needed:,} calls if every question can be kept")
+
+
+def _announce(client: LlmClient | None, quiet: bool) -> None:
+    """What kind of questions these will be, said before they are made."""
+    from chunkwise.cli.messages import say
+
+    if client is None:
+        say(
+            "no --llm: questions are made from definitions, amounts and headings and tagged fallback; "
+            "they are simpler than those people ask"
+        )
+    elif client.model.price_name == "local" and not quiet:
+        say(
+            "a small local model is weak at this, and most of its questions are dropped: look at those that are kept"
+        )
+
+
+def _show(generated: Generated, client: LlmClient | None, options: dict[str, Any]) -> None:
+    """The table on stdout, what was spent on stderr."""
+    from rich.console import Console
+
+    from chunkwise.cli.generated_table import render_generated
+
+    if options["quiet"]:
+        return
+    render_generated(generated, Console(file=sys.stdout, highlight=False))
+    if client is not None:
+        show_spent(client.spent)
+    if generated.queries:
+        click.echo(f"written: {options['output']}", err=True)
+        click.echo(f"next: chunkwise testset review {options['output']} DOCUMENTS", err=True)

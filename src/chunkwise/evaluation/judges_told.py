@@ -1,0 +1,80 @@
+"""Who judged, and how far that judge can be trusted: beside every figure that rests on a judge's opinion."""
+
+from __future__ import annotations
+
+from chunkwise.errors import ChunkwiseError
+from chunkwise.evaluation.measuring import Measuring
+from chunkwise.evaluation.results import Json, Results
+from chunkwise.evaluation.scores.llm.judging import LlmJudging
+from chunkwise.judges.calibration import similarity_identity
+from chunkwise.judges.calibration_store import known_calibration
+from chunkwise.models import DEFAULT, get_embedder
+
+NOT_MEASURED = "not measured: chunkwise judge calibrate"
+_AGAINST = {"labels": "people's labels", "spans": "gold spans"}
+
+
+def judges_told(measuring: Measuring, judging: LlmJudging | None) -> dict[str, Json]:
+    """What the results say of their judges, by the method that asked them; empty: nobody's opinion was asked."""
+    found: dict[str, dict[str, Json]] = {}
+    if "retrieval_precision.similarity" in measuring.metrics:
+        try:
+            model = get_embedder(measuring.judge_model or DEFAULT).identity
+        except ChunkwiseError:
+            pass  # it judged nothing; the figure says why
+        else:
+            identity = similarity_identity(model, measuring.similarity_threshold)
+            found["similarity"] = _told(model, identity)
+    if judging is not None:
+        found["llm"] = _told(judging.model_identity, judging.judge_identity)
+        if judging.error:
+            found["llm"]["error"] = judging.error
+    return {"judges": {**found}} if found else {}
+
+
+def judged_by(results: Results, metric: str) -> str:
+    """One line for a metric of this name; empty: it rests on nobody's opinion."""
+    judges = results.data.get("judges")
+    method = metric.rpartition(".")[2]
+    told = judges.get(method) if isinstance(judges, dict) else None
+    # The embedder of the judge compares answers, too, but gives no verdict on them.
+    if not isinstance(told, dict) or metric == "answer_relevancy.similarity":
+        return ""
+    return f"judged by {told.get('model')}; {_measured(told.get('calibration'), metric)}"
+
+
+def judge_error(results: Results) -> str:
+    """Why the language model could not be asked everything; empty: it was, or none judged."""
+    judges = results.data.get("judges")
+    told = judges.get("llm") if isinstance(judges, dict) else None
+    return str(told.get("error", "")) if isinstance(told, dict) else ""
+
+
+def _measured(known: Json, metric: str) -> str:
+    if not isinstance(known, dict):
+        return NOT_MEASURED
+    figures = [
+        f"{name} {value:.2f}"
+        for name, value in (("accuracy", known.get("accuracy")), ("κ", known.get("kappa")))
+        if isinstance(value, int | float)
+    ]
+    what = "" if metric.startswith("retrieval_precision.") else " as a judge of relevance"
+    weak = f": weak, {known['weakness']}" if known.get("weakness") else ""
+    return (
+        f"against {_AGAINST.get(str(known.get('against')), '')}{what}: {', '.join(figures)} "
+        f"({known.get('verdicts')} verdicts){weak}"
+    )
+
+
+def _told(model: str, identity: str) -> dict[str, Json]:
+    known = known_calibration(identity)
+    if known is None:
+        return {"model": model, "identity": identity, "calibration": None}
+    figures: dict[str, Json] = {
+        "against": known.against,
+        "accuracy": known.accuracy.mean if known.accuracy else None,
+        "kappa": known.kappa.mean if known.kappa else None,
+        "verdicts": known.confusion.scored,
+        "weakness": known.weakness,
+    }
+    return {"model": model, "identity": identity, "calibration": figures}

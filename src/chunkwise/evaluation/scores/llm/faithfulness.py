@@ -1,0 +1,35 @@
+"""Of the claims of an answer, those that the retrieved context supports."""
+
+from __future__ import annotations
+
+from chunkwise.core import Score
+from chunkwise.evaluation.scores.llm.material import Material, claims_of, share
+from chunkwise.judges.llm.judge_model import JudgeModel
+from chunkwise.judges.llm.support import Support
+from chunkwise.judges.llm.tasks import Task
+from chunkwise.metrics.citations.claims import NO_CLAIMS
+from chunkwise.metrics.claims.answers import NO_ANSWER
+
+
+class FaithfulnessByLlm:
+    """`faithfulness.llm`."""
+
+    def __init__(self, model: JudgeModel) -> None:
+        self._support = Support(model)
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        return (self._support.prompt.version,)
+
+    def tasks(self, given: Material) -> list[Task]:
+        claims = claims_of(given.answer.text) if given.answer else []
+        return self._support.tasks(given.query.text, claims, given.context) if claims else []
+
+    def score(self, given: Material) -> Score:
+        if given.answer is None:
+            return Score(None, NO_ANSWER)
+        claims = claims_of(given.answer.text)
+        if not claims:
+            return Score(None, NO_CLAIMS)
+        question, context = given.query.text, given.context
+        return share([self._support.score(question, claim, context) for claim in claims])

@@ -1,0 +1,1 @@
+"""Questions without any model: from definitions, amounts and headings."""

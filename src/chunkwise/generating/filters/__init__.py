@@ -1,0 +1,1 @@
+"""What a question is dropped for, one reason a file."""

@@ -1,0 +1,82 @@
+"""What a language model said before: kept by the model, the prompt, what was asked and the text it was asked about."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+
+from chunkwise.models.kept.vector_cache import VectorCache, key_of
+
+NOT_ASKED = "the language model was not asked"
+_KIND = "verdict"
+
+
+class VerdictStore:
+    """The verdicts of one model: on disk as they arrive, and why there is none where there is none.
+
+    A passage is known by its text alone: the same words in another chunking, found by another search or with another
+    k, are the same passage.
+    """
+
+    def __init__(self, identity: str, cache: VectorCache | None = None) -> None:
+        self._identity = identity
+        self._cache = cache or VectorCache()
+        self._labels: dict[bytes, str] = {}
+        self._reasons: dict[bytes, str] = {}
+        self._looked_up: set[bytes] = set()
+        self._planned: set[bytes] = set()
+        self._kept = 0
+
+    def anew(self) -> VerdictStore:
+        """The same store, with nothing planned yet."""
+        return VerdictStore(self._identity, self._cache)
+
+    def key(self, version: str, asked: Sequence[str], text: str) -> bytes:
+        """`version` is the prompt's; `asked` are the question, the statement … that the text is held against."""
+        more = json.dumps([version, *asked]).encode("utf-8", "surrogatepass")
+        return key_of(self._identity, _KIND, text, more)
+
+    def look_up(self, keys: Iterable[bytes]) -> None:
+        """Reads what is kept, all at once."""
+        new = [key for key in dict.fromkeys(keys) if key not in self._looked_up]
+        self._looked_up.update(new)
+        for key, label in self._cache.get(new).items():
+            self._labels[key] = label.decode("utf-8", "replace")
+            self._kept += 1
+
+    def label(self, key: bytes) -> str | None:
+        """None: there is no verdict (yet), see `reason`."""
+        if key not in self._looked_up:
+            self.look_up([key])
+        return self._labels.get(key)
+
+    def reason(self, key: bytes) -> str:
+        """Why there is no label."""
+        return self._reasons.get(key, NOT_ASKED)
+
+    def plan(self, keys: Sequence[bytes]) -> list[bytes]:
+        """Those that nobody has asked about yet; from now on they count as asked about."""
+        self.look_up(keys)
+        new = [
+            key
+            for key in dict.fromkeys(keys)
+            if key not in self._labels and key not in self._planned
+        ]
+        self._planned.update(new)
+        return new
+
+    def keep(self, labels: Mapping[bytes, str]) -> None:
+        """On disk before the next is asked for."""
+        self._labels.update(labels)
+        self._looked_up.update(labels)
+        self._cache.put(self._identity, {key: label.encode() for key, label in labels.items()})
+
+    def fail(self, keys: Iterable[bytes], reason: str) -> None:
+        """Not kept: another run asks again."""
+        for key in keys:
+            self._reasons.setdefault(key, reason)
+
+    @property
+    def kept(self) -> int:
+        """How many verdicts of earlier runs were found."""
+        return self._kept

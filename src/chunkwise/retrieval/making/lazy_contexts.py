@@ -1,0 +1,101 @@
+"""A language model that writes contexts, made when the first chunk needs one: many an update needs none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Union
+
+from chunkwise.core import Advance
+from chunkwise.errors import InvalidParameter, UnknownName
+from chunkwise.pipeline import Chunked
+from chunkwise.retrieval.refusals import REBUILD
+from chunkwise.retrieval.settings import Settings, WrittenContext
+
+if TYPE_CHECKING:
+    from chunkwise.chunkers.contextual.contextual import ContextWriter
+    from chunkwise.models.llm.client import LlmClient
+    from chunkwise.models.llm.language_model import LanguageModel
+
+
+class NamedClient:
+    """A client that is made when first needed, and the name that makes its model again in a later run."""
+
+    def __init__(self, name: str, make: Callable[[], LlmClient]) -> None:
+        self.name = name
+        self.made: LlmClient | None = None
+        """None: nobody needed it."""
+        self._make = make
+
+    def client(self) -> LlmClient:
+        if self.made is None:
+            self.made = self._make()
+        return self.made
+
+
+Llm = Union[str, NamedClient, "LlmClient", "LanguageModel"]
+"""A language model by its name, by itself, or with a client that limits what it may cost."""
+
+
+class LazyContexts:
+    """Contexts of one way; `expected` is what an index was made with."""
+
+    def __init__(self, llm: Llm, way: WrittenContext, expected: Settings | None = None) -> None:
+        self.given = llm
+        self._way = way
+        self._expected = expected
+
+    @property
+    def name(self) -> str:
+        """What finds the model again; one that was handed over as an object goes by its identity."""
+        if isinstance(self.given, str):
+            return self.given
+        return self.given.name if isinstance(self.given, NamedClient) else self.given.identity
+
+    @cached_property
+    def writer(self) -> ContextWriter:
+        """What asks the model, once `check` has nothing against it."""
+        from chunkwise.chunkers.contextual.contextual import ContextWriter
+
+        client = self._client()
+        expected = self._expected
+        if expected and client.identity != expected.llm_identity:
+            raise InvalidParameter(
+                f"the index was made with llm={expected.llm!r} ({expected.llm_identity}), and llm={self.name!r} was "
+                f"asked for ({client.identity}); leave it out to keep the first, or {REBUILD}"
+            )
+        return ContextWriter(client, self._way)
+
+    def check(self) -> None:
+        """Raises where the model is not the one the index was made with."""
+        _ = self.writer
+
+    def write(self, documents: Sequence[Chunked], advance: Advance | None = None) -> None:
+        """Gives the chunks of each document their contexts."""
+        for chunked, chunks in zip(documents, self.writer.write(documents, advance), strict=True):
+            chunked.chunks = chunks
+
+    def notes(self) -> tuple[str, ...]:
+        """What a user should know of contexts that could not be had."""
+        if "writer" not in self.__dict__ or not (told := self.writer.tally.told()):
+            return ()
+        return (f"{told}; to ask for these again, {REBUILD}: all others are kept",)
+
+    def _client(self) -> LlmClient:
+        from chunkwise.models import get_language_model
+        from chunkwise.models.llm.client import LlmClient
+
+        given = self.given
+        if isinstance(given, LlmClient):
+            return given
+        try:
+            if isinstance(given, NamedClient):
+                return given.client()
+            return LlmClient(get_language_model(given))
+        except UnknownName as error:
+            if self._expected is None or self.name != self._expected.llm:
+                raise
+            raise InvalidParameter(
+                f"contexts of the index were written by {self.name!r}, which cannot be made again by that name "
+                f"({error}); pass it: llm=…, to index or to open_index (chunkwise index --llm NAME)"
+            ) from error

@@ -1,0 +1,233 @@
+"""`chunkwise judge calibrate` as a user runs it, with judges that are real of their kind."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chunkwise.judges.calibration_store import calibrations_file, known_calibration
+from chunkwise.models.folder import HOME_VARIABLE
+from cli.in_process import Run, here
+from cli.small_corpus import passage, write_corpus, write_questions
+from models.chat_server import ChatServer, asked, chat_server
+
+__all__ = ["here"]
+
+BASE = ("judge", "calibrate", "docs", "--test-queries", "queries.json")
+
+
+@pytest.fixture(autouse=True)
+def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(HOME_VARIABLE, str(tmp_path / "home"))
+    monkeypatch.delenv("CHUNKWISE_LLM", raising=False)
+    write_corpus(tmp_path / "docs")
+    write_questions(tmp_path / "queries.json")
+
+
+def verdicts(payload: dict[str, Any], right: bool = True) -> str:
+    """Relevant is a passage that names the keeper of the very number asked for."""
+    said = asked(payload)
+    question = said[said.index("numbered ") + 9 :]
+    number = int(question[: question.index("?")])
+    parts = said.split("<passage ")[1:]
+    labels = {
+        str(at): "relevant" if (passage(number) in part) == right else "irrelevant"
+        for at, part in enumerate(parts, 1)
+    }
+    return json.dumps(labels)
+
+
+def judges(printed: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(printed)["judges"]
+    return found
+
+
+def with_llm(server: ChatServer, *more: object) -> tuple[object, ...]:
+    return (*BASE, "--judge", "llm", "--llm", server.name(), "--price", "1/2", "-n", "20", *more)
+
+
+def test_a_model_that_knows_is_measured_shown_and_remembered(here: Run) -> None:
+    with chat_server(verdicts) as server:
+        ran = here(*with_llm(server))
+        assert ran.returncode == 0, ran.stderr
+        assert len(server.requests) == 10
+        for words in (
+            "Held against gold spans: 10 relevant passages and 10 irrelevant, of 10 questions",
+            "presumably irrelevant", "right (accuracy)", "beyond chance (κ)", "1.000",
+            "called irrelevant", "1,000 verdicts take 500 calls",
+        ):  # fmt: skip
+            assert words in ran.stdout
+        assert "too weak" not in ran.stdout
+        told = judges(here(*with_llm(server, "--json")).stdout)[0]
+        assert len(server.requests) == 10  # all was kept
+        assert told["kept"] == 20
+        assert told["kappa"]["mean"] == 1.0
+        assert told["cost"]["calls"] == 500
+        known = known_calibration(told["judge"])
+        assert known is not None
+        assert known.confusion.scored == 20
+
+
+def test_a_model_that_is_always_wrong_is_called_weak_with_examples(here: Run) -> None:
+    with chat_server(lambda payload: verdicts(payload, right=False)) as server:
+        ran = here(*with_llm(server, "--show", "2"))
+    assert ran.returncode == 0
+    assert "this judge is too weak for these questions" in " ".join(ran.stdout.split())
+    assert "Where it is wrong, 2 of 20" in ran.stdout
+    assert "relevant, called irrelevant" in ran.stdout
+    assert "is kept by the" in ran.stdout
+
+
+def test_answers_of_another_form_are_unscored_with_a_reason(here: Run) -> None:
+    with chat_server(lambda payload: "I would rather not say.") as server:
+        ran = here(*with_llm(server, "--json"))
+    assert ran.returncode == 0
+    (told,) = judges(ran.stdout)
+    (reason,) = told["unscored"]
+    assert "not of the form" in reason
+    assert told["unscored"][reason] == 20
+    assert told["kappa"] is None
+    assert "20 of 20 verdicts could not be had" in told["warning"]
+    assert "too weak" in ran.stderr
+    assert not calibrations_file().exists()  # it would say nothing
+
+
+def test_a_dry_run_sends_nothing(here: Run) -> None:
+    with chat_server(verdicts) as server:
+        words = here(*with_llm(server, "--dry-run"))
+        told = json.loads(here(*with_llm(server, "--dry-run", "--json")).stdout)
+        assert server.requests == []
+    assert words.returncode == 0
+    assert words.stdout.startswith("10 calls; about ")
+    assert told["calls"] == 10
+    assert told["money"] > 0
+    assert not calibrations_file().exists()
+
+
+def test_it_stops_before_the_limit_is_passed(here: Run) -> None:
+    with chat_server(verdicts) as server:
+        told = judges(here(*with_llm(server, "--json", "--max-cost", "0.0000001")).stdout)[0]
+        assert server.requests == []
+    assert sum(told["unscored"].values()) == 20
+    assert any("limit" in reason for reason in told["unscored"])
+
+
+def test_the_key_appears_nowhere(
+    here: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CHUNKWISE_API_KEY", "sk-very-secret-0123456789")
+    with chat_server(verdicts) as server:
+        ran = here(*with_llm(server, "--json"))
+    assert ran.returncode == 0
+    written = [path for path in (tmp_path / "home").rglob("*") if path.is_file()]
+    assert len(written) > 1
+    for said in (
+        ran.stdout.encode(),
+        ran.stderr.encode(),
+        *(path.read_bytes() for path in written),
+    ):
+        assert b"very-secret" not in said
+
+
+def test_several_judges_stand_beside_each_other(here: Run) -> None:
+    with chat_server(verdicts) as server:
+        ran = here(*with_llm(server)[:5], "--judge", "similarity,llm", "--llm", server.name(), "-n", "12")  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    table = ran.stdout[ran.stdout.index("Beside each other") :]
+    assert table.index("llm") < table.index("similarity")  # the better one first
+    assert "best threshold here" in ran.stdout
+
+
+def test_the_threshold_of_similarity_is_told_and_nothing_is_changed(here: Run) -> None:
+    (told,) = judges(here(*BASE, "--json", "-n", "12").stdout)
+    assert told["name"] == "similarity"
+    assert told["judge"].endswith(":0.7")
+    assert set(told["best_threshold"]) == {"value", "kappa", "kappa_elsewhere"}
+    other = ("--similarity-threshold", str(told["best_threshold"]["value"]))
+    (better,) = judges(here(*BASE, "--json", "-n", "12", *other).stdout)
+    assert better["kappa"]["mean"] == pytest.approx(told["best_threshold"]["kappa"])
+    assert known_calibration(told["judge"]) is not None
+    assert known_calibration(better["judge"]) is not None
+
+
+def test_labels_are_the_truth_where_there_are_any(here: Run, tmp_path: Path) -> None:
+    text = (tmp_path / "docs" / "duties-0.md").read_text()
+    rows = json.loads((tmp_path / "queries.json").read_text())[:10]
+    for number, row in enumerate(rows):
+        wrong = passage((number + 1) % 10)
+        row["labels"] = [
+            {
+                "doc_id": "duties-0.md",
+                "start": text.index(said),
+                "end": text.index(said) + len(said),
+                "relevant": said != wrong,
+            }
+            for said in (passage(number), wrong)
+        ]
+    (tmp_path / "queries.json").write_text(json.dumps(rows))
+    ran = here(*BASE, "--judge", "spans", "--json", "-n", "20")
+    assert ran.returncode == 0, ran.stderr
+    told = json.loads(ran.stdout)
+    assert (told["against"], told["relevant"], told["irrelevant"]) == ("labels", 10, 10)
+    assert told["judges"][0]["kappa"]["mean"] == 1.0
+    refused = here(*BASE, "--judge", "labels")
+    assert refused.returncode == 2
+    assert "always right" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--judge", "oracle"), "no judge is named 'oracle'; there are: llm, similarity, spans, labels"),
+        (("--judge", "llm"), "--llm local"),
+        (("--judge", ""), "no judge is named ''"),
+        (("--judge", "similarity", "--dry-run"), "add --judge llm"),
+        (("--judge", "similarity", "--max-cost", "1"), "--max-cost is given"),
+        (("--judge", "spans"), "always right; add --against labels"),
+        (("--against", "moon"), "moon"),
+        (("-n", "1"), "1"),
+        (("--similarity-threshold", "7"), "7"),
+        (("--judge", "llm", "--llm", "nobody"), "nobody"),
+        (("--judge", "spans", "--relevance-threshold", "0"), "0"),
+    ],
+)  # fmt: skip
+def test_wrong_words_are_told_and_nothing_is_written(
+    here: Run, tmp_path: Path, words: tuple[str, ...], said: str
+) -> None:
+    ran = here(*BASE, *words)
+    assert ran.returncode == 2, ran.stderr
+    assert said in " ".join(ran.stderr.split())
+    assert ran.stdout == ""
+    assert not (tmp_path / "home" / "calibrations.json").exists()
+
+
+def test_labels_that_are_not_there_and_files_that_are_not_there_are_errors(here: Run) -> None:
+    ran = here(*BASE, "--against", "labels")
+    assert ran.returncode == 1
+    assert "no question has a labelled passage" in ran.stderr
+    missing = here("judge", "calibrate", "docs", "--test-queries", "none.json")
+    assert (missing.returncode, missing.stdout) == (1, "")
+    assert "none.json does not exist" in missing.stderr
+
+
+def test_a_home_that_cannot_be_written_does_not_cost_the_figures(here: Run, tmp_path: Path) -> None:
+    calibrations_file().mkdir(parents=True)
+    with chat_server(verdicts) as server:
+        ran = here(*with_llm(server))
+    assert ran.returncode == 0
+    assert "right (accuracy)" in ran.stdout
+    assert "cannot write" in ran.stderr
+
+
+def test_a_model_of_the_environment_is_not_asked_unless_it_is_wanted(
+    here: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with chat_server(verdicts) as server:
+        monkeypatch.setenv("CHUNKWISE_LLM", server.name())
+        (told,) = judges(here(*BASE, "--json", "-n", "4").stdout)
+        assert told["name"] == "similarity"
+        assert server.requests == []
+        (told,) = judges(here(*BASE, "--json", "-n", "4", "--judge", "llm").stdout)
+        assert told["name"] == "llm"
+        assert len(server.requests) == 2

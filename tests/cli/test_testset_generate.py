@@ -1,0 +1,127 @@
+"""`chunkwise testset generate`: as a user runs it, with a server that speaks the protocol and without any model."""
+
+import json
+from pathlib import Path
+
+import pytest
+from in_process import Run, here
+
+from chunkwise.cli import main
+from generating.rule_model import LEAVE, SALT, by_words
+from models.chat_server import asked, chat_server
+
+__all__ = ["here"]  # a fixture
+
+
+@pytest.fixture(autouse=True)
+def _named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(main._COMMANDS, "testset", "Questions with references.")
+    monkeypatch.setenv("CHUNKWISE_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("CHUNKWISE_LLM", raising=False)
+
+
+@pytest.fixture
+def harbour(tmp_path: Path) -> Path:
+    folder = tmp_path / "harbour"
+    folder.mkdir()
+    (folder / "leave.md").write_text(LEAVE)
+    (folder / "salt.md").write_text(SALT)
+    return folder
+
+
+def test_asked_of_a_server_then_taken_by_the_other_commands(
+    here: Run, harbour: Path, tmp_path: Path
+) -> None:
+    with chat_server(lambda payload: json.dumps(by_words(asked(payload)))) as server:
+        words = ("testset", "generate", harbour, "-n", 5, "--max-calls", 60, "-o", "q.json")
+        done = here(*words, "--llm", server.name(), "--price", "1/2", "--max-cost", "5")
+        assert done.returncode == 0, done.stderr
+        assert "5 questions of 5" in done.stdout
+        assert "written: q.json" in done.stderr
+        assert "language model: " in done.stderr
+        first = len(server.requests)
+        before = (tmp_path / "q.json").read_text()
+        again = here(*words, "--llm", server.name())
+        assert again.returncode == 0
+        assert "5 questions of 5, 5 of them from an earlier run" in again.stdout
+        assert len(server.requests) == first
+        assert (tmp_path / "q.json").read_text() == before
+    checked = here("testset", "check", "q.json", harbour)
+    assert checked.returncode == 0, checked.stdout
+    measured = here(
+        "evaluate", harbour, "--test-queries", "q.json", "--retriever", "bm25", "--json", "-q",
+    )  # fmt: skip
+    assert measured.returncode == 0, measured.stderr
+
+
+def test_too_few_is_exit_status_3_with_the_reasons(
+    here: Run, harbour: Path, tmp_path: Path
+) -> None:
+    bad = {**by_words("fifth day"), "quotes": ["Nothing of the kind is written here"]}
+    with chat_server(lambda payload: json.dumps(bad)) as server:
+        done = here("testset", "generate", harbour, "-n", 3, "-o", "q.json", "--llm", server.name())
+    assert done.returncode == 3
+    assert "dropped: quote not in the passage" in done.stdout
+    assert "0 questions of 3" in done.stdout
+    assert not (tmp_path / "q.json").exists()
+
+
+def test_a_dry_run_sends_nothing(here: Run, harbour: Path, tmp_path: Path) -> None:
+    with chat_server(lambda payload: "never") as server:
+        done = here(
+            "testset", "generate", harbour, "-n", 2, "-o", "q.json", "--llm", server.name(), "--dry-run",
+            "--price", "1/2",
+        )  # fmt: skip
+        assert server.requests == []
+    assert done.returncode == 0
+    assert "6 calls" in done.stdout
+    assert "2 calls if every question can be kept" in done.stdout
+    assert not (tmp_path / "q.json").exists()
+
+
+def test_no_model_is_said_and_marked(here: Run, harbour: Path, tmp_path: Path) -> None:
+    done = here("testset", "generate", harbour, "-n", 3, "-o", "q.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert "no --llm" in done.stderr
+    rows = [json.loads(line) for line in (tmp_path / "q.jsonl").read_text().splitlines()]
+    assert len(rows) == 3
+    assert all("fallback" in row["types"] for row in rows)
+    assert all(row["generated"]["by"].startswith("rules") for row in rows)
+    assert "chunkwise testset review" in done.stderr
+
+
+def test_the_questions_may_lie_among_the_documents(here: Run, harbour: Path) -> None:
+    for _ in range(2):
+        done = here("testset", "generate", harbour, "-n", 2, "-o", "harbour/q.json", "-q")
+        assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    rows = json.loads((harbour / "q.json").read_text())
+    assert {row["references"][0]["doc_id"] for row in rows} == {"leave.md", "salt.md"}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "where to?"),
+        (("-o", "harbour/leave.md", "harbour/leave.md"), "is read and would be overwritten"),
+        (("-o", "own.json"), "was not generated"),
+        (("-o", "q.json", "--types", "riddle"), "single-concept, list, numeric"),
+        (("-o", "q.json", "--max-calls", "1"), "max-calls"),
+        (("-o", "q.json", "-n", "0"), "-n"),
+    ],
+)
+def test_wrong_usage(
+    words: tuple[str, ...], said: str, here: Run, harbour: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "own.json").write_text('[{"query": "Mine?"}]')
+    done = here("testset", "generate", "harbour", *words)
+    assert done.returncode in (1, 2)
+    assert said in done.stderr
+    assert (tmp_path / "own.json").read_text() == '[{"query": "Mine?"}]'
+    assert (harbour / "leave.md").read_text() == LEAVE
+
+
+def test_a_key_that_is_refused_is_told_once(here: Run, harbour: Path) -> None:
+    with chat_server(lambda payload: (401, {"error": "no"})) as server:
+        done = here("testset", "generate", harbour, "-n", 3, "-o", "q.json", "--llm", server.name())
+    assert done.returncode == 1
+    assert "401" in done.stderr or "refused" in done.stderr

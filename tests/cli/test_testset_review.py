@@ -1,0 +1,230 @@
+"""`chunkwise testset review`: decisions of a person, each on disk at once; in a terminal as a user has it."""
+
+import json
+import os
+import pty
+import select
+import subprocess
+import sys
+import termios
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from in_process import Run, here
+
+from chunkwise.cli import main
+from chunkwise.cli.review_card import ReviewCard
+from chunkwise.cli.testset_review import walk
+from chunkwise.core import Document
+from chunkwise.generating.reviewing import Review
+
+__all__ = ["here"]  # a fixture
+
+TEXT = "# Leave\n\nLeave is asked for in writing. It is paid in full.\n"
+ROWS = [
+    {
+        "query_id": f"q{at}",
+        "query": f"How is leave number {at} asked for?",
+        "answer": "In writing.",
+        "references": [{"doc_id": "leave.md", "start": 9, "end": 39, "text": TEXT[9:39]}],
+        "types": ["single-concept"],
+        "generated": {"by": "test"},
+        "mine": {"kept": [at]},
+    }
+    for at in range(3)
+]
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setitem(main._COMMANDS, "testset", "Questions with references.")
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.delenv("EDITOR", raising=False)
+    (tmp_path / "leave.md").write_text(TEXT)
+    path = tmp_path / "q.json"
+    path.write_text(json.dumps(ROWS))
+    return path
+
+
+def rows(path: Path) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = json.loads(path.read_text())
+    return found
+
+
+def press(file: Path, keys: str, documents: tuple[Document, ...] = ()) -> Review:
+    """Until the keys are used up, as if the person had gone away."""
+    review = Review(file)
+    pressed = iter(keys)
+
+    def key() -> str:
+        try:
+            return next(pressed)
+        except StopIteration:
+            raise EOFError from None
+
+    with suppress(EOFError, KeyboardInterrupt):
+        walk(review, ReviewCard(str(file), documents), key)
+    return review
+
+
+def test_every_decision_is_written_and_other_fields_stay(file: Path) -> None:
+    press(file, "ads")
+    assert rows(file) == [{**ROWS[0], "review": "accepted"}, ROWS[2]]
+    assert rows(file.with_name("q.dropped.json")) == [ROWS[1]]
+
+
+def test_it_goes_on_where_it_stopped(file: Path) -> None:
+    press(file, "aq")
+    review = Review(file)
+    assert review.at == 1
+    assert review.counts() == {"accepted": 1, "edited": 0, "unreviewed": 2, "dropped": 0}
+    assert len(Review(file, "unreviewed")) == 2
+    assert len(Review(file, "accepted")) == 1
+
+
+def test_back_undoes_a_drop(file: Path) -> None:
+    press(file, "sdbq")
+    assert rows(file) == ROWS
+    assert rows(file.with_name("q.dropped.json")) == []
+    press(file, "ddb")
+    assert rows(file) == ROWS[1:]
+    assert rows(file.with_name("q.dropped.json")) == [ROWS[0]]
+
+
+def test_keys_that_mean_nothing_do_nothing(file: Path) -> None:
+    press(file, "xyz\x1b[A9\rbbbq")
+    assert rows(file) == ROWS
+
+
+def test_ctrl_c_loses_nothing(file: Path) -> None:
+    press(file, "a\x03aaa")
+    assert [row.get("review") for row in rows(file)] == ["accepted", None, None]
+
+
+def test_edited_by_an_editor(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    editor = tmp_path / "editor.sh"
+    editor.write_text('#!/bin/sh\nprintf "How do I ask\\nfor leave?" > "$1"\n')
+    editor.chmod(0o755)
+    monkeypatch.setenv("EDITOR", str(editor))
+    press(file, "eawq")
+    found = rows(file)
+    assert found[0] == {**ROWS[0], "query": "How do I ask for leave?", "review": "edited"}
+    assert found[1] == {**ROWS[1], "answer": "How do I ask for leave?", "review": "edited"}
+
+
+@pytest.mark.parametrize("form", ["lines", "object"])
+def test_the_form_of_the_file_stays(file: Path, form: str) -> None:
+    if form == "lines":
+        file.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    else:
+        file.write_text(json.dumps({"about": "ours", "queries": ROWS, "more": 1}))
+    press(file, "ad")
+    text = file.read_text()
+    if form == "lines":
+        assert [json.loads(line)["query_id"] for line in text.splitlines()] == ["q0", "q2"]
+    else:
+        value = json.loads(text)
+        assert (value["about"], value["more"]) == ("ours", 1)
+        assert [row["query_id"] for row in value["queries"]] == ["q0", "q2"]
+
+
+def test_the_passage_is_shown_with_its_quote(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    press(file, "q", (Document("leave.md", TEXT, format="markdown"),))
+    shown = capsys.readouterr().out
+    assert "1 of 3 · single-concept · unreviewed" in shown
+    assert "How is leave number 0 asked for?" in shown
+    assert "→ In writing." in shown
+    assert "leave.md 9–39 · Leave" in shown
+    assert "»Leave is asked for in writing.« It is paid in full." in shown
+
+
+def test_text_of_models_and_documents_does_nothing_to_a_terminal(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    evil = {
+        **ROWS[0],
+        "query": "How\x1b]0;owned\x07 is \u202ethis?",
+        "types": ["a\x1b[2J"],
+        "references": ["\x1b[31mred"],
+    }
+    file.write_text(json.dumps([evil]))
+    press(file, "q")
+    shown = capsys.readouterr().out
+    assert not any(
+        each in shown.replace("\x1b[0m", "")
+        for each in ("\x07", "\u202e", "\x1b]", "[2J", "\x1b[31m")
+    )
+    assert "»red«" in shown
+
+
+def test_without_a_terminal_it_says_so(here: Run, file: Path) -> None:
+    done = here("testset", "review", "q.json", stdin="aaa")
+    assert done.returncode == 1
+    assert "standard input is no terminal" in done.stderr
+    assert rows(file) == ROWS
+
+
+@pytest.mark.parametrize("text", ["", "[1, 2]", '"a"', "{broken", '[{"query": "a"}, 3]'])
+def test_files_that_are_none(text: str, file: Path) -> None:
+    from chunkwise.errors import ChunkwiseError
+
+    file.write_text(text)
+    if text == "":
+        assert len(Review(file)) == 0
+        return
+    with pytest.raises(ChunkwiseError, match=r"q\.json"):
+        Review(file)
+
+
+def test_in_a_real_terminal(file: Path) -> None:
+    """With a pseudo-terminal: keys are read one by one, without Enter; the prompt takes a line."""
+    lead, follow = pty.openpty()
+    words = [
+        sys.executable,
+        "-m",
+        "chunkwise",
+        "testset",
+        "review",
+        str(file),
+        str(file.with_name("leave.md")),
+    ]
+    env = {**os.environ, "TERM": "dumb"}
+    with subprocess.Popen(words, stdin=follow, stdout=follow, stderr=follow, env=env) as run:
+        os.close(follow)
+        shown = _press(lead, b"e")
+        _until(lead, b"leave it")
+        os.write(lead, b"How does one ask?\n")
+        _press(lead, b"a")
+        _press(lead, b"\x03")
+        said = _until(lead, b"every decision is in")
+        assert run.wait(30) == 0
+    os.close(lead)
+    assert "»Leave is asked for in writing.«".encode() in shown
+    assert b"1 edited" in said
+    found = rows(file)
+    assert (found[0]["query"], found[0]["review"]) == ("How does one ask?", "edited")
+    assert found[1:] == ROWS[1:]
+
+
+def _press(descriptor: int, key: bytes) -> bytes:
+    """Once the keys are asked for and the terminal hands them on one by one: what came before is thrown away."""
+    shown = _until(descriptor, b"[q]uit ")
+    began = time.monotonic()
+    while termios.tcgetattr(descriptor)[3] & termios.ICANON:
+        assert time.monotonic() - began < 60
+        time.sleep(0.01)
+    os.write(descriptor, key)
+    return shown
+
+
+def _until(descriptor: int, words: bytes) -> bytes:
+    shown, began = b"", time.monotonic()
+    while words not in shown:
+        assert time.monotonic() - began < 60, shown
+        if select.select([descriptor], [], [], 1.0)[0]:
+            shown += os.read(descriptor, 4096)
+    return shown

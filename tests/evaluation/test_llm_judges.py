@@ -1,0 +1,295 @@
+"""Evaluations that a language model judges, held against the rule it judges by."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chunkwise.core import Document, Fact, Query, Reference, Score
+from chunkwise.errors import InvalidParameter
+from chunkwise.evaluation.evaluate import evaluate
+from chunkwise.evaluation.files.results_file import read_results, results_text, write_results
+from chunkwise.evaluation.metric_names import BY_LLM, chosen
+from chunkwise.evaluation.results import Results
+from chunkwise.judges.calibration import Verdict, calibration
+from chunkwise.judges.calibration_store import keep_calibration
+from chunkwise.judges.llm.judge import LlmJudge
+from chunkwise.metrics.claims.readable import sentences
+from chunkwise.models import folder, get_language_model
+from chunkwise.models.llm.client import LlmClient
+from chunkwise.models.llm.prices import Price
+from judges.rule_model import RuleModel, by_rule_over_http, fenced_texts, helps, says
+from models.chat_server import ChatServer, asked, chat_server
+
+THINGS = ("lamp", "rope", "anchor", "ladder", "barrel", "compass")
+KEEPERS = ("Orla", "Piet")
+DOCUMENTS = [
+    Document(
+        f"{keeper}.txt",
+        " ".join(
+            f"The {thing} belonging to {keeper} hangs from hook {10 * number + at + 20}."
+            for at, thing in enumerate(THINGS)
+        ),
+    )
+    for number, keeper in enumerate(KEEPERS)
+]
+BY_ID = {document.id: document for document in DOCUMENTS}
+
+
+def query(number: int) -> Query:
+    keeper, thing = KEEPERS[number % 2], THINGS[number]
+    text = BY_ID[f"{keeper}.txt"].text
+    start = text.index(f"The {thing}")
+    end = text.index(".", start) + 1
+    return Query(
+        f"q{number}", f"Which hook holds the {thing} belonging to {keeper}?",
+        (Reference(f"{keeper}.txt", start, end),),
+        answer=None if number == 5 else text[start:end], facts=(Fact("hook"),),
+    )  # fmt: skip
+
+
+QUERIES = [query(number) for number in range(6)]
+SETTINGS: dict[str, Any] = {
+    "strategy": "sentences(max_tokens=16, overlap=0)", "vectors": "none", "retriever": "bm25", "k": 2,
+}  # fmt: skip
+LLM_ONLY = ",".join(BY_LLM)
+
+
+@pytest.fixture(autouse=True)
+def home_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Verdicts of one test must not be known to another."""
+    monkeypatch.setenv(folder.HOME_VARIABLE, str(tmp_path / "home"))
+
+
+@pytest.fixture
+def server() -> Iterator[ChatServer]:
+    with chat_server(by_rule_over_http) as found:
+        yield found
+
+
+@pytest.fixture
+def answers(tmp_path: Path) -> str:
+    """Right and cited, wrong and wrongly cited, about something else; the others are not answered."""
+    first, second = QUERIES[0].references[0], QUERIES[1].references[0]
+    rows = [
+        {
+            "query_id": "q0", "answer": f"{QUERIES[0].answer} Nobody sells pearls here.",
+            "citations": [
+                {"claim": QUERIES[0].answer, "doc_id": "Orla.txt", "start": first.start, "end": first.end},
+                {"claim": "Nobody sells pearls here.", "doc_id": "Orla.txt", "start": 0, "end": 30},
+            ],
+        },
+        {
+            "query_id": "q1", "answer": "Pearls are sold on Sunday.",
+            "citations": [
+                {"claim": "Pearls are sold", "doc_id": "Piet.txt", "start": second.start, "end": second.end},
+                {"claim": "Pearls are sold", "doc_id": "nowhere.txt", "start": 0, "end": 4},
+            ],
+        },
+        {"query_id": "q2", "answer": " "},
+    ]  # fmt: skip
+    path = tmp_path / "answers.json"
+    path.write_text(json.dumps(rows))
+    return str(path)
+
+
+def run(llm: object, **more: Any) -> Results:
+    given = SETTINGS | {"metrics": LLM_ONLY, "judge": "llm", "llm": llm} | more
+    return evaluate(DOCUMENTS, QUERIES, **given)
+
+
+def text_at(results: Results, number: int) -> list[str]:
+    return [BY_ID[hit.doc_id].text[hit.start : hit.end] for hit in results.questions[number].hits]
+
+
+def test_every_figure_is_what_the_rule_says(server: ChatServer, answers: str) -> None:
+    results = run(server.name(), answers=answers)
+    told = [question.scores for question in results.questions]
+    for number, (each, scores) in enumerate(zip(QUERIES, told, strict=True)):
+        texts = text_at(results, number)
+        relevant = [helps(each.text, text) for text in texts]
+        assert scores["retrieval_precision.llm"] == sum(relevant) / len(relevant)
+        assert [hit.relevant["llm"] for hit in results.questions[number].hits] == relevant
+        reference = each.references[0]
+        expected = each.answer or BY_ID[reference.doc_id].text[reference.start : reference.end]
+        statements = [claim.text for claim in sentences(expected)]
+        held = [any(says(text, claim) for text in texts) for claim in statements]
+        assert scores["context_recall.llm"] == sum(held) / len(held)
+        assert scores["completeness.llm"] == float(says("\n".join(texts), expected))
+    assert told[0]["faithfulness.llm"] == 0.5
+    assert told[0]["answer_correctness.llm"] == pytest.approx(2 * 0.5 * 1 / 1.5)
+    assert told[0]["answer_relevancy.llm"] == 1
+    assert told[0]["citation_accuracy.llm"] == 0.5
+    assert [told[1][name] for name in BY_LLM[3:]] == [0, 0, 0, 0]
+    assert told[2]["faithfulness.llm"] is None
+    assert told[2]["answer_correctness.llm"] == 0
+    assert told[3]["faithfulness.llm"] is None
+    assert results.questions[3].unscored["faithfulness.llm"] == "no answer"
+    assert results.summary["faithfulness.llm"].scored == 2
+
+
+def test_the_same_passage_is_never_judged_twice(server: ChatServer) -> None:
+    """Counted at the server: not with another k, another retriever, another chunking that has the same spans."""
+    run(server.name(), metrics="retrieval_precision.llm")
+    assert len(server.requests) == len(QUERIES)  # all hits of a question in one call
+    run(server.name(), metrics="retrieval_precision.llm")
+    assert len(server.requests) == len(QUERIES)
+    run(server.name(), metrics="retrieval_precision.llm", k=1)
+    assert len(server.requests) == len(QUERIES)
+    again = run(server.name(), metrics="retrieval_precision.llm", k=4)
+    new = server.requests[len(QUERIES) :]
+    assert len(new) == len(QUERIES)
+    for number, payload in enumerate(_by_question(new)):
+        shown = sorted(fenced_texts(asked(payload))["passage"].values())
+        assert shown == sorted(text_at(again, number)[2:])
+    # Sentences one by one are the same places.
+    before = len(server.requests)
+    run(
+        server.name(),
+        metrics="retrieval_precision.llm",
+        strategy="sentences(max_tokens=17, overlap=0)",
+    )
+    assert len(server.requests) == before
+
+
+def _by_question(payloads: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Several were under way at once."""
+    place = {query.text: number for number, query in enumerate(QUERIES)}
+    return sorted(payloads, key=lambda payload: place[fenced_texts(asked(payload))["question"][0]])
+
+
+def test_results_are_the_same_bytes_whether_verdicts_were_kept_or_not(
+    server: ChatServer, answers: str, tmp_path: Path
+) -> None:
+    first = run(server.name(), metrics="all", answers=answers)
+    sent = len(server.requests)
+    second = run(server.name(), metrics="all", answers=answers)
+    assert len(server.requests) == sent
+    assert first.timing["llm_calls"] == sent
+    assert first.timing["llm_prompt_tokens"] > 0
+    assert second.timing["llm_calls"] == 0
+    assert second.timing["llm_kept"] > first.timing["llm_kept"] == 0
+    texts = [results_text(each).partition('"timing"')[0] for each in (first, second)]
+    assert texts[0] == texts[1]
+    write_results(first, tmp_path / "results.json")
+    assert read_results(tmp_path / "results.json") == first
+    assert first.configuration["llm"] == get_language_model(server.name()).identity
+    prompts = first.configuration["judge_prompts"]
+    assert isinstance(prompts, list)
+    assert [str(each).partition("@")[0] for each in prompts] == [
+        "judge_answer", "judge_attribution", "judge_completeness", "judge_relevance", "judge_support",
+    ]  # fmt: skip
+    assert {"llm"} <= {name for pair in first.agreement for name in (pair.first, pair.second)}
+
+
+def test_nothing_is_asked_without_a_judge(server: ChatServer, answers: str) -> None:
+    plain = evaluate(DOCUMENTS, QUERIES, **SETTINGS, metrics="all", answers=answers)
+    assert not set(BY_LLM).intersection(plain.summary)
+    assert not any(name.endswith(".llm") for name in chosen("all", 5, None))
+    assert "llm" not in plain.configuration
+    assert plain.summary["faithfulness.words"].mean == pytest.approx(0.25)
+    assert plain.summary["answer_correctness.words"].scored == 3
+    assert plain.summary["answer_relevancy.similarity"].scored == 2
+    assert server.requests == []
+    for wrong in ({"llm": server.name()}, {"judge": "llm"}, {"judge": "people"}):
+        with pytest.raises(InvalidParameter):
+            evaluate(DOCUMENTS, QUERIES, **SETTINGS, **wrong)  # type: ignore[arg-type]
+    with pytest.raises(InvalidParameter, match="--judge llm --llm local"):
+        evaluate(DOCUMENTS, QUERIES, **SETTINGS, metrics="faithfulness.llm")
+    with pytest.raises(InvalidParameter, match=r"retrieval_precision\.llm"):
+        run(server.name(), metrics="recall")
+    assert server.requests == []
+
+
+def test_a_model_and_a_client_are_taken_as_they_are() -> None:
+    rule = RuleModel()
+    by_model = run(rule)
+    assert rule.asked
+    client = LlmClient(RuleModel())
+    assert run(client).summary == by_model.summary
+    assert client.spent.calls == 0
+
+
+def test_a_dead_endpoint_leaves_the_other_figures(tmp_path: Path) -> None:
+    with chat_server(lambda payload: (401, {"error": {"message": "no such key"}})) as server:
+        results = run(server.name(), metrics="all")
+    assert results.summary["recall@2"].mean is not None
+    figure = results.summary["retrieval_precision.llm"]
+    assert figure.mean is None
+    assert sum(figure.unscored.values()) == len(QUERIES)
+    assert "no such key" in " ".join(figure.unscored)
+    assert results.summary["completeness.llm"].mean is None
+    assert len(server.requests) <= 8  # those under way when the first came back
+
+
+def test_single_failures_are_counted_beside_the_figure(server: ChatServer) -> None:
+    def sometimes(payload: dict[str, Any]) -> str:
+        if "lamp" in fenced_texts(asked(payload))["question"][0]:
+            return "I would rather not say."
+        return by_rule_over_http(payload)
+
+    with chat_server(sometimes) as other:
+        results = run(other.name(), metrics="retrieval_precision.llm,context_recall.llm")
+    for name in ("retrieval_precision.llm", "context_recall.llm"):
+        assert results.summary[name].scored == len(QUERIES) - 1
+        assert results.questions[0].scores[name] is None
+        assert "not of the form" in results.questions[0].unscored[name]
+
+
+def test_money_ends_the_asking_in_time(server: ChatServer) -> None:
+    model = get_language_model(server.name())
+    client = LlmClient(model, price=Price(100, 1000), max_cost=0.3, concurrency=1)
+    results = run(client, metrics="all")
+    assert 0 < (client.spent.money or 0) <= 0.3
+    assert results.summary["retrieval_precision.llm"].scored > 0
+    last = results.summary["context_recall.llm"]
+    assert any("the limit of $0.3" in why for why in last.unscored)
+    assert results.timing["llm_money"] == pytest.approx(client.spent.money)
+
+
+def test_what_asking_takes_is_known_before_anything_is_sent(server: ChatServer) -> None:
+    class Enough(Exception):
+        pass
+
+    told = []
+
+    def stop(estimate: object) -> None:
+        told.append(estimate)
+        raise Enough
+
+    with pytest.raises(Enough):
+        run(server.name(), on_estimate=stop)
+    assert server.requests == []
+    run(server.name(), on_estimate=told.append)
+    assert told[0] == told[1]
+    assert told[0].calls == len(server.requests) > 0  # type: ignore[attr-defined]
+    run(server.name(), on_estimate=told.append)
+    assert told[2].calls == 0  # type: ignore[attr-defined]
+    assert told[2].kept > 0  # type: ignore[attr-defined]
+
+
+def test_what_is_known_of_a_judge_stands_in_the_results(server: ChatServer) -> None:
+    results = run(server.name())
+    judges = results.data["judges"]
+    assert isinstance(judges, dict)
+    assert isinstance(judges["llm"], dict)
+    assert judges["llm"]["calibration"] is None
+    judge = LlmJudge(LlmClient(get_language_model(server.name())))
+    assert judges["llm"]["identity"] == judge.identity
+    said = judge.judge(QUERIES[:1], [[]])
+    assert said == [[]]
+    pairs = [(True, 1.0), (True, 0.0), (False, 0.0), (False, 0.0)]
+    verdicts = [Verdict("q", truth, Score(value)) for truth, value in pairs]
+    keep_calibration(calibration(verdicts, judge=judge.identity, name="llm", against="labels"))
+    again = run(server.name()).data["judges"]
+    assert isinstance(again, dict)
+    assert isinstance(again["llm"], dict)
+    known = again["llm"]["calibration"]
+    assert isinstance(known, dict)
+    assert known["accuracy"] == 0.75
+    assert known["kappa"] == pytest.approx(0.5)
+    assert known["verdicts"] == 4
