@@ -33,6 +33,14 @@ STEPS = (
         'search out/kb "how many unused days can I carry over?" --budget 200',
     ),
     (
+        "An answer by a small language model on this machine: what it says is held against the passage.",
+        'ask out/kb "who may swap shifts?" -k 1 --llm local',
+    ),
+    (
+        "No questions yet? Drafts out of the documents, by rules; with --llm a model writes them.",
+        "testset generate CORPUS -n 20 -o out/questions.json",
+    ),
+    (
         "Draw the cuts on the documents: overlaps hatched, issues marked.",
         'chunk CORPUS --strategy "sentences(max_tokens=120, overlap=30)" --view out/cuts.html',
     ),
