@@ -50,7 +50,13 @@ def run(kept: Kept) -> str:
     if len(both) < 2:
         return "- left out: every chunk has to be embedded for it, about 45 minutes of two cores; ask with `--exact`\n"
     rows = [
-        [measure, *(_tau(_of(both, retriever), measure) for retriever in ("", "dense", "hybrid"))]
+        [
+            measure,
+            *(
+                _tau(_of(both, measure, retriever), measure)
+                for retriever in ("", "dense", "hybrid")
+            ),
+        ]
         for measure in MEASURES
     ]
     tau = float(rows[0][1])
@@ -61,13 +67,19 @@ def run(kept: Kept) -> str:
         table(["Kendall's τ of the two rankings", "all", "dense alone", "hybrid alone"], rows),
         "",
         f"- {MEASURES[0]}: τ {tau:.2f}, bar {BAR}: {'met' if tau >= BAR else '**missed**'}{part}",
-        *(_choice(both, measure) for measure in MEASURES),
+        *(_choice(_of(both, measure), measure) for measure in MEASURES),
         "",
     ])  # fmt: skip
 
 
-def _of(both: Sequence[Pair], retriever: str) -> list[Pair]:
-    return [each for each in both if retriever in ("", each[0].configuration.retriever)]
+def _of(both: Sequence[Pair], measure: str, retriever: str = "") -> list[Pair]:
+    """Those that have the measure: parents that are handed out for their children have no ndcg."""
+    return [
+        each
+        for each in both
+        if retriever in ("", each[0].configuration.retriever)
+        and all(any(score is not None for score in one.scores[measure]) for one in each)
+    ]
 
 
 def _means(both: Sequence[Pair], measure: str) -> tuple[np.ndarray, np.ndarray]:

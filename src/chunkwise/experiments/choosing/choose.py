@@ -41,7 +41,7 @@ def choose(
     plan: Plan,
     documents: Sequence[Document],
 ) -> Tuning:
-    """The cheapest of those that the validation questions cannot tell from the best, and what is known about it.
+    """The cheapest of those that are as good as the best on validation questions, and what is known about it.
 
     Configurations that failed take no part. One with vectors of its own is listed beside the same with late vectors
     and not chosen from. Of several sizes at once the fitted weights take part and the others are listed. `versions`,

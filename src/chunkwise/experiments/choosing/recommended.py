@@ -10,12 +10,17 @@ from chunkwise.experiments.choosing.price import amount, price
 from chunkwise.stats.paired import compare_all
 from chunkwise.stats.ties import LEVEL, Ties
 
+NEAR = 0.01
+"""How far below the best on validation the choice may be. Tied is not equal: the cheapest of many that few questions
+cannot tell apart gave away twice as much on test questions."""
 SAME_PRICE = 0.05
 """Prices this much apart, as a share of the lower, are the same: what trailing spaces cost must not decide."""
 
 
 def recommended(field: Field, ties: Ties) -> int:
-    """The column of the cheapest of the tied, those left out that a common default is shown to beat.
+    """The column of the cheapest of those tied with the best and within a point of it on validation.
+
+    Left out are those that a common default is shown to beat.
 
     Cheapest by storage × context tokens (the budget, where the objective has one); among those that cost the same the
     best on validation, then the fewest tokens embedded, the fewest chunks, and the first of the plan. A common default
@@ -24,6 +29,8 @@ def recommended(field: Field, ties: Ties) -> int:
     tied = _no_worse_than_defaults(
         field, [at for at in range(len(field.entrants)) if ties.tied[at]]
     )
+    least = max(ties.means[at] for at in tied) - NEAR - 1e-12
+    tied = [at for at in tied if ties.means[at] >= least]
     prices = {at: price(field.outcomes[field.entrants[at]], field.budget) for at in tied}
     most = min(prices.values()) * (1 + SAME_PRICE)
     cheap = [at for at in tied if prices[at] <= most]

@@ -62,5 +62,5 @@ def _why(found: Findings) -> str:
         return f"It is the best of {field} on {chose}, and all others are shown to be worse."
     return (
         f"Of {several(field, 'configuration')}, {found.tied} are not shown to be worse than the best on {chose}; "
-        "this is the cheapest of them, and the best of those that cost as little."
+        "of those within a point of the best this is the cheapest, and the best of those that cost as little."
     )

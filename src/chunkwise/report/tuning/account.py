@@ -30,7 +30,7 @@ def method(measured: Measured) -> str:
         told.append(
             f"Every configuration is asked all of them. The best on validation by {objective} is compared with each"
             " other one, question by question; those not shown to be worse after Holm’s correction are tied with it,"
-            " and the cheapest of the tied is the choice. Being the best of many flatters: on the test questions it"
+            " and the choice is the cheapest of those tied and within a point of the best. Being the best of many flatters: on the test questions it"
             " may do less well, which is why these are what is reported."
         )
         told.append(
