@@ -31,6 +31,7 @@ bench: $(VENV)-bench/.installed ## speed, conformance and recall, beside the pee
 	$(VENV)-bench/bin/python -m benchmarks.retrieval
 	$(VENV)-bench/bin/python -m benchmarks.evaluation
 	$(VENV)-bench/bin/python -m benchmarks.tuning
+	$(VENV)-bench/bin/python -m benchmarks.contextual
 
 # Peers want each other's versions, so they get an environment of their own; one that fails is left out.
 $(VENV)-bench/.installed: pyproject.toml benchmarks/peers.txt

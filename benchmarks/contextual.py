@@ -91,7 +91,7 @@ def _rows(
         shown = f"{retriever} + rerank" if reranker else retriever
         for context, metric in product(contexts, METRICS):
             change = (
-                chunkwise.compare(results["none"], results[context]).contrasts[0].metrics[metric]
+                chunkwise.compare([results["none"], results[context]]).contrasts[0].metrics[metric]
             )
             low, high = 100 * change.difference.low, 100 * change.difference.high
             told = f"{100 * change.difference.mean:+.1f} ({low:+.1f} to {high:+.1f})"

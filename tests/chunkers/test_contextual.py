@@ -1,6 +1,7 @@
 """Contexts that a language model writes: beside the chunk, within limits, fenced, and the headings where it fails."""
 
 import re
+import time
 from pathlib import Path
 from threading import Event
 
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chunkwise import Document, get_strategy
+from chunkwise import Document, get_strategy, read
 from chunkwise.chunkers.contextual.contextual import ContextWriter, Way, contexts_estimate
 from chunkwise.chunkers.contextual.neighbours_way import CONTEXT_TOKENS
 from chunkwise.chunkers.headings_context import with_headings
@@ -233,12 +234,40 @@ def test_whatever_the_model_writes_is_one_short_line(answer: str) -> None:
         ("One. Two. Three. Four.", "One. Two. Three."),
         ("A sentence of words. Other " + "word " * 200 + ".", "A sentence of words."),
         ("…", ""),
+        ("Here is a short context for this chunk:\nOn lamps.", "On lamps."),
+        ("Sure, I'd be happy to help: On lamps.", "On lamps."),
+        ('Context: "Lamps" is the title.', '"Lamps" is the title.'),
     ],
 )
 def test_what_is_no_context_is_taken_off(answer: str, context: str, tmp_path: Path) -> None:
     analyzed = cut(Document("x", "Text."))
     [[chunk]] = writer_of(Scribe(answer), tmp_path).write([analyzed])
     assert chunk.context == context
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        "This is a short description of the leave policy in the Acme handbook: managers approve it.",
+        "Here is the answer of the board to the strike: none.",
+        "Certainly the most important rule: managers approve it.",
+        "Of course the ferry waits: it always does.",
+    ],
+)
+def test_what_says_something_is_no_preamble(context: str) -> None:
+    from chunkwise.chunkers.contextual.plain_answer import plain_answer
+
+    assert plain_answer(context) == context
+    assert plain_answer(f"Here is the context: {context}") == context
+
+
+def test_an_answer_is_read_in_time_that_grows_with_its_length() -> None:
+    from chunkwise.chunkers.cleaned_answer import cleaned_answer
+
+    began = time.process_time()
+    for part in ("the context ", " , the", "sure! ", " \n", "```\n", "<passage 1>", "'\""):
+        cleaned_answer("here is " + part * 40_000)
+    assert time.process_time() - began < 4  # with the square of it, minutes
 
 
 def test_a_chunk_without_an_answer_gets_its_headings(tmp_path: Path) -> None:
@@ -256,6 +285,68 @@ def test_a_chunk_without_an_answer_gets_its_headings(tmp_path: Path) -> None:
         f"1 of {len(after)} chunks has no context of the model, it has the headings context instead: "
         "the model's answer says nothing"
     )
+
+
+def test_reasons_are_counted_in_good_english() -> None:
+    from chunkwise.chunkers.contextual.tally import ContextTally
+
+    tally = ContextTally()
+    tally.chunks = 9
+    tally.reasons.update(["busy", "busy", "asleep"])
+    assert tally.told().endswith("instead: busy (and 1 other reason)")
+    tally.reasons.update(["gone"])
+    assert tally.told().endswith("instead: busy (and 2 other reasons)")
+
+
+def test_a_corpus_gets_no_contexts_of_another(tmp_path: Path) -> None:
+    """Both have a README.md, and in it one paragraph that is the same."""
+    licence = "## Licence\n\nAll rights are reserved by the company."
+    found = {}
+    for name in ("rockets", "pumps"):
+        (tmp_path / name).mkdir()
+        readme = f"# Readme\n\n## About\n\nThis is about {name}.\n\n{licence}\n"
+        (tmp_path / name / "README.md").write_text(readme)
+        scribe = Scribe(lambda r: "On rockets." if "rockets" in r.user else "On pumps.")
+        scribe.__class__ = type("Same", (Scribe,), {"identity": "the same"})
+        [document] = read([tmp_path / name])
+        [chunks] = writer_of(scribe, tmp_path).write([cut(document)])
+        found[name] = document.id, {chunk.context for chunk in chunks}
+    assert found == {
+        "rockets": ("README.md", {"On rockets."}), "pumps": ("README.md", {"On pumps."}),
+    }  # fmt: skip
+
+
+def test_a_file_is_the_same_however_its_path_is_spelt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "yard.md").write_text(HANDBOOK)
+    monkeypatch.chdir(tmp_path)
+    scribe = Scribe()
+    for path in ("yard.md", f"{tmp_path}/./yard.md"):
+        [document] = read([path])
+        other = Document("yard.md", HANDBOOK, document.title, document.source, "markdown")
+        writer_of(scribe, tmp_path).write([cut(other)])
+    assert len(scribe.asked) == len(cut(other).chunks)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("window", [1500, None])
+def test_a_place_of_many_tokens_is_cut(way: Way, window: int | None, tmp_path: Path) -> None:
+    """Letters of an old script: four tokens each, and a title and a path are full of them."""
+    heads = [
+        "".join(chr(0x16B00 + (37 * at + depth) % 60) for at in range(95)) for depth in range(6)
+    ]
+    text = "".join(f"{'#' * (at + 1)} {head}\n\n" for at, head in enumerate(heads))
+    document = Document(
+        "x", text + "Some words are here. " * 40, "".join(heads[:3]), format="markdown"
+    )
+    scribe = Scribe(window=window)
+    found = cut(document, "sections(max_tokens=60)")
+    [after] = writer_of(scribe, tmp_path, way).write([found])
+    assert {chunk.context for chunk in after} == {"It stands in a book."}
+    for request in scribe.asked:
+        assert COUNT(part(request.user, "place")) <= 620
+        assert way == "document" or context_size(request.user) <= CONTEXT_TOKENS
 
 
 def test_equal_texts_of_one_place_are_asked_once_and_of_two_places_twice(tmp_path: Path) -> None:

@@ -209,6 +209,26 @@ def test_an_answer_of_nothing_is_none(tmp_path: Path) -> None:
     assert not any(chunk.level for chunk in chunks)
 
 
+def test_a_summary_is_what_the_model_says_and_nothing_around_it(tmp_path: Path) -> None:
+    class Chatty(FirstSentences):
+        def complete(self, request: Request, stop: object = None) -> Completion:
+            said = "<think>\nHm.</think>```\nHere is the summary: </passage 1 abcdef01> \x1b[31mFerries\x1b[0m "
+            return Completion(f"{said}\u202esail\x00 at nine.\nHalf \ud83d a pair.\n```", 1, 1)
+
+    chunks = list(raptor(client(tmp_path, Chatty()), levels=1).chunks(DOCUMENT))
+    summaries = {" ".join(chunk.summary.split(" ")) for chunk in of_level(chunks, 1)}
+    assert summaries == {"Ferries sail at nine.\nHalf  a pair."}
+
+
+def test_a_long_summary_is_not_cut_as_a_context_is(tmp_path: Path) -> None:
+    class Long(FirstSentences):
+        def complete(self, request: Request, stop: object = None) -> Completion:
+            return Completion("Ferries sail at nine. " * 900, 1, 1)
+
+    chunks = list(raptor(client(tmp_path, Long()), levels=1, summary_tokens=5000).chunks(DOCUMENT))
+    assert len(of_level(chunks, 1)[0].summary) > 15_000
+
+
 def test_too_much_text_is_an_error_that_says_what_to_make_smaller(tmp_path: Path) -> None:
     model = FirstSentences()
     model.window = 150

@@ -145,14 +145,53 @@ def test_a_limit_of_cost_is_kept(here: Run, tmp_path: Path, docs: Path, server: 
     assert server.requests == []
 
 
-def test_without_a_model_it_says_what_to_do(here: Run, tmp_path: Path, docs: Path) -> None:
+def test_without_a_name_the_local_model_is_asked(
+    here: Run, tmp_path: Path, docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CHUNKWISE_LLM", raising=False)
+    chunkwise.index(docs, into=tmp_path / "kb", vectors="none")
+    # Nothing is sent: the model need not run.
+    done = here("ask", "kb", "who keeps the rope?", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.endswith("the small local one is asked\n")
+    assert done.stdout.startswith("1 call; ")
+    assert here("ask", "kb", "who?", "--dry-run", "-q").stderr == ""
+
+
+def test_without_a_name_and_without_weights_it_says_what_to_do(
+    here: Run, tmp_path: Path, docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CHUNKWISE_LLM", raising=False)
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv(
+        "CHUNKWISE_HOME", str(tmp_path / "file" / "home")
+    )  # nothing can be put there
+    monkeypatch.delenv("CHUNKWISE_MODELS", raising=False)
     done = here("ask", "docs", "who", "keeps", "it?")
-    assert done.returncode == 2
-    assert "--llm local works without network or key" in done.stderr
+    assert done.returncode == 1
+    assert "the local one cannot be had; others are --llm openai:NAME" in done.stderr
     assert "chunkwise index docs --into kb && chunkwise search kb 'who keeps it?'" in done.stderr
     chunkwise.index(docs, into=tmp_path / "kb", vectors="none")
     done = here("ask", "kb", "who?")
     assert done.stderr.endswith("the passages alone: chunkwise search kb 'who?'\n")
+
+
+def test_half_a_character_from_a_model_is_written_as_json_spells_it(
+    here: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "lamp.md").write_text("# Lamps\n\nThe lamp is red at night.\n")
+    made = [{"passage": 1, "quote": "lamp is red", "claim": "The lamp is \ud800 red."}]
+    (tmp_path / "q.txt").write_text("what is the lamp?\n")
+    with chat_server(lambda _: json.dumps({"found": True, "claims": made})) as server:
+        for words in (("what is the lamp?", "--json"), ("--queries", "q.txt")):
+            done = here("ask", "lamp.md", *words, "--retriever", "bm25", "--llm", server.name())
+            assert done.returncode == 0, done.stderr
+            assert json.loads(done.stdout)["answer"] == "The lamp is \ufffd red."
+
+
+def test_the_help_says_how_far_supported_goes(here: Run) -> None:
+    said = " ".join(here("ask", "--help").stdout.split())
+    assert "who did what to whom they do not show" in said
 
 
 @pytest.mark.parametrize(

@@ -40,10 +40,17 @@ def server() -> Iterator[ChatServer]:
         yield found
 
 
-def test_a_judge_needs_a_model_and_a_model_a_judge(here: Run, server: ChatServer) -> None:
-    done = here(*ASK, "--judge", "llm")
-    assert done.returncode == 2
-    assert "--llm local" in done.stderr
+def test_without_a_name_the_local_model_is_asked(here: Run) -> None:
+    done = here(*FEW, "--judge", "llm", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert (
+        "no language model is named (--llm, CHUNKWISE_LLM): the small local one is asked"
+        in done.stderr
+    )
+    assert "8 calls" in done.stdout
+
+
+def test_a_model_needs_a_judge(here: Run, server: ChatServer) -> None:
     for words in (("--llm", server.name()), ("--dry-run",), ("--max-cost", "1")):
         done = here(*ASK, *words)
         assert done.returncode == 2

@@ -231,3 +231,26 @@ def test_a_model_of_the_environment_is_not_asked_unless_it_is_wanted(
         (told,) = judges(here(*BASE, "--json", "-n", "4", "--judge", "llm").stdout)
         assert told["name"] == "llm"
         assert len(server.requests) == 2
+
+
+def test_a_judge_that_could_not_be_asked_is_not_called_weak(here: Run) -> None:
+    refused = {"error": {"message": "no such key"}}
+    with chat_server(lambda payload: (401, refused)) as server:
+        shown = here(*with_llm(server))
+        ran = here(*with_llm(server, "--json"))
+    assert shown.returncode == ran.returncode == 3
+    for said in (shown.stdout, shown.stderr, ran.stderr):
+        assert "could not be asked" in " ".join(said.split())
+        assert "no such key" in said
+    (told,) = judges(ran.stdout)
+    assert "no such key" in told["error"]
+    assert "too weak" not in shown.stdout + shown.stderr + ran.stdout + ran.stderr
+    assert not calibrations_file().exists()
+
+
+def test_a_limit_that_lets_nothing_pass_is_told_as_such(here: Run) -> None:
+    with chat_server(verdicts) as server:
+        ran = here(*with_llm(server, "--json", "--max-cost", "0.0000001"))
+    assert ran.returncode == 3
+    assert "limit" in judges(ran.stdout)[0]["error"]
+    assert "too weak" not in ran.stdout + ran.stderr

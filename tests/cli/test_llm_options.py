@@ -65,11 +65,11 @@ def test_wrong_values_are_told() -> None:
          "1 call; about 10 tokens to read; at most 20 to write; no money; about 1 second"),
         (Estimate(2000, 5, 1_000_000, 20_000, 2.345, 600.0),
          "2,000 calls (5 more are kept from earlier runs); about 1,000,000 tokens to read; "
-         "at most 20,000 to write; at most $2.35; about 10 minutes"),
+         "at most 20,000 to write; about $2.35; about 10 minutes"),
         (Estimate(2, 0, 10, 20, None, None),
          "2 calls; about 10 tokens to read; at most 20 to write; the price is not known (--price IN/OUT)"),
         (Estimate(2, 0, 10, 20, 0.000123, 9000.0),
-         "2 calls; about 10 tokens to read; at most 20 to write; at most $0.00012; about 2.5 hours"),
+         "2 calls; about 10 tokens to read; at most 20 to write; about $0.00012; about 2.5 hours"),
     ],
 )  # fmt: skip
 def test_an_estimate_in_words(

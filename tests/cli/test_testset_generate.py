@@ -98,10 +98,24 @@ def test_the_questions_may_lie_among_the_documents(here: Run, harbour: Path) -> 
     assert {row["references"][0]["doc_id"] for row in rows} == {"leave.md", "salt.md"}
 
 
+def test_the_usual_file_is_written_unless_it_is_somebody_elses(
+    here: Run, harbour: Path, tmp_path: Path
+) -> None:
+    done = here("testset", "generate", harbour, "-n", 2)
+    assert done.returncode == 0, done.stderr
+    assert "written: queries.json" in done.stderr
+    assert len(json.loads((tmp_path / "queries.json").read_text())) == 2
+    for own in ('[{"query": "Mine?"}]', '{"data": []}', "not JSON at all"):
+        (tmp_path / "queries.json").write_text(own)
+        done = here("testset", "generate", harbour, "-n", 2)
+        assert done.returncode == 1
+        assert "queries.json" in done.stderr
+        assert (tmp_path / "queries.json").read_text() == own
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "where to?"),
         (("-o", "harbour/leave.md", "harbour/leave.md"), "is read and would be overwritten"),
         (("-o", "own.json"), "was not generated"),
         (("-o", "q.json", "--types", "riddle"), "single-concept, list, numeric"),

@@ -18,7 +18,8 @@ from chunkwise.cli import main
 from chunkwise.cli.review_card import ReviewCard
 from chunkwise.cli.testset_review import walk
 from chunkwise.core import Document
-from chunkwise.generating.reviewing import Review
+from chunkwise.errors import ChunkwiseError
+from chunkwise.testsets.reviewing import Review
 
 __all__ = ["here"]  # a fixture
 
@@ -170,14 +171,57 @@ def test_without_a_terminal_it_says_so(here: Run, file: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "[1, 2]", '"a"', "{broken", '[{"query": "a"}, 3]'])
 def test_files_that_are_none(text: str, file: Path) -> None:
-    from chunkwise.errors import ChunkwiseError
-
     file.write_text(text)
     if text == "":
         assert len(Review(file)) == 0
         return
     with pytest.raises(ChunkwiseError, match=r"q\.json"):
         Review(file)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"version": "1.1", "data": [{"title": "a", "paragraphs": []}]}',
+        '[{"title": "a", "paragraphs": []}]',
+        "{}",
+    ],
+)
+def test_a_file_of_another_form_is_not_touched(text: str, file: Path) -> None:
+    file.write_text(text)
+    with pytest.raises(ChunkwiseError, match="testset convert FILE --to chunkwise"):
+        press(file, "a")
+    assert file.read_text() == text
+
+
+def test_one_question_alone_is_a_file(file: Path) -> None:
+    file.write_text(json.dumps({"question": "Who keeps the lamp?"}))
+    press(file, "a")
+    assert json.loads(file.read_text()) == {"question": "Who keeps the lamp?", "review": "accepted"}
+
+
+def test_questions_that_come_in_meanwhile_stay(file: Path) -> None:
+    later = {**ROWS[0], "query_id": "q9"}
+    review = Review(file)
+    file.write_text(json.dumps([later, *ROWS]))  # another run adds one
+    review.accept()
+    assert rows(file) == [later, {**ROWS[0], "review": "accepted"}, *ROWS[1:]]
+    review.drop()
+    file.write_text(json.dumps([*rows(file), {**later, "query_id": "q10"}]))
+    review.back()
+    assert [row["query_id"] for row in rows(file)] == ["q9", "q0", "q1", "q2", "q10"]
+    assert rows(file.with_name("q.dropped.json")) == []
+    file.write_text(json.dumps([later]))
+    with pytest.raises(ChunkwiseError, match="no longer in it"):
+        review.accept()
+    assert rows(file) == [later]
+
+
+def test_questions_without_ids_are_known_by_what_they_say(file: Path) -> None:
+    file.write_text('[{"query": "Who?"}, {"query": "When?"}]')
+    press(file, "sda")
+    assert rows(file) == [{"query": "Who?"}]
+    assert rows(file.with_name("q.dropped.json")) == [{"query": "When?"}]
 
 
 def test_in_a_real_terminal(file: Path) -> None:

@@ -10,15 +10,17 @@ import pytest
 
 from chunkwise.core import Document, Hit, Label, Passage, Query, Reference, Score
 from chunkwise.errors import ChunkwiseError
-from chunkwise.evaluation.calibrating import calibrate
+from chunkwise.evaluation.calibrating import calibrate, steps
 from chunkwise.evaluation.calibration_pairs import Pairs, known_pairs
 from chunkwise.judges.calibration_store import keep_calibration
 from chunkwise.judges.llm.judge import LlmJudge
 from chunkwise.judges.similarity import SimilarityJudge
+from chunkwise.models.endpoint.error import EndpointError
 from chunkwise.models.folder import HOME_VARIABLE
 from chunkwise.models.kept.vector_cache import VectorCache
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import Completion, Request
+from chunkwise.report.judge.terminal import warning_of
 from hash_embedder import PlainHashEmbedder
 
 _THINGS = ("crane", "ferry", "lamp", "pier", "rope", "buoy", "anchor", "ledger", "winch", "barge")
@@ -260,3 +262,53 @@ def test_more_verdicts_ask_only_for_those_that_are_new(tmp_path: Path) -> None:
     assert model.calls == 4
     calibrate(llm_judge(model, tmp_path / "kept"), known_pairs(QUERIES, [DOCUMENT], count=12))
     assert model.calls == 6
+
+
+def test_what_says_the_same_elsewhere_is_not_taken_for_irrelevant() -> None:
+    fee = "The fee for a boat in the harbour is five florins a day."
+    other = "THE FEE for a boat, in the harbour, is five florins a day"
+    soup = "The cook sells soup for five florins in the harbour."
+    texts = {
+        "a": f"{fee}\n\n{soup}\n\n{fee}\n",
+        "b": f"Posted in May. {other} and a night. {soup}\n",
+    }
+    documents = [Document(id, text) for id, text in texts.items()]
+    query = Query("1", "What is the fee for a boat in the harbour?", (Reference("a", 0, len(fee)),))
+    for size in (8, 12, 20, 40):  # also where a cut runs through the copy
+        strategy = f"sentences(max_tokens={size}, overlap=0)"
+        pairs = known_pairs([query], documents, count=4, strategy=strategy)
+        wrong = [place for _, place, truth in places(pairs) if not truth]
+        assert not any("fee" in texts[each.doc_id][each.start : each.end].lower() for each in wrong)
+    assert wrong == []
+
+
+def test_the_steps_that_are_told_are_all_there_are(tmp_path: Path) -> None:
+    """Also where a question needs several calls."""
+
+    class Narrow(Scripted):
+        window = 500
+
+    labels = tuple(Label("harbour", at, at + 60, at % 2 == 0) for at in range(0, 1200, 40))
+    pairs = known_pairs([asked("crane", labels=labels), *QUERIES[1:]], [DOCUMENT], count=30)
+    for judge in (llm_judge(Narrow(), tmp_path / "kept"), Rule()):
+        told: list[int] = []
+        total = steps(judge, pairs)
+        calibrate(judge, pairs, advance=lambda amount, note, told=told: told.append(amount))  # type: ignore[misc]
+        assert sum(told) == total > 0
+    assert len(pairs.queries) == 1
+
+
+def test_a_model_that_is_gone_half_way_is_not_blamed_for_the_rest(tmp_path: Path) -> None:
+    class Gone(Scripted):
+        def complete(self, request: Request, stop: Event | None = None) -> Completion:
+            if self.calls == 4:
+                raise EndpointError("http://host/v1", "is not there", status=401)
+            return super().complete(request, stop)
+
+    pairs = known_pairs(QUERIES, [DOCUMENT], count=20)
+    found = calibrate(llm_judge(Gone(), tmp_path / "kept"), pairs)
+    assert found.calibration.confusion.scored == 8
+    assert "is not there" in found.error
+    assert "12 of 20" in found.calibration.weakness
+    assert (found.of_the_judge.weakness, found.of_the_judge.verdicts) == ("", 8)
+    assert warning_of(found).startswith("not everything could be asked, the figures are of 8 of 20")

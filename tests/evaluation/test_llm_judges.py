@@ -9,12 +9,17 @@ from typing import Any
 
 import pytest
 
-from chunkwise.core import Document, Fact, Query, Reference, Score
+from chunkwise.answering.answer_row import answer_row
+from chunkwise.answering.answered import Answered
+from chunkwise.core import Document, Fact, Hit, Query, Reference, Score
 from chunkwise.errors import InvalidParameter
 from chunkwise.evaluation.evaluate import evaluate
+from chunkwise.evaluation.evaluate_subject import Questions, evaluate_subject
 from chunkwise.evaluation.files.results_file import read_results, results_text, write_results
+from chunkwise.evaluation.measuring import Measuring
 from chunkwise.evaluation.metric_names import BY_LLM, chosen
 from chunkwise.evaluation.results import Results
+from chunkwise.evaluation.subjects.hits_subject import hits_subject
 from chunkwise.judges.calibration import Verdict, calibration
 from chunkwise.judges.calibration_store import keep_calibration
 from chunkwise.judges.llm.judge import LlmJudge
@@ -195,7 +200,7 @@ def test_nothing_is_asked_without_a_judge(server: ChatServer, answers: str) -> N
     assert plain.summary["answer_correctness.words"].scored == 3
     assert plain.summary["answer_relevancy.similarity"].scored == 2
     assert server.requests == []
-    for wrong in ({"llm": server.name()}, {"judge": "llm"}, {"judge": "people"}):
+    for wrong in ({"llm": server.name()}, {"judge": "people"}):
         with pytest.raises(InvalidParameter):
             evaluate(DOCUMENTS, QUERIES, **SETTINGS, **wrong)  # type: ignore[arg-type]
     with pytest.raises(InvalidParameter, match="--judge llm --llm local"):
@@ -277,7 +282,7 @@ def test_what_is_known_of_a_judge_stands_in_the_results(server: ChatServer) -> N
     judges = results.data["judges"]
     assert isinstance(judges, dict)
     assert isinstance(judges["llm"], dict)
-    assert judges["llm"]["calibration"] is None
+    assert results.calibrations == {}
     judge = LlmJudge(LlmClient(get_language_model(server.name())))
     assert judges["llm"]["identity"] == judge.identity
     said = judge.judge(QUERIES[:1], [[]])
@@ -285,11 +290,75 @@ def test_what_is_known_of_a_judge_stands_in_the_results(server: ChatServer) -> N
     pairs = [(True, 1.0), (True, 0.0), (False, 0.0), (False, 0.0)]
     verdicts = [Verdict("q", truth, Score(value)) for truth, value in pairs]
     keep_calibration(calibration(verdicts, judge=judge.identity, name="llm", against="labels"))
-    again = run(server.name()).data["judges"]
-    assert isinstance(again, dict)
-    assert isinstance(again["llm"], dict)
-    known = again["llm"]["calibration"]
+    again = run(server.name())
+    known = again.calibrations["llm"]
     assert isinstance(known, dict)
     assert known["accuracy"] == 0.75
     assert known["kappa"] == pytest.approx(0.5)
     assert known["verdicts"] == 4
+    # What another machine knows of the judge is no part of the result.
+    assert again == results
+    texts = [results_text(each).partition('"calibrations"')[0] for each in (again, results)]
+    assert texts[0] == texts[1]
+
+
+def test_without_a_name_the_local_model_is_meant() -> None:
+    class Enough(Exception):
+        pass
+
+    def stop(estimate: object) -> None:
+        raise Enough
+
+    with pytest.raises(Enough):
+        evaluate(DOCUMENTS, QUERIES, **SETTINGS, metrics=LLM_ONLY, judge="llm", on_estimate=stop)
+
+
+def test_two_questions_of_the_same_words_both_have_a_verdict() -> None:
+    """The first is answered by a passage the second was not shown: the others have to be asked about again."""
+    said = DOCUMENTS[0].text
+    places = [Reference("Orla.txt", 0, said.index(".") + 1), Reference("Orla.txt", 0, 5)]
+    text = QUERIES[0].text
+    queries = [
+        Query(str(n), text, (each,), answer=QUERIES[0].answer) for n, each in enumerate(places)
+    ]
+    lamp, rest = said.index(".") + 1, len(said)
+    rows = {"0": [(0, lamp), (lamp, rest)], "1": [(lamp, rest)]}
+    subject = hits_subject(
+        DOCUMENTS,
+        {
+            id: [Hit(DOCUMENTS[0], *span, 1 / rank, rank, 9) for rank, span in enumerate(own, 1)]
+            for id, own in rows.items()
+        },
+        {},
+    )
+    rule = RuleModel()
+    names = ("context_recall.llm",)
+    measuring = Measuring(names, 2, None, "characters", 0.5, 0.7, seed=0, llm=LlmClient(rule))
+    results = evaluate_subject(subject, Questions(queries), measuring)
+    found = [question.scores["context_recall.llm"] for question in results.questions]
+    assert found == [1, 0]
+    assert len(rule.asked) == 2
+
+
+def test_that_the_documents_do_not_say_it_claims_nothing(
+    server: ChatServer, tmp_path: Path
+) -> None:
+    """`chunkwise ask` says so of what it cannot find; what it writes is what is evaluated."""
+    rows = [
+        answer_row(Answered(QUERIES[0].text, query_id="q0")),
+        {"query_id": "q1", "answer": "not in THESE documents"},
+        {"query_id": "q2", "answer": "I did not find it.", "found": False},
+        {"query_id": "q3", "answer": "Pearls are sold on Sunday.", "found": True},
+    ]
+    path = tmp_path / "refused.json"
+    path.write_text(json.dumps(rows))
+    results = run(server.name(), metrics="answers,citation_accuracy", answers=str(path))
+    why = "the answer is that the documents do not say it"
+    names = ("faithfulness.words", "faithfulness.llm", "citation_recall", "citation_precision")
+    for question in results.questions[:3]:
+        assert [question.scores[name] for name in names] == [None] * 4
+        assert {question.unscored[name] for name in names} == {why}
+    last = results.questions[3]
+    assert [last.scores[name] for name in names[:3]] == [0, 0, 0]
+    # It says nothing of what it should have said.
+    assert results.questions[0].scores["answer_correctness.words"] == 0

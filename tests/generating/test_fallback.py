@@ -10,8 +10,8 @@ from chunkwise.generating.easy import STRATEGIES
 from chunkwise.generating.fallback.amounts import amounts
 from chunkwise.generating.fallback.definitions import definitions
 from chunkwise.generating.fallback.headings import headings
-from chunkwise.generating.generated import Generated
 from chunkwise.generating.ground import ground_of
+from chunkwise.generating.making import Generated
 from chunkwise.testsets import check_testset
 from chunkwise.testsets.testset import TestSet
 from chunkwise.text.analysis import Analyzed
@@ -128,6 +128,20 @@ def test_headings() -> None:
         "Who pays for boots?",
     ]
     assert text[found[1].span.start : found[1].span.end] == decides
+
+
+@pytest.mark.parametrize(
+    ("title", "asked"), [("Staff Handbook", ["Staff Handbook: who is covered?"]), ("", [])]
+)
+def test_a_heading_under_a_general_one_is_asked_for_with_its_document(
+    title: str, asked: list[str]
+) -> None:
+    text = (
+        "## Scope\n\n### Who is covered\n\n"
+        "The handbook is for all members of the cooperative, on land and on all of its three vessels.\n"
+    )
+    ground = ground_of([Document("d.md", text, title=title, format="markdown")])
+    assert [each.question for each in headings(ground.passages)] == asked
 
 
 @pytest.fixture(scope="module")

@@ -42,6 +42,8 @@ def test_a_good_question_passes_all(words: str) -> None:
         "What does <b>carry</b> mean here?",
         'Is this {"question": "who"} a question?',
         "What is ```code``` for?",
+        "船员每年有六天假期。",
+        "The crew have six days of leave;",
     ],
 )
 def test_no_question(question: str) -> None:
@@ -58,6 +60,10 @@ def test_no_answer_is_no_question() -> None:
     [
         "How many days can be carried over?",
         "休暇は何日繰り越せますか？",
+        "休暇は何日繰り越せますか。",
+        "船员每年有六天假期吗。",
+        "Πόσες ημέρες άδειας έχει ο ναύτης;",
+        "Πόσες ημέρες άδειας έχει ο ναύτης\u037e",
         "Who said “no leave”?",
         "Is 2 < 3 true?",
     ],
@@ -83,6 +89,10 @@ def test_a_question(question: str) -> None:
         "Welche Regel steht im Text?",
         "Que dit l’auteur sur les congés ?",
         "¿Qué dice el autor sobre las vacaciones?",
+        "Which items are in the following list?",
+        "What is shown in the second table?",
+        "What do those rules say about leave?",
+        "What does the statement say about leave?",
     ],
 )
 def test_makes_sense_only_beside_the_passage(question: str) -> None:
@@ -98,6 +108,13 @@ def test_makes_sense_only_beside_the_passage(question: str) -> None:
         "Which document proves that a sick mate was ill?",
         "When do mates lose the days that they carried over?",
         "Which vessel delivers the salt, and how much can it carry?",
+        "Which element comes first in the periodic table?",
+        "Who keeps the copy of the waiting list at the harbour?",
+        "Which colours are in the context menu of the editor?",
+        "Who signs the statement of account at the salt works?",
+        "Which prizes were won by the author Selma Lagerlöf?",
+        "What is the deadline for those who join the cooperative in May?",
+        "What happens on the following Monday after Herring Week?",
     ],
 )
 def test_makes_sense_by_itself(question: str) -> None:

@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 import chunkwise
 from chunkwise import Document, generate_questions
 from chunkwise.errors import InvalidParameter
+from chunkwise.generating.asking import answers
 from chunkwise.generating.making import Making
 from chunkwise.generating.question_types import SHARES
 from chunkwise.generating.tasks import tasks
-from chunkwise.generating.waves import answers
 from chunkwise.models.kept.vector_cache import VectorCache
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.testsets import check_testset, read_testset
+from chunkwise.testsets.reviewing import Review
 from generating.rule_model import (
     CARRY,
     DOCUMENTS,
@@ -300,6 +301,57 @@ def test_what_people_did_stays_and_what_they_dropped_does_not_come_back(tmp_path
     assert after[:2] == rows
     assert len(made.queries) == len(after) == 4
     assert gone["query_id"] not in [row["query_id"] for row in after]
+
+
+@pytest.mark.parametrize(("wanted", "failing", "kept"), [(1, 4, 1), (1, 5, 0), (3, 2, 3)])
+def test_one_answer_that_cannot_be_had_does_not_end_the_run(
+    wanted: int, failing: int, kept: int, tmp_path: Path
+) -> None:
+    def rule(prompt: str) -> dict[str, object] | str:
+        # Every answer of the wrong form is asked for twice.
+        return "no" if model.calls <= 2 * failing else dict(by_words(prompt))
+
+    model = RuleModel(rule)
+    made = generate_questions(DOCUMENTS, wanted, llm=client(model, tmp_path), max_calls=60)
+    assert len(made.queries) == kept
+    assert made.dropped["no answer"] == failing
+    assert kept or model.calls == 10
+
+
+def test_what_is_read_before_the_first_question_is_told() -> None:
+    told: list[tuple[int, str]] = []
+    generate_questions(DOCUMENTS, 2, advance=lambda amount, note: told.append((amount, note)))
+    notes = [note for _, note in told]
+    assert "2 documents looked at" in notes
+    assert any("word search, way 3 of 3" in note for note in notes)
+    assert sum(amount for amount, _ in told) == 2  # the bar counts questions
+    assert notes.index("2 documents looked at") < notes.index("1 kept, 0 dropped")
+
+
+def test_a_review_meanwhile_is_not_undone(tmp_path: Path) -> None:
+    file = tmp_path / "q.json"
+    decided: list[str] = []
+
+    def reviewed(prompt: str) -> dict[str, object]:
+        if file.exists() and len(rows := json.loads(file.read_text())) == 2 and not decided:
+            review = Review(file)
+            review.accept()
+            review.drop()
+            decided.extend(row["query_id"] for row in rows)
+        return dict(by_words(prompt))
+
+    made = generate_questions(
+        DOCUMENTS, 3, llm=client(RuleModel(reviewed), tmp_path), into=file, max_calls=60
+    )
+    after = json.loads(file.read_text())
+    assert after[0]["query_id"] == decided[0]
+    assert after[0]["review"] == "accepted"
+    assert decided[1] not in [row["query_id"] for row in after]
+    assert [row["query_id"] for row in json.loads((tmp_path / "q.dropped.json").read_text())] == [
+        decided[1]
+    ]
+    assert [query.id for query in made.queries] == [row["query_id"] for row in after]
+    assert len(after) == 3
 
 
 def test_a_file_of_somebody_else_is_not_touched(tmp_path: Path) -> None:

@@ -122,6 +122,41 @@ def test_any_stretch_of_a_passage_is_found_where_it_stands(data: st.DataObject) 
     assert CARRY.start <= found[0].start < found[0].end <= CARRY.end
 
 
+TWICE = Document(
+    "boxes.md",
+    "# Boxes on the causeway\n\n"
+    "The Low Box at post 15 holds 12 people and has a lamp that is lit at dusk. "
+    "The High Box at post 40 is larger, and its **two benches** are for [12 people](boxes.md#high) with bicycles. "
+    "Nobody sleeps in either of them.\n",
+    format="markdown",
+)
+
+
+def scrap(quote: str, about: str) -> str | None:
+    (passage,) = ground_of([TWICE]).passages
+    found = references_of([quote], (passage,), [TWICE], about)
+    return None if found is None else TWICE.text[found[0].start : found[0].end]
+
+
+def test_of_two_places_of_a_scrap_the_one_that_is_asked_about() -> None:
+    low = scrap("12 people", "How many fit into the Low Box? The Low Box holds 12 people.")
+    assert low is not None
+    assert low.startswith("The Low Box")
+    high = scrap("12 people", "How many with bicycles fit the High Box? It is for 12 people.")
+    assert high is not None
+    assert high.startswith("The High Box")
+
+
+def test_a_scrap_that_could_be_either_is_nowhere() -> None:
+    assert scrap("12 people", "How many people are there? 12 people.") is None
+
+
+def test_a_quote_without_the_marks_of_the_document() -> None:
+    assert scrap("its two benches are for 12 people with bicycles", "") == (
+        "its **two benches** are for [12 people](boxes.md#high) with bicycles"
+    )
+
+
 @settings(max_examples=40)
 @given(st.text(max_size=60))
 def test_hostile_quotes_never_break_it(quote: str) -> None:

@@ -54,3 +54,20 @@ def test_no_other_line_is_better(rows: list[tuple[float, bool, str]]) -> None:
         values = [agreement(truths, [each >= line for each in cosines]).kappa for line in lines]  # type: ignore[operator]
         assert found.kappa == pytest.approx(max(value for value in values if value is not None))
         assert values[-1] == pytest.approx(found.kappa)
+
+
+@given(ROWS.filter(bool))
+def test_written_down_it_draws_the_same_line(rows: list[tuple[float, bool, str]]) -> None:
+    cosines, truths, questions = ([row[at] for row in rows] for at in range(3))
+    found = best_threshold([0.7 + 0.004 * each for each in cosines], truths, questions)  # type: ignore[arg-type,operator]
+    if found is not None:
+        assert len(repr(found.value)) <= 7
+        called = [0.7 + 0.004 * each >= found.value for each in cosines]  # type: ignore[operator]
+        assert agreement(truths, called).kappa == pytest.approx(found.kappa)  # type: ignore[arg-type]
+
+
+def test_where_all_are_best_called_relevant_it_is_not_over_the_last() -> None:
+    found = best_threshold([0.2001, 0.3, 0.9, 0.9], [True, False, False, True], list("abcd"))
+    assert found is not None
+    called = [each >= found.value for each in (0.2001, 0.3, 0.9, 0.9)]
+    assert agreement([True, False, False, True], called).kappa == pytest.approx(found.kappa)

@@ -17,11 +17,12 @@ from chunkwise.judges.llm.attribution import Attribution
 from chunkwise.judges.llm.completeness import Completeness
 from chunkwise.judges.llm.judge import LlmJudge
 from chunkwise.judges.llm.judge_model import MOST, JudgeModel
+from chunkwise.judges.llm.relevance import Relevance
 from chunkwise.judges.llm.support import Support
 from chunkwise.judges.llm.tasks import work_through
 from chunkwise.models.endpoint.error import EndpointError
 from chunkwise.models.kept.vector_cache import VectorCache
-from chunkwise.models.llm.client import LlmClient
+from chunkwise.models.llm.client import LlmClient, check_window
 from chunkwise.models.llm.language_model import Completion, LanguageModel, Request
 from chunkwise.models.llm.prices import Price
 from judges.rule_model import RuleModel, fenced_texts, helps, says
@@ -368,3 +369,69 @@ def test_prompts_of_ones_own_are_other_verdicts(
     assert rule.asked[1].system == "Judge strictly."
     assert before.identity != after.identity
     assert json.dumps([before.identity, after.identity]).count("rule:1") == 2
+
+
+def test_whole_numbers_may_have_a_point(model: Callable[[LanguageModel], JudgeModel]) -> None:
+    class Pointed(RuleModel):
+        def complete(self, request: Request, stop: Event | None = None) -> Completion:
+            said = json.loads(super().complete(request, stop).text)
+            return Completion(json.dumps({key: float(value) for key, value in said.items()}), 1, 1)
+
+    statements = ["Green lamp hangs beside door.", "Anchors are sold."]
+    for _ in range(2):  # the second time from what was kept
+        judging = model(Pointed())
+        attribution = Attribution(judging)
+        work_through(judging.client, attribution.tasks(QUESTION, statements, PASSAGES))
+        found = [attribution.score(QUESTION, each, PASSAGES).value for each in statements]
+        assert found == [1, 0]
+
+
+@pytest.mark.parametrize("window", [1024, 4096])
+def test_no_request_is_longer_than_the_window(
+    model: Callable[[LanguageModel], JudgeModel], window: int
+) -> None:
+    """With marks, labels, the question and what is expected: short passages have more around them than in them."""
+    judging = model(RuleModel(window=window))
+    short = [f"Boat {n} sails from the north pier at {n}." for n in range(60)]
+    long = [f"Number {n} is lent. " + "Salt and rope. " * 40 for n in range(12)]
+    claims = [f"Boat {n} sails." for n in range(60)]
+    questions = [QUESTION, " ".join(f"Which lamp is number {n}?" for n in range(window // 20))]
+    found = []
+    for question in questions:
+        for texts in (short, long, [*short, *long]):
+            found += Relevance(judging).tasks(question, texts)
+            found += Attribution(judging).tasks(question, claims, texts)
+            found += Support(judging).tasks(question, claims, texts)
+            for count in range(1, len(texts), 7):
+                found += Completeness(judging).tasks(
+                    question, " ".join(claims[:count]), texts[:count]
+                )
+            found += AnswerRelevancy(judging).tasks(question, " ".join(texts))
+    assert len(found) > 30
+    for task in found:
+        check_window(judging.client.model, task.request)
+
+
+def test_a_claim_or_a_question_that_leaves_no_room_is_a_reason(
+    model: Callable[[LanguageModel], JudgeModel],
+) -> None:
+    rule = RuleModel(window=1000)
+    judging = model(rule)
+    support, attribution = Support(judging), Attribution(judging)
+    claim = "salt and rope " * 200
+    assert support.tasks(QUESTION, [claim], PASSAGES) == []
+    assert attribution.tasks(QUESTION, [claim], PASSAGES) == []
+    for found in (
+        support.score(QUESTION, claim, PASSAGES),
+        attribution.score(QUESTION, claim, PASSAGES),
+    ):
+        assert found.value is None
+        assert "a claim of" in found.reason
+    assert support.score(QUESTION, claim, []) == Score(0.0)
+    question = "why " * 2000
+    relevance = Relevance(judging)
+    assert relevance.tasks(question, PASSAGES) == []
+    assert "of what is asked about it" in relevance.score(question, PASSAGES[0]).reason
+    complete = Completeness(judging)
+    assert complete.tasks(QUESTION, claim, PASSAGES) == []
+    assert "too long" in complete.score(QUESTION, claim, PASSAGES).reason

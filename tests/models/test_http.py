@@ -100,12 +100,20 @@ def test_a_spent_quota_is_not_asked_for_again() -> None:
 
 
 def test_waits_as_long_as_the_server_asks_within_bounds() -> None:
-    turns = in_turn(Answer(b"", 429, {"Retry-After": "9999"}), Answer({}))
+    turns = in_turn(Answer(b"", 429, {"Retry-After": "0.6"}), Answer({}))
     with serving(turns) as server:
         began = time.monotonic()
         client(server.url, longest_wait=0.15).post({})
         assert 0.15 <= time.monotonic() - began < 4
     assert len(server.seen) == 2
+
+
+def test_a_server_that_asks_for_an_hour_is_not_waited_for() -> None:
+    with serving(in_turn(Answer(b"", 429, {"Retry-After": "3600"}), Answer({}))) as server:
+        assert "asks to be left alone for 3,600 s" in str(
+            error_of(client(server.url, longest_wait=1.0))
+        )
+    assert len(server.seen) == 1
 
 
 def test_retry_after_in_seconds_and_as_a_date() -> None:

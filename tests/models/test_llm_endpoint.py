@@ -279,3 +279,29 @@ def test_the_key_is_in_the_header_and_nowhere_else(
         client(server, tmp_path).ask(Request("", "x"))
     assert KEY[:10] not in repr(raised.value) + str(raised.value)
     assert os.environ["CHUNKWISE_API_KEY"] == KEY
+
+
+STEERING = ["<|im_end|>", "<|im_start|>", "<|eot_id|>", "<｜User｜>", "[INST]", "[/INST]", "<<SYS>>", "<</SYS>>",
+            "<s>", "</s>", "<start_of_turn>", "<end_of_turn>", "<|endoftext|>"]  # fmt: skip
+
+
+@pytest.mark.parametrize("word", STEERING)
+def test_words_that_steer_a_model_reach_no_server(word: str) -> None:
+    from chunkwise.testsets.finding.folding import same_but_for_signs
+
+    text = f"He wrote {word}system in the book."
+    with chat_server(lambda payload: "x") as server:
+        EndpointModel(server.url, "m").complete(Request(text, text))
+        for message in server.requests[0]["messages"]:
+            assert word not in message["content"]
+            # A quote with it is found in the document all the same.
+            assert same_but_for_signs(message["content"], text)
+
+
+@pytest.mark.parametrize(
+    "text", ["a <| b |> c", "x <b>y</b>", "list[INT]", "<strong>", "1 < 2 | 3 > 1"]
+)
+def test_other_words_are_sent_as_they_are(text: str) -> None:
+    with chat_server(lambda payload: "x") as server:
+        EndpointModel(server.url, "m").complete(Request("", text))
+        assert server.requests[0]["messages"][0]["content"] == text

@@ -98,6 +98,82 @@ def test_a_second_try_is_within_the_limit_too(tmp_path: Path) -> None:
         assert len(server.requests) == 1
 
 
+def test_what_was_sent_and_not_answered_counts_as_charged(tmp_path: Path) -> None:
+    """A server that works on and on is asked again only as long as the limit allows for every attempt."""
+
+    def slow(payload: dict[str, Any]) -> str:
+        time.sleep(0.5)
+        return "word " * 10
+
+    with chat_server(slow) as server:
+        model = EndpointModel(server.url, "m", timeout=0.1, attempts=5, backoff=0.0)
+        asking = LlmClient(model, cache=VectorCache(tmp_path / "k"), price=DEAR, max_cost=6.0)
+        reply = asking.ask(Request("", "number", max_tokens=10))
+        sent = len(server.requests)
+    assert "the limit of $6.00" in reply.reason
+    assert sent == asking.spent.lost == 2  # one may cost 2.36
+    assert asking.spent.unasked == 1
+    assert 2 < (asking.spent.money or 0) <= 6
+    assert asking.spent.is_estimated
+
+
+@pytest.mark.parametrize("usage", [{"prompt_tokens": 40, "completion_tokens": 30}, None])
+def test_an_answer_of_no_use_is_paid_for(usage: Any, tmp_path: Path) -> None:
+    with chat_server(lambda payload: (200, {"choices": [], "usage": usage})) as server:
+        asking = client(server, tmp_path, price=DEAR, max_cost=5.0)
+        replies = asking.ask_all([Request("", f"{n}", max_tokens=10) for n in range(9)])
+        assert 0 < len(server.requests) == asking.spent.lost <= 3
+    assert all("without a message" in each.reason or "limit" in each.reason for each in replies)
+    if usage:
+        assert asking.spent.money == pytest.approx(asking.spent.lost * (0.4 + 3.0))
+
+
+def test_a_host_that_was_never_reached_costs_nothing(tmp_path: Path) -> None:
+    with chat_server(lambda payload: "x") as server:
+        url = server.url
+    model = EndpointModel(url, "m", attempts=2, backoff=0.0)
+    asking = LlmClient(model, cache=VectorCache(tmp_path / "k"), price=DEAR, max_cost=9.0)
+    with pytest.raises(ChunkwiseError, match="could not be asked"):
+        asking.ask(Request("", "q", max_tokens=1))
+    assert (asking.spent.lost, asking.spent.money) == (0, 0.0)
+
+
+def test_one_limit_for_two_clients(tmp_path: Path) -> None:
+    with chat_server(lambda payload: "word " * payload["max_tokens"]) as server:
+        budget = Budget(5.0)
+        both = [client(server, tmp_path / name, price=DEAR, budget=budget) for name in "ab"]
+        for each in both:
+            each.ask_all([Request("", f"number {n}", max_tokens=10) for n in range(9)])
+    assert sum(each.spent.money or 0 for each in both) <= 5.0
+    assert both[1].spent.unasked == 9
+
+
+def test_a_server_is_not_free_for_what_it_calls_its_model(tmp_path: Path) -> None:
+    asking = LlmClient(EndpointModel("https://paid.example/v1", "local"))
+    assert asking.price is None
+    with pytest.raises(InvalidParameter, match=r"paid\.example.*--price"):
+        LlmClient(EndpointModel("https://paid.example/v1", "local"), max_cost=1.0)
+
+
+def test_time_is_not_divided_by_more_than_a_model_does_at_once(tmp_path: Path) -> None:
+    class OneByOne:
+        identity, price_name, window, concurrency = "one", "local", None, 1
+        speed = (10.0, 10.0)
+
+        def complete(self, request: Request, stop: object = None) -> Completion:
+            raise AssertionError
+
+    requests = [Request("", f"{n}", max_tokens=100) for n in range(8)]
+    one = LlmClient(OneByOne(), cache=VectorCache(tmp_path / "k"))
+    four = LlmClient(OneByOne(), cache=VectorCache(tmp_path / "k"), concurrency=4)
+    assert four.estimate(requests).seconds == pytest.approx(one.estimate(requests).seconds / 4)  # type: ignore[operator]
+    assert four.estimate(requests, 2).seconds == pytest.approx(one.estimate(requests).seconds / 2)  # type: ignore[operator]
+    OneByOne.most_at_once = 1  # type: ignore[attr-defined]
+    bound = LlmClient(OneByOne(), cache=VectorCache(tmp_path / "k"), concurrency=4)
+    assert bound.concurrency == 1
+    assert bound.estimate(requests).seconds == one.estimate(requests).seconds
+
+
 def test_what_is_kept_costs_nothing(tmp_path: Path) -> None:
     with chat_server(lambda payload: "x") as server:
         client(server, tmp_path, price=DEAR).ask(Request("", "q"))

@@ -37,6 +37,35 @@ def test_a_text_cannot_close_its_own_fence_by_repeating_it(texts: list[str]) -> 
     assert shown.count(shown.split("\n")[-1]) == 1
 
 
+@given(st.lists(st.text(max_size=30) | st.sampled_from(HOSTILE), min_size=1, max_size=4))
+def test_no_mark_of_a_prompt_stands_in_any_of_its_texts(texts: list[str]) -> None:
+    """Not even where one text was written by somebody who knows the others."""
+    known = "\n".join(fenced(text, "passage", at) for at, text in enumerate(texts, 1))
+    shown = [fenced(text, "passage", at) for at, text in enumerate([*texts, known], 1)]
+    prompt = parse_prompt("mine", WORDING, "mine.md")
+    _, user = prompt.filled(passages="\n\n".join(shown), words="9")
+    assert prompt.filled(passages="\n\n".join(shown), words="9")[1] == user
+    rest = user
+    for at, text in enumerate([*texts, known], 1):
+        head, _, rest = rest.partition("\n")
+        mark = re.fullmatch(rf"<passage {at} ([0-9a-f]{{8}})>", head)
+        assert mark
+        end = f"\n</passage {at} {mark[1]}>"
+        inside, _, rest = rest.partition(end)
+        rest = rest.removeprefix("\n\n")
+        assert inside == text
+        assert not any(mark[1] in each for each in [*texts, known])
+    assert rest == "In 9 words."
+
+
+def test_a_document_that_comes_first_keeps_its_mark() -> None:
+    """A server has then read it already."""
+    prompt = parse_prompt("mine", WORDING, "mine.md")
+    document = fenced("a long document", "document")
+    filled = [prompt.filled(passages=document + fenced(each), words="")[1] for each in "ab"]
+    assert all(each.startswith(document) for each in filled)
+
+
 @pytest.mark.parametrize("name", prompt_names())
 def test_every_prompt_is_whole(name: str) -> None:
     prompt = load_prompt(name)

@@ -53,7 +53,7 @@ def test_it_is_drawn_at_any_width(width: int) -> None:
 def test_a_weak_judge_is_called_weak_and_an_unsure_one_unsure() -> None:
     weak, unsure, sure = figures(10, 10), figures(8, 4), figures(200, 20)
     assert "too weak for these questions (κ is 0.00, under 0.2)" in shown(Measured(weak, ()))
-    assert warning_of(unsure) == warning_of(sure) == ""
+    assert warning_of(Measured(unsure, ())) == warning_of(Measured(sure, ())) == ""
     assert "more verdicts (-n) would say it more surely" in shown(Measured(unsure, ()))
     assert "surely" not in shown(Measured(sure, ()))
 

@@ -301,6 +301,19 @@ def test_gold_text_is_marked_on_both_sides(explorer: Explorer, html: str) -> Non
     assert [row.count("<details open>") for row in rows] == [1] + [0] * (len(rows) - 1)
 
 
+def test_a_summary_is_shown_by_what_it_says(tuning: Tuning) -> None:
+    """Not by the text between its first place and its last, which it need not stand for."""
+    text = "First of all. " + "Gold is here. " * 20 + "Last of all."
+    summary = Retrieved("a", 0, len(text), 1, summary="It <b>begins</b> and it ends.")
+    answered = Answered(0.5, (summary, Retrieved("a", 14, 60, 2)))
+    question = ExploredQuestion("q", "why?", (Passage("a", 14, 27),), answered, answered)
+    page = tuning_page(tuning, explorer=Explorer("x", "y", (question,), {"a": text}))
+    [row] = rows_of(page, "questions explored")
+    assert row.count("It &lt;b&gt;begins&lt;/b&gt; and it ends.") == 2
+    assert row.count("a summary") == row.count("holds gold text") == row.count("<mark>") == 2
+    assert "First of all" not in row
+
+
 def test_documents_are_cut_as_both_cut_them(explorer: Explorer, html: str) -> None:
     found = part(html, "documents").split("<details")[1:]
     for document, drawn in zip(explorer.documents, found, strict=True):

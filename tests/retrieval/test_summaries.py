@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +13,15 @@ from postgres_server import new_url
 from tiny_embedder import Tiny
 
 from chunkwise.chunkers import Strategy, get_strategy
-from chunkwise.core import Document, Hit
-from chunkwise.errors import ChunkwiseError, InvalidParameter
+from chunkwise.core import Document, Hit, Piece, Span
+from chunkwise.errors import BrokenContract, ChunkwiseError, InvalidParameter
 from chunkwise.retrieval import index, open_index
 from chunkwise.retrieval.embedded.store import manifest
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.indexes import Index
+from chunkwise.retrieval.searching.reader import Reader
 from chunkwise.retrieval.settings import Vectors
+from chunkwise.text.analysis import Analyzed
 from chunkwise.text.tokenizers import get_tokenizer
 from rule_summariser import FirstSentences
 
@@ -142,6 +146,97 @@ def test_a_filter_takes_one_level_and_what_the_summary_stands_for() -> None:
     for hit in own:
         parts = [hit.document.text[start:end].lower() for start, end in hit.spans]
         assert any("laptop" in part for part in parts)
+
+
+class Apart:
+    """A chunk a line, and summaries of the first line and the last, or of the middle."""
+
+    def split(self, document: Analyzed) -> list[Piece]:
+        ends = [at for at, char in enumerate(document.text, 1) if char == "\n"]
+        lines = [Span(*each) for each in pairwise([0, *ends])]
+        held = [(lines[0], lines[-1]), tuple(lines[3:6])]
+        summaries = [
+            Piece(
+                own[0].start,
+                own[-1].end,
+                summary=f"A zebra of {len(own)}.",
+                summarised=own,
+                level=1,
+            )
+            for own in held
+        ]
+        return [*(Piece(*line) for line in lines), *summaries]
+
+
+def test_a_page_has_the_summaries_of_its_places_alone(tmp_path: Path) -> None:
+    """From the first page to the last lie pages that a summary of those two says nothing about."""
+    text = "".join(f"Page {number} tells of lamp {number}.\n" for number in range(9))
+    pages = tuple(at for at in range(len(text)) if not at or text[at - 1] == "\n")
+    # Another document before and one behind: numbers go on from one to the next.
+    others = [Document("a", "One.\nTwo.\n" * 5), Document("z", text, pages=pages)]
+    documents = [others[0], Document("m", text, pages=pages), others[1]]
+    for into in (None, tmp_path / "kb", new_url()):
+        kept = index(documents, strategy=Apart(), into=into, vectors="none")
+        for page in range(1, 10):
+            only = Filter(pages=(page, page), level=1)
+            found = {(hit.doc_id, hit.text) for hit in kept.search("zebra", k=9, only=only)}
+            told = ["A zebra of 2."] * (page in (1, 9)) + ["A zebra of 3."] * (page in (4, 5, 6))
+            assert found == {(id, text) for id in ("m", "z") for text in told}
+        both = kept.search("zebra", k=9, only=Filter(pages=(1, 4), level=1))
+        assert len(both) == 4
+        chunks = kept.search("lamp", k=99, only=Filter(pages=(2, 3)))
+        assert sorted(hit.page or 0 for hit in chunks) == [2, 2, 3, 3]
+
+
+def test_places_are_not_counted_again_at_each_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = made(vectors="none")
+    counted: list[tuple[int, ...]] = []
+    count = Reader.count
+
+    def noted(self: Reader, document: int, start: int, end: int) -> int:
+        counted.append((start, end))
+        return count(self, document, start, end)
+
+    monkeypatch.setattr(Reader, "count", noted)
+    hits = kept.search("desk", k=9, only=Filter(level=1))
+    assert all(len(hit.span_tokens) == len(hit.spans) > 1 for hit in hits)
+    assert hits
+    assert not counted
+
+
+def test_a_summary_before_the_chunks_is_refused() -> None:
+    """Chunks are known by their place in the document's list: it would be another one in the index."""
+
+    class First(Apart):
+        def split(self, document: Analyzed) -> list[Piece]:
+            return super().split(document)[::-1]
+
+    with pytest.raises(
+        BrokenContract, match=r"d::2 is a chunk behind a summary, d::1 of level 1.*last"
+    ):
+        index([Document("d", "Line.\n" * 7)], strategy=First(), vectors="none")
+
+
+def test_an_index_tells_of_summaries_it_is_without(tmp_path: Path) -> None:
+    """And how to get them: the same command passes over documents that have not changed."""
+    model = FirstSentences(stumble="laptop is asked", name="first-sentences that stumble")
+    strategy = raptor(model)
+    with pytest.warns(UserWarning, match="could not be made"):
+        kept = index(DOCUMENTS, strategy=strategy, into=tmp_path, model=Tiny())
+    [note] = kept.changes.notes
+    assert re.fullmatch(
+        r"2 summaries could not be made: .*stumbled.*; to ask for what is missing, make the index again: rebuild=True "
+        r"\(chunkwise index --rebuild\): all others are kept",
+        note,
+    )
+    asked = len(model.asked)
+    again = index(DOCUMENTS, strategy=strategy, into=tmp_path, model=Tiny())
+    assert (again.changes.notes, len(model.asked)) == ((), asked)
+    model.stumble = ""
+    whole = index(DOCUMENTS, strategy=strategy, into=tmp_path, model=Tiny(), rebuild=True)
+    assert whole.changes.notes == ()
+    assert whole.stats().chunks > kept.stats().chunks
+    assert len(model.asked) > asked
 
 
 def test_several_sizes_have_no_levels() -> None:

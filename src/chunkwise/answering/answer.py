@@ -15,7 +15,6 @@ from chunkwise.core import Hit, Query
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.estimate import Estimate
 from chunkwise.models.llm.reply import Reply
-from chunkwise.models.llm.spent import Spent
 
 NO_WORDS = "the question has no words"
 NOTHING_FOUND = "the search found nothing for the question"
@@ -36,7 +35,7 @@ def answer_question(
     query = question if isinstance(question, Query) else Query("1", question)
     before = client.spent
     answered = next(answer_each([Question(query, hits)], client, form=form))
-    return replace(answered, usage=_since(before, client.spent))
+    return replace(answered, usage=client.spent.since(before))
 
 
 def answer_each(
@@ -90,21 +89,4 @@ def _answered(query: Query, asked: Asked, reply: Reply, client: LlmClient) -> An
         model=client.identity,
         prompt=asked.request.version,
         query_id=query.id,
-    )
-
-
-def _since(before: Spent, now: Spent) -> Spent:
-    """What was spent between the two."""
-    money = None
-    if now.money is not None and before.money is not None:
-        money = now.money - before.money
-    return replace(
-        now,
-        calls=now.calls - before.calls,
-        kept=now.kept - before.kept,
-        failed=now.failed - before.failed,
-        prompt_tokens=now.prompt_tokens - before.prompt_tokens,
-        output_tokens=now.output_tokens - before.output_tokens,
-        money=money,
-        seconds=now.seconds - before.seconds,
     )

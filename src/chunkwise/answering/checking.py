@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,13 +16,17 @@ from chunkwise.metrics.claims.amounts import counted
 from chunkwise.metrics.claims.claim_support import FEW, supports
 from chunkwise.metrics.claims.plain_form import holds, plain_form
 from chunkwise.metrics.claims.readable import Readable, sentences
+from chunkwise.testsets.finding.trimming import trimmed
 
 NO_QUOTE = "no quote was given"
+SMALL_WORDS = "its quote has small words alone, which stand anywhere"
 NOWHERE = "its quote stands in none of the passages"
 NOT_SAID = "no passage says it in these words"
 NOT_SHOWN = "the words of the passage do not show that it says this"
 NOT_ALL = "most of its words stand there, not all"
 
+_BEST_FIRST: tuple[State, ...] = ("supported", "quoted", "unsupported")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _SURE = 0.85
 """Share of a sentence's terms that its place must have, where the model named none: the nearest is not yet it."""
 
@@ -30,14 +36,11 @@ def checked(value: Mapping[str, Any], passages: Sequence[GivenPassage]) -> tuple
     if not value["found"]:
         return ()
     quotes = Quotes(passages)
-    claims = {
-        _one_line(each["claim"]): (each["quote"], each["passage"])
-        for each in reversed(value["claims"])
-        if each["claim"].strip()
-    }
-    return tuple(
-        _checked(text, quote, number, quotes) for text, (quote, number) in reversed(claims.items())
-    )
+    given: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
+    for each in value["claims"]:
+        if text := _one_line(each["claim"]):
+            given[text].append((each["quote"], each["passage"]))
+    return tuple(_best(text, pairs, quotes) for text, pairs in given.items())
 
 
 def attributed(answer: str, passages: Sequence[GivenPassage]) -> tuple[Claim, ...]:
@@ -57,20 +60,30 @@ def attributed(answer: str, passages: Sequence[GivenPassage]) -> tuple[Claim, ..
     return tuple(_attributed(each, texts) for each in said.values())
 
 
+def _best(text: str, given: Sequence[tuple[str, int]], quotes: Quotes) -> Claim:
+    """A claim that was made with several quotes stands on the best of them; of equals the first."""
+    every = [_checked(text, quote, number, quotes) for quote, number in given]
+    return min(every, key=lambda claim: _BEST_FIRST.index(claim.state))
+
+
 def _checked(text: str, quote: str, number: int, quotes: Quotes) -> Claim:
     found = quotes.find(quote, number)
     if found is None:
         return Claim(text, "unsupported", note=NOWHERE if quote.strip() else NO_QUOTE)
-    note = _doubt(Readable(text), found)
+    claim = Readable(text)
+    cited = Readable(found.passage.document.text[found.span.start : found.span.end])
+    # The language of a few words cannot be told from themselves.
+    languages = {claim.language, Readable(found.passage.text).language}
+    if not all(cited.terms(language) for language in languages):
+        return Claim(text, "unsupported", note=SMALL_WORDS)
+    note = _doubt(claim, cited, found)
     citation = citation_at(found)
     is_moved = found.passage.number != number
     return Claim(text, "quoted" if note else "supported", citation, is_moved, note)
 
 
-def _doubt(claim: Readable, found: Found) -> str:
+def _doubt(claim: Readable, quote: Readable, found: Found) -> str:
     """What keeps the claim from being supported by its quote, or by the passage around it; empty: nothing."""
-    text = found.passage.document.text
-    quote = Readable(text[found.span.start : found.span.end])
     if supports(quote, claim):
         return ""
     missing = _numbers(claim) - _numbers(quote)
@@ -78,7 +91,8 @@ def _doubt(claim: Readable, found: Found) -> str:
         return f"{', '.join(sorted(missing))} is not in the quote"
     # A quote may be one word of a sentence, or go on in the next passage.
     start, end = found.passage.start, max(found.passage.end, found.span.end)
-    return "" if supports(Readable(text[start:end]), claim) else NOT_SHOWN
+    around = found.passage.document.text[start:end]
+    return "" if supports(Readable(around), claim) else NOT_SHOWN
 
 
 def _numbers(text: Readable) -> set[str]:
@@ -106,16 +120,10 @@ def _nearest(passage: GivenPassage, text: Readable, claim: Readable) -> Span:
     places = [(starts[min(each)], starts[max(each) + 1]) for each in windows]
     for low, high in sorted(places, key=lambda place: place[1] - place[0]):
         if supports(Readable(text.text[low:high]), claim):
-            return _stripped(passage, passage.start + low, passage.start + high)
-    return _stripped(passage, passage.start, passage.end)
+            return trimmed(passage.document.text, passage.start + low, passage.start + high)
+    return trimmed(passage.document.text, passage.start, passage.end)
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _stripped(passage: GivenPassage, start: int, end: int) -> Span:
-    """Without the white space around it."""
-    text = passage.document.text[start:end]
-    start += len(text) - len(text.lstrip())
-    return Span(start, start + len(text.strip()))
+    """Without line breaks, and without halves of characters, which no file could hold."""
+    return " ".join(_SURROGATE.sub("\ufffd", text).split())

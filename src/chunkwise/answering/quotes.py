@@ -1,4 +1,4 @@
-"""Where a quote stands in the passages a model was given: exactly, else but for signs, else but for case."""
+"""Where a quote stands in the passages a model was given: exactly, else but for signs, case and Markdown's marks."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import NamedTuple
 from chunkwise.answering.passages import GivenPassage
 from chunkwise.core import Document, Span
 from chunkwise.metrics.claims.whole_words import whole_words
+from chunkwise.testsets.finding.elision import elided_parts
 from chunkwise.testsets.finding.locate import Missing, Wanted, locate
 
 
@@ -28,9 +29,15 @@ class Quotes:
         self._joined = _joined(passages)
 
     def find(self, quote: str, number: int) -> Found | None:
-        """In the passage of this number, else in another, else over the border of two; None: nowhere."""
+        """In the passage of this number, else in another, else over the border of two; None: nowhere.
+
+        Where something was left out of a quote, its place goes from the first part to the last.
+        """
         if not any(map(str.isalnum, quote)):  # signs alone are no words of anybody
             return None
+        return self._whole(quote, number) or self._elided(elided_parts(quote), number)
+
+    def _whole(self, quote: str, number: int) -> Found | None:
         at = next((n for n, each in enumerate(self._passages) if each.number == number), None)
         for passages, named in ((self._passages, at), (self._joined, None)):
             texts = self._texts if passages is self._passages else _texts(passages)
@@ -39,6 +46,23 @@ class Quotes:
                 start, end = start + passages[chosen].start, end + passages[chosen].start
                 if _has_whole_word(passages[chosen], start, end):
                     return Found(self._beginning(passages[chosen], start), Span(start, end))
+        return None
+
+    def _elided(self, parts: Sequence[str], number: int) -> Found | None:
+        """All parts in one passage, one behind the other."""
+        for passage in sorted(self._passages, key=lambda each: each.number != number):
+            found: list[Span] = []
+            at = passage.start
+            for part in parts:
+                rest = Document("rest", passage.document.text[at : passage.end])
+                place = _place(part, None, [rest])
+                if place is None or not _has_whole_word(passage, at + place[1], at + place[2]):
+                    break
+                found.append(Span(at + place[1], at + place[2]))
+                at = found[-1].end
+            else:
+                if found:
+                    return Found(passage, Span(found[0].start, found[-1].end))
         return None
 
     def _beginning(self, within: GivenPassage, start: int) -> GivenPassage:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from chunkwise.core import Piece, Span
+from chunkwise.core import Chunk, Piece, Span
 from chunkwise.errors import BrokenContract
 
 _MOST_LEVELS = 100
@@ -37,3 +37,13 @@ def check_summary(piece: Piece, where: str) -> None:
             f"{where}: a summary of {[tuple(span) for span in spans]}, from {piece.start} to {piece.end}; its places "
             "come in order, do not overlap, and reach from its start to its end"
         )
+
+
+def check_order(chunks: Sequence[Chunk]) -> None:
+    """Raises `BrokenContract` where a summary stands before a chunk: an index has it behind all of them."""
+    for before, behind in pairwise(chunks):
+        if before.level and not behind.level:
+            raise BrokenContract(
+                f"{behind.id} is a chunk behind a summary, {before.id} of level {before.level} (the strategy "
+                f"{behind.strategy}); summaries come behind all chunks of their document: return them last"
+            )

@@ -16,7 +16,7 @@ from chunkwise.cli.asked_questions import asked_questions
 from chunkwise.cli.config_option import config_option
 from chunkwise.cli.inputs import SKIPPED
 from chunkwise.cli.llm_options import llm_client, llm_options, show_estimate, show_spent
-from chunkwise.errors import ChunkwiseError, InvalidParameter
+from chunkwise.errors import ChunkwiseError
 
 if TYPE_CHECKING:
     from chunkwise.answering.answer import Question
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise ask kb "how is leave approved?" --llm local                  # no network, no key
+  chunkwise ask kb "how is leave approved?"                              # the local model: no network, no key
   chunkwise ask handbook/ "how is leave approved?" --llm openai:gpt-4o-mini -k 8
   chunkwise ask kb how is leave approved --llm http://localhost:11434/v1#llama3.1 --json
   chunkwise ask kb --queries questions.jsonl --llm openai:gpt-4o-mini --dry-run
@@ -62,13 +62,13 @@ def command(place: str, words: tuple[str, ...], **options: Any) -> None:
     """Answer a question from your documents; every claim has its place in them.
 
     INDEX is what `chunkwise index` made: a folder, or postgresql://…. DOCUMENTS (a file, folder, glob or archive) are
-    indexed in memory. A claim is checked: is its quote there, do the words say it? What is not supported is marked.
+    indexed in memory. A claim is checked: is its quote there, do its words stand there, too? What is not supported is
+    marked. Supported means that the words stand there: who did what to whom they do not show. Without --llm the small
+    local model answers.
     """
     skipped: list[str] = []
     queries = asked_questions(words, options["queries"], skipped)
-    client = llm_client(options)
-    if client is None:
-        raise InvalidParameter(_without_model(place, words))
+    client = _client(place, words, options)
     questions = _found(_index(place, options, skipped), queries, options)
     if options["dry_run"]:
         from chunkwise.answering.answer import estimate_answers
@@ -82,6 +82,22 @@ def command(place: str, words: tuple[str, ...], **options: Any) -> None:
         sys.exit(SKIPPED)
 
 
+def _client(place: str, words: tuple[str, ...], options: dict[str, Any]) -> LlmClient:
+    """Of the model that is named, else of the local one, where that can be had."""
+    from chunkwise.cli.messages import say
+
+    if (client := llm_client(options)) is not None:
+        return client
+    try:
+        client = llm_client({**options, "llm": "local"})
+    except ChunkwiseError as error:
+        raise ChunkwiseError(f"{error}; {_without_model(place, words)}") from error
+    assert client is not None
+    if not options["quiet"]:
+        say("no language model is named (--llm, CHUNKWISE_LLM): the small local one is asked")
+    return client
+
+
 def _without_model(place: str, words: tuple[str, ...]) -> str:
     from chunkwise.cli.messages import usable_place
     from chunkwise.retrieval.indexes import settings_at
@@ -92,8 +108,8 @@ def _without_model(place: str, words: tuple[str, ...]) -> str:
     if not is_index:
         search = f"chunkwise index {shlex.quote(place)} --into kb && {search}"
     return (
-        "an answer needs a language model, and none is named: --llm local works without network or key, "
-        f"others are openai:NAME and https://HOST/v1#NAME; the passages alone: {search}"
+        "no language model is named, and the local one cannot be had; others are --llm openai:NAME and "
+        f"https://HOST/v1#NAME; the passages alone: {search}"
     )
 
 
@@ -212,6 +228,7 @@ def _waiting(passages: int, quiet: bool) -> Iterator[None]:
 
 def _json_out() -> Any:
     out = sys.stdout
-    if isinstance(out, io.TextIOWrapper):  # JSON is UTF-8, whatever the console is
-        out.reconfigure(encoding="utf-8")
+    if isinstance(out, io.TextIOWrapper):
+        # JSON is UTF-8, whatever the console is; half a character is written as JSON spells it.
+        out.reconfigure(encoding="utf-8", errors="backslashreplace")
     return out

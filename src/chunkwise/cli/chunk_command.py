@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from chunkwise.chunkers import Strategy
     from chunkwise.chunkers.contextual.contextual import ContextWriter
     from chunkwise.cli.chunk_summary import ChunkSummary
+    from chunkwise.cli.llm_options import LlmClients
+    from chunkwise.cli.strategy_llm import Asking
     from chunkwise.core import Advance
-    from chunkwise.models.llm.client import LlmClient
     from chunkwise.pipeline import Chunked
 
 _EXAMPLES = """
@@ -43,7 +44,8 @@ Examples:
   chunkwise chunk handbook/ -s "sections(max_tokens=400)" --contextual --llm local -o chunks.jsonl
   chunkwise chunk handbook/ --contextual document --llm openai:gpt-4o-mini --dry-run   # what would it cost?
 \b
-Exit status: 0 all read, 3 something was skipped (each with a line on stderr), 1 an error, 2 wrong usage or value.
+Exit status: 0 all read, 3 something was skipped, or a model did not write all it was to (each with a line on stderr),
+1 an error, 2 wrong usage or value.
 """
 
 
@@ -72,25 +74,29 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     """
     from chunkwise.chunkers import get_strategy
     from chunkwise.cli.chunk_summary import ChunkSummary
-    from chunkwise.cli.llm_options import show_spent
+    from chunkwise.cli.contexts import warn_of_weak
+    from chunkwise.cli.llm_options import LlmClients, show_spent
     from chunkwise.cli.messages import say
     from chunkwise.cli.progress import bytes_of, progress
     from chunkwise.cli.strategy_llm import asking_strategy
 
     strategy = get_strategy(options["strategy"])
     check_contextual(options, asked=bool(options["contextual"]), otherwise=strategy.asks_a_model)
-    client = None
+    clients, own = LlmClients(options), None
     if strategy.asks_a_model:
-        strategy, client = asking_strategy(options["strategy"], options)
-        options["strategy"] = strategy
+        own = asking_strategy(options["strategy"], options, clients)
+        strategy = options["strategy"] = own.strategy
     paths = chosen_inputs(inputs)
-    writer = _writer(options) if options["contextual"] else None
+    writer = _writer(options, clients) if options["contextual"] else None
     if options["dry_run"]:
-        _dry_run(paths, options, strategy, writer, client)
+        _dry_run(paths, options, strategy, writer, own if own and own.client else None)
         return
+    named = (getattr(strategy.chunker, "llm", None), options["llm"] if writer else None)
+    warn_of_weak(named, options["quiet"])
     outputs = check_outputs(paths, options["output"], page=options["view"])
     total = bytes_of(paths)
     summary = ChunkSummary(strategy)
+    shown: list[str] = []
     with ExitStack() as stack:
         sinks = _open_sinks(stack, options, strategy)
         advance = stack.enter_context(progress("chunking", total, options["quiet"]))
@@ -103,19 +109,21 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
                 say("no document was read; nothing is written")
                 sys.exit(SKIPPED)
         else:
-            _show(documents, strategy, options["show"])
+            shown = list(_shown(documents, strategy, options["show"]))
+    # Behind the bar: on a terminal it would stand between the lines.
+    for text in shown:
+        click.echo(text, nl=False)
     if writer and (told := writer.tally.told()):
         say(told)
     if not options["quiet"]:
-        for each in (client, writer and writer.client):
-            if each:
-                show_spent(each.spent)
+        for client in clients.made:
+            show_spent(client.spent)
     if sinks and not options["quiet"]:
         click.echo(summary.line(), err=True)
         for written in (options["output"], options["view"]):
             if written:
                 click.echo(f"written: {written}", err=True)
-    if summary.skipped:
+    if summary.skipped or clients.fell_short or (writer and writer.tally.without):
         sys.exit(SKIPPED)
 
 
@@ -149,19 +157,15 @@ def _documents(
         yield chunked
 
 
-def _writer(options: dict[str, Any]) -> ContextWriter | None:
+def _writer(options: dict[str, Any], clients: LlmClients) -> ContextWriter | None:
     """What asks the model; None: no model is named, and the user is told what happens instead."""
     from chunkwise.chunkers.contextual.contextual import ContextWriter
-    from chunkwise.cli.contexts import warn_of_weak
-    from chunkwise.cli.llm_options import llm_client
     from chunkwise.cli.messages import say
 
-    client = llm_client(options)
-    if client is None:
+    if not options["llm"]:
         say(NO_MODEL)
         return None
-    warn_of_weak(options["llm"], options["quiet"])
-    return ContextWriter(client, options["contextual"])
+    return ContextWriter(clients.of(options["llm"]), options["contextual"])
 
 
 def _dry_run(
@@ -169,28 +173,26 @@ def _dry_run(
     options: dict[str, Any],
     strategy: Strategy,
     writer: ContextWriter | None,
-    client: LlmClient | None,
+    own: Asking | None,
 ) -> None:
     """Says what the model would be asked; nothing is sent and nothing is written."""
     from chunkwise.cli.chunk_summary import ChunkSummary
-    from chunkwise.cli.contexts import contexts_estimate
+    from chunkwise.cli.foreseen import foreseen
     from chunkwise.cli.llm_options import show_estimate
     from chunkwise.cli.progress import bytes_of, progress
-    from chunkwise.cli.strategy_llm import summaries_estimate
     from chunkwise.models.llm.estimate import Estimate
 
-    if client is not None:
-        show_estimate(summaries_estimate(paths, options, strategy, client), options["as_json"])
-        return
-    if writer is None:
-        show_estimate(Estimate(0, 0, 0, 0, 0.0, 0.0), options["as_json"])
+    if own is None and writer is None:
+        show_estimate(Estimate(), options["as_json"])
         return
     total = bytes_of(paths)
     summary = ChunkSummary(strategy)
     plain = {**options, "context": "none", "contextual": None}
+    if own is not None:
+        plain["strategy"] = own.alone()
     with progress("counting", total, options["quiet"]) as advance:
         cut = _documents(paths, total, [], plain, summary, advance)
-        estimate = contexts_estimate(cut, writer)
+        estimate = foreseen(cut, own, writer)
     if not options["quiet"]:
         click.echo(summary.line(), err=True)
     show_estimate(estimate, options["as_json"])
@@ -218,7 +220,8 @@ def _open_sinks(
     return sinks
 
 
-def _show(documents: Iterator[Chunked], strategy: Strategy, most: int) -> None:
+def _shown(documents: Iterator[Chunked], strategy: Strategy, most: int) -> Iterator[str]:
+    """What a terminal shows: no more than is asked for, however many documents there are."""
     from rich.console import Console
 
     from chunkwise.report.terminal import render_chunks
@@ -226,12 +229,11 @@ def _show(documents: Iterator[Chunked], strategy: Strategy, most: int) -> None:
     console = Console()
     pairs = ((each.analyzed, each.chunks) for each in documents)
     limit = strategy.limit[1] if strategy.limit else None
-    for text in render_chunks(
+    return render_chunks(
         pairs,
         width=console.width,
         limit=limit,
         most=most,
         color=console.is_terminal,
         unit=strategy.unit,
-    ):
-        click.echo(text, nl=False)
+    )

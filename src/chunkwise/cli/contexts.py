@@ -13,7 +13,6 @@ from chunkwise.cli.messages import say
 if TYPE_CHECKING:
     from chunkwise.chunkers.contextual.contextual import ContextWriter
     from chunkwise.core import Advance
-    from chunkwise.models.llm.estimate import Estimate
     from chunkwise.pipeline import Chunked
 
 NO_MODEL = (
@@ -21,8 +20,8 @@ NO_MODEL = (
     "title and section path of each chunk"
 )
 _WEAK = (
-    "the small local model writes weak contexts: compare an index with them and one without, by `chunkwise evaluate`, "
-    "before you rely on it"
+    "the small local model writes weak contexts and summaries: compare an index with them and one without, by "
+    "`chunkwise evaluate`, before you rely on it"
 )
 _DOCUMENTS, _CHUNKS, _CHARACTERS = 32, 128, 1_000_000
 """Of documents whose contexts are asked for together: enough to keep a server busy, little to hold in memory."""
@@ -60,9 +59,9 @@ def is_typed(name: str) -> bool:
     return found is ParameterSource.COMMANDLINE
 
 
-def warn_of_weak(name: str, quiet: bool) -> None:
-    """Said once, where the packaged model is the one that writes."""
-    if name == "local" and not quiet:
+def warn_of_weak(names: Collection[str | None], quiet: bool) -> None:
+    """Said once, where the packaged model is among those that write."""
+    if "local" in names and not quiet:
         say(_WEAK)
 
 
@@ -83,20 +82,6 @@ def with_written_contexts(
             yield chunked
         whole = sum(len(chunked.document.text) for chunked in batch)
         advance(max(0, whole - done), f"{writer.tally.chunks:,} chunks with their contexts")
-
-
-def contexts_estimate(
-    documents: Iterable[Chunked], writer: ContextWriter, known: Collection[str] = ()
-) -> Estimate:
-    """What contexts would take; `known` are fingerprints of documents that have theirs."""
-    from chunkwise.models.llm.estimate import Estimate
-    from chunkwise.retrieval.making.fingerprint import fingerprint
-
-    found = Estimate(0, 0, 0, 0, 0.0, 0.0)
-    for chunked in documents:
-        if not known or fingerprint(chunked.document) not in known:
-            found += writer.estimate([chunked])
-    return found
 
 
 def _batches(documents: Iterable[Chunked]) -> Iterator[list[Chunked]]:

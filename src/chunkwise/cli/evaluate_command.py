@@ -12,6 +12,11 @@ import click
 
 from chunkwise.cli.config_option import config_option
 from chunkwise.cli.evaluate_limits import limits_of, measured_as, missed_limits
+from chunkwise.cli.evaluate_summaries import (
+    asking_where_it_does,
+    strategy_asks,
+    summaries_to_write,
+)
 from chunkwise.cli.inputs import (
     SKIPPED,
     check_outputs,
@@ -20,7 +25,7 @@ from chunkwise.cli.inputs import (
     load_options,
     worker_count,
 )
-from chunkwise.cli.llm_options import llm_client, llm_options, show_estimate
+from chunkwise.cli.llm_options import LlmClients, llm_options, show_estimate, show_spent
 
 if TYPE_CHECKING:
     from chunkwise.core import Advance, Document
@@ -84,7 +89,7 @@ Exit status: 0 evaluated, 3 something was left out or a judge could not be asked
     "--answers", metavar="FILE", help="Answers with citations: query_id, answer, citations."
 )
 @click.option("--judge", type=click.Choice(["llm"]),
-              help="Ask a language model (--llm), too: metrics whose names end in .llm.")  # fmt: skip
+              help="Ask a language model (--llm, else the local one), too: metrics that end in .llm.")  # fmt: skip
 @llm_options
 @click.option("--documents", multiple=True, metavar="INPUT", help="The same as INPUTS.")
 @click.option("--split", default="", metavar="NAME", help="Only the questions of this split.")
@@ -148,11 +153,14 @@ class _OnlyCounted(Exception):
 
 
 def _check_judge(options: dict[str, Any]) -> None:
+    from chunkwise.cli.messages import say
+
     if options["judge"] == "llm":
         if not options["llm"]:
-            raise click.UsageError(
-                "--judge llm asks a language model, and none is named; on this machine, without a key: --llm local"
-            )
+            options["llm"] = "local"
+            say("no language model is named (--llm, CHUNKWISE_LLM): the small local one is asked")
+        return
+    if strategy_asks(options):
         return
     context = click.get_current_context()
     for name in ("llm", "max_cost", "price", "concurrency", "dry_run"):
@@ -204,13 +212,17 @@ def _results(
         with progress(name, steps or total, options["quiet"]) as advance:
             yield advance
 
-    judge = options["judge"]
-    client = llm_client(options) if judge else None
+    judge, clients = options["judge"], LlmClients(options)
+    client = clients.of(options["llm"]) if judge else None
     if judge and options["llm"] == "local" and not options["quiet"]:
         say("the small local model is weak at this: measure it with `chunkwise judge calibrate`")
+    own = asking_where_it_does(options, clients)
     _fetch_weights(paths, options)
+    if own and options["dry_run"] and (told := summaries_to_write(paths, outputs, options, own)):
+        raise _OnlyCounted(told)
     results = evaluate(
-        paths[0] if len(paths) == 1 else paths, options["test_queries"], strategy=options["strategy"],
+        paths[0] if len(paths) == 1 else paths, options["test_queries"],
+        strategy=own.strategy if own else options["strategy"],
         model=options["model"], vectors=options["vectors"], context=options["context"],
         language=options["language"], retriever=options["retriever"], k=options["count"],
         budget=options["budget"], neighbours=options["neighbours"], mmr=options["mmr"],
@@ -223,7 +235,9 @@ def _results(
         on_mended=lambda line: say(f"mended {line}"),
         on_documents=documents.extend, stages=stages,
     )  # fmt: skip
-    return results, bool(lines)
+    if own and own.client and not options["quiet"]:
+        show_spent(own.client.spent)
+    return results, bool(lines) or (own is not None and clients.fell_short)
 
 
 def _say_why_silent(results: Results) -> bool:

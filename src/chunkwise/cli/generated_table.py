@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from chunkwise.generating.generated import Generated
+from chunkwise.generating.making import Generated
 from chunkwise.generating.tally import MEANING, REASONS
 from chunkwise.profile.wording import counted
 from chunkwise.report.plain_text import one_line

@@ -38,7 +38,8 @@ Examples:
   chunkwise index handbook/ --into kb2 --contextual --llm local   # a model writes where each chunk stands
   chunkwise index --verify --into kb                      # is every byte as it was written?
 \b
-Exit status: 0 all read, 3 something was skipped (each with a line on stderr), 1 an error, 2 wrong usage or value.
+Exit status: 0 all read, 3 something was skipped, or a model did not write all it was to (each with a line on stderr),
+1 an error, 2 wrong usage or value.
 """
 
 
@@ -90,8 +91,14 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
             )
         _verify(options["into"], options)
         return
-    from chunkwise.cli.index_contexts import asking, dry_run, named_client, wanted_context
-    from chunkwise.cli.llm_options import show_spent
+    from chunkwise.cli.index_contexts import (
+        asking,
+        dry_run,
+        named_client,
+        say_weak,
+        wanted_context,
+    )
+    from chunkwise.cli.llm_options import LlmClients, show_spent
     from chunkwise.cli.messages import say, say_skipped, usable_place
     from chunkwise.cli.progress import bytes_of, progress
     from chunkwise.retrieval import index
@@ -100,12 +107,14 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     paths = chosen_inputs(inputs)
     began = time.monotonic()
     known = None if options["rebuild"] else settings_at(options["into"])
-    own = asking(options, known)
+    clients = LlmClients(options)
+    own = asking(options, known, clients)
     options["context"] = wanted_context(options, known, otherwise=own is not None)
-    llm = named_client(options, known)
+    llm = named_client(options, known, clients)
     if options["dry_run"]:
         dry_run(paths, options, known, llm, own)
         return
+    say_weak(options, known, llm, own)
     _fetch_weights(options, known)
     total = bytes_of(paths)
     with progress("indexing", total, options["quiet"]) as advance:
@@ -121,14 +130,13 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
         for note in summary["notes"]:
             say(note)
         click.echo(_told(summary, usable_place(options["into"])), err=True)
-        for client in (own and own.client, llm and llm.made):
-            if client:
-                show_spent(client.spent)
+        for client in clients.made:
+            show_spent(client.spent)
     if options["as_json"]:
         click.echo(json.dumps(summary, ensure_ascii=False))
     if not summary["documents"]:
         say("there is no document; the index is empty")
-    if summary["skipped"] or not summary["documents"]:
+    if summary["skipped"] or not summary["documents"] or clients.fell_short:
         sys.exit(SKIPPED)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +13,17 @@ from chunkwise.cli.chunk_summary import ChunkSummary
 from chunkwise.cli.contexts import (
     NO_MODEL,
     check_contextual,
-    contexts_estimate,
     is_typed,
     warn_of_weak,
 )
+from chunkwise.cli.foreseen import foreseen
 from chunkwise.cli.inputs import SKIPPED, load_options, worker_count
-from chunkwise.cli.llm_options import llm_client, show_estimate
+from chunkwise.cli.llm_options import LlmClients, show_estimate
 from chunkwise.cli.messages import say
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.readable import readable
-from chunkwise.cli.strategy_llm import Asking, asking_strategy, summaries_estimate
+from chunkwise.cli.strategy_llm import Asking, asking_strategy
 from chunkwise.errors import ChunkwiseError
-from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.estimate import Estimate
 from chunkwise.pipeline import DEFAULT_STRATEGY, chunk_each
 from chunkwise.retrieval.embedded.indexing import open_embedded
@@ -44,7 +44,7 @@ def wanted_context(
     return said
 
 
-def asking(options: dict[str, Any], known: Settings | None) -> Asking | None:
+def asking(options: dict[str, Any], known: Settings | None, clients: LlmClients) -> Asking | None:
     """The strategy where it asks a model itself; None: it does not, or the index will say what is wrong with it."""
     given = options["strategy"] or (known.strategy if known else DEFAULT_STRATEGY)
     try:
@@ -53,10 +53,12 @@ def asking(options: dict[str, Any], known: Settings | None) -> Asking | None:
         return None
     if not strategy.asks_a_model:
         return None
-    return asking_strategy(given, options, is_known=not options["strategy"])
+    return asking_strategy(given, options, clients, is_known=not options["strategy"])
 
 
-def named_client(options: dict[str, Any], known: Settings | None) -> NamedClient | None:
+def named_client(
+    options: dict[str, Any], known: Settings | None, clients: LlmClients
+) -> NamedClient | None:
     """What may write: the model named, or the one the index was made with; None: nobody is to be asked."""
     has_written = known is not None and known.context in WRITTEN
     name: str | None = options["llm"]
@@ -64,15 +66,16 @@ def named_client(options: dict[str, Any], known: Settings | None) -> NamedClient
         name = known.llm  # empty where it fell back to the headings context: it does so again
     if not name or not (has_written or options["context"] in WRITTEN):
         return None
-    if not has_written:
-        warn_of_weak(name, options["quiet"])
+    return NamedClient(name, partial(clients.of, name))
 
-    def make() -> LlmClient:
-        client = llm_client({**options, "llm": name})
-        assert client is not None  # it is named
-        return client
 
-    return NamedClient(name, make)
+def say_weak(
+    options: dict[str, Any], known: Settings | None, llm: NamedClient | None, own: Asking | None
+) -> None:
+    """Where an index is made: who brings one up to date has heard it."""
+    if known is None:
+        summarises = getattr(own.strategy.chunker, "llm", None) if own else None
+        warn_of_weak((llm.name if llm else None, summarises), options["quiet"])
 
 
 def dry_run(
@@ -83,25 +86,24 @@ def dry_run(
     own: Asking | None,
 ) -> None:
     """Says what the model would be asked about new and changed documents; nothing is sent and nothing is written."""
-    if own and own.client:
-        told = summaries_estimate(paths, options, own.strategy, own.client)
-        show_estimate(told, options["as_json"])
-        return
-    if llm is None:
-        say(NO_MODEL)
-        show_estimate(Estimate(0, 0, 0, 0, 0.0, 0.0), options["as_json"])
-        return
-    spec = options["strategy"] or (known.strategy if known else DEFAULT_STRATEGY)
+    own = own if own and own.client else None
     way: Any = options["context"] or (known.context if known else None)
-    writer = ContextWriter(llm.client(), way)
+    if llm is None and way in WRITTEN:
+        say(NO_MODEL)
+    if llm is None and own is None:
+        show_estimate(Estimate(), options["as_json"])
+        return
+    writer = ContextWriter(llm.client(), way) if llm else None
+    given = options["strategy"] or (known.strategy if known else DEFAULT_STRATEGY)
+    strategy = own.alone() if own else given
     total = bytes_of(paths)
-    summary = ChunkSummary(get_strategy(spec))
+    summary = ChunkSummary(get_strategy(strategy))
     outcomes = chunk_each(
-        paths, spec, options=load_options(options), jobs=worker_count(options["jobs"], total)
+        paths, strategy, options=load_options(options), jobs=worker_count(options["jobs"], total)
     )
     with progress("counting", total, options["quiet"]) as advance:
         cut = readable(outcomes, options["strict"], summary, advance)
-        estimate = contexts_estimate(cut, writer, _fingerprints(options["into"], known))
+        estimate = foreseen(cut, own, writer, _fingerprints(options["into"], known))
     show_estimate(estimate, options["as_json"])
     if summary.skipped:
         sys.exit(SKIPPED)

@@ -14,7 +14,6 @@ from chunkwise.cli.llm_options import llm_client, llm_options, show_estimate, sh
 if TYPE_CHECKING:
     from chunkwise.evaluation.calibrating import Measured
     from chunkwise.evaluation.calibration_pairs import Pairs
-    from chunkwise.judges.calibration import Calibration
     from chunkwise.judges.judge import Judge
     from chunkwise.models.embedder import Embedder
     from chunkwise.models.llm.client import LlmClient
@@ -34,7 +33,8 @@ Right and wrong are people's labels where the questions have any; else the refer
 and passages near to it that touch none are taken for irrelevant. `chunkwise evaluate` prints what is known of a judge
 beside its figures.
 \b
-Exit status: 0 measured, 3 something was left out (each with a line on stderr), 1 an error, 2 wrong usage or value.
+Exit status: 0 measured, 3 something was left out or a judge could not be asked (each with a line on stderr),
+1 an error, 2 wrong usage or value.
 """
 
 
@@ -88,7 +88,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     _show(measured, pairs, options)
     if client is not None and not options["quiet"]:
         show_spent(client.spent)
-    if left_out:
+    if left_out or any(each.error for each in measured):
         sys.exit(SKIPPED)
 
 
@@ -207,17 +207,18 @@ def _measured(asked: _Asked, pairs: Pairs, options: dict[str, Any]) -> Measured:
     from chunkwise.cli.messages import say
     from chunkwise.cli.progress import progress
     from chunkwise.errors import ChunkwiseError
-    from chunkwise.evaluation.calibrating import calibrate
+    from chunkwise.evaluation.calibrating import calibrate, steps
     from chunkwise.judges.calibration_store import keep_calibration
 
-    with progress(f"asking {asked.judge.name}", len(pairs.queries), options["quiet"]) as advance:
+    total = steps(asked.judge, pairs)
+    with progress(f"asking {asked.judge.name}", total, options["quiet"]) as advance:
         measured = calibrate(
             asked.judge, pairs, identity=asked.identity, embedder=asked.embedder,
             seed=options["seed"], advance=advance,
         )  # fmt: skip
     if measured.calibration.confusion.scored:
         try:
-            keep_calibration(measured.calibration)
+            keep_calibration(measured.of_the_judge)
         except ChunkwiseError as error:  # the figures are wanted all the same
             say(error)
     return measured
@@ -238,14 +239,15 @@ def _show(measured: list[Measured], pairs: Pairs, options: dict[str, Any]) -> No
 
         console = Console(file=sys.stdout, highlight=False)
         render_calibration(measured, pairs, console, show=options["show"])
-    _warn([each.calibration for each in measured], options)
+    _warn(measured, options)
 
 
-def _warn(known: list[Calibration], options: dict[str, Any]) -> None:
-    """Where the page of figures is not shown, a warning is not to get lost."""
+def _warn(measured: list[Measured], options: dict[str, Any]) -> None:
+    """Where the page of figures is not shown, a warning is not to get lost; an error is one in any case."""
     from chunkwise.cli.messages import say
     from chunkwise.report.judge.terminal import warning_of
 
-    for each in known:
-        if (warning := warning_of(each)) and (options["as_json"] or options["quiet"]):
-            say(f"{each.name}: {warning}")
+    for each in measured:
+        unseen = options["as_json"] or options["quiet"] or each.error
+        if unseen and (warning := warning_of(each)):
+            say(f"{each.calibration.name}: {warning}")

@@ -42,15 +42,17 @@ def subject(paths: list[str], outputs: list[Path], options: dict[str, Any]) -> S
     from chunkwise.pipeline import chunk_each
 
     total = bytes_of(paths)
-    spec = options["strategy"] or DEFAULT_STRATEGY
+    strategy = get_strategy(options["strategy"] or DEFAULT_STRATEGY)
+    # Summaries have no cuts: nobody is asked to write them.
+    plain = getattr(strategy.chunker, "without_summaries", None)
     outcomes = chunk_each(
         paths,
-        spec,
+        plain() if plain else options["strategy"] or DEFAULT_STRATEGY,
         options=load_options(options),
         jobs=worker_count(options["jobs"], total),
         leave_out=outputs,
     )
-    return Subject(get_strategy(spec), outcomes, total)
+    return Subject(strategy, outcomes, total)
 
 
 def _is_index(name: str) -> bool:

@@ -38,23 +38,52 @@ def llm_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+class LlmClients:
+    """The clients of one command: one a model, and one limit of cost for all of them."""
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        from chunkwise.models.llm.budget import Budget
+
+        self._options = options
+        self._budget = Budget(options.get("max_cost"))
+        self._made: dict[str, LlmClient] = {}
+
+    @property
+    def made(self) -> list[LlmClient]:
+        """Those that were asked for so far."""
+        return list(self._made.values())
+
+    @property
+    def fell_short(self) -> bool:
+        """Whether somebody did not answer, or the limit did not allow to ask."""
+        return any(each.spent.failed or each.spent.unasked for each in self.made)
+
+    def of(self, name: str) -> LlmClient:
+        """The client of the model of this name."""
+        if name not in self._made:
+            self._made[name] = self._make(name)
+        return self._made[name]
+
+    def _make(self, name: str) -> LlmClient:
+        from chunkwise.models import get_language_model
+        from chunkwise.models.llm.client import LlmClient
+        from chunkwise.models.llm.prices import parse_price
+
+        options = self._options
+        price = parse_price(options["price"]) if options.get("price") else None
+        _fetch(name, bool(options.get("quiet") or options.get("as_json")))
+        return LlmClient(
+            get_language_model(name),
+            price=price,
+            budget=self._budget,
+            concurrency=options.get("concurrency"),
+        )
+
+
 def llm_client(options: Mapping[str, Any]) -> LlmClient | None:
     """The client these options ask for; None where no model is named."""
     name = options.get("llm")
-    if not name:
-        return None
-    from chunkwise.models import get_language_model
-    from chunkwise.models.llm.client import LlmClient
-    from chunkwise.models.llm.prices import parse_price
-
-    price = parse_price(options["price"]) if options.get("price") else None
-    _fetch(name, bool(options.get("quiet") or options.get("as_json")))
-    return LlmClient(
-        get_language_model(name),
-        price=price,
-        max_cost=options.get("max_cost"),
-        concurrency=options.get("concurrency"),
-    )
+    return LlmClients(options).of(name) if name else None
 
 
 def show_estimate(estimate: Estimate, as_json: bool = False) -> None:
@@ -67,6 +96,7 @@ def show_estimate(estimate: Estimate, as_json: bool = False) -> None:
 
 def estimate_words(estimate: Estimate) -> str:
     """One line: calls, tokens, money, time."""
+    from chunkwise.models.llm.prices import dollars
     from chunkwise.report.plain_text import one_line
 
     if not estimate.calls:
@@ -78,7 +108,7 @@ def estimate_words(estimate: Estimate) -> str:
     parts.append(f"about {estimate.prompt_tokens:,} tokens to read")
     parts.append(f"at most {estimate.output_tokens:,} to write")
     parts.append(
-        f"at most {_dollars(estimate.money)}"
+        f"about {dollars(estimate.money)}"
         if estimate.money
         else "no money"
         if estimate.money == 0
@@ -97,7 +127,9 @@ def show_spent(spent: Spent) -> None:
 
 def spent_words(spent: Spent) -> str:
     """One line; empty where nothing was asked and nothing was kept."""
-    if not (spent.calls or spent.kept or spent.failed):
+    from chunkwise.models.llm.prices import dollars
+
+    if not (spent.calls or spent.kept or spent.failed or spent.lost or spent.unasked):
         return ""
     about = "about " if spent.is_estimated else ""
     parts = [_many(spent.calls, "call")]
@@ -105,12 +137,17 @@ def spent_words(spent: Spent) -> str:
         parts.append(f"{spent.kept:,} answered from earlier runs")
     if spent.calls:
         parts.append(f"{about}{spent.prompt_tokens:,} tokens read, {spent.output_tokens:,} written")
+    if spent.calls or spent.lost:
         if spent.money:
-            parts.append(f"{about}{_dollars(spent.money)}")
+            parts.append(f"{about}{dollars(spent.money)}")
         elif spent.money is None:
             parts.append("at a price that is not known")
     if spent.failed:
         parts.append(f"{spent.failed:,} without a usable answer")
+    if spent.lost:
+        parts.append(f"{_many(spent.lost, 'attempt')} sent and not answered, counted as if charged")
+    if spent.unasked:
+        parts.append(f"{spent.unasked:,} not asked, for the limit of cost")
     return f"language model: {'; '.join(parts)}"
 
 
@@ -127,11 +164,6 @@ def _fetch(name: str, quiet: bool) -> None:
 
 def _many(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
-def _dollars(money: float) -> str:
-    """To the cent, or as small as it is."""
-    return f"${money:,.2f}" if money >= 0.1 else f"${money:.2g}"
 
 
 def _time(seconds: float) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 import click
 
 from chunkwise.core import SECTION_SEPARATOR, Document, Query, Reference
-from chunkwise.generating.reviewing import Review, answer_of, question_of, state_of
 from chunkwise.report.plain_text import one_line
 from chunkwise.testsets.reading import read_testset
+from chunkwise.testsets.reviewing import Review, answer_of, question_of, state_of
 from chunkwise.testsets.testset import Problem
 from chunkwise.text.analysis import Analyzed
 

@@ -177,6 +177,11 @@ def _check_documents(index: Index, only: Filter) -> None:
             f"no document is {' or '.join(map(repr, only.documents))}; ids are as in {ids[0]!r}, "
             "patterns as in '*.md'"
         )
+    if only.level and not getattr(index.source, "has_summaries", False):
+        raise InvalidParameter(
+            f"level is {only.level}, and the index has no summaries; leave it out, or make one that has: "
+            "chunkwise index DOCUMENTS --into FOLDER -s raptor --llm NAME"
+        )
 
 
 def _embedder(index: Index, quiet: bool) -> Embedder:

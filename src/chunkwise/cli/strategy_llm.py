@@ -9,10 +9,7 @@ import click
 
 from chunkwise import spec
 from chunkwise.chunkers import Strategy, get_strategy
-from chunkwise.cli.inputs import load_options
-from chunkwise.cli.llm_options import llm_client
-from chunkwise.cli.messages import say_skipped
-from chunkwise.documents import read
+from chunkwise.cli.llm_options import LlmClients
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.estimate import Estimate
 from chunkwise.text.analysis import Analyzed
@@ -24,8 +21,23 @@ class Asking(NamedTuple):
     strategy: Strategy
     client: LlmClient | None
 
+    def alone(self) -> Strategy:
+        """What cuts the same chunks and asks nobody: they are known before there are summaries of them."""
+        chunker: Any = self.strategy.chunker
+        if not hasattr(chunker, "without_summaries"):
+            raise click.UsageError(f"what {self.strategy.name} will ask cannot be told beforehand")
+        return Strategy(self.strategy.name, chunker.without_summaries())
 
-def asking_strategy(given: str, options: Mapping[str, Any], *, is_known: bool = False) -> Asking:
+    def estimate(self, document: Analyzed) -> Estimate:
+        """What it would ask about a document."""
+        chunker: Any = self.strategy.chunker
+        found: Estimate = chunker.estimate(document)
+        return found
+
+
+def asking_strategy(
+    given: str, options: Mapping[str, Any], clients: LlmClients, *, is_known: bool = False
+) -> Asking:
     """The strategy with a client that keeps to `--max-cost`.
 
     `--llm` names its model unless the strategy's own parameter does, or an index `is_known` to be made with it.
@@ -36,30 +48,23 @@ def asking_strategy(given: str, options: Mapping[str, Any], *, is_known: bool = 
     if options["llm"] and not is_known and "llm" not in spec.parse(given)[1]:
         strategy = get_strategy(given, llm=options["llm"])
     chunker: Any = strategy.chunker
-    client = llm_client({**options, "llm": chunker.llm}) if isinstance(chunker.llm, str) else None
-    if client is None or not hasattr(chunker, "using"):
+    if not isinstance(chunker.llm, str) or not hasattr(chunker, "using"):
         return Asking(strategy, None)
+    client = clients.of(chunker.llm)
     return Asking(Strategy(strategy.name, chunker.using(client)), client)
 
 
-def summaries_estimate(
-    paths: list[str], options: Mapping[str, Any], strategy: Strategy, client: LlmClient
-) -> Estimate:
-    """What summaries would take: those of the first level are known, those above are about a share of them each."""
-    if options["contextual"]:
-        raise click.UsageError(
-            f"chunks are known once {strategy.name} has asked: see what it takes without --contextual first"
+def refuse_unlimited(given: str) -> None:
+    """For commands that keep no limit of cost: only a model that costs nothing may be asked there."""
+    from chunkwise.errors import InvalidParameter
+    from chunkwise.models import get_language_model
+    from chunkwise.models.llm.prices import FREE, FREE_NAME, price_of
+
+    llm = getattr(get_strategy(given).chunker, "llm", FREE_NAME)
+    if llm == FREE_NAME or not isinstance(llm, str):
+        return
+    if price_of(get_language_model(llm).price_name) != FREE:
+        raise InvalidParameter(
+            f"{given} asks {llm}, which may cost money, and nothing limits that here; take llm=local, say in your "
+            "price table that it costs nothing (CHUNKWISE_PRICES), or measure it by `chunkwise evaluate --max-cost`"
         )
-    chunker: Any = strategy.chunker
-    if not hasattr(chunker, "first_requests"):
-        raise click.UsageError(f"what {strategy.name} will ask cannot be told beforehand")
-    found = Estimate(0, 0, 0, 0, 0.0, 0.0)
-    for document in read(paths, load_options(dict(options)), say_skipped):
-        if document.text.strip():
-            found += client.estimate(chunker.first_requests(Analyzed(document)))
-    share = sum(chunker.branching**-level for level in range(chunker.levels))
-    return Estimate(
-        round(found.calls * share), found.kept, round(found.prompt_tokens * share), round(found.output_tokens * share),
-        None if found.money is None else found.money * share,
-        None if found.seconds is None else found.seconds * share,
-    )  # fmt: skip

@@ -15,8 +15,7 @@ from chunkwise.cli.progress import bytes_of, progress
 
 if TYPE_CHECKING:
     from chunkwise.core import Document
-    from chunkwise.generating.generated import Generated
-    from chunkwise.generating.making import Making
+    from chunkwise.generating.making import Generated, Making
     from chunkwise.models.llm.client import LlmClient
 
 TOO_FEW = SKIPPED
@@ -25,8 +24,8 @@ TOO_FEW = SKIPPED
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise testset generate handbook/ -n 100 --llm openai:gpt-4o-mini -o queries.json
-  chunkwise testset generate handbook/ -n 100 --llm openai:gpt-4o-mini -o queries.json --dry-run
+  chunkwise testset generate handbook/ -n 100 --llm openai:gpt-4o-mini
+  chunkwise testset generate handbook/ -n 100 --llm openai:gpt-4o-mini --dry-run
   chunkwise testset generate handbook/ -n 20 --llm local --types numeric=3,list=1 -o queries.json
   chunkwise testset generate handbook/ -n 30 -o queries.json        # no model: from definitions and headings
   chunkwise testset review queries.json handbook/                   # then look at them
@@ -42,6 +41,7 @@ Exit status: 0 as many as wanted, 3 fewer (or a document that cannot be read), 1
 @click.command("generate", epilog=_EXAMPLES)
 @document_options
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.json",
+              default="queries.json", show_default=True,
               help="File to write; one that this command wrote before is gone on with.")  # fmt: skip
 @click.option("-n", "--count", type=click.IntRange(1), default=100, show_default=True, metavar="N",
               help="Questions wanted.")  # fmt: skip
@@ -63,9 +63,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     from chunkwise.generating.making import Making
     from chunkwise.generating.question_types import SHARES, parse_types
 
-    output: Path | None = options["output"]
-    if output is None and not options["dry_run"]:
-        raise click.UsageError("where to? name a file for the questions: -o queries.json")
+    output: Path = options["output"]
     types = parse_types(options["types"]) if options["types"] else SHARES
     client = llm_client(options)
     skipped: list[str] = []
@@ -89,13 +87,13 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
 
 
 def _documents(
-    inputs: list[str], output: Path | None, options: dict[str, Any], skipped: list[str]
+    inputs: list[str], output: Path, options: dict[str, Any], skipped: list[str]
 ) -> list[Document]:
     from chunkwise.atomic import check_writable
     from chunkwise.cli.messages import say_skipped
     from chunkwise.cli.testset_documents import named_documents
     from chunkwise.errors import ChunkwiseError
-    from chunkwise.generating.questions_store import dropped_file
+    from chunkwise.testsets.rows_file import dropped_file
 
     def skip(problem: object) -> None:
         if options["strict"]:
@@ -103,16 +101,12 @@ def _documents(
         skipped.append(str(problem))
         say_skipped(problem)
 
-    written: list[Path] = []
-    if output is not None:
-        places = [os.path.realpath(each) for each in (output, dropped_file(output))]
-        if any(os.path.realpath(name) in places for name in inputs):
-            raise click.UsageError(
-                f"{output} is read and would be overwritten; write to another file"
-            )
-        if not options["dry_run"]:
-            check_writable(output)
-        written = [Path(each) for each in places]
+    places = [os.path.realpath(each) for each in (output, dropped_file(output))]
+    if any(os.path.realpath(name) in places for name in inputs):
+        raise click.UsageError(f"{output} is read and would be overwritten; write to another file")
+    if not options["dry_run"]:
+        check_writable(output)
+    written = [Path(each) for each in places]
     with progress("reading documents", bytes_of(inputs), options["quiet"]) as advance:
         return named_documents(inputs, load_options(options), skip, written, advance)
 

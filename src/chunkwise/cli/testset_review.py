@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from chunkwise.cli.review_card import ReviewCard
-    from chunkwise.generating.reviewing import Review
+    from chunkwise.testsets.reviewing import Review
 
 _EXAMPLES = """
 \b
@@ -47,7 +47,7 @@ def command(file: Path, inputs: tuple[str, ...], **options: Any) -> None:
     """
     from chunkwise.cli.review_card import ReviewCard
     from chunkwise.errors import ChunkwiseError
-    from chunkwise.generating.reviewing import Review
+    from chunkwise.testsets.reviewing import Review
 
     if sys.stdin is None or not sys.stdin.isatty():
         raise ChunkwiseError(

@@ -87,6 +87,7 @@ def run_sweep(
 ) -> None:
     """All of it; `plan` is the file the sweep was read from."""
     from chunkwise.cli.messages import say
+    from chunkwise.cli.strategy_llm import refuse_unlimited
     from chunkwise.evaluation.left_out import LeftOut
     from chunkwise.experiments.prepare import prepare
     from chunkwise.report.tuning.written import files_of, keep_plan, refuse_another
@@ -95,6 +96,8 @@ def run_sweep(
     _check_folder(folder, dry=options["dry_run"])
     written = [*files_of(folder), *([plan.resolve()] if plan else [])]
     prepared = prepare(sweep, left_out, options=load_options(options), leave_out=written)
+    for strategy in sorted({each.strategy for each in prepared.plan.configurations} - {""}):
+        refuse_unlimited(strategy)
     refuse_another(prepared, folder)
     _tell_work(prepared, folder, options)
     if not options["dry_run"]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from chunkwise.documents import LoadOptions
 from chunkwise.errors import ChunkwiseError
 from chunkwise.evaluation.calibration_pairs import Pairs
 from chunkwise.evaluation.left_out import LeftOut
+from chunkwise.evaluation.questions_read import questions_read
 from chunkwise.evaluation.subjects.sources import Reading, documents_of
 from chunkwise.judges.calibration import Calibration, Cost, Verdict, calibration
 from chunkwise.judges.calibration_store import same_calibration
@@ -24,9 +25,8 @@ from chunkwise.judges.judge import Judge
 from chunkwise.judges.llm.judge import LlmJudge
 from chunkwise.judges.thresholds import Threshold, best_threshold
 from chunkwise.models.embedder import Embedder, Kind
+from chunkwise.models.llm.prices import dollars
 from chunkwise.models.llm.spent import Spent
-from chunkwise.testsets.reading import read_testset
-from chunkwise.testsets.testset import Problem
 
 _AT_ONCE = 32
 """Questions given to a judge that asks nobody."""
@@ -57,6 +57,15 @@ class Measured:
     threshold: Threshold | None = None
     kept: int = 0
     """Verdicts that were known before: nobody was asked for them."""
+    error: str = ""
+    """Why a language model could not be asked, or not everything; empty: it was."""
+
+    @property
+    def of_the_judge(self) -> Calibration:
+        """The figures without what nobody was asked about: that it has no verdict is not the judge's fault."""
+        unscored = self.calibration.unscored
+        rest = {why: count for why, count in unscored.items() if why != self.error}
+        return replace(self.calibration, unscored=rest)
 
 
 def documents_and_questions(
@@ -71,12 +80,7 @@ def documents_and_questions(
         raise ChunkwiseError(f"{test_queries} does not exist")
     reading = Reading(options, leave_out=(*leave_out, Path(os.path.realpath(test_queries))))
     documents = documents_of(inputs[0] if len(inputs) == 1 else list(inputs), reading, left_out)
-    problems: list[Problem] = []
-    testset = read_testset(test_queries, documents, problems.append)
-    dropped = {problem.where for problem in problems if problem.dropped}
-    for problem in problems:
-        if not (problem.repaired and problem.where in dropped):
-            left_out.question(problem, documents)
+    testset = questions_read(test_queries, documents, left_out)
     if not testset.queries:
         raise ChunkwiseError(f"no question is left in {testset.name}: no judge can be measured")
     return documents, testset.queries
@@ -94,7 +98,7 @@ def calibrate(
     """Asks the judge about all pairs; `embedder` is what a judge by similarity compares with.
 
     What a language model said is kept as it comes: an interrupted run goes on where it stopped. `advance` is told of
-    questions.
+    so many steps as `steps` says.
     """
     identity = identity or str(getattr(judge, "identity", judge.name))
     watch = _Watch(judge, pairs)
@@ -115,7 +119,14 @@ def calibrate(
         truths = [each.is_relevant for each in verdicts]
         threshold = best_threshold(cosines.tolist(), truths, [each.question for each in verdicts])
     wrong = tuple(_disagreements(pairs, said, cosines))
-    return Measured(figures, wrong, threshold, watch.kept)
+    return Measured(figures, wrong, threshold, watch.kept, watch.error(figures))
+
+
+def steps(judge: Judge, pairs: Pairs) -> int:
+    """What `calibrate` tells `advance` of: the calls of a language model, questions of another judge."""
+    if isinstance(judge, LlmJudge):
+        return judge.calls(pairs.queries, pairs.hits)
+    return len(pairs.queries)
 
 
 def _asked(judge: Judge, pairs: Pairs, advance: Advance | None) -> list[list[Score]]:
@@ -148,14 +159,24 @@ class _Watch:
     def _spent(self) -> Spent:
         return self._llm.model.client.spent if self._llm is not None else Spent()
 
+    def error(self, figures: Calibration) -> str:
+        """Why the asking ended early, or why it never began: a limit of money, passages that are too long."""
+        if self._llm is None or self._llm.error:
+            return self._llm.error if self._llm else ""
+        took, reasons = self._spent.since(self._before), figures.unscored
+        if took.unasked:
+            limit = f"limit of {dollars(self._llm.model.client.max_cost or 0.0)}"
+            return next((why for why in reasons if limit in why), "")
+        asked = figures.confusion.scored or took.calls or took.kept
+        return "" if asked else max(reasons, key=lambda why: reasons[why], default="")
+
     def cost(self, verdicts: int, known: Cost | None) -> Cost | None:
         """Per 1,000 verdicts that had to be asked for; as it is known where all were kept; None: not known."""
-        now, before = self._spent, self._before
-        calls = now.calls - before.calls
+        took = self._spent.since(self._before)
         new: float = verdicts - self.kept
         if self._llm is not None:
             # An answer may be kept while the verdict is not: then it took no call.
-            new *= calls / max(calls + now.kept - before.kept, 1)
+            new *= took.calls / max(took.calls + took.kept, 1)
         if not new:
             return known
         each = 1000 / new
@@ -163,11 +184,9 @@ class _Watch:
         if self._llm is None and known is not None:
             # Vectors that are kept take no time: the run that made them says what they took.
             minutes = max(minutes, known.minutes or 0.0)
-        money = None if now.money is None or before.money is None else now.money - before.money
         return Cost(
-            each * calls, each * (now.prompt_tokens - before.prompt_tokens),
-            each * (now.output_tokens - before.output_tokens),
-            None if money is None else each * money, minutes,
+            each * took.calls, each * took.prompt_tokens, each * took.output_tokens,
+            None if took.money is None else each * took.money, minutes,
         )  # fmt: skip
 
 

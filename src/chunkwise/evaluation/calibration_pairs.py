@@ -5,11 +5,14 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from statistics import median
 
 from chunkwise.core import Document, Hit, Passage, Query
 from chunkwise.errors import ChunkwiseError
 from chunkwise.judges.calibration import Against
+from chunkwise.judges.labels import balance_by_place
+from chunkwise.metrics.claims.plain_form import holds, plain_form
 from chunkwise.pipeline import StrategyLike
 from chunkwise.retrieval.indexes import index
 from chunkwise.testsets.reading import hash_of
@@ -87,10 +90,7 @@ def _labelled(queries: Sequence[Query]) -> tuple[Places, Places, int]:
     irrelevant: Places = {}
     disagreed = 0
     for query in queries:
-        balance: dict[Passage, int] = {}
-        for label in query.labels:
-            place = Passage(label.doc_id, label.start, label.end)
-            balance[place] = balance.get(place, 0) + (1 if label.relevant else -1)
+        balance = balance_by_place(query.labels)
         relevant[query.id] = [place for place, votes in balance.items() if votes > 0]
         irrelevant[query.id] = [place for place, votes in balance.items() if votes < 0]
         disagreed += sum(votes == 0 for votes in balance.values())
@@ -105,18 +105,22 @@ def _references(query: Query) -> list[Passage]:
 def _hard(
     queries: Sequence[Query], documents: Sequence[Document], strategy: StrategyLike | None
 ) -> tuple[Places, str]:
-    """As many passages a question as it has references, the best by their words that touch nothing known."""
+    """As many passages a question as it has references, the best by their words that touch nothing known, nor a place
+    that says the same as a reference."""
+    texts = {document.id: document.text for document in documents}
     made = index(documents, strategy or _usual(queries, documents), vectors="none")
     places: Places = {}
     for query, hits in zip(queries, made.search(queries, k=DEEP, retriever="bm25"), strict=True):
         known = [place for each in query.references for place in each.places]
+        said = {texts[place.doc_id][place.start : place.end] for place in known}
         known += [Passage(*label[:3]) for label in query.labels]
-        free = [
+        free = (
             Passage(hit.doc_id, hit.start, hit.end)
             for hit in sorted(hits, key=lambda hit: hit.rank)
             if not any(_touch(hit, place) for place in known)
-        ]
-        places[query.id] = free[: len(_references(query))]
+            and not any(_touches_copy(hit, text) for text in said)
+        )
+        places[query.id] = list(islice(free, len(_references(query))))
     return places, made.settings.strategy
 
 
@@ -135,6 +139,13 @@ def _usual(queries: Sequence[Query], documents: Sequence[Document]) -> str:
 
 def _touch(hit: Hit, place: Passage) -> bool:
     return hit.doc_id == place.doc_id and hit.start < place.end and place.start < hit.end
+
+
+def _touches_copy(hit: Hit, text: str) -> bool:
+    """Whether the text stands in the hit, or around one of its ends, in these words."""
+    # What stands in so wide a place, and is as long as the text, has at least a character of the hit.
+    around = hit.document.text[max(0, hit.start - len(text) + 1) : hit.end + len(text) - 1]
+    return holds(plain_form(around), plain_form(text))
 
 
 Drawn = tuple[str, Passage]

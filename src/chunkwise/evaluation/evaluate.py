@@ -21,6 +21,7 @@ from chunkwise.evaluation.left_out import LeftOut, OnBad
 from chunkwise.evaluation.measuring import Measuring, Unit
 from chunkwise.evaluation.metric_names import BY_LLM, chosen
 from chunkwise.evaluation.provenance import documents_hash
+from chunkwise.evaluation.questions_read import questions_read
 from chunkwise.evaluation.results import Json, Results
 from chunkwise.evaluation.stages import Stages, unwatched
 from chunkwise.evaluation.stopwatch import Stopwatch
@@ -47,8 +48,8 @@ from chunkwise.retrieval.making.gather import Material
 from chunkwise.retrieval.named_index import named_index
 from chunkwise.retrieval.retrievers import Retriever
 from chunkwise.retrieval.settings import Context, Vectors
-from chunkwise.testsets.reading import hash_of, read_testset
-from chunkwise.testsets.testset import Problem, TestSet
+from chunkwise.testsets.reading import hash_of
+from chunkwise.testsets.testset import TestSet
 
 TestQueries = str | os.PathLike[str] | TestSet | Iterable[Query]
 """A file of any known format, or questions that are there already."""
@@ -97,9 +98,9 @@ def evaluate(
     system's answers, `chunks` of another tool's chunks of these documents, `answers` of texts with citations. What
     cannot be used is left out with a line to `on_bad` (a warning, without one) and listed in the result; a question
     whose passage was found elsewhere than it says is used, with a line to `on_mended`.
-    `judge="llm"` adds the metrics for which the language model `llm` is asked (a name as `local`, a model or a client);
-    without it none ever is. `on_documents` gets the documents the result's places are in, `on_estimate` what asking
-    will take, before anything is sent.
+    `judge="llm"` adds the metrics for which the language model `llm` is asked (a name, a model or a client; the local
+    one, where none is named); without it none ever is. `on_documents` gets the documents the result's places are in,
+    `on_estimate` what asking will take, before anything is sent.
     """
     left_out, watch = LeftOut(on_bad, on_mended), Stopwatch()
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
@@ -204,13 +205,7 @@ def _questions(
     given: TestQueries, documents: Sequence[Document], split: str, left_out: LeftOut
 ) -> tuple[list[Query], dict[str, Json]]:
     if isinstance(given, str | os.PathLike):
-        problems: list[Problem] = []
-        testset = read_testset(os.fspath(given), documents, problems.append)
-        dropped = {problem.where for problem in problems if problem.dropped}
-        for problem in problems:
-            # That another passage of a question could be mended is of no use when the question is dropped.
-            if not (problem.repaired and problem.where in dropped):
-                left_out.question(problem, documents)
+        testset = questions_read(os.fspath(given), documents, left_out)
     elif isinstance(given, TestSet):
         testset = given
     else:
@@ -266,11 +261,7 @@ def _client(judge: str | None, llm: str | LanguageModel | LlmClient | None) -> L
         return None
     if judge != "llm":
         raise InvalidParameter(f"judge is {judge!r}; it is 'llm', or None: no language model")
-    if llm is None:
-        raise InvalidParameter(
-            "judge is 'llm', and no language model is named; on this machine: llm='local' (--llm local)"
-        )
-    return llm if isinstance(llm, LlmClient) else LlmClient(get_language_model(llm))
+    return llm if isinstance(llm, LlmClient) else LlmClient(get_language_model(llm or "local"))
 
 
 def _reranker(given: str | Reranker | None) -> Reranker | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from chunkwise.core import Hit, Query
 from chunkwise.evaluation.advice import advice
-from chunkwise.evaluation.judges_told import judges_told
+from chunkwise.evaluation.judges_told import calibrations_told, judges_of, judges_told
 from chunkwise.evaluation.measuring import Measuring
 from chunkwise.evaluation.provenance import documents_hash, versions
 from chunkwise.evaluation.results import Json, Results
@@ -88,6 +88,7 @@ def evaluate_subject(
         by_type = by_group(columns, types_of(queries), measuring.seed)
         by_document = by_group(columns, documents_of(queries), measuring.seed)
         details = question_results(subject, queries, shown, further, columns, verdicts)
+    judges = judges_of(measuring, judging)
     return Results(
         configuration={
             **subject.configuration,
@@ -102,7 +103,7 @@ def evaluate_subject(
                 "hash": documents_hash(subject.documents),
             },
             **questions.about,
-            **judges_told(measuring, judging),
+            **judges_told(judges, judging),
         },
         summary=summary,
         by_type=by_type,
@@ -115,6 +116,7 @@ def evaluate_subject(
         objective=measuring.objective,
         detectable=_detectable(columns),
         questions=details,
+        calibrations=calibrations_told(judges),
         timing={**watch.seconds, **(judging.spent() if judging else {})},
     )
 
@@ -135,7 +137,7 @@ def _by_llm(
     )  # fmt: skip
     if on_estimate is not None:
         on_estimate(judging.estimate())
-    if judging.tasks:
+    while judging.tasks:
         with stages("asking the language model", len(judging.tasks)) as advance:
             judging.ask(advance)
     return judging

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import NamedTuple
+
 from chunkwise.errors import ChunkwiseError
 from chunkwise.evaluation.measuring import Measuring
 from chunkwise.evaluation.results import Json, Results
 from chunkwise.evaluation.scores.llm.judging import LlmJudging
-from chunkwise.judges.calibration import similarity_identity
+from chunkwise.judges.calibration import Calibration, similarity_identity
 from chunkwise.judges.calibration_store import known_calibration
 from chunkwise.models import DEFAULT, get_embedder
 
@@ -14,9 +17,17 @@ NOT_MEASURED = "not measured: chunkwise judge calibrate"
 _AGAINST = {"labels": "people's labels", "spans": "gold spans"}
 
 
-def judges_told(measuring: Measuring, judging: LlmJudging | None) -> dict[str, Json]:
-    """What the results say of their judges, by the method that asked them; empty: nobody's opinion was asked."""
-    found: dict[str, dict[str, Json]] = {}
+class AskedJudge(NamedTuple):
+    """Whose opinion was asked."""
+
+    model: str
+    identity: str
+    """All its verdicts depend on: by this it is calibrated."""
+
+
+def judges_of(measuring: Measuring, judging: LlmJudging | None) -> dict[str, AskedJudge]:
+    """By the method that asked them; empty: nobody's opinion was asked."""
+    found: dict[str, AskedJudge] = {}
     if "retrieval_precision.similarity" in measuring.metrics:
         try:
             model = get_embedder(measuring.judge_model or DEFAULT).identity
@@ -24,12 +35,24 @@ def judges_told(measuring: Measuring, judging: LlmJudging | None) -> dict[str, J
             pass  # it judged nothing; the figure says why
         else:
             identity = similarity_identity(model, measuring.similarity_threshold)
-            found["similarity"] = _told(model, identity)
+            found["similarity"] = AskedJudge(model, identity)
     if judging is not None:
-        found["llm"] = _told(judging.model_identity, judging.judge_identity)
-        if judging.error:
-            found["llm"]["error"] = judging.error
+        found["llm"] = AskedJudge(judging.model_identity, judging.judge_identity)
+    return found
+
+
+def judges_told(judges: Mapping[str, AskedJudge], judging: LlmJudging | None) -> dict[str, Json]:
+    """Who judged, as part of the results."""
+    found: dict[str, dict[str, Json]] = {name: {**each._asdict()} for name, each in judges.items()}
+    if judging is not None and judging.error:
+        found["llm"]["error"] = judging.error
     return {"judges": {**found}} if found else {}
+
+
+def calibrations_told(judges: Mapping[str, AskedJudge]) -> dict[str, Json]:
+    """What is known here of those that were ever measured: no part of the results, another machine knows other."""
+    known = {name: known_calibration(each.identity) for name, each in judges.items()}
+    return {name: _told(each) for name, each in known.items() if each is not None}
 
 
 def judged_by(results: Results, metric: str) -> str:
@@ -40,7 +63,7 @@ def judged_by(results: Results, metric: str) -> str:
     # The embedder of the judge compares answers, too, but gives no verdict on them.
     if not isinstance(told, dict) or metric == "answer_relevancy.similarity":
         return ""
-    return f"judged by {told.get('model')}; {_measured(told.get('calibration'), metric)}"
+    return f"judged by {told.get('model')}; {_measured(results.calibrations.get(method), metric)}"
 
 
 def judge_error(results: Results) -> str:
@@ -66,15 +89,11 @@ def _measured(known: Json, metric: str) -> str:
     )
 
 
-def _told(model: str, identity: str) -> dict[str, Json]:
-    known = known_calibration(identity)
-    if known is None:
-        return {"model": model, "identity": identity, "calibration": None}
-    figures: dict[str, Json] = {
+def _told(known: Calibration) -> dict[str, Json]:
+    return {
         "against": known.against,
         "accuracy": known.accuracy.mean if known.accuracy else None,
         "kappa": known.kappa.mean if known.kappa else None,
         "verdicts": known.confusion.scored,
         "weakness": known.weakness,
     }
-    return {"model": model, "identity": identity, "calibration": figures}

@@ -124,7 +124,7 @@ class Advice:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Results:
-    """Deterministic to the byte, apart from `timing`."""
+    """Deterministic to the byte, apart from `calibrations` and `timing`."""
 
     configuration: Mapping[str, Json]
     """Documents, strategy, model, retriever, k, budget, thresholds, seed: what to run to see this again."""
@@ -145,6 +145,8 @@ class Results:
     detectable: Mapping[str, float]
     """By metric: the least difference to another run that this many questions can show."""
     questions: tuple[QuestionResult, ...]
+    calibrations: Mapping[str, Json] = field(default_factory=dict, compare=False)
+    """By judge: what was known of it on this machine, from `chunkwise judge calibrate`; not there: nothing."""
     timing: Mapping[str, float] = field(default_factory=dict, compare=False)
     """Seconds of each stage."""
 

@@ -1,14 +1,20 @@
-"""What a model is asked for a question, and the form of its answer."""
+"""What a model is asked for a question, task by task: in waves no larger than what is still needed."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from itertools import islice
 
 from chunkwise.core import SECTION_SEPARATOR
 from chunkwise.generating.ground import SourcePassage
 from chunkwise.generating.question_types import Kind
 from chunkwise.generating.tasks import Task
+from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.fence import fenced
 from chunkwise.models.llm.language_model import Request, Schema
 from chunkwise.models.llm.prompt import Prompt, load_prompt
+from chunkwise.models.llm.reply import Reply
 
 _TEXTS = {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 4}
 # Quotes come first: what is asked then is about them.
@@ -25,6 +31,10 @@ SCHEMA: Schema = {
 }
 MOST_TOKENS = 400
 """Of an answer."""
+_TRIES = 2
+"""Calls one request may take: an answer of the wrong form is asked for once more."""
+_IN_A_ROW = 5
+"""Requests without an answer after which no more are sent."""
 
 
 def request_for(task: Task) -> Request:
@@ -53,3 +63,40 @@ def _shown(passage: SourcePassage, number: int | None) -> str:
 
 def _prompt(kind: Kind) -> Prompt:
     return load_prompt(f"questions_{kind.replace('-', '_')}")
+
+
+def answers(
+    tasks: Iterator[Task], client: LlmClient, max_calls: int, needed: Callable[[], int]
+) -> Iterator[tuple[Task, Reply]]:
+    """In the order of the tasks, until nothing more is needed, the tasks or the calls are used up, or a whole wave and
+    five requests in a row went unanswered.
+
+    An answer that is known already counts as a call: a run that is repeated ends where it ended.
+    """
+    before = client.spent
+    in_a_row = 0
+    while (count := needed()) > 0:
+        used = client.spent.calls + client.spent.kept - before.calls - before.kept
+        wave = list(islice(tasks, min(count, (max_calls - used) // _TRIES)))
+        if not wave:
+            return
+        answered = False
+        for task, reply in _in_order(wave, client):
+            answered |= reply.is_answered
+            in_a_row = 0 if reply.is_answered else in_a_row + 1
+            yield task, reply
+        # A wave may be one request: the last question that is missing.
+        if not answered and in_a_row >= _IN_A_ROW:
+            return
+
+
+def _in_order(wave: list[Task], client: LlmClient) -> Iterator[tuple[Task, Reply]]:
+    """What comes too early waits; in the client's cache it is safe already."""
+    waiting: dict[int, Reply] = {}
+    following = 0
+    with closing(client.ask_each([request_for(task) for task in wave])) as replies:
+        for number, reply in replies:
+            waiting[number] = reply
+            while following in waiting:
+                yield wave[following], waiting.pop(following)
+                following += 1

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-from chunkwise.core import Fact, Query, Reference
+from chunkwise.core import Fact, Passage, Query, Reference
 from chunkwise.generating.ground import SourcePassage
 from chunkwise.generating.question_types import Kind
 from chunkwise.text.terms import text_terms
@@ -65,9 +65,8 @@ class Candidate:
 
     @property
     def id(self) -> str:
-        """By what is asked and where the answer stands: the same in every run."""
-        said = repr((self.question, [reference.places[0] for reference in self.references]))
-        return f"q-{blake2b(said.encode('utf-8', 'surrogatepass'), digest_size=5).hexdigest()}"
+        """The same in every run."""
+        return question_id(self.question, [reference.places[0] for reference in self.references])
 
     def query(self, facts: Sequence[str], types: Sequence[str]) -> Query:
         return Query(
@@ -78,6 +77,12 @@ class Candidate:
             tuple(Fact(each) for each in facts),
             tuple(types),
         )
+
+
+def question_id(question: str, places: Sequence[Passage]) -> str:
+    """By what is asked and where the answer stands."""
+    said = repr((question, list(places))).encode("utf-8", "surrogatepass")
+    return f"q-{blake2b(said, digest_size=5).hexdigest()}"
 
 
 def words_in(text: str, language: str) -> frozenset[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chunkwise.core import Document, Hit, Passage, Query
+from chunkwise.core import Advance, Document, Hit, Passage, Query
 from chunkwise.retrieval.indexes import Index, index
 
 STRATEGIES = (
@@ -20,10 +20,14 @@ _COVERED = 0.95
 class WordSearch:
     """The documents, cut in the usual ways, each searched by words alone."""
 
-    def __init__(self, documents: Sequence[Document]) -> None:
-        self._indexes: list[Index] = [
-            index(documents, strategy, vectors="none") for strategy in STRATEGIES
-        ]
+    def __init__(self, documents: Sequence[Document], advance: Advance | None = None) -> None:
+        self._indexes: list[Index] = []
+        for number, strategy in enumerate(STRATEGIES, 1):
+            if advance is not None:
+                advance(
+                    0, f"cutting the documents for word search, way {number} of {len(STRATEGIES)}"
+                )
+            self._indexes.append(index(documents, strategy, vectors="none", advance=advance))
 
     def finds(self, query: Query) -> bool:
         """Whether every reference is among the first few chunks of every strategy."""

@@ -139,13 +139,9 @@ def _weighed(
             float(total[number]), int(distinct[number]), number_count(text), looks_defining(text)
         )
         if weight > 0:
-            kept.append(_with(passage, len(kept), weight))
+            kept.append(replace(passage, number=len(kept), weight=weight))
             parts.append(number)
     return Ground(documents, kept, _chosen(terms, parts), vocabulary, frequency)
-
-
-def _with(passage: SourcePassage, number: int, weight: float) -> SourcePassage:
-    return replace(passage, number=number, weight=weight)
 
 
 def _chosen(terms: TermCounts, numbers: Sequence[int]) -> TermCounts:

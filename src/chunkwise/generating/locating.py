@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from chunkwise.core import Document, Passage, Reference, Span
+from chunkwise.generating.candidate import words_in
 from chunkwise.generating.ground import SourcePassage
-from chunkwise.testsets.finding.locate import Located, Wanted, locate
+from chunkwise.testsets.finding.elision import elided_parts
+from chunkwise.testsets.finding.locate import Located, Missing, Wanted, locate
+from chunkwise.testsets.finding.trimming import trimmed
 from chunkwise.text.analysis import Analyzed
 
-_ELISION = re.compile(r"\s*(?:\[\s*(?:\.{3}|…)\s*\]|\.{3,}|…)\s*")
 _FEW_CHARACTERS = 25
 _FEW_WORDS = 4
 """A shorter quote is taken with its sentence: "12 people" stands anywhere."""
@@ -19,62 +22,96 @@ _SAYS_THE_SAME = 40
 
 
 def references_of(
-    quotes: Sequence[str], passages: Sequence[SourcePassage], documents: Sequence[Document]
+    quotes: Sequence[str],
+    passages: Sequence[SourcePassage],
+    documents: Sequence[Document],
+    about: str = "",
 ) -> tuple[Reference, ...] | None:
-    """In the passages that were shown, in their order; None: a quote stands in none of them."""
-    found: list[tuple[SourcePassage, Span]] = []
+    """In the passages that were shown, in their order; None: a quote stands in none of them, or nobody can say where.
+
+    `about` is question and answer: of several places a quote has, the one that speaks of them is meant.
+    """
+    found: list[_Place] = []
     for quote in quotes:
-        places = _places(quote, passages)
+        places = _quoted(quote, passages, about)
         if not places:
             return None
         found += places
     references = []
     for passage in passages:
-        spans = [span for each, span in found if each is passage]
+        spans = [place.span for place in found if place.passage is passage]
         for span in _joined(spans):
             references.append(reference_at(passage.document, span, documents))
     return tuple(references) or None
 
 
-def _places(quote: str, passages: Sequence[SourcePassage]) -> list[tuple[SourcePassage, Span]]:
+class _Place(NamedTuple):
+    """Where a quote stands."""
+
+    passage: SourcePassage
+    span: Span
+    """To the bounds of words; of a scrap its sentence."""
+    around: Span
+    """The sentence, or the sentences, that it is in."""
+
+    def text(self, span: Span) -> str:
+        return self.passage.document.text[span.start : span.end]
+
+
+def _quoted(quote: str, passages: Sequence[SourcePassage], about: str) -> list[_Place]:
     """Of a quote, or of all its parts where something was left out between them."""
-    if (whole := _place(quote, passages)) is not None:
+    if (whole := _meant(_places(quote, passages), about)) is not None:
         return [whole]
-    parts = [part for part in _ELISION.split(quote) if part]
-    places = [_place(part, passages) for part in parts] if len(parts) > 1 else [None]
-    known = [place for place in places if place is not None]
-    return known if len(known) == len(places) else []
+    parts = [_meant(_places(part, passages), about) for part in elided_parts(quote)]
+    known = [place for place in parts if place is not None]
+    return known if len(known) == len(parts) else []
 
 
-def _place(quote: str, passages: Sequence[SourcePassage]) -> tuple[SourcePassage, Span] | None:
+def _places(quote: str, passages: Sequence[SourcePassage]) -> list[_Place]:
     text = quote.strip()
     if not any(map(str.isalnum, text)):
-        return None
+        return []
+    found = []
     for passage in passages:
         shown = Document("passage", passage.text, format=passage.document.format)
         outcome = locate([Wanted(text)], [shown])[0]
-        if isinstance(outcome, Located):
-            place = outcome.places[0]
-            span = _enough(shown, Span(place.start, place.end))
-            return passage, Span(passage.start + span.start, passage.start + span.end)
-    return None
+        if not isinstance(outcome, Missing):
+            found += [_placed(passage, shown, place) for place in outcome.places]
+    return found
 
 
-def _enough(shown: Document, span: Span) -> Span:
-    """To the bounds of words; a scrap to those of its sentence."""
-    text, (start, end) = shown.text, span
+def _placed(passage: SourcePassage, shown: Document, place: Passage) -> _Place:
+    text, start, end = shown.text, place.start, place.end
     while start > 0 and text[start - 1].isalnum() and text[start].isalnum():
         start -= 1
     while end < len(text) and text[end - 1].isalnum() and text[end].isalnum():
         end += 1
     quote = text[start:end]
-    if len(quote) >= _FEW_CHARACTERS and len(quote.split()) >= _FEW_WORDS:
-        return Span(start, end)
     bounds = [*Analyzed(shown).sentences.tolist(), len(text)]
-    start = max(each for each in bounds if each <= start)
-    end = min(each for each in bounds if each >= end)
-    part = text[start:end]
-    return Span(start + len(part) - len(part.lstrip()), start + len(part.rstrip()))
+    first = max(each for each in bounds if each <= start)
+    last = min(each for each in bounds if each >= end)
+    around = trimmed(text, first, last)
+    is_scrap = len(quote) < _FEW_CHARACTERS or len(quote.split()) < _FEW_WORDS
+    span = around if is_scrap else Span(start, end)
+    begin = passage.start
+    return _Place(
+        passage,
+        Span(begin + span.start, begin + span.end),
+        Span(begin + around.start, begin + around.end),
+    )
+
+
+def _meant(places: Sequence[_Place], about: str) -> _Place | None:
+    """The place whose sentence has most words of question and answer; None where several do and say not the same."""
+    if len(places) < 2:
+        return places[0] if places else None
+    language = places[0].passage.language
+    wanted = words_in(about, language)
+    shared = [len(wanted & words_in(place.text(place.around), language)) for place in places]
+    best = [place for place, count in zip(places, shared, strict=True) if count == max(shared)]
+    # The same words prove the same, wherever they stand; scraps were widened and may not be the same.
+    is_one_text = len({" ".join(place.text(place.span).split()) for place in best}) == 1
+    return best[0] if is_one_text else None
 
 
 def _joined(spans: Sequence[Span]) -> list[Span]:

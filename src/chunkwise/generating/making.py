@@ -3,27 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from chunkwise.core import Advance, Document, Query
 from chunkwise.errors import InvalidParameter, MissingExtra
-from chunkwise.generating.asking import prompt_version
+from chunkwise.generating.asking import answers, prompt_version
 from chunkwise.generating.candidate import Draft
 from chunkwise.generating.easy import WordSearch
 from chunkwise.generating.fallback.from_rules import MADE_BY, rule_questions
-from chunkwise.generating.generated import Generated
 from chunkwise.generating.ground import Ground, ground_of
 from chunkwise.generating.question_types import SHARES, Kind, check_shares
 from chunkwise.generating.questions_store import QuestionsStore
 from chunkwise.generating.sieve import Sieve
 from chunkwise.generating.tally import Tally
 from chunkwise.generating.tasks import Task, tasks
-from chunkwise.generating.waves import answers
 from chunkwise.models.llm.client import LlmClient
 
 CALLS_A_QUESTION = 3
 """Calls that are made at most for every question wanted, where nobody says otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """The questions, those that were there before among them, and what became of the others."""
+
+    queries: tuple[Query, ...]
+    wanted: int
+    found_before: int
+    """Questions that the file had when the run began."""
+    dropped: Mapping[str, int]
+    """How many for which reason."""
+    unanswered: Mapping[str, int]
+    """Why the model did not answer, in its words, and how often."""
+    made_by: str
+    """The model's identity, or the rules."""
+
+    @property
+    def is_complete(self) -> bool:
+        return len(self.queries) >= self.wanted
 
 
 class Making:
@@ -47,7 +66,7 @@ class Making:
         self._advance: Advance = advance or (lambda amount, note: None)
         self._store = QuestionsStore(into, documents)
         self._found_before = len(self._store.queries)
-        self.ground: Ground = ground_of(documents)
+        self.ground: Ground = ground_of(documents, self._note)
         self._tally = Tally()
 
     @property
@@ -116,7 +135,7 @@ class Making:
     def _sieve(self) -> Sieve:
         """Questions that are there already count as asked."""
         try:
-            words = WordSearch(self.ground.documents)
+            words = WordSearch(self.ground.documents, self._note)
         except MissingExtra:
             words = None
         sieve = Sieve(self.ground, words)
@@ -125,6 +144,10 @@ class Making:
             known = (languages.get(each.doc_id) for each in query.references)
             sieve.asked.add(query.text, query.references, next(filter(None, known), "none"))
         return sieve
+
+    def _note(self, amount: int, note: str) -> None:
+        """What is done before the first question: the bar counts questions, and does not move."""
+        self._advance(0, note)
 
     def _result(self, made_by: str) -> Generated:
         return Generated(

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from chunkwise.core import Document, Query
+from chunkwise.core import Document, Fact, Passage, Query, Reference
 from chunkwise.errors import ChunkwiseError
-from chunkwise.generating.question_rows import GENERATED, query_of, row_of
-from chunkwise.generating.rows_file import RowsFile
+from chunkwise.testsets.rows_file import Row, RowsFile, dropped_file, is_there
 
-
-def dropped_file(path: Path) -> Path:
-    """Where questions go that a person has dropped: queries.json, queries.dropped.json."""
-    return path.with_name(f"{path.stem}.dropped{path.suffix}")
+GENERATED = "generated"
+"""The field that says who wrote a question, and by which prompt."""
 
 
 class QuestionsStore:
-    """Of a file, or of none: then nothing is written."""
+    """Of a file, or of none: then nothing is written.
+
+    A person may review the file while questions are added: it is read again before it is written.
+    """
 
     def __init__(self, path: Path | None, documents: Sequence[Document]) -> None:
         self._documents = {document.id: document for document in documents}
@@ -26,11 +27,10 @@ class QuestionsStore:
         self._file: RowsFile | None = None
         if path is None:
             return
-        self._file = RowsFile.read(path) if _is_there(path) else RowsFile.new(path)
-        self.queries = list(_generated(self._file))
-        if _is_there(gone := dropped_file(path)):
-            self._known = {str(row.get("query_id")) for row in RowsFile.read(gone).rows}
-        self._known |= {query.id for query in self.queries}
+        self._file = RowsFile.new(path)
+        self._refresh(self._file)
+        if is_there(gone := dropped_file(path)):
+            self._known |= {str(row.get("query_id")) for row in RowsFile.read(gone).rows}
 
     def knows(self, id: str) -> bool:
         """Whether it is there, or was and a person dropped it."""
@@ -38,18 +38,57 @@ class QuestionsStore:
 
     def add(self, query: Query, made: Mapping[str, str]) -> None:
         """On disk when this returns."""
-        self.queries.append(query)
-        self._known.add(query.id)
         if self._file is not None:
+            self._refresh(self._file)
             self._file.rows.append(row_of(query, self._documents, made))
             self._file.write()
+        self.queries.append(query)
+        self._known.add(query.id)
+
+    def _refresh(self, file: RowsFile) -> None:
+        file.refresh()
+        self.queries = list(_generated(file))
+        self._known |= {query.id for query in self.queries}
 
 
-def _is_there(path: Path) -> bool:
-    try:
-        return path.is_file() and path.stat().st_size > 0
-    except OSError:
-        return False
+def row_of(query: Query, documents: Mapping[str, Document], made: Mapping[str, str]) -> Row:
+    """With the text at every place, by which it is found again when a document has changed."""
+    row: Row = {"query_id": query.id, "query": query.text}
+    if query.answer is not None:
+        row["answer"] = query.answer
+    row["references"] = [_reference(each, documents) for each in query.references]
+    if query.facts:
+        row["facts"] = [{"fact": fact.text} for fact in query.facts]
+    row["types"] = list(query.types)
+    row[GENERATED] = dict(made)
+    return row
+
+
+def query_of(row: Mapping[str, Any]) -> Query:
+    """Of a row that `row_of` made; edited ones keep their places."""
+    return Query(
+        str(row["query_id"]),
+        str(row["query"]),
+        tuple(_place(each) for each in row.get("references", ())),
+        row.get("answer"),
+        tuple(Fact(str(each["fact"])) for each in row.get("facts", ())),
+        tuple(map(str, row.get("types", ()))),
+    )
+
+
+def _reference(reference: Reference, documents: Mapping[str, Document]) -> Row:
+    first, *others = (
+        {**place._asdict(), "text": documents[place.doc_id].text[place.start : place.end]}
+        for place in reference.places
+    )
+    return {**first, "alternatives": others} if others else first
+
+
+def _place(row: Mapping[str, Any]) -> Reference:
+    others = tuple(
+        Passage(each["doc_id"], each["start"], each["end"]) for each in row.get("alternatives", ())
+    )
+    return Reference(row["doc_id"], row["start"], row["end"], others)
 
 
 def _generated(file: RowsFile) -> Iterator[Query]:

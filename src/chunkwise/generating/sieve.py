@@ -37,7 +37,8 @@ class Sieve:
         """
         if malformed(draft.question, draft.answer):
             return "no question"
-        references = references_of(draft.quotes, draft.passages, self._ground.documents)
+        about = f"{draft.question} {draft.answer}"
+        references = references_of(draft.quotes, draft.passages, self._ground.documents, about)
         if references is None:
             return "quote not in the passage"
         evidence = tuple(self._texts[each.doc_id][each.start : each.end] for each in references)
@@ -58,7 +59,7 @@ class Sieve:
         """The same for a question whose evidence is where a rule found it."""
         if malformed(query.text, query.answer or query.text):
             return "no question"
-        if needs_passage(query.text, language, lambda terms: True):
+        if needs_passage(query.text, language, self._ground.is_rare):
             return "needs the passage"
         return self._unlike(query, language)
 

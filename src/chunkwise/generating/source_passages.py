@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import Span
+from chunkwise.testsets.finding.trimming import trimmed
 from chunkwise.text.analysis import Analyzed
 
 LEAST = 60
@@ -58,17 +59,12 @@ def _packed(
         else:
             spans.append((first, len(bounds) - 1))
     big = [each for each in spans if before[each[1]] - before[each[0]] >= _TINY]
-    trimmed = (_trimmed(text, bounds[low], bounds[high]) for low, high in big)
-    return [span for span in trimmed if span.end > span.start]
+    tight = (trimmed(text, bounds[low], bounds[high]) for low, high in big)
+    return [span for span in tight if span.end > span.start]
 
 
 def _announces(text: str, start: int, end: int) -> bool:
     return text[max(start, end - 80) : end].rstrip().endswith(":")
-
-
-def _trimmed(text: str, start: int, end: int) -> Span:
-    part = text[start:end]
-    return Span(start + len(part) - len(part.lstrip()), end - (len(part) - len(part.rstrip())))
 
 
 def _is_code(analyzed: Analyzed, span: Span) -> bool:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import heapq
 import random
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TypeVar
 
 from chunkwise.generating.ground import SourcePassage
+
+T = TypeVar("T")
 
 
 def spread(passages: Sequence[SourcePassage], seed: int = 0) -> list[SourcePassage]:
@@ -19,18 +23,21 @@ def spread(passages: Sequence[SourcePassage], seed: int = 0) -> list[SourcePassa
     for passage in passages:
         documents[passage.at].append(passage)
     chance = random.Random(seed)
-    lines = {at: _by_section(own, chance) for at, own in documents.items()}
+    lines = {at: iter(_by_section(own, chance)) for at, own in documents.items()}
     sizes = {at: sum(len(each.text) for each in own) for at, own in documents.items()}
-    # Highest averages: after k turns a document waits until its size over k + 1 is the largest.
-    waiting = [(-1, -float(sizes[at]), at, 0) for at in lines]
+    return [passage for _, passage in by_size(lines, sizes)]
+
+
+def by_size(lines: Mapping[int, Iterator[T]], sizes: Mapping[int, int]) -> Iterator[tuple[int, T]]:
+    """What all lines have, each with the number of its line: one of every line, then by the lines' sizes."""
+    # Highest averages: after k turns a line waits until its size over k + 1 is the largest.
+    waiting = [(-1, -float(sizes[at]), at, 1) for at in lines]
     heapq.heapify(waiting)
-    found = []
     while waiting:
-        _, _, at, taken = heapq.heappop(waiting)
-        found.append(lines[at][taken])
-        if taken + 1 < len(lines[at]):
-            heapq.heappush(waiting, (0, -sizes[at] / (taken + 2), at, taken + 1))
-    return found
+        _, _, at, turn = heapq.heappop(waiting)
+        for found in islice(lines[at], 1):
+            yield at, found
+            heapq.heappush(waiting, (0, -sizes[at] / (turn + 1), at, turn + 1))
 
 
 def _by_section(passages: Sequence[SourcePassage], chance: random.Random) -> list[SourcePassage]:

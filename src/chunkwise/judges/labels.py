@@ -26,12 +26,12 @@ class LabelJudge:
         """One score a hit, in the order of the hits."""
         found = []
         for query, own in zip(queries, hits, strict=True):
-            places = _places(query.labels)
+            places = balance_by_place(query.labels)
             found.append([_verdict(places, hit) for hit in own])
         return found
 
 
-def _places(labels: Sequence[Label]) -> dict[Passage, int]:
+def balance_by_place(labels: Sequence[Label]) -> dict[Passage, int]:
     """By place, how many more people call it relevant than not."""
     found: dict[Passage, int] = {}
     for label in labels:

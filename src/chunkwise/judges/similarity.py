@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from chunkwise.core import Hit, Query, Score
 from chunkwise.errors import InvalidParameter
+from chunkwise.judges.thresholds import NEAR
 from chunkwise.models import DEFAULT, get_embedder
 from chunkwise.models.embedder import Embedder, Kind
 
@@ -38,8 +39,7 @@ class SimilarityJudge:
         asked = questions[np.repeat(np.arange(len(sizes)), sizes)]
         cosine = np.einsum("ij,ij->i", asked, passages)
         known = (asked != 0).any(axis=1) & (passages != 0).any(axis=1)
-        # Rounding must not decide over a hit that is exactly at the threshold.
-        near = cosine >= self.threshold - 1e-6
+        near = cosine >= self.threshold - NEAR
         flat = [
             _score(*each)
             for each in zip(near.tolist(), known.tolist(), np.isnan(cosine).tolist(), strict=True)

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from chunkwise.judges.calibration import kappa_of
 from chunkwise.stats.agreement import agreement
 
+NEAR = 1e-6
+"""Cosines so far under a threshold reach it: rounding must not decide."""
+
 
 class Threshold(NamedTuple):
     """A cosine from which a passage is best called relevant."""
@@ -25,7 +28,8 @@ class Threshold(NamedTuple):
 def best_threshold(
     cosines: Sequence[float], is_relevant: Sequence[bool], questions: Sequence[str]
 ) -> Threshold | None:
-    """The line with the highest kappa, half-way between the two cosines it parts; None: there is one class only."""
+    """The line with the highest kappa, about half-way between the two cosines it parts, with as few digits as tell it
+    from both; None: there is one class only."""
     known = ~np.isnan(np.asarray(cosines, dtype=np.float64))
     near = np.asarray(cosines, dtype=np.float64)[known]
     truth = np.asarray(is_relevant, dtype=bool)[known]
@@ -63,5 +67,15 @@ def _best(near: NDArray[np.float64], truth: NDArray[np.bool_]) -> tuple[float, f
     parts = np.append(ranked[:-1] > ranked[1:], True)
     kappa[~parts] = -np.inf
     at = int(np.argmax(kappa))
-    below = ranked[at + 1] if at + 1 < len(ranked) else ranked[at]
-    return float((ranked[at] + below) / 2), float(kappa[at])
+    below = ranked[at + 1] if at + 1 < len(ranked) else None
+    return _round(below, float(ranked[at])), float(kappa[at])
+
+
+def _round(below: float | None, above: float) -> float:
+    """A short number over the one and at most the other: written down, it draws the same line."""
+    middle = above if below is None else (float(below) + above) / 2
+    for digits in range(2, 16):
+        short = round(middle, digits)
+        if (below is None or below + NEAR < short) and short <= above:
+            return short
+    return middle

@@ -7,8 +7,11 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import TypedDict
 
+from chunkwise.chunkers import get_strategy, registry
 from chunkwise.core import Chunk
-from chunkwise.text.tokenizers import DEFAULT, get_tokenizer
+from chunkwise.errors import ChunkwiseError
+from chunkwise.spec import parse
+from chunkwise.text.tokenizers import DEFAULT, TokenizerLike, get_tokenizer
 
 
 class Row(TypedDict):
@@ -43,9 +46,21 @@ COLUMNS = tuple(Row.__annotations__)
 
 
 @lru_cache(maxsize=1024)
-def _context_tokens(context: str) -> int:
+def _context_tokens(context: str, strategy: str) -> int:
     """Remembered: a table's header and a section path stand beside many chunks."""
-    return get_tokenizer(DEFAULT).count(context) if context else 0
+    return get_tokenizer(_tokenizer(strategy)).count(context) if context else 0
+
+
+@lru_cache(maxsize=64)
+def _tokenizer(label: str) -> TokenizerLike:
+    """What a strategy counts by; the usual one where its label alone does not make it again."""
+    try:
+        name, _ = parse(label)
+        # Somebody else's code is not run for the sake of a label: it may come from a file.
+        limit = get_strategy(label).limit if name in registry.builtin else None
+    except ChunkwiseError:
+        limit = None
+    return limit[0] if limit else DEFAULT
 
 
 def row_of(chunk: Chunk) -> Row:
@@ -63,7 +78,7 @@ def row_of(chunk: Chunk) -> Row:
         "text": chunk.text,
         "context": chunk.context,
         "token_count": chunk.token_count,
-        "context_token_count": _context_tokens(chunk.context),
+        "context_token_count": _context_tokens(chunk.context, chunk.strategy),
         "word_count": chunk.word_count,
         "section": chunk.section_path,
         "page": chunk.page,

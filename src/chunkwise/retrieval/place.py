@@ -33,6 +33,7 @@ class Place(NamedTuple):
     summary: str = ""
     spans: tuple[Span, ...] = ()
     """The places a summary stands for."""
+    span_tokens: tuple[int, ...] = ()
 
 
 def chunk_places(source: Searchable, ranking: Ranking) -> Iterator[tuple[Place, tuple[int, int]]]:
@@ -48,5 +49,5 @@ def _place(chunk: FoundChunk, score: float) -> Place:
     number = chunk.number
     return Place(
         chunk.document, chunk.start, chunk.end, score, chunk.section, number, number, chunk.position,
-        level=chunk.level, summary=chunk.summary, spans=chunk.spans,
+        level=chunk.level, summary=chunk.summary, spans=chunk.spans, span_tokens=chunk.span_tokens,
     )  # fmt: skip

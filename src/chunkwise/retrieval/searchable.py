@@ -35,6 +35,8 @@ class FoundChunk(NamedTuple):
     summary: str = ""
     spans: tuple[Span, ...] = ()
     """The places a summary stands for."""
+    span_tokens: tuple[int, ...] = ()
+    """Of each of them, counted when the index was made."""
 
 
 class ChunkTable(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 
 from chunkwise.chunkers.contextual.place_told import section_path
@@ -26,7 +27,9 @@ class ContextStore:
     def key(self, analyzed: Analyzed, chunk: Chunk) -> bytes:
         """The same words in another document, or under another heading, mean something else."""
         document = analyzed.document
-        told = [*self._how, document.id, document.title, section_path(analyzed, chunk)]
+        # Two corpora may both have a README.md: an id tells documents of one corpus apart, the file all of them.
+        file = os.path.abspath(document.source) if document.source else ""
+        told = [*self._how, file, document.id, document.title, section_path(analyzed, chunk)]
         return key_of(self._identity, _KIND, chunk.text, json.dumps(told).encode())
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, str]:

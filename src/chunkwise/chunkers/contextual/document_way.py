@@ -32,7 +32,7 @@ class WholeDocument:
         place = max((size_of(each, room.cautious) for each in self._places), default=0.0)
         longest = max((self._reach.size(each.start, each.end) for each in chunks), default=0.0)
         self._passage = min(longest, _OF_PASSAGE * room.tokens)
-        self._size = room.tokens - self._passage - place
+        self._size = max(1.0, room.tokens - self._passage - place)
         self._told: tuple[tuple[int, int], str] = ((0, 0), "")
 
     def values(self, at: int) -> dict[str, str]:

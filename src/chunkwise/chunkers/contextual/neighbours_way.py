@@ -53,7 +53,7 @@ class Neighbours:
         after = self._chunks[at + 1 : at + 1 + NEIGHBOURS]
         low = min(each.start for each in (*before, chunk))
         high = max(each.end for each in (chunk, *after))
-        allowed = CONTEXT_TOKENS - int(size_of(place, False))
+        allowed = max(0, CONTEXT_TOKENS - int(size_of(place, False)))
         amount = room - size_of(place, self._room.cautious)
         measure = self._analyzed.measure(DEFAULT)
         while True:

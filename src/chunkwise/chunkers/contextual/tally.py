@@ -26,7 +26,7 @@ class ContextTally:
         if not self.without:
             return ""
         (reason, _), *others = self.reasons.most_common()
-        more = f" (and {len(others)} other reasons)" if others else ""
+        more = f" (and {len(others)} other reason{'s' * (len(others) != 1)})" if others else ""
         chunks = f"{self.without:,} of {self.chunks:,} chunk{'s' * (self.chunks != 1)}"
         has, it = ("has", "it has") if self.without == 1 else ("have", "they have")
         return f"{chunks} {has} no context of the model, {it} the headings context instead: {reason}{more}"

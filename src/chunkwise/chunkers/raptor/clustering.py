@@ -26,12 +26,12 @@ def clusters(vectors: NDArray[np.float32], size: int) -> list[NDArray[np.int64]]
     Clusters come in the order of their first rows; fewer than two rows make none.
     """
     count = len(vectors)
-    if count < 2:
+    if not (parts := cluster_count(count, size)):
         return []
     place = np.linspace(0.0, _NEARBY, count)
     points = np.column_stack((vectors.astype(np.float64), place))
     found: list[NDArray[np.int64]] = []
-    waiting = [(np.arange(count), max(1, min(-(-count // size), count // 2)))]
+    waiting = [(np.arange(count), parts)]
     while waiting:
         rows, parts = waiting.pop()
         if parts == 1:
@@ -42,6 +42,11 @@ def clusters(vectors: NDArray[np.float32], size: int) -> list[NDArray[np.int64]]
         is_left = _halved(points[rows], cut)
         waiting += [(rows[is_left], left), (rows[~is_left], parts - left)]
     return sorted(found, key=lambda rows: int(rows[0]))
+
+
+def cluster_count(count: int, size: int) -> int:
+    """How many clusters so many rows make."""
+    return 0 if count < 2 else max(1, min(-(-count // size), count // 2))
 
 
 def _halved(points: NDArray[np.float64], count: int) -> NDArray[np.bool_]:

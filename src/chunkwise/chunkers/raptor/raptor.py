@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property
 
 import numpy as np
@@ -12,16 +13,18 @@ from numpy.typing import NDArray
 
 from chunkwise.chunkers.by_meaning import check_model
 from chunkwise.chunkers.derived import together
-from chunkwise.chunkers.levels import clause_levels, sentence_levels
 from chunkwise.chunkers.raptor.clustering import clusters
+from chunkwise.chunkers.raptor.levels_above import levels_above
 from chunkwise.chunkers.raptor.summaries import summaries, summary_requests
+from chunkwise.chunkers.sentences import Sentences
 from chunkwise.chunkers.similarity import named_embedder
 from chunkwise.chunkers.sized import LARGEST, Sized
 from chunkwise.core import Piece, Span
 from chunkwise.errors import MissingExtra
 from chunkwise.models.embedder import Embedder
 from chunkwise.models.llm.client import LlmClient
-from chunkwise.models.llm.language_model import LanguageModel, Request
+from chunkwise.models.llm.estimate import Estimate
+from chunkwise.models.llm.language_model import LanguageModel
 from chunkwise.parameters import param
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.tokenizers import get_tokenizer
@@ -65,15 +68,19 @@ class Raptor(Sized):
             return _named_client(self.llm)
         return self.llm if isinstance(self.llm, LlmClient) else LlmClient(self.llm)
 
+    @cached_property
+    def missing(self) -> Counter[str]:
+        """Why summaries could not be made, so far: an index tells at the end what it is without."""
+        return Counter()
+
     def split(self, document: Analyzed) -> Sequence[Piece]:
-        pieces = self._chunks(document)
+        pieces = list(self.without_summaries().split(document))
         texts = [document.text[piece.start : piece.end] for piece in pieces]
         below, missing = pieces, list[str]()
         for level in range(1, self.levels + 1):
-            groups = clusters(self._vectors(texts), self.branching) if len(texts) > 1 else []
+            groups, asked = self._groups(texts)
             if not groups:
                 break
-            asked = [[texts[at] for at in rows] for rows in groups]
             replies = summaries(self.client, asked, self.summary_tokens, self.tokenizer)
             missing += [reply.reason for reply in replies if not reply.is_answered]
             below = [
@@ -84,24 +91,46 @@ class Raptor(Sized):
             texts = [piece.summary for piece in below]
             pieces = [*pieces, *below]
         if missing:
+            self.missing.update(missing)
             many = "1 summary" if len(missing) == 1 else f"{len(missing):,} summaries"
             warnings.warn(
                 f"{many} of {document.document.id} could not be made: {missing[0]}", stacklevel=2
             )
         return pieces
 
-    def first_requests(self, document: Analyzed) -> list[Request]:
-        """What is asked for the first level: those above it ask about a `branching`th of that each."""
-        pieces = self._chunks(document)
-        texts = [document.text[piece.start : piece.end] for piece in pieces]
-        groups = clusters(self._vectors(texts), self.branching) if len(texts) > 1 else []
-        return summary_requests(
-            [[texts[at] for at in rows] for rows in groups], self.summary_tokens
-        )
+    def estimate(self, document: Analyzed) -> Estimate:
+        """What the summaries of a document would take; nothing is sent.
 
-    def _chunks(self, document: Analyzed) -> list[Piece]:
-        packer = self.packer(document, [*sentence_levels(document), *clause_levels(document)])
-        return self.without_crumbs(document, packer.pack(0, len(document.text)))
+        Where all of a level are kept, the next is known as well; above one that is not, clusters are counted.
+        """
+        pieces = self.without_summaries().split(document)
+        texts = [document.text[piece.start : piece.end] for piece in pieces]
+        found = Estimate()
+        for level in range(1, self.levels + 1):
+            groups, asked = self._groups(texts)
+            if not groups:
+                break
+            told = self.client.estimate(summary_requests(asked, self.summary_tokens), len(groups))
+            found += told
+            if told.calls:
+                return found + levels_above(
+                    self.client, len(groups), self.levels - level, branching=self.branching,
+                    summary_tokens=self.summary_tokens,
+                )  # fmt: skip
+            replies = summaries(self.client, asked, self.summary_tokens, self.tokenizer)
+            texts = [reply.value for reply in replies if reply.is_answered]
+        return found
+
+    def without_summaries(self) -> Sentences:
+        """What cuts the same chunks, and asks nobody."""
+        unit, amount = self._overlap()
+        sizes = {each.name: getattr(self, each.name) for each in fields(Sized)}
+        return Sentences(**{**sizes, unit: amount})
+
+    def _groups(self, texts: Sequence[str]) -> tuple[list[NDArray[np.int64]], list[list[str]]]:
+        """Which of the texts belong together, by number and in words."""
+        groups = clusters(self._vectors(texts), self.branching) if len(texts) > 1 else []
+        return groups, [[texts[at] for at in rows] for rows in groups]
 
     def _vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         try:

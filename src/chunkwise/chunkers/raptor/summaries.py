@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from chunkwise.chunkers.cleaned_answer import cleaned_answer
 from chunkwise.chunkers.levels import clause_levels, sentence_levels
 from chunkwise.chunkers.pack import Packer
 from chunkwise.core import Document
@@ -55,7 +56,8 @@ def summaries(
 def _shortened(reply: Reply, limit: int, tokenizer: TokenizerLike) -> Reply:
     if not reply.is_answered:
         return reply
-    text = first_sentences(str(reply.value).strip(), limit, tokenizer)
+    said = cleaned_answer(str(reply.value))
+    text = first_sentences(said, limit, tokenizer) if any(map(str.isalnum, said)) else ""
     return Reply(text) if text else Reply(reason="the model wrote nothing")
 
 

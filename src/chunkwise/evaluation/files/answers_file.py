@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from chunkwise.answering.answered import NOT_FOUND
 from chunkwise.core import Document, Query
 from chunkwise.errors import ChunkwiseError
 from chunkwise.evaluation.files.question_lookup import Questions
 from chunkwise.evaluation.files.row_fields import document_of, said_by, string_in
 from chunkwise.evaluation.files.row_file import OnBad, read_rows
 from chunkwise.metrics.claims.answers import Answer, Citation
+from chunkwise.metrics.claims.plain_form import plain_form
 from chunkwise.testsets.finding.document_names import DocumentNames
 
 _TEXTS = ("answer", "response", "generated_answer", "output", "text")
@@ -29,7 +31,8 @@ def read_answers(
     """Answers by the id of their question; of two for one question the first is kept.
 
     A record has query_id (or the question's text), answer and, if it likes, citations: records with claim, doc_id and
-    start and end or a quote. What cannot be used is a line to `on_bad`.
+    start and end or a quote; `found` false says that the documents do not answer the question. What cannot be used is a
+    line to `on_bad`.
     """
     questions, known = Questions(queries), _Known(documents)
     found: dict[str, Answer] = {}
@@ -44,15 +47,21 @@ def read_answers(
             on_bad(f"{where}: no answer; name it {', '.join(_TEXTS)}")
         else:
             citations = _citations(fields.get("citations"), where, known, on_bad)
+            refusal = not citations and _is_refusal(answer, fields.get("found"))
             for question in meant:
                 id = queries[question].id
                 if id in found:
                     on_bad(f"{where}: a second answer to {id!r}; the first is kept")
                 else:
-                    found[id] = Answer(answer, citations)
+                    found[id] = Answer(answer, citations, refusal)
     if not seen:
         raise ChunkwiseError(f"no answer in {path}; an answer is a record with query_id and answer")
     return found
+
+
+def _is_refusal(answer: str, found: object) -> bool:
+    """Whether it is the answer of `chunkwise ask` to what the documents do not say; an empty one is none at all."""
+    return bool(answer.strip()) and (found is False or plain_form(answer) == plain_form(NOT_FOUND))
 
 
 def _citations(given: object, where: str, known: _Known, on_bad: OnBad) -> tuple[Citation, ...]:

@@ -1,4 +1,5 @@
-"""The file of an evaluation: JSON with one question a line, the same bytes for the same results but for `timing`."""
+"""The file of an evaluation: JSON with one question a line, the same bytes for the same results but for the last
+two entries, `calibrations` and `timing`."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ def results_text(results: Results) -> str:
 
 def _parts(results: Results) -> Iterator[str]:
     yield f'{{\n"format": {json_text(FORMAT)},\n"version": {VERSION}'
-    for field in fields(results):  # timing is the last
+    for field in fields(results):  # calibrations and timing are the last
         yield f",\n{json_text(field.name)}: "
         if field.name != "questions":
             yield _finite(getattr(results, field.name), field.name, 2)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from chunkwise.generating.fallback.plain_question import PlainQuestion, trimmed, without_marks
+from chunkwise.generating.fallback.plain_question import PlainQuestion, said_at, without_marks
 from chunkwise.generating.fallback.subjects import as_inside, opens_anything
 from chunkwise.text.analysis import Analyzed
 
@@ -47,7 +47,7 @@ def amounts(analyzed: Analyzed) -> Iterator[PlainQuestion]:
             continue
         subject = as_inside(match["subject"], text)
         question = f"How many {match['unit']} {_VERBS[match['verb']].format(subject)}?"
-        yield PlainQuestion(question, plain, trimmed(text, start, end), "numeric", subject)
+        yield PlainQuestion(question, plain, said_at(text, start, end), "numeric", subject)
 
 
 def _is_subject(subject: str) -> bool:

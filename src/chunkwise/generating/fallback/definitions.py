@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from chunkwise.generating.fallback.plain_question import PlainQuestion, trimmed, without_marks
+from chunkwise.generating.fallback.plain_question import PlainQuestion, said_at, without_marks
 from chunkwise.generating.fallback.subjects import is_name, opens_anything
 from chunkwise.text.analysis import Analyzed
 
@@ -73,7 +73,7 @@ def _bold(text: str, match: re.Match[str], bounds: list[int]) -> PlainQuestion:
     if german or verb in ("means", "is", "are"):
         answer = f"{term} {answer}"
     return PlainQuestion(
-        _meaning(term, german), answer, trimmed(text, start, end), "single-concept"
+        _meaning(term, german), answer, said_at(text, start, end), "single-concept"
     )
 
 
@@ -81,7 +81,7 @@ def _sentence(text: str, start: int, end: int) -> PlainQuestion | None:
     plain = without_marks(text[start:end])
     if not plain.endswith((".", ";", "!", '."', ".”", "; and")) or len(plain) > _LONGEST:
         return None
-    span = trimmed(text, start, end)
+    span = said_at(text, start, end)
     for pattern in (_QUOTED, _MEANS):
         if (match := pattern.match(plain)) and _is_term(match["term"]):
             question = _meaning(match["term"], match["verb"] in _GERMAN)

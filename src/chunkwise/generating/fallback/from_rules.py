@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import heapq
 from collections import defaultdict
 from collections.abc import Iterator
-from hashlib import blake2b
 
 from chunkwise.core import Query
-from chunkwise.generating.candidate import words_in
+from chunkwise.generating.candidate import question_id, words_in
 from chunkwise.generating.fallback.amounts import amounts
 from chunkwise.generating.fallback.definitions import definitions
 from chunkwise.generating.fallback.headings import headings
@@ -16,6 +14,7 @@ from chunkwise.generating.fallback.plain_question import PlainQuestion
 from chunkwise.generating.ground import Ground, SourcePassage
 from chunkwise.generating.locating import reference_at
 from chunkwise.generating.question_types import FALLBACK
+from chunkwise.generating.spreading import by_size
 from chunkwise.text.analysis import Analyzed
 
 MADE_BY = "rules: definitions, amounts, headings"
@@ -27,15 +26,9 @@ def rule_questions(ground: Ground) -> Iterator[tuple[Query, str]]:
     for passage in ground.passages:
         passages[passage.at].append(passage)
     lines = {at: _of_document(own, ground) for at, own in passages.items()}
-    waiting = [(-1, -float(len(ground.documents[at].text)), at, 1) for at in lines]
-    heapq.heapify(waiting)
-    while waiting:
-        _, _, at, turn = heapq.heappop(waiting)
-        found = next(lines[at], None)
-        if found is None:
-            continue
+    sizes = {at: len(ground.documents[at].text) for at in lines}
+    for at, found in by_size(lines, sizes):
         yield _query(found, at, ground), passages[at][0].language
-        heapq.heappush(waiting, (0, -len(ground.documents[at].text) / (turn + 1), at, turn + 1))
 
 
 def _of_document(passages: list[SourcePassage], ground: Ground) -> Iterator[PlainQuestion]:
@@ -71,8 +64,5 @@ def _says_what(found: PlainQuestion, language: str, ground: Ground) -> bool:
 def _query(found: PlainQuestion, at: int, ground: Ground) -> Query:
     document = ground.documents[at]
     reference = reference_at(document, found.span, ground.documents)
-    said = repr((found.question, reference.places[0]))
-    name = blake2b(said.encode("utf-8", "surrogatepass"), digest_size=5).hexdigest()
-    return Query(
-        f"q-{name}", found.question, (reference,), found.answer, (), (FALLBACK, found.kind)
-    )
+    name = question_id(found.question, reference.places[:1])
+    return Query(name, found.question, (reference,), found.answer, (), (FALLBACK, found.kind))

@@ -42,8 +42,8 @@ def headings(passages: Sequence[SourcePassage]) -> Iterator[PlainQuestion]:
         is_generic = title.lower() in _GENERIC or sum(map(str.isalpha, title)) < _LEAST_LETTERS
         if is_generic or _words(title) == _words(whole):
             continue
-        question = _question(title, whole, passage)
-        yield PlainQuestion(question, None, Span(passage.start, passage.end), "single-concept")
+        if question := _question(title, whole, passage):
+            yield PlainQuestion(question, None, Span(passage.start, passage.end), "single-concept")
 
 
 def _whole(passages: Sequence[SourcePassage]) -> str:
@@ -70,11 +70,14 @@ def _words(text: str) -> list[str]:
 
 
 def _question(title: str, whole: str, passage: SourcePassage) -> str:
+    """Empty where nothing says what it is about: who is covered by what?"""
     if title.endswith("?"):
         return title
     over = _title(passage.path[-2]) if len(passage.path) > 1 else whole
-    if _WHO.match(title) and over:
-        return f"{over}: {title[0].lower()}{title[1:]}?"
+    if over.lower() in _GENERIC:  # every document has a "Scope"
+        over = whole
+    if _WHO.match(title):
+        return f"{over}: {title[0].lower()}{title[1:]}?" if over else ""
     german = passage.language == "de"
     about = f"„{title}“" if german else f"“{title}”"
     if _ASKS.match(title):

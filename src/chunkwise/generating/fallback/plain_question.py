@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from chunkwise.core import Span
 from chunkwise.generating.question_types import Kind
+from chunkwise.testsets.finding.trimming import trimmed
 
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)]|\(?[a-z]\))\s+")
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
@@ -29,9 +30,7 @@ def without_marks(text: str) -> str:
     return " ".join(_MARKS.sub("", _LINK.sub(r"\1", _BULLET.sub("", text))).split())
 
 
-def trimmed(text: str, start: int, end: int) -> Span:
+def said_at(text: str, start: int, end: int) -> Span:
     """Without white space around it, and without the mark of a list before it."""
-    part = text[start:end]
-    mark = _BULLET.match(part)
-    head = mark.end() if mark else len(part) - len(part.lstrip())
-    return Span(start + head, start + len(part.rstrip()))
+    mark = _BULLET.match(text[start:end])
+    return trimmed(text, start + (mark.end() if mark else 0), end)

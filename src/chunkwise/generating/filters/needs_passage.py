@@ -7,22 +7,30 @@ from collections.abc import Callable
 
 from chunkwise.generating.candidate import words_in
 
+# "The context menu", "the statement of account", "the author Selma Lagerlöf" are things of their own.
+_NAMED = r"(?!\s+(?-i:[A-ZÀ-ÞΑ-ΩА-Я])|\s+of\b)"
 _TEXT = (
-    "text|passages?|excerpts?|extract|paragraph|article|authors?|writer|speaker|narrator|snippet|context|quotes?|"
-    "sentence|statement|marks"
+    rf"(?:text|passages?|excerpts?|extract|paragraph|article|authors?|writer|speaker|narrator|snippet){_NAMED}|"
+    rf"(?:quotes?|sentence|statement|marks){_NAMED}|"
+    r"context(?!\s+(?:menus?|windows?|switch\w*|managers?|variables?|lengths?|keys?)\b)"
 )
 _PART = "document|section|table|list|chapter|page"
+_POINTED = "given|above|provided|following|same|present|attached|accompanying|shown|quoted|first|second|last|two"
+"""What may stand before a part of a text that is pointed at: "the waiting list" is a list of its own."""
+_TIME = "day|week|month|season|year|morning|evening|night|summer|winter|spring|autumn"
+_WEEKDAY = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
 _POINTING = re.compile(
     rf"""\b(?:
-    (?:according\s+to|in|from|by|of|based\s+on|per)\s+(?:the|this|that|these|both)\s+(?:\w+\s+)?(?:{_TEXT}|{_PART})\b
+    (?:according\s+to|in|from|by|of|based\s+on|per)\s+(?:the|this|that|these|both)\s+
+      (?:(?:{_POINTED})\s+)?(?:{_TEXT}|(?:{_PART})(?!\s+of\b))\b
     | (?:the|this|these|both|two)\s+(?:given\s+|above\s+|provided\s+|following\s+|two\s+)?(?:{_TEXT})\b
     | (?:mentioned|described|discussed|listed|provided|given|shown|stated|said)\s+
       (?:above|below|here|in\s+(?:the|this)\s+(?:{_TEXT}|{_PART}))\b
     | the\s+(?:above|below|aforementioned|preceding|former|latter|following)\b
-      (?!\s+(?:day|week|month|season|year|morning)s?\b)
+      (?!\s+(?:{_TIME}|{_WEEKDAY})s?\b)
     | (?:mentioned|above|below)\s*\?$
     | (?:passage|text|document|section|quote)\s+[12]\b
-    | (?:this|these|those|such)\s+(?!year\b)\w+
+    | (?:this|these)\s+(?!year\b)\w+ | such\s+(?!as\b)\w+ | those\s+(?!who\b|whose\b|that\b|which\b|of\b|in\b)\w+
     | (?:im|laut|aus)\s+(?:dem\s+)?(?:text|abschnitt|absatz|dokument|auszug)\b
     | (?:dieser|diese|dieses|diesem|diesen)\s+\w+ | der\s+autor(?:in)?\b
     | (?:dans|selon|d['’]après)\s+(?:le|ce|cette|la)\s+(?:texte|passage|section|document|extrait) | l['’]auteur\b

@@ -6,6 +6,7 @@ import re
 
 from chunkwise.core import SECTION_SEPARATOR, Fact
 from chunkwise.generating.candidate import Candidate, words_in
+from chunkwise.generating.ground import SourcePassage
 from chunkwise.metrics.claims.amounts import counted
 from chunkwise.metrics.claims.claim_support import FEW, supports
 from chunkwise.metrics.claims.fact_search import is_named
@@ -47,16 +48,11 @@ def _holds(proof: Readable, claim: Readable, candidate: Candidate) -> bool:
         return False
     if len(claim.terms(language)) < FEW:
         return True
-    return any(supports(Readable(_around(candidate, at)), claim) for at in range(_count(candidate)))
+    return any(supports(Readable(_around(passage)), claim) for passage in candidate.draft.passages)
 
 
-def _count(candidate: Candidate) -> int:
-    return len(candidate.draft.passages)
-
-
-def _around(candidate: Candidate, at: int) -> str:
-    """A passage under its headings: they name what it is about."""
-    passage = candidate.draft.passages[at]
+def _around(passage: SourcePassage) -> str:
+    """Under its headings: they name what it is about."""
     return f"{SECTION_SEPARATOR.join(passage.path)}\n\n{passage.text}"
 
 

@@ -25,7 +25,7 @@ class AnswerRelevancy:
     def tasks(self, question: str, answer: str) -> list[Task]:
         """What is to be asked: nothing, or one thing."""
         key = self._key(question, answer)
-        if not answer.strip() or self._model.too_long(answer):
+        if not answer.strip() or self._model.too_long(answer, question):
             return []
         if not self._model.verdicts.plan([key]):
             return []
@@ -39,7 +39,7 @@ class AnswerRelevancy:
         """1, 0.5 or 0, or why there is no verdict."""
         if not answer.strip():
             return Score(0.0)
-        if why := self._model.too_long(answer):
+        if why := self._model.too_long(answer, question):
             return Score(None, why)
         key = self._key(question, answer)
         label = self._model.verdicts.label(key)

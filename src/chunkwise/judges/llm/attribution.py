@@ -29,10 +29,12 @@ class Attribution:
         self, question: str, statements: Sequence[str], passages: Sequence[str]
     ) -> list[Task]:
         """What is to be asked: the statements that are not attributed yet, the passages nobody held against them."""
-        verdicts, readable = self._model.verdicts, self._readable(passages)
+        verdicts, readable = self._model.verdicts, self._readable(question, passages)
         open_statements: list[str] = []
         new: dict[str, None] = {}
         for statement in dict.fromkeys(statements):
+            if self._model.claim_too_long(statement):
+                continue
             keys = {self._key(question, statement, text): text for text in readable}
             verdicts.look_up(keys)
             if any(verdicts.label(key) == YES for key in keys):
@@ -44,14 +46,14 @@ class Attribution:
         shuffled = self._model.shuffled(list(new), question)
         return [
             self._task(question, some, group)
-            for group in self._model.groups(shuffled)
-            for some in self._model.claim_groups(open_statements)
+            for group in self._model.groups(shuffled, question)
+            for some in self._model.claim_groups(open_statements, len(group))
         ]
 
     def score(self, question: str, statement: str, passages: Sequence[str]) -> Score:
         """1 where a passage says it, 0 where none does, or why that is not known."""
         verdicts = self._model.verdicts
-        missing = ""
+        missing, long_claim = "", self._model.claim_too_long(statement)
         for text in dict.fromkeys(passages):
             if not text.strip():
                 continue
@@ -60,16 +62,17 @@ class Attribution:
             if label == YES:
                 return Score(1.0)
             if label != NO:
-                missing = missing or self._model.too_long(text) or verdicts.reason(key)
+                too_long = self._model.too_long(text, question)
+                missing = missing or too_long or long_claim or verdicts.reason(key)
         if missing:
             return Score(None, missing)
         if passages and not any(text.strip() for text in passages):
             return Score(None, NO_WORDS)
         return Score(0.0)
 
-    def _readable(self, passages: Sequence[str]) -> list[str]:
+    def _readable(self, question: str, passages: Sequence[str]) -> list[str]:
         every = dict.fromkeys(text for text in passages if text.strip())
-        return [text for text in every if not self._model.too_long(text)]
+        return [text for text in every if not self._model.too_long(text, question)]
 
     def _task(self, question: str, statements: Sequence[str], group: Sequence[str]) -> Task:
         shown = (fenced(text, "passage", number) for number, text in enumerate(group, 1))
@@ -89,9 +92,10 @@ class Attribution:
             keys = [self._key(question, statement, text) for text in group]
             if not reply.is_answered:
                 self._model.verdicts.fail(keys, reply.reason)
-            elif named := reply.value[str(number)]:
-                # Of the others nothing was said: one is enough.
+            elif named := int(reply.value[str(number)]):  # 2.0 is a whole number of JSON, too
                 labels[keys[named - 1]] = YES
+                # Of the others nothing was said: a question that was shown others alone has to ask about them.
+                self._model.verdicts.unplan(keys)
             else:
                 labels |= dict.fromkeys(keys, NO)
         if labels:

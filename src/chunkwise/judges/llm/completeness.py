@@ -27,7 +27,7 @@ class Completeness:
     def tasks(self, question: str, answer: str, texts: Sequence[str]) -> list[Task]:
         """What is to be asked: nothing, or one thing. An empty context needs no judge."""
         shown = _shown(texts)
-        if not shown or self._too_long(shown):
+        if not shown or self._too_long(shown, question, answer):
             return []
         key = self._key(question, answer, shown)
         if not self._model.verdicts.plan([key]):
@@ -45,7 +45,7 @@ class Completeness:
         shown = _shown(texts)
         if not shown:
             return Score(0.0)
-        if why := self._too_long(shown):
+        if why := self._too_long(shown, question, answer):
             return Score(None, why)
         key = self._key(question, answer, shown)
         label = self._model.verdicts.label(key)
@@ -53,8 +53,8 @@ class Completeness:
             return Score(None, self._model.verdicts.reason(key))
         return Score(float(label == COMPLETE))
 
-    def _too_long(self, shown: Sequence[str]) -> str:
-        return self._model.too_long(BETWEEN.join(shown))
+    def _too_long(self, shown: Sequence[str], *asked: str) -> str:
+        return self._model.too_long(BETWEEN.join(shown), *asked, passages=len(shown))
 
     def _key(self, question: str, answer: str, shown: Sequence[str]) -> bytes:
         asked = [question, answer]

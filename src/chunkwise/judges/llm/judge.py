@@ -29,6 +29,8 @@ class LlmJudge:
         """`model` instead of cache and seed: it is shared with other judgements."""
         self.model = model or JudgeModel.of(client, cache, seed)
         self._relevance = Relevance(self.model)
+        self.error = ""
+        """Why the asking ended early; empty: it did not."""
 
     @property
     def identity(self) -> str:
@@ -48,11 +50,18 @@ class LlmJudge:
             for task in relevance.tasks(query.text, [hit.text for hit in own])
         ]
 
+    def calls(self, queries: Sequence[Query], hits: Sequence[Sequence[Hit]]) -> int:
+        """How many requests `judge` would make; nothing is sent."""
+        return len(self._anew().tasks(queries, hits))
+
     def estimate(self, queries: Sequence[Query], hits: Sequence[Sequence[Hit]]) -> Estimate:
         """What `judge` would take; nothing is sent."""
-        # A plan of its own: what is only counted must still be asked afterwards.
-        other = LlmJudge(self.model.client, model=self.model.anew())
-        return self.model.client.estimate([task.request for task in other.tasks(queries, hits)])
+        tasks = self._anew().tasks(queries, hits)
+        return self.model.client.estimate([task.request for task in tasks])
+
+    def _anew(self) -> LlmJudge:
+        """With a plan of its own: what is only counted must still be asked afterwards."""
+        return LlmJudge(self.model.client, model=self.model.anew())
 
     def scores(self, queries: Sequence[Query], hits: Sequence[Sequence[Hit]]) -> list[list[Score]]:
         """From what is known by now; one score a hit, in the order of the hits."""
@@ -69,5 +78,5 @@ class LlmJudge:
         advance: Advance | None = None,
     ) -> list[list[Score]]:
         """One score a hit, in the order of the hits; without a verdict, why."""
-        work_through(self.model.client, self.tasks(queries, hits), advance)
+        self.error = work_through(self.model.client, self.tasks(queries, hits), advance)
         return self.scores(queries, hits)

@@ -13,12 +13,14 @@ from chunkwise.models.llm.language_model import Request, Schema
 from chunkwise.models.llm.prompt import Prompt
 from chunkwise.text.tokenizers import DEFAULT, get_tokenizer
 
-_FOR_TEXT = 0.6
-"""Of a model's window, for passages; its own tokenizer may count a third more than ours."""
+_FOR_TEXT = 0.55
+"""Of a model's window, for passages and the question; its own tokenizer may count a third more than ours."""
 _FOR_CLAIMS = 0.15
 MOST = 50
 """Labels in one answer: longer lists lose count."""
 _LABEL_TOKENS = 12
+_AROUND = 26 + _LABEL_TOKENS + 24
+"""Tokens that come with each text: the marks around it, its label in the answer, its line in the schema."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,34 +52,49 @@ class JudgeModel:
         Random(f"{self.seed}\n{asked}").shuffle(found)
         return found
 
-    def groups(self, texts: Sequence[str]) -> list[list[str]]:
-        """Passages in their order, as many together as the model can read at once."""
-        return self._groups(texts, _FOR_TEXT)
-
-    def claim_groups(self, claims: Sequence[str]) -> list[list[str]]:
-        """The same of what is held against passages."""
-        return self._groups(claims, _FOR_CLAIMS)
-
-    def too_long(self, text: str) -> str:
-        """Why a passage cannot be read even alone; empty: it can."""
+    def groups(self, texts: Sequence[str], question: str) -> list[list[str]]:
+        """Passages in their order, as many together as the model can read at once, beside the question."""
         window = self.client.model.window
-        if window is None or (size := _tokens(text)) <= _FOR_TEXT * window:
+        room = None if window is None else _FOR_TEXT * window - _tokens(question)
+        return _groups(texts, room, _AROUND)
+
+    def claim_groups(self, claims: Sequence[str], passages: int = 0) -> list[list[str]]:
+        """The same of what is held against passages; `passages`: how many each may be answered with the number of."""
+        window = self.client.model.window
+        room = None if window is None else _FOR_CLAIMS * window
+        return _groups(claims, room, _AROUND + 3 * passages)
+
+    def too_long(self, text: str, *asked: str, passages: int = 1) -> str:
+        """Why a text of so many passages cannot be read even alone, beside what is asked about it; empty: it can."""
+        window = self.client.model.window
+        if window is None:
             return ""
-        return f"a text of {size:,} tokens is too long for a model that holds {window:,}"
+        size, beside = _tokens(text), sum(map(_tokens, asked))
+        if size + passages * _AROUND + beside <= _FOR_TEXT * window:
+            return ""
+        with_it = f", with {beside:,} of what is asked about it," if beside > size else ""
+        return f"a text of {size:,} tokens{with_it} is too long for a model that holds {window:,}"
 
-    def _groups(self, texts: Sequence[str], share: float) -> list[list[str]]:
+    def claim_too_long(self, claim: str) -> str:
+        """Why a claim cannot be held against anything; empty: it can."""
         window = self.client.model.window
-        found: list[list[str]] = []
-        used = 0
-        for text in texts:
-            size = 0 if window is None else _tokens(text)
-            full = window is not None and used + size > share * window
-            if not found or full or len(found[-1]) == MOST:
-                found.append([])
-                used = 0
-            found[-1].append(text)
-            used += size
-        return found
+        if window is None or (size := _tokens(claim)) + _AROUND <= _FOR_CLAIMS * window:
+            return ""
+        return f"a claim of {size:,} tokens is too long for a model that holds {window:,}"
+
+
+def _groups(texts: Sequence[str], room: float | None, around: int) -> list[list[str]]:
+    """In their order, so many together as there is room for; None: for any number up to `MOST`."""
+    found: list[list[str]] = []
+    used = 0
+    for text in texts:
+        size = 0 if room is None else _tokens(text) + around
+        if not found or len(found[-1]) == MOST or (room is not None and used + size > room):
+            found.append([])
+            used = 0
+        found[-1].append(text)
+        used += size
+    return found
 
 
 def labels_schema(count: int, labels: Sequence[str]) -> Schema:

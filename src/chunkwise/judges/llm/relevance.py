@@ -30,11 +30,11 @@ class Relevance:
         verdicts = self._model.verdicts
         new = []
         for key in verdicts.plan(list(by_key)):
-            if why := self._model.too_long(by_key[key]):
+            if why := self._model.too_long(by_key[key], question):
                 verdicts.fail([key], why)
             else:
                 new.append(by_key[key])
-        groups = self._model.groups(self._model.shuffled(new, question))
+        groups = self._model.groups(self._model.shuffled(new, question), question)
         return [self._task(question, group) for group in groups]
 
     def score(self, question: str, passage: str) -> Score:

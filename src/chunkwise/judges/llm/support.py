@@ -27,8 +27,9 @@ class Support:
     def tasks(self, question: str, claims: Sequence[str], texts: Sequence[str]) -> list[Task]:
         """What is to be asked; claims that were held against these very texts before are not."""
         found = []
-        for group in self._readable(texts):
-            by_key = {self._key(question, claim, group): claim for claim in claims}
+        short = [claim for claim in claims if not self._model.claim_too_long(claim)]
+        for group in self._readable(question, texts):
+            by_key = {self._key(question, claim, group): claim for claim in short}
             new = [by_key[key] for key in self._model.verdicts.plan(list(by_key))]
             found += [self._task(question, some, group) for some in self._model.claim_groups(new)]
         return found
@@ -36,19 +37,21 @@ class Support:
     def score(self, question: str, claim: str, texts: Sequence[str]) -> Score:
         """1 where the texts support it, 0 where they do not, or why that is not known."""
         verdicts = self._model.verdicts
-        missing = next((why for text in texts if (why := self._model.too_long(text))), "")
-        for group in self._readable(texts):
+        too_long = (why for text in texts if (why := self._model.too_long(text, question)))
+        missing = next(too_long, "")
+        for group in self._readable(question, texts):
             key = self._key(question, claim, group)
             label = verdicts.label(key)
             if label == YES:
                 return Score(1.0)
             if label != NO:
-                missing = missing or verdicts.reason(key)
+                missing = missing or self._model.claim_too_long(claim) or verdicts.reason(key)
         return Score(None, missing) if missing else Score(0.0)
 
-    def _readable(self, texts: Sequence[str]) -> list[list[str]]:
+    def _readable(self, question: str, texts: Sequence[str]) -> list[list[str]]:
         every = dict.fromkeys(text for text in texts if text.strip())
-        return self._model.groups([text for text in every if not self._model.too_long(text)])
+        short = [text for text in every if not self._model.too_long(text, question)]
+        return self._model.groups(short, question)
 
     def _task(self, question: str, claims: Sequence[str], group: Sequence[str]) -> Task:
         shown = (fenced(text, "passage", number) for number, text in enumerate(group, 1))

@@ -65,6 +65,10 @@ class VerdictStore:
         self._planned.update(new)
         return new
 
+    def unplan(self, keys: Iterable[bytes]) -> None:
+        """They were shown, and nothing was said of them: whoever needs a verdict may plan them again."""
+        self._planned.difference_update(keys)
+
     def keep(self, labels: Mapping[bytes, str]) -> None:
         """On disk before the next is asked for."""
         self._labels.update(labels)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from chunkwise.core import Query, Score
-from chunkwise.metrics.claims.answers import NO_ANSWER, Answer
+from chunkwise.metrics.claims.answers import NO_ANSWER, REFUSED, Answer
 
 NO_CITATIONS = "no citations"
 
@@ -23,6 +23,8 @@ def each_answer(
         answer = answers.get(query.id)
         if answer is None:
             return Score(None, NO_ANSWER)
+        if answer.is_refusal:
+            return Score(None, REFUSED)
         if not answer.citations and not uncited:
             return Score(None, NO_CITATIONS)
         return score(query, answer)

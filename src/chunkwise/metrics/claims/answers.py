@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 NO_ANSWER = "no answer"
+REFUSED = "the answer is that the documents do not say it"
 
 
 class Citation(NamedTuple):
@@ -27,3 +28,5 @@ class Answer:
 
     text: str
     citations: tuple[Citation, ...] = ()
+    is_refusal: bool = False
+    """Whether it says that the documents do not answer the question: it claims nothing of what they say."""

@@ -7,7 +7,7 @@ from itertools import chain
 
 from chunkwise.core import Hit, Query, Score
 from chunkwise.metrics.citations.claims import NO_CLAIMS
-from chunkwise.metrics.claims.answers import NO_ANSWER, Answer
+from chunkwise.metrics.claims.answers import NO_ANSWER, REFUSED, Answer
 from chunkwise.metrics.claims.claim_support import THRESHOLD, supports
 from chunkwise.metrics.claims.readable import sentences
 from chunkwise.metrics.claims.readable_hits import ReadableHits
@@ -21,7 +21,8 @@ def faithfulness(
 ) -> list[Score]:
     """Supported claims / claims, by their words; one hit must hold a claim, as `claim_support.supports` says.
 
-    An answer without a claim is neither faithful nor unfaithful; where nothing was retrieved, nothing is supported.
+    An answer without a claim, or that the documents do not say it, is neither faithful nor unfaithful; where nothing
+    was retrieved, nothing is supported.
     """
     read = ReadableHits(chain.from_iterable(hits))
     found = []
@@ -29,6 +30,8 @@ def faithfulness(
         answer = answers.get(query.id)
         if answer is None:
             found.append(Score(None, NO_ANSWER))
+        elif answer.is_refusal:
+            found.append(Score(None, REFUSED))
         elif not (claims := sentences(answer.text)):
             found.append(Score(None, NO_CLAIMS))
         else:

@@ -25,6 +25,10 @@ Result = TypeVar("Result")
 _REDIRECTS = 3
 _MOVED = frozenset({301, 302, 307, 308})
 _LONGEST_REFUSAL = 65_536
+_TOO_LONG = 5
+"""Times our longest wait; a server that asks for more will not answer while anybody waits."""
+_GAVE_UP = frozenset({504, 524})
+"""Said by one in front of the server, which may be at work still."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,11 @@ class _Answer(NamedTuple):
 class _NoAnswer(Exception):
     """Nothing whole came back; the next attempt may fare better."""
 
+    def __init__(self, problem: str, *, was_sent: bool = True) -> None:
+        super().__init__(problem)
+        self.was_sent = was_sent
+        """Whether somebody may be at work on it."""
+
 
 class JsonClient:
     """Posts JSON to one endpoint, from any number of threads, over connections that stay open."""
@@ -87,27 +96,42 @@ class JsonClient:
     def __reduce__(self) -> tuple[type[JsonClient], tuple[Endpoint]]:
         return JsonClient, (self.endpoint,)  # connections stay where they are
 
-    def post(self, payload: object, stop: Event | None = None) -> Any:
-        """The JSON that comes back; asks again where that may help, until `stop` is set."""
+    def post(
+        self,
+        payload: object,
+        stop: Event | None = None,
+        lost: Callable[[bool], None] | None = None,
+    ) -> Any:
+        """The JSON that comes back; asks again where that may help, until `stop` is set.
+
+        `lost` hears of every attempt that was sent and not answered, and whether there will be another; it may raise.
+        """
         body = json.dumps(payload, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
         stop = stop or Event()
         endpoint = self.endpoint
         for attempt in range(1, endpoint.attempts + 1):
-            wait = None
+            wait, is_last = None, attempt == endpoint.attempts
             try:
                 answer = self._send(body)
             except _NoAnswer as problem:
-                failure = self._failure(str(problem))
+                failure, is_lost = self._failure(str(problem)), problem.was_sent
             else:
                 if 200 <= answer.status < 300:
-                    return self._parsed(answer.body)
-                failure = self._refusal(answer)
+                    try:
+                        return self._parsed(answer.body)
+                    except EndpointError:
+                        _tell(lost, again=False)
+                        raise
+                failure, is_lost = self._refusal(answer), answer.status in _GAVE_UP
                 if not worth_another_try(answer.status, answer.body):
                     raise failure
                 wait = answer.wait
-            if attempt == endpoint.attempts or stop.wait(
-                pause(attempt, endpoint.backoff, endpoint.longest_wait, wait)
-            ):
+                if wait is not None and wait > _TOO_LONG * endpoint.longest_wait:
+                    reason = f"{failure.reason}, and asks to be left alone for {wait:,.0f} s"
+                    raise EndpointError(failure.endpoint, reason, failure.advice, failure.status)
+            if is_lost:
+                _tell(lost, again=not is_last)
+            if is_last or stop.wait(pause(attempt, endpoint.backoff, endpoint.longest_wait, wait)):
                 break
         if endpoint.attempts > 1:
             failure = EndpointError(
@@ -119,10 +143,14 @@ class JsonClient:
         raise failure
 
     def ask(
-        self, payload: object, read: Callable[[Any], Result], stop: Event | None = None
+        self,
+        payload: object,
+        read: Callable[[Any], Result],
+        stop: Event | None = None,
+        lost: Callable[[bool], None] | None = None,
     ) -> Result:
         """What `read` makes of the JSON that comes back; its errors, too, go without the key."""
-        answer = self.post(payload, stop)
+        answer = self.post(payload, stop, lost)
         try:
             return read(answer)
         except EndpointError as error:
@@ -174,14 +202,17 @@ class JsonClient:
                         wait = retry_after(response.headers.get("retry-after"))
                         return _Answer(response.status_code, content, wait)
                     url = self._moved(url, response.headers.get("location", ""))
-        except httpx2.TimeoutException:
-            raise _NoAnswer(f"did not answer within {self.endpoint.timeout:g} s") from None
+        except httpx2.TimeoutException as error:
+            was_sent = not isinstance(error, httpx2.ConnectTimeout | httpx2.PoolTimeout)
+            told = f"did not answer within {self.endpoint.timeout:g} s"
+            raise _NoAnswer(told, was_sent=was_sent) from None
         except httpx2.InvalidURL:  # ours was looked at before, so it is one we are sent to
             raise self._failure("redirects to no address") from None
         except httpx2.HTTPError as error:
             # Without its cause: the request that hangs on it has the key in a header.
             said = excerpt(f"{type(error).__name__}: {error}", key)
-            raise _NoAnswer(f"could not be asked ({said})") from None
+            was_sent = not isinstance(error, httpx2.ConnectError)
+            raise _NoAnswer(f"could not be asked ({said})", was_sent=was_sent) from None
         raise self._failure("sends from one address to the next")
 
     def _read(self, response: Any) -> bytes:
@@ -258,6 +289,11 @@ def _trusted() -> Any:
     import httpx2
 
     return httpx2.create_ssl_context()
+
+
+def _tell(lost: Callable[[bool], None] | None, *, again: bool) -> None:
+    if lost is not None:
+        lost(again)
 
 
 def _no_number(name: str) -> float:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from threading import Condition
 
 from chunkwise.errors import ChunkwiseError
+from chunkwise.models.llm.prices import dollars
 
 
 class LimitReached(ChunkwiseError):
@@ -31,9 +32,7 @@ class Budget:
         with self._changed:
             while self._spent + self._aside + most > self.limit:
                 if not self._aside:
-                    raise LimitReached(
-                        f"the limit of {_dollars(self.limit)} would be passed by one more request"
-                    )
+                    raise self._reached(self.limit)
                 self._changed.wait()
             self._aside += most
         try:
@@ -51,6 +50,12 @@ class Budget:
         with self._changed:
             self._spent += money
 
+    def check(self) -> None:
+        """Within `aside`, once an attempt is paid for: whether the same may be sent again."""
+        with self._changed:
+            if self.limit is not None and self._spent + self._aside > self.limit:
+                raise self._reached(self.limit)
 
-def _dollars(money: float) -> str:
-    return f"${money:,.2f}" if money >= 0.1 or not money else f"${money:.2g}"
+    @staticmethod
+    def _reached(limit: float) -> LimitReached:
+        return LimitReached(f"the limit of {dollars(limit)} would be passed by one more request")

@@ -22,6 +22,7 @@ from chunkwise.models.llm.one_at_a_time import OneAtATime
 from chunkwise.models.llm.prices import Price, price_of
 from chunkwise.models.llm.reply import Reply
 from chunkwise.models.llm.spent import Spent
+from chunkwise.models.llm.steering import not_steering
 from chunkwise.models.llm.structured import NotOfThisForm, read_structured
 from chunkwise.text.tokenizers import DEFAULT, get_tokenizer
 
@@ -40,9 +41,13 @@ class LlmClient:
         cache: VectorCache | None = None,
         price: Price | None = None,
         max_cost: float | None = None,
+        budget: Budget | None = None,
         concurrency: int | None = None,
     ) -> None:
+        """`budget` instead of `max_cost`: one limit for several clients."""
         self.model = model
+        if budget is not None:
+            max_cost = budget.limit
         self.price = price or price_of(model.price_name)
         if max_cost is not None and not max_cost >= 0:
             raise InvalidParameter(f"max_cost is {max_cost!r}; dollars are needed, 0 or more")
@@ -55,9 +60,11 @@ class LlmClient:
             raise InvalidParameter(f"concurrency is {concurrency}; the least allowed is 1")
         self.max_cost = max_cost
         self.concurrency = concurrency or model.concurrency
+        if most := getattr(model, "most_at_once", None):
+            self.concurrency = min(self.concurrency, most)
         self.spent = Spent()
         self.cache = cache or VectorCache()
-        self._budget = Budget(max_cost)
+        self._budget = budget or Budget(max_cost)
         self._failures = Failures()
         self._asking = OneAtATime()
         self._lock = Lock()
@@ -80,6 +87,8 @@ class LlmClient:
             try:
                 return self._asked(request, stop)
             except LimitReached as error:
+                with self._lock:
+                    self.spent = replace(self.spent, unasked=self.spent.unasked + 1)
                 return Reply(reason=str(error))
 
     def ask_each(
@@ -102,19 +111,27 @@ class LlmClient:
                     advance(1, f"{done:,} of {len(requests):,} answers")
         return found
 
-    def estimate(self, requests: Sequence[Request]) -> Estimate:
-        """What these would take; nothing is sent."""
+    def estimate(self, requests: Sequence[Request], at_once: int | None = None) -> Estimate:
+        """What these would take; nothing is sent. `at_once`: no more of them will be under way together."""
         asked = {self._key(each): each for each in requests}
         kept = self._kept(list(asked.values()))
         new = [each for key, each in asked.items() if key not in kept]
         prompt = sum(map(prompt_tokens, new))
         output = sum(each.max_tokens for each in new)
+        found = self.estimate_of(len(new), prompt, output, at_once)
+        return replace(found, kept=len(requests) - len(new))
+
+    def estimate_of(
+        self, calls: int, prompt: int, output: int, at_once: int | None = None
+    ) -> Estimate:
+        """What so many calls with so many tokens of question and of answer would take."""
         money = None if self.price is None else self.price.of(prompt, output)
         speed: tuple[float, float] | None = getattr(self.model, "speed", None)
         seconds = None
         if speed is not None:
-            seconds = (prompt / speed[0] + output / speed[1]) / self.concurrency
-        return Estimate(len(new), len(requests) - len(new), prompt, output, money, seconds)
+            side_by_side = max(1, min(self.concurrency, at_once or self.concurrency))
+            seconds = (prompt / speed[0] + output / speed[1]) / side_by_side
+        return Estimate(calls, 0, prompt, output, money, seconds)
 
     def _asked(self, request: Request, stop: Event | None) -> Reply:
         """Once, and once more with what was wrong where the answer is not of the form asked for."""
@@ -140,9 +157,24 @@ class LlmClient:
         )
 
     def _complete(self, request: Request, stop: Event | None) -> Completion:
-        with self._budget.aside(self._worst(request)):
+        worst = self._worst(request)
+
+        def lost(again: bool, usage: tuple[int, int] | None) -> None:
+            """Somebody may have worked on it, and will want to be paid."""
+            prompt, output = usage or (prompt_tokens(request), request.max_tokens)
+            money = self.price and self.price.of(prompt, output)
+            self._budget.pay(worst if usage is None else money or 0.0)
+            with self._lock:
+                self.spent = self.spent.with_lost(money)
+            if again:
+                self._budget.check()
+
+        with self._budget.aside(worst):
             began = time.monotonic()
-            done = self.model.complete(request, stop)
+            told = getattr(self.model, "complete_told", None)
+            done: Completion = (
+                told(request, stop, lost) if told else self.model.complete(request, stop)
+            )
             took = time.monotonic() - began
             self._failures.answered()
             prompt, output = done.prompt_tokens, done.output_tokens
@@ -164,7 +196,7 @@ class LlmClient:
         """Dollars this may cost at most: no tokenizer makes more tokens of a text than it has bytes."""
         if self.max_cost is None or self.price is None:
             return 0.0
-        longest = len(_all_text(request).encode("utf-8", "replace")) + _TEMPLATE
+        longest = len(not_steering(_all_text(request)).encode("utf-8", "replace")) + _TEMPLATE
         return self.price.of(longest, request.max_tokens)
 
     def _key(self, request: Request) -> bytes:

@@ -31,16 +31,23 @@ def read_completion(answer: Any, place: str) -> Completion:
             raise EndpointError(
                 place, f"answered JSON without a message: {said}", _ADVICE, _ANSWERED
             )
-    usage = answer.get("usage")
-    prompt, output = (_count(usage, name) for name in ("prompt_tokens", "completion_tokens"))
+    usage = read_usage(answer)
+    prompt, output = usage or (0, 0)
     return Completion(
         _THOUGHT.sub("", text or ""),
-        prompt or 0,
-        output or 0,
+        prompt,
+        output,
         choice.get("finish_reason") != "length",
         refusal,
-        bool(prompt) and output is not None,
+        usage is not None,
     )
+
+
+def read_usage(answer: Any) -> tuple[int, int] | None:
+    """Tokens read and written; None: whoever answered did not count them."""
+    usage = answer.get("usage") if isinstance(answer, Mapping) else None
+    prompt, output = (_count(usage, name) for name in ("prompt_tokens", "completion_tokens"))
+    return (prompt, output) if prompt and output is not None else None
 
 
 def _text(content: Any) -> str | None:

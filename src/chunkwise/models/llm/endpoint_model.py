@@ -12,8 +12,10 @@ from chunkwise.models.endpoint.address import place_and_query, with_path
 from chunkwise.models.endpoint.client import Endpoint, JsonClient
 from chunkwise.models.endpoint.error import EndpointError, without_key
 from chunkwise.models.endpoint.key_variables import key_variable_for
-from chunkwise.models.llm.completion import read_completion
-from chunkwise.models.llm.language_model import Completion, Request
+from chunkwise.models.llm.completion import read_completion, read_usage
+from chunkwise.models.llm.language_model import Completion, Lost, Request
+from chunkwise.models.llm.prices import FREE_NAME
+from chunkwise.models.llm.steering import not_steering
 
 _REFUSED = frozenset({400, 415, 422, 501})
 _FORMS = ("json_schema", "json_object", "")
@@ -79,15 +81,29 @@ class EndpointModel:
 
     @property
     def price_name(self) -> str:
-        return self.model
+        # Servers have models of this name, too, and take money for them.
+        return (
+            self.model if self.model != FREE_NAME else f"{self._client.endpoint.place}#{FREE_NAME}"
+        )
 
     def complete(self, request: Request, stop: Event | None = None) -> Completion:
         """Asks for JSON as strictly as the server lets us, in the words it knows."""
+        return self.complete_told(request, stop)
+
+    def complete_told(
+        self, request: Request, stop: Event | None = None, lost: Lost | None = None
+    ) -> Completion:
+        """The same; `lost` hears of every attempt that may be charged and was not answered."""
         schema = json.dumps(request.schema, sort_keys=True) if request.schema is not None else ""
         while True:
             sent = replace(self._dialect, form=self._dialect.form_of(schema) if schema else 0)
             try:
-                return self._client.ask(self._payload(request, sent), self._read, stop)
+                return self._client.ask(
+                    self._payload(request, sent),
+                    lambda answer: self._read(answer, lost),
+                    stop,
+                    lost and (lambda again: lost(again, None)),
+                )
             except EndpointError as error:
                 if error.status not in _REFUSED or not self._learn(error.reason, sent, schema):
                     raise
@@ -114,13 +130,13 @@ class EndpointModel:
 
     def _payload(self, request: Request, dialect: _Dialect) -> dict[str, Any]:
         form = _FORMS[dialect.form] if request.schema is not None else ""
-        user = request.user
+        user = not_steering(request.user)
         if request.schema is not None and form != "json_schema":
             told = json.dumps(request.schema, ensure_ascii=False)
             user = f"{user}\n\nAnswer with JSON of this schema alone:\n{told}"
         messages = [{"role": "user", "content": user}]
         if request.system:
-            messages.insert(0, {"role": "system", "content": request.system})
+            messages.insert(0, {"role": "system", "content": not_steering(request.system)})
         payload: dict[str, Any] = {
             "model": self.model,
             "messages": messages,
@@ -135,10 +151,15 @@ class EndpointModel:
             payload["response_format"] = {"type": form}
         return payload
 
-    def _read(self, answer: Any) -> Completion:
+    def _read(self, answer: Any, lost: Lost | None) -> Completion:
         """A server that repeats what it was sent must not bring the key into the cache."""
         endpoint = self._client.endpoint
-        read = read_completion(answer, endpoint.place)
+        try:
+            read = read_completion(answer, endpoint.place)
+        except EndpointError:
+            if lost:
+                lost(False, read_usage(answer))
+            raise
         key = endpoint.key()
         return read._replace(
             text=without_key(read.text, key), refusal=without_key(read.refusal, key)

@@ -9,14 +9,15 @@ from dataclasses import dataclass
 class Estimate:
     """Calls, tokens, money and time; what is kept already is not asked again and not counted."""
 
-    calls: int
-    kept: int
-    prompt_tokens: int
-    output_tokens: int
+    calls: int = 0
+    kept: int = 0
+    prompt_tokens: int = 0
+    output_tokens: int = 0
     """At most: as if every answer were as long as it may be."""
-    money: float | None
-    """US dollars, at most; None: the model's price is not known."""
-    seconds: float | None
+    money: float | None = 0.0
+    """US dollars, about: other tokenizers count otherwise, and an answer may have to be asked for twice.
+    None: the model's price is not known."""
+    seconds: float | None = 0.0
     """About; None: nothing is known of the model's speed."""
 
     def __add__(self, other: Estimate) -> Estimate:

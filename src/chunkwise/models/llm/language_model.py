@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from threading import Event
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 Schema = Mapping[str, Any]
 """A JSON schema."""
+Lost = Callable[[bool, tuple[int, int] | None], None]
+"""Told of an attempt that was sent and not answered, before the next: whether there is one, and the tokens read and
+written where the server said them. It may raise, and no further attempt is made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,11 @@ class Completion(NamedTuple):
 
 @runtime_checkable
 class LanguageModel(Protocol):
-    """Any model that completes; `identity` is all its answers depend on, and holds no secret."""
+    """Any model that completes; `identity` is all its answers depend on, and holds no secret.
+
+    It may have, too: `speed`, tokens a second read and written; `most_at_once`, requests it works on at a time at
+    most; `complete_told(request, stop, lost)`, the same as `complete` where attempts can be lost on the way.
+    """
 
     @property
     def identity(self) -> str: ...

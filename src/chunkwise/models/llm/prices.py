@@ -30,11 +30,13 @@ class Price(NamedTuple):
 
 
 FREE = Price(0.0, 0.0)
+FREE_NAME = "local"
+"""Of models that run here, and of no other."""
 
 
 def price_of(name: str) -> Price | None:
     """By the model's name, with or without the date behind it; None: not known."""
-    if name == "local":
+    if name == FREE_NAME:
         return FREE
     table = _table()
     return table.get(name) or table.get(_DATE.sub("", name))
@@ -52,6 +54,11 @@ def parse_price(text: str) -> Price:
             f"price is {text!r}; dollars for a million tokens of question and of answer are needed: 0.15/0.60"
         )
     return price
+
+
+def dollars(money: float) -> str:
+    """To the cent, or as small as it is."""
+    return f"${money:,.2f}" if money >= 0.1 or not money else f"${money:.2g}"
 
 
 def _is_sound(price: Price) -> bool:

@@ -11,6 +11,7 @@ from importlib import resources
 from pathlib import Path
 
 from chunkwise.errors import ChunkwiseError, UnknownName
+from chunkwise.models.llm.fence import told_apart
 
 PROMPTS_VARIABLE = "CHUNKWISE_PROMPTS"
 """A folder with prompts of one's own: a file there stands for the one of the same name in the package."""
@@ -42,8 +43,10 @@ class Prompt:
                 f"it may use: {', '.join(sorted(values))}"
             )
 
+        filling = told_apart(values)
+
         def fill(match: re.Match[str]) -> str:
-            return values[match[1]]
+            return filling[match[1]]
 
         return _GAP.sub(fill, self.system), _GAP.sub(fill, self.user)
 

@@ -22,6 +22,10 @@ class Spent:
     """Of all calls together, which may have run side by side."""
     is_estimated: bool = False
     """Whether some tokens were counted by us, because the server did not: about right."""
+    lost: int = 0
+    """Attempts that were sent and not answered; they may be charged, and count as if they were."""
+    unasked: int = 0
+    """Requests the limit of cost did not allow."""
 
     def with_call(
         self,
@@ -40,4 +44,29 @@ class Spent:
             money=None if self.money is None or money is None else self.money + money,
             seconds=self.seconds + seconds,
             is_estimated=self.is_estimated or not is_counted,
+        )
+
+    def with_lost(self, money: float | None) -> Spent:
+        """One more attempt that nothing came of; `money` is what it may have cost."""
+        return replace(
+            self,
+            money=None if self.money is None or money is None else self.money + money,
+            is_estimated=True,
+            lost=self.lost + 1,
+        )
+
+    def since(self, before: Spent) -> Spent:
+        """What was spent after `before`; the money is not known where one of the two is not."""
+        known = self.money is not None and before.money is not None
+        return replace(
+            self,
+            calls=self.calls - before.calls,
+            kept=self.kept - before.kept,
+            failed=self.failed - before.failed,
+            prompt_tokens=self.prompt_tokens - before.prompt_tokens,
+            output_tokens=self.output_tokens - before.output_tokens,
+            money=(self.money or 0.0) - (before.money or 0.0) if known else None,
+            seconds=self.seconds - before.seconds,
+            lost=self.lost - before.lost,
+            unasked=self.unasked - before.unasked,
         )

@@ -11,7 +11,7 @@ OF_LLM = "llm_"
 _WORDS = {
     "llm_calls": "calls",
     "llm_kept": "verdicts of earlier runs",
-    "llm_failed": "calls without a usable answer",
+    "llm_failed": "requests without a usable answer",
     "llm_prompt_tokens": "tokens read",
     "llm_output_tokens": "tokens written",
 }

@@ -156,7 +156,7 @@ def _groups(
     if len(hardest) > _MOST_GROUPS:
         line(console, f"and {len(hardest) - _MOST_GROUPS:,} more, none worse", "dim")
     spread = robustness(results)
-    if title == "By type" and spread:
+    if title == "By type" and spread and spread.drop > 0:
         line(
             console,
             f"from {one_line(spread.easiest, 40)} to {one_line(spread.hardest, 40)}: "

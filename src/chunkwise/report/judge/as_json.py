@@ -21,7 +21,8 @@ def calibration_json(measured: Sequence[Measured], pairs: Pairs) -> dict[str, An
         for name in ("accuracy", "kappa", "missed", "false_alarms", "confusion"):
             row[name] = row[name] and row[name]._asdict()
         row |= {
-            "verdicts": known.verdicts, "kept": each.kept, "warning": warning_of(known),
+            "verdicts": known.verdicts, "kept": each.kept, "warning": warning_of(each),
+            "error": each.error,
             "best_threshold": each.threshold and each.threshold._asdict(),
             "disagreements": [asdict(one) for one in each.disagreements],
         }  # fmt: skip

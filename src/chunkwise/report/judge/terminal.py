@@ -55,12 +55,18 @@ def held_against(pairs: Pairs) -> str:
     )
 
 
-def warning_of(calibration: Calibration) -> str:
+def warning_of(measured: Measured) -> str:
     """What must be said beside every figure of this judge; empty: nothing."""
-    weak = calibration.weakness
-    return (
-        f"this judge is too weak for these questions ({weak}): its figures say little" if weak else ""
-    )  # fmt: skip
+    known, weak = measured.calibration, measured.of_the_judge.weakness
+    told = []
+    if measured.error and known.confusion.scored:
+        had = f"{known.confusion.scored:,} of {known.verdicts:,} verdicts"
+        told.append(f"not everything could be asked, the figures are of {had}: {measured.error}")
+    elif measured.error:
+        told.append(f"this judge could not be asked, nothing is known of it: {measured.error}")
+    if weak:
+        told.append(f"this judge is too weak for these questions ({weak}): its figures say little")
+    return "; ".join(told)
 
 
 def _judge(console: Console, measured: Measured, show: int) -> None:
@@ -72,8 +78,8 @@ def _judge(console: Console, measured: Measured, show: int) -> None:
     _unscored(console, known)
     _costs(console, measured)
     _threshold(console, measured)
-    if warning := warning_of(known):
-        line(console, warning, "bold yellow")
+    if warning := warning_of(measured):
+        line(console, one_line(warning, 400), "bold yellow")
     elif known.kappa is not None and known.kappa.low < WEAK:
         line(
             console,
@@ -168,7 +174,9 @@ def _threshold(console: Console, measured: Measured) -> None:
     best, kappa = measured.threshold, measured.calibration.kappa
     if best is None or kappa is None:
         return
-    told = f"best threshold here: {best.value:.2f}, with κ {best.kappa:.2f} instead of {kappa.mean:.2f}"
+    told = (
+        f"best threshold here: {best.value!r}, with κ {best.kappa:.2f} instead of {kappa.mean:.2f}"
+    )
     elsewhere = best.kappa_elsewhere
     if elsewhere is not None:
         told += f"; chosen on half of the questions, {elsewhere:.2f} on the other half"
@@ -178,7 +186,7 @@ def _threshold(console: Console, measured: Measured) -> None:
     else:
         line(
             console,
-            f"{told}. Nothing is changed: take it with --similarity-threshold {best.value:.2f}",
+            f"{told}. Nothing is changed: take it with --similarity-threshold {best.value!r}",
         )
 
 

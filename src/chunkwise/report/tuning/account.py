@@ -30,8 +30,8 @@ def method(measured: Measured) -> str:
         told.append(
             f"Every configuration is asked all of them. The best on validation by {objective} is compared with each"
             " other one, question by question; those not shown to be worse after Holm’s correction are tied with it,"
-            " and the choice is the cheapest of those tied and within a point of the best. Being the best of many flatters: on the test questions it"
-            " may do less well, which is why these are what is reported."
+            " and the choice is the cheapest of those tied and within a point of the best. Being the best of many"
+            " flatters: on the test questions it may do less well, which is why these are what is reported."
         )
         told.append(
             "Intervals are 95 %, from resamples of the questions: another set of such questions would likely give a"

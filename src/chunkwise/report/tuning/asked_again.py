@@ -73,7 +73,9 @@ def _score(question: QuestionResult, objective: str) -> tuple[bool, float]:
 
 
 def _answered(question: QuestionResult, objective: str) -> Answered:
-    hits = tuple(Retrieved(hit.doc_id, hit.start, hit.end, hit.rank) for hit in question.hits)
+    hits = tuple(
+        Retrieved(hit.doc_id, hit.start, hit.end, hit.rank, hit.summary) for hit in question.hits
+    )
     return Answered(question.scores.get(objective), hits, question.missed)
 
 

@@ -101,16 +101,17 @@ def _side(
 
 
 def _hit(hit: Retrieved, gold: Sequence[Passage], texts: Mapping[str, str]) -> str:
+    # A summary is text of its own: gold between its first place and its last may lie in none of them.
     own = [
-        (low, high) for low, high in gold_in(gold, hit.doc_id) if low < hit.end and hit.start < high
+        (low, high)
+        for low, high in gold_in(gold, hit.doc_id)
+        if low < hit.end and hit.start < high and not hit.summary
     ]
-    text = texts.get(hit.doc_id)
-    shown = (
-        f'<p class="text">{highlighted(text, hit.start, hit.end, own)}</p>'
-        if text is not None
-        else ""
-    )
-    word = '<span class="yes">holds gold text</span>' if own else ""
+    text, start, end = texts.get(hit.doc_id), hit.start, hit.end
+    if hit.summary:
+        text, start, end = hit.summary, 0, len(hit.summary)
+    shown = f'<p class="text">{highlighted(text, start, end, own)}</p>' if text is not None else ""
+    word = '<span class="yes">holds gold text</span>' if own else "a summary" * bool(hit.summary)
     return (
         f'<li{" class=gold" if own else ""}><span class="rank">{hit.rank}</span><div>'
         f'<p class="where"><b>{words(hit.doc_id, 120)}</b> {hit.start:,}–{hit.end:,} {word}</p>{shown}</div></li>'

@@ -17,6 +17,8 @@ class Retrieved:
     start: int
     end: int
     rank: int
+    summary: str = ""
+    """What a summary says; it stands for places between `start` and `end`."""
 
 
 @dataclass(frozen=True, slots=True)

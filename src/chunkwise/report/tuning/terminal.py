@@ -53,9 +53,11 @@ def _leaders(console: Console, tuning: Tuning) -> None:
         _unasked(console, tuning)
         return
     heading(console, f"Leaders by {tuning.objective}")
-    table = plain_table("", "validation", "test", "95 % interval", "", left=1)
-    table.columns[4].justify = "left"
-    table.columns[0].no_wrap, table.columns[0].overflow = False, "fold"
+    # A column for the margin: what is folded keeps to it, too.
+    table = plain_table("", "", "validation", "test", "95 % interval", "", left=2)
+    table.columns[0].min_width = 0
+    table.columns[1].no_wrap, table.columns[1].overflow = False, "fold"
+    table.columns[5].justify = "left"
     shown = tuning.standings[:_LEADERS]
     # The choice is among them, wherever it stands.
     shown += tuple(each for each in tuning.standings[_LEADERS:] if each.key == tuning.chosen)
@@ -65,7 +67,7 @@ def _leaders(console: Console, tuning: Tuning) -> None:
         between = "" if test is None or test.low is None else f"{test.low:.3f}–{test.high:.3f}"
         first = standing.validation.mean
         table.add_row(
-            Text(f"  {one_line(standing.label, 200)}"),
+            "", Text(one_line(standing.label, 200)),
             "" if first is None else f"{first:.3f}", told, between, Text(_words(standing, tuning), "dim"),
         )  # fmt: skip
     console.print(table)

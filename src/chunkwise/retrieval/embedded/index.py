@@ -15,12 +15,17 @@ from chunkwise.retrieval.atom_table import AtomTable
 from chunkwise.retrieval.bm25 import Bm25
 from chunkwise.retrieval.documents_cache import DocumentsCache
 from chunkwise.retrieval.embedded.layout import Arrays
-from chunkwise.retrieval.embedded.masks import document_mask, section_mask, touching
+from chunkwise.retrieval.embedded.masks import (
+    document_mask,
+    on_pages,
+    section_mask,
+    touching,
+)
 from chunkwise.retrieval.embedded.nearest import nearest
 from chunkwise.retrieval.embedded.strings import Strings, damaged
 from chunkwise.retrieval.embedded.terms import term_table
 from chunkwise.retrieval.filters import Filter
-from chunkwise.retrieval.masks import Table, page_mask
+from chunkwise.retrieval.masks import Table
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.record import document_of
 from chunkwise.retrieval.refusals import no_vectors, wrong_size
@@ -97,18 +102,20 @@ class EmbeddedIndex:
             FoundChunk(
                 number, document, number - begin, start, end, tokens,
                 self._path(document, section), (parent[0], parent[1]), contexts[number],
-                level, summaries[number] if level else "", self._stood_for(number) if level else (),
+                level, summaries[number] if level else "", *(self._stood_for(number) if level else ()),
             )
             for number, document, begin, start, end, tokens, section, parent, level in zip(
                 index.tolist(), documents.tolist(), first[documents].tolist(), *columns, strict=True
             )
         ]  # fmt: skip
 
-    def _stood_for(self, chunk: int) -> tuple[Span, ...]:
-        """The places of a summary."""
+    def _stood_for(self, chunk: int) -> tuple[tuple[Span, ...], tuple[int, ...]]:
+        """The places of a summary, and the tokens of each."""
         low, high = self._array("span.first")[chunk : chunk + 2].tolist()
-        columns = (self._array(f"span.{name}")[low:high].tolist() for name in ("start", "end"))
-        return tuple(map(Span, *columns))
+        start, end, tokens = (
+            self._array(f"span.{name}")[low:high].tolist() for name in ("start", "end", "tokens")
+        )
+        return tuple(map(Span, start, end)), tuple(tokens)
 
     def _path(self, document: int, section: int) -> tuple[str, ...]:
         return self.section_path(int(self._array("path.first")[document]) + section)
@@ -227,8 +234,7 @@ class EmbeddedIndex:
             taken &= atoms if table == "atom" else touching(self.arrays, atoms)
         if only.pages:
             pages = [self._pages(number) for number in range(self.document_count)]
-            start, end = (self._array(f"{table}.{name}") for name in ("start", "end"))
-            taken &= page_mask(pages, self._array(f"{table}.first"), start, end, only)
+            taken &= on_pages(self.arrays, table, pages, only)
         if only.level is not None and table == "chunk":
             taken &= self._array("chunk.level") == only.level
         return taken

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from chunkwise.retrieval.embedded.layout import Arrays
 from chunkwise.retrieval.embedded.strings import Strings
 from chunkwise.retrieval.filters import Filter
+from chunkwise.retrieval.masks import Table, page_mask
 
 
 def document_mask(ids: Strings, only: Filter) -> NDArray[np.bool_]:
@@ -28,14 +30,40 @@ def section_mask(titles: Strings, only: Filter) -> NDArray[np.bool_]:
 def touching(arrays: Arrays, atoms: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """The chunks in which one at least of these atoms lies, in part at least; of a summary, in one of its places."""
     before = np.concatenate(([0], np.cumsum(atoms)))
-    sizes = np.diff(arrays["span.first"])
     first, last = _atoms_of(arrays, "chunk", np.diff(arrays["chunk.first"]))
-    found: NDArray[np.bool_] = (before[last] > before[first]) & (sizes == 0)
-    if sizes.any():
-        spans = arrays["span.first"][arrays["chunk.first"]]
-        first, last = _atoms_of(arrays, "span", np.diff(spans))
-        owner = np.repeat(np.arange(len(sizes)), sizes)
-        found[owner[before[last] > before[first]]] = True
+    found: NDArray[np.bool_] = before[last] > before[first]
+    if len(arrays["span.start"]):
+        first, last = _atoms_of(arrays, "span", np.diff(_first_spans(arrays)))
+        return _by_places(arrays, found, before[last] > before[first])
+    return found
+
+
+def on_pages(
+    arrays: Arrays, table: Table, pages: Sequence[NDArray[np.int64]], only: Filter
+) -> NDArray[np.bool_]:
+    """The chunks or atoms that touch the pages asked for; a summary does where one of its places does."""
+    start, end, first = (arrays[f"{table}.{name}"] for name in ("start", "end", "first"))
+    found = page_mask(pages, first, start, end, only)
+    if table == "chunk" and len(arrays["span.start"]):
+        start, end = arrays["span.start"], arrays["span.end"]
+        places = page_mask(pages, _first_spans(arrays), start, end, only)
+        return _by_places(arrays, found, places)
+    return found
+
+
+def _first_spans(arrays: Arrays) -> NDArray[np.int64]:
+    """Of each document, where the places of its summaries begin."""
+    found: NDArray[np.int64] = arrays["span.first"][arrays["chunk.first"]]
+    return found
+
+
+def _by_places(
+    arrays: Arrays, chunks: NDArray[np.bool_], places: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Chunks by themselves, summaries by whether one of their places is taken."""
+    sizes = np.diff(arrays["span.first"])
+    found = chunks & (sizes == 0)
+    found[np.repeat(np.arange(len(sizes)), sizes)[places]] = True
     return found
 
 

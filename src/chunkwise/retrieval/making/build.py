@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.chunkers.derived import check_order
 from chunkwise.chunkers.headings_context import with_headings
 from chunkwise.core import Chunk
 from chunkwise.models.embedder import Embedder, TokenEmbedder
@@ -67,6 +68,7 @@ def built(
     analyzed, terms = ground.analyzed, ground.terms
     summaries = [chunk for chunk in chunks if chunk.level]
     if summaries:
+        check_order(chunks)
         chunks = [chunk for chunk in chunks if not chunk.level]
     if settings.context == "headings":
         chunks = with_headings(chunks, analyzed)

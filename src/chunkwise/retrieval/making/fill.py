@@ -13,6 +13,7 @@ from chunkwise.retrieval.making.changes import Changes, Tally
 from chunkwise.retrieval.making.choice import Choice
 from chunkwise.retrieval.making.fingerprint import OnlyNew, fingerprint, heads
 from chunkwise.retrieval.making.gather import Reading, outcomes, renamed
+from chunkwise.retrieval.making.lost_summaries import LostSummaries
 from chunkwise.retrieval.making.naming import Naming
 from chunkwise.retrieval.making.unread import Unread
 
@@ -55,6 +56,7 @@ def fill(target: Target, reading: Reading, choice: Choice) -> Changes:
     naming = Naming(sources, before.__contains__ if reading.keep_others else unread.has)
     strategy = OnlyNew(choice.strategy, heads(before.values())) if before else choice.strategy
     group = _Group(target, choice, tally, reading.advance)
+    lost = LostSummaries(choice.strategy)
     for outcome in outcomes(reading, strategy):
         if isinstance(outcome, Chunked):
             if before and (reading.keep_others or unread):
@@ -75,7 +77,7 @@ def fill(target: Target, reading: Reading, choice: Choice) -> Changes:
         if not tally.has(id):
             target.leave(id)
             tally.add(id, before[id])
-    return tally.changes(choice.notes + unread.notes(left) + told)
+    return tally.changes(choice.notes + unread.notes(left) + told + lost.notes())
 
 
 def _nothing(skipped: int, documents: int) -> ChunkwiseError:

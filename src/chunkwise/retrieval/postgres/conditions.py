@@ -13,6 +13,10 @@ DOCUMENTS = "select number from {documents} where key = any(%(keys)s::bytea[]) o
 SECTIONS = """select s.document, s.number from {sections} s where exists (
     select from unnest(%(words)s::text[]) as asked(word) where strpos(s.words, asked.word) > 0)"""
 
+_PLACES = """select from generate_subscripts(c.place_pages, 1) as at where at %% 2 = 1
+    and c.place_pages[at] <= %(last_page)s and c.place_pages[at + 1] >= %(first_page)s"""
+"""Of a summary: a place on one of the pages asked for."""
+
 
 class Condition(NamedTuple):
     """Stands behind `where`; holds for chunks `c`."""
@@ -33,6 +37,7 @@ def condition(only: Filter) -> Condition:
         )
     if only.pages:
         clauses.append("c.first_page <= %(last_page)s and c.last_page >= %(first_page)s")
+        clauses.append(f"(c.level = 0 or exists ({_PLACES}))")
     if only.level is not None:
         clauses.append("c.level = %(level)s")
     return Condition(" and ".join(clauses), values_of(only))

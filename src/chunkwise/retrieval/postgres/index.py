@@ -305,8 +305,10 @@ def _found(row: tuple[Any, ...]) -> FoundChunk:
     level, text, stood_for = summary
     if not level:
         return found
-    spans = tuple(Span(start, end) for start, end, _ in _places(stood_for).tolist())
-    return found._replace(level=level, summary=text_of(text), spans=spans)
+    places = _places(stood_for)
+    spans = tuple(Span(start, end) for start, end in places[:, :2].tolist())
+    counted = tuple(places[:, 2].tolist())
+    return found._replace(level=level, summary=text_of(text), spans=spans, span_tokens=counted)
 
 
 def _places(stored: bytes) -> NDArray[np.int64]:

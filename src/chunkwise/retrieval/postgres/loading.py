@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.core import SECTION_SEPARATOR
+from chunkwise.core import SECTION_SEPARATOR, Document
 from chunkwise.retrieval.part import Part, Rows, Summaries
 from chunkwise.retrieval.postgres.schema import Names
 from chunkwise.retrieval.postgres.storable import exact, packed, readable
@@ -60,8 +60,8 @@ def load(
     _copy(connection, names, "{documents}", columns, map(_document, documents))
     sections = (row for number, part, _ in documents for row in _sections(number, part))
     _copy(connection, names, "{sections}", "integer integer text text", sections)
-    chunks = "bigint integer bigint bigint integer integer integer[] integer integer bigint bigint integer bytea"
-    chunks += " smallint bytea bytea"
+    chunks = "bigint integer bigint bigint integer integer integer[] integer integer integer[] bigint bigint"
+    chunks += " integer bytea smallint bytea bytea"
     rows = (row for number, part, _ in documents for row in _chunks(number, part, vectors))
     _copy(connection, names, "{chunks}", chunks + " vector" * vectors, rows)
     atoms = "integer" + " bytea" * 9
@@ -139,14 +139,21 @@ def _chunks(number: int, part: Part, vectors: bool) -> Iterator[Sequence[object]
         start, stop = int(rows.start[place]), int(rows.end[place])
         row: list[object] = [(number << CHUNK_BITS) + place, number, start, stop]
         row += [int(rows.tokens[place]), int(rows.section[place]), sections[place]]
-        row += [document.page(start), document.page(max(start, stop - 1))]
+        row += _pages(document, start, stop)
+        places = summaries.places[first[place] : first[place + 1], 1:]
+        held = places.tolist() if document.pages else []
+        row.append([page for low, high, _ in held for page in _pages(document, low, high)])
         row += [int(part.parents[place][0]), int(part.parents[place][1])]
         row += [int(counted[place]), exact(part.contexts[place])]
-        places = summaries.places[first[place] : first[place + 1], 1:]
         row += [int(summaries.level[place]), exact(summaries.texts[place]), packed(places, "<i8")]
         if vectors:
             row.append(None if part.chunk_vectors is None else part.chunk_vectors[place])
         yield row
+
+
+def _pages(document: Document, start: int, end: int) -> list[int | None]:
+    """Those a span begins and ends on."""
+    return [document.page(start), document.page(max(start, end - 1))]
 
 
 def _sections_of_chunks(part: Part) -> list[list[int]]:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
     from psycopg.sql import Composed, Identifier
 
-FORMAT = 3
+FORMAT = 4
 TABLES = ("postings", "atoms", "chunks", "sections", "documents", "about")
 """In the order in which they may be dropped."""
 
@@ -60,6 +60,7 @@ create table {chunks} (
     sections integer[] not null,
     first_page integer,
     last_page integer,
+    place_pages integer[] not null,
     parent_start bigint not null,
     parent_stop bigint not null,
     terms integer not null,

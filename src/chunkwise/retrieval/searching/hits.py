@@ -23,7 +23,7 @@ def hits_of(reader: Reader, places: Sequence[Place]) -> list[Hit]:
             chunk=place.chunk,
             summary=place.summary,
             summarised=place.spans,
-            summarised_tokens=tuple(reader.count(place.document, *span) for span in place.spans),
+            summarised_tokens=place.span_tokens,
             level=place.level,
         )
         for rank, place in zip(_ranks(places), places, strict=True)

@@ -8,10 +8,13 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Tolerance = Literal["exact", "signs", "case"]
-"""What may differ: nothing; white space, quotes, dashes and normal form; upper and lower case, too."""
+from chunkwise.testsets.finding.markup import unmarked
 
-TOLERANCES: tuple[Tolerance, ...] = ("exact", "signs", "case")
+Tolerance = Literal["exact", "signs", "case", "marks"]
+"""What may differ: nothing; white space, quotes, dashes and normal form; upper and lower case, too; and Markdown's
+marks of emphasis, code and links."""
+
+TOLERANCES: tuple[Tolerance, ...] = ("exact", "signs", "case", "marks")
 
 _SPACE = ord(" ")
 _SIGNS = {
@@ -51,6 +54,15 @@ class Folding:
         self._known: dict[str, tuple[int, ...]] = {}
 
     def fold(self, text: str) -> Folded:
+        plain = unmarked(text) if self.tolerance == "marks" else None
+        if plain is None:
+            return self._fold(text)
+        points, begin, end = self._fold(plain.text)
+        if begin is None or end is None:
+            return Folded(points, plain.begin, plain.end)
+        return Folded(points, plain.begin[begin], plain.end[end - 1])
+
+    def _fold(self, text: str) -> Folded:
         points = points_of(text)
         if self.tolerance == "exact" or not text:
             return Folded(points, None, None)
@@ -84,7 +96,7 @@ class Folding:
             return _SIGNS[character]
         # Taken apart, é is the same however it was written; most compatible forms are, too.
         parts = unicodedata.normalize("NFKD", character)
-        if self.tolerance == "case":
+        if self.tolerance in ("case", "marks"):
             parts = unicodedata.normalize("NFKD", parts.casefold())
         return "".join(" " if each.isspace() else _SIGNS.get(each, each) for each in parts)
 

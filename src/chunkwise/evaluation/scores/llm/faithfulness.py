@@ -8,7 +8,7 @@ from chunkwise.judges.llm.judge_model import JudgeModel
 from chunkwise.judges.llm.support import Support
 from chunkwise.judges.llm.tasks import Task
 from chunkwise.metrics.citations.claims import NO_CLAIMS
-from chunkwise.metrics.claims.answers import NO_ANSWER
+from chunkwise.metrics.claims.answers import NO_ANSWER, REFUSED
 
 
 class FaithfulnessByLlm:
@@ -22,12 +22,16 @@ class FaithfulnessByLlm:
         return (self._support.prompt.version,)
 
     def tasks(self, given: Material) -> list[Task]:
-        claims = claims_of(given.answer.text) if given.answer else []
+        if given.answer is None or given.answer.is_refusal:
+            return []
+        claims = claims_of(given.answer.text)
         return self._support.tasks(given.query.text, claims, given.context) if claims else []
 
     def score(self, given: Material) -> Score:
         if given.answer is None:
             return Score(None, NO_ANSWER)
+        if given.answer.is_refusal:
+            return Score(None, REFUSED)
         claims = claims_of(given.answer.text)
         if not claims:
             return Score(None, NO_CLAIMS)

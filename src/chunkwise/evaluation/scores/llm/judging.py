@@ -80,7 +80,9 @@ class LlmJudging:
         return replace(found, kept=found.kept + self._model.verdicts.kept)
 
     def ask(self, advance: Advance) -> None:
+        """All of `tasks`; afterwards they are what the answers have left open, mostly nothing."""
         self.error = work_through(self._client, self.tasks, advance)
+        self.tasks = [] if self.error else self._planned()
 
     def relevance(self) -> list[list[Score]] | None:
         """A score a hit, by question; None: it is not among the metrics."""
@@ -103,16 +105,16 @@ class LlmJudging:
 
     def spent(self) -> dict[str, float]:
         """What asking took: another run finds most of it kept, so that this is no part of the result."""
-        before, after = self._before, self._client.spent
+        took = self._client.spent.since(self._before)
         found: dict[str, float] = {
-            "llm_calls": after.calls - before.calls,
-            "llm_kept": after.kept - before.kept + self._model.verdicts.kept,
-            "llm_failed": after.failed - before.failed,
-            "llm_prompt_tokens": after.prompt_tokens - before.prompt_tokens,
-            "llm_output_tokens": after.output_tokens - before.output_tokens,
+            "llm_calls": took.calls,
+            "llm_kept": took.kept + self._model.verdicts.kept,
+            "llm_failed": took.failed,
+            "llm_prompt_tokens": took.prompt_tokens,
+            "llm_output_tokens": took.output_tokens,
         }
-        if after.money is not None and before.money is not None:
-            found["llm_money"] = after.money - before.money
+        if took.money is not None:
+            found["llm_money"] = took.money
         return found
 
     def _planned(self) -> list[Task]:

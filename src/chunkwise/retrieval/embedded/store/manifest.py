@@ -47,8 +47,11 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         values = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
+        # A folder of documents is named by mistake: an index among them is not what is wanted.
+        filled = folder.is_dir() and any(folder.iterdir())
+        command = f"index {folder} --into kb" if filled else f"index DOCUMENTS --into {folder}"
         raise ChunkwiseError(
-            f"{folder} holds no index (there is no {NAME} in it); make one: chunkwise index DOCUMENTS --into {folder}"
+            f"{folder} holds no index (there is no {NAME} in it); make one: chunkwise {command}"
         ) from None
     except OSError as error:
         raise ChunkwiseError(f"cannot read {path}: {error.strerror or error}") from error

@@ -5,26 +5,30 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from chunkwise.generating.question_rows import REVIEW
-from chunkwise.generating.questions_store import dropped_file
-from chunkwise.generating.rows_file import Row, RowsFile
+from chunkwise.errors import ChunkwiseError
+from chunkwise.testsets.reading_json.question_record import TEXT
+from chunkwise.testsets.rows_file import Row, RowsFile, dropped_file, is_there
 
 Only = Literal["all", "unreviewed", "accepted", "edited"]
 
-_QUESTION = ("query", "question", "user_input", "text")
+REVIEW = "review"
+"""The field that says what a person decided: accepted or edited."""
 _ANSWER = ("expected_answer", "reference_answer", "ground_truth", "gold_answer", "answer")
 
 
 class Review:
-    """The questions of a file, one of them at hand; all other fields stay as they are."""
+    """The questions of a file, one of them at hand; all other fields stay as they are.
+
+    Others may write the file meanwhile: it is read again before every decision, and only the row at hand is changed.
+    """
 
     def __init__(self, path: Path, only: Only = "all") -> None:
         self._file = RowsFile.read(path)
         gone = dropped_file(path)
-        self._gone = RowsFile.read(gone) if gone.is_file() else RowsFile.new(gone)
+        self._gone = RowsFile.read(gone) if is_there(gone) else RowsFile.new(gone)
         self._line = [row for row in self._file.rows if only in ("all", state_of(row))]
         self._dropped: dict[int, int] = {}
-        """Of rows dropped in this sitting, where each stood in the file."""
+        """Of places in the line whose row was dropped in this sitting, where each stood in the file."""
         first = (at for at, row in enumerate(self._line) if state_of(row) == "unreviewed")
         self.at = next(first, 0)
 
@@ -39,30 +43,31 @@ class Review:
     @property
     def is_dropped(self) -> bool:
         """Whether the question at hand was dropped in this sitting."""
-        return id(self.row) in self._dropped
+        return self.at in self._dropped
 
     def accept(self) -> None:
         """Edited ones stay edited: somebody has changed what was generated."""
-        row = self._here()
+        _, row = self._here()
         if state_of(row) != "edited":
             row[REVIEW] = "accepted"
-        self._file.write()
+        self._write(row)
         self.at += 1
 
     def edit_question(self, text: str) -> None:
-        self._edit(_key(self._here(), _QUESTION), text)
+        self._edit(TEXT, text)
 
     def edit_answer(self, text: str) -> None:
-        self._edit(_key(self._here(), _ANSWER), text)
+        self._edit(_ANSWER, text)
 
     def drop(self) -> None:
         """Out of the file and into the one beside it, first of all there: a question is never in neither."""
-        row = self._here()
+        position, row = self._here()
+        self._gone.refresh()
         self._gone.rows.append(row)
         self._gone.write()
-        self._dropped[id(row)] = self._file.rows.index(row)
-        self._file.rows.remove(row)
-        self._file.write()
+        del self._file.rows[position]
+        self._write(row)
+        self._dropped[self.at] = position
         self.at += 1
 
     def skip(self) -> None:
@@ -72,10 +77,14 @@ class Review:
         """To the question before; one that was dropped just now is back in the file."""
         self.at = max(0, self.at - 1)
         row = self.row
-        if row is not None and self.is_dropped:
-            self._file.rows.insert(self._dropped.pop(id(row)), row)
-            self._file.write()
-            self._gone.rows.remove(row)
+        if row is None or not self.is_dropped:
+            return
+        self._file.refresh()
+        self._file.rows.insert(self._dropped.pop(self.at), row)
+        self._file.write()
+        self._gone.refresh()
+        if (position := self._gone.position(row)) is not None:
+            del self._gone.rows[position]
             self._gone.write()
 
     def counts(self) -> dict[str, int]:
@@ -84,18 +93,32 @@ class Review:
         found = {name: states.count(name) for name in ("accepted", "edited", "unreviewed")}
         return {**found, "dropped": len(self._gone.rows)}
 
-    def _edit(self, key: str, text: str) -> None:
-        row = self._here()
+    def _edit(self, names: tuple[str, ...], text: str) -> None:
+        _, row = self._here()
+        key = _key(row, names)
         if text.strip() and text != row.get(key):
             row[key] = text.strip()
             row[REVIEW] = "edited"
-            self._file.write()
+            self._write(row)
 
-    def _here(self) -> Row:
+    def _here(self) -> tuple[int, Row]:
+        """The question at hand as it is in the file now, and where it stands there."""
         row = self.row
         if row is None or self.is_dropped:
             raise LookupError("no question is at hand")
-        return row
+        self._file.refresh()
+        position = self._file.position(row)
+        if position is None:
+            raise ChunkwiseError(
+                f"{self._file.path} was changed meanwhile, and the question at hand is no longer in it; begin again: "
+                "what was decided before is kept"
+            )
+        return position, self._file.rows[position]
+
+    def _write(self, row: Row) -> None:
+        """The file, and the row at hand as it is in it now."""
+        self._file.write()
+        self._line[self.at] = row
 
 
 def state_of(row: Row) -> str:
@@ -105,7 +128,7 @@ def state_of(row: Row) -> str:
 
 
 def question_of(row: Row) -> str:
-    return str(row.get(_key(row, _QUESTION)) or "")
+    return str(row.get(_key(row, TEXT)) or "")
 
 
 def answer_of(row: Row) -> str:
@@ -114,6 +137,4 @@ def answer_of(row: Row) -> str:
 
 def _key(row: Row, names: tuple[str, ...]) -> str:
     """The name the file uses; ours where it has none."""
-    return next(
-        (name for name in names if name in row), names[0] if names is _QUESTION else "answer"
-    )
+    return next((name for name in names if name in row), names[0] if names is TEXT else "answer")

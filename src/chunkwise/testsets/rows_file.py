@@ -9,11 +9,23 @@ from typing import Any
 
 from chunkwise.errors import ChunkwiseError
 from chunkwise.testsets.formats.text_files import text_file
+from chunkwise.testsets.reading_json.question_record import ID, TEXT
 
 Row = dict[str, Any]
 
+_CONVERT = "bring it into our form: chunkwise testset convert FILE --to chunkwise -o NEW"
 _LINES = (".jsonl", ".ndjson")
 _LISTED = "queries"
+
+
+def dropped_file(path: Path) -> Path:
+    """Where questions go that a person has dropped: queries.json, queries.dropped.json."""
+    return path.with_name(f"{path.stem}.dropped{path.suffix}")
+
+
+def id_of_row(row: Row) -> str:
+    """By which a question is known again; empty where it has none."""
+    return next((str(row[name]) for name in ID if row.get(name) is not None), "")
 
 
 class RowsFile:
@@ -43,10 +55,28 @@ class RowsFile:
         for number, row in enumerate(rows, 1):
             if not isinstance(row, dict):
                 raise ChunkwiseError(
-                    f"{path}, entry {number} is no record but {type(row).__name__}; bring the file into our form: "
-                    "chunkwise testset convert FILE --to chunkwise -o NEW"
+                    f"{path}, entry {number} is no record but {type(row).__name__}; {_CONVERT}"
                 )
+        # Other formats are JSON as well: adding to their records would spoil the file.
+        if rows and not any(name in row for row in rows for name in TEXT):
+            raise ChunkwiseError(f"{path} has no record with a question in it; {_CONVERT}")
         return cls(path, rows, form, around)
+
+    def refresh(self) -> None:
+        """Takes in what others have written meanwhile; a file that is not there leaves the rows as they are."""
+        if is_there(self.path):
+            now = RowsFile.read(self.path)
+            self.rows, self._form, self._around = now.rows, now._form, now._around
+
+    def position(self, row: Row) -> int | None:
+        """Where a row that was read before stands now: by its id, else as it was; None: nowhere."""
+        name = id_of_row(row)
+        found = (
+            at
+            for at, each in enumerate(self.rows)
+            if (id_of_row(each) == name if name else each == row)
+        )
+        return next(found, None)
 
     def write(self) -> None:
         """At once: the file before, or the file with all rows, is there at any time."""
@@ -56,6 +86,14 @@ class RowsFile:
                 return
             value = {**self._around, _LISTED: self.rows} if self._form == "object" else self.rows
             out.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+
+def is_there(path: Path) -> bool:
+    """Whether it is a file that holds something."""
+    try:
+        return path.is_file() and path.stat().st_size > 0
+    except OSError:
+        return False
 
 
 def _parsed(text: str, path: Path) -> tuple[str, dict[str, Any], list[Any]]:
