@@ -13,6 +13,9 @@ from chunkwise.testkit import check_chunker, check_chunks
 from hash_embedder import HashEmbedder
 from rule_summariser import FirstSentences
 
+# Of signs alone no summary can be written, and that is told.
+pytestmark = pytest.mark.filterwarnings("ignore:.*could not be made:UserWarning")
+
 SIZED = [name for name in registry.names() if name not in ("characters", "words", "tokens")]
 TOKENIZERS = ("o200k_base", "cl100k_base", "words", "characters")
 BY_MEANING = ("semantic", "cluster", "raptor")

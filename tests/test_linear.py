@@ -19,6 +19,9 @@ from chunkwise.text.tokenizers import get_tokenizer
 from hash_embedder import HashEmbedder
 from rule_summariser import FirstSentences
 
+# Of signs alone no summary can be written, and that is told.
+pytestmark = pytest.mark.filterwarnings("ignore:.*could not be made:UserWarning")
+
 INPUTS: dict[str, Callable[[int], str]] = {
     "prose": lambda n: "The lamp is lit at dusk, and it burns till dawn. " * (n // 49),
     "no separators": lambda n: "abcdefghij" * (n // 10),

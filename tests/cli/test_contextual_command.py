@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from in_process import Run, here
 
+from chunkwise.chunkers.contextual.tally import ContextTally
+from chunkwise.cli.contexts import kept_when_stopped
 from chunkwise.models.folder import HOME_VARIABLE
 from models.chat_server import asked, chat_server
 
@@ -67,6 +69,7 @@ def test_the_same_command_again_asks_nobody_and_writes_the_same(here: Run, handb
         first, second = here(*words), here(*words)
         assert first.stdout == second.stdout
         assert len(server.requests) == 4
+    assert "language model: 0 calls; 4 answered from earlier runs" in second.stderr
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
@@ -233,3 +236,16 @@ def test_a_strategy_that_asks_is_limited_and_counted_too(here: Run, tmp_path: Pa
         assert here(*into).returncode == 0
         assert here("index", "long.txt", "--into", "kb").returncode == 0
         assert len(server.requests) == calls
+
+
+def test_who_stops_it_is_told_that_nothing_is_lost(capsys: pytest.CaptureFixture[str]) -> None:
+    for is_asking in (True, False):
+        with pytest.raises(KeyboardInterrupt), kept_when_stopped(is_asking):
+            raise KeyboardInterrupt
+        assert ("the same command goes on" in capsys.readouterr().err) == is_asking
+
+
+def test_one_context_is_one() -> None:
+    tally = ContextTally()
+    tally.written = 1
+    assert tally.note == "1 context written"

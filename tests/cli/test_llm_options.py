@@ -69,7 +69,7 @@ def test_wrong_values_are_told() -> None:
         (Estimate(2, 0, 10, 20, None, None),
          "2 calls; about 10 tokens to read; at most 20 to write; the price is not known (--price IN/OUT)"),
         (Estimate(2, 0, 10, 20, 0.000123, 9000.0),
-         "2 calls; about 10 tokens to read; at most 20 to write; about $0.00012; about 2.5 hours"),
+         "2 calls; about 10 tokens to read; at most 20 to write; under $0.01; about 2.5 hours"),
     ],
 )  # fmt: skip
 def test_an_estimate_in_words(

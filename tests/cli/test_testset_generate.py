@@ -139,3 +139,35 @@ def test_a_key_that_is_refused_is_told_once(here: Run, harbour: Path) -> None:
         done = here("testset", "generate", harbour, "-n", 3, "-o", "q.json", "--llm", server.name())
     assert done.returncode == 1
     assert "401" in done.stderr or "refused" in done.stderr
+
+
+def test_a_limit_of_cost_is_told_as_what_it_is(here: Run, harbour: Path) -> None:
+    with chat_server(lambda payload: "never") as server:
+        done = here(
+            "testset", "generate", harbour, "-n", 3, "-o", "q.json", "--llm", server.name(), "--price", "1/2",
+            "--max-cost", "0.0000001",
+        )  # fmt: skip
+        assert server.requests == []
+    assert done.returncode == 3
+    assert "no answer" not in done.stdout
+    assert "not asked" in done.stdout
+    assert "limit of $0.0000001" in done.stdout
+    assert done.stdout.splitlines()[-1].endswith("raise --max-cost, and the same command goes on")
+
+
+def test_rules_that_find_no_more_name_a_model(here: Run, harbour: Path) -> None:
+    done = here("testset", "generate", harbour, "-n", 500, "-o", "q.json", "--types", "list")
+    assert done.returncode == 3
+    assert "rules find no more in these documents; a model would: --llm NAME" in done.stdout
+    assert "--max-calls" not in done.stdout
+    assert "--types is for a model" in done.stderr
+    assert f"next: chunkwise testset review q.json {harbour}" in done.stderr
+
+
+def test_a_type_that_did_not_come_out_is_told(here: Run, harbour: Path) -> None:
+    with chat_server(lambda payload: json.dumps(by_words("186.40"))) as server:
+        done = here(
+            "testset", "generate", harbour / "salt.md", "-n", 1, "-o", "q.json", "--llm", server.name(),
+            "--types", "list",
+        )  # fmt: skip
+    assert "no question of the type list: " in done.stdout

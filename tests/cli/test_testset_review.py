@@ -240,8 +240,8 @@ def test_in_a_real_terminal(file: Path) -> None:
     with subprocess.Popen(words, stdin=follow, stdout=follow, stderr=follow, env=env) as run:
         os.close(follow)
         shown = _press(lead, b"e")
-        _until(lead, b"leave it")
-        os.write(lead, b"How does one ask?\n")
+        _until(lead, b"> How is leave number 0 asked for?")  # the old text, to be changed
+        os.write(lead, b"\x15How does one ask?\n")
         _press(lead, b"a")
         _press(lead, b"\x03")
         said = _until(lead, b"every decision is in")
@@ -272,3 +272,56 @@ def _until(descriptor: int, words: bytes) -> bytes:
         if select.select([descriptor], [], [], 1.0)[0]:
             shown += os.read(descriptor, 4096)
     return shown
+
+
+def test_an_edit_takes_with_it_what_is_no_longer_true(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = {
+        **ROWS[0],
+        "answer": "2.1 days, in writing.",
+        "facts": [{"fact": "2.1"}, {"fact": "in writing"}, {"fact": "asked for"}, {"fact": "nowhere"}],
+        "types": ["numeric", "easy"],
+    }  # fmt: skip
+    file.write_text(json.dumps([row]))
+    monkeypatch.setattr("builtins.input", lambda _: "Forty-eight, in writing.")
+    press(file, "wq")
+    (found,) = rows(file)
+    # "asked for" stands in the reference, and was none of the old answer's words.
+    assert found["facts"] == [{"fact": "in writing"}, {"fact": "asked for"}]
+    assert found["types"] == ["numeric", "easy"]
+    said = capsys.readouterr().out
+    assert "no longer a fact to name: 2.1" in said
+    assert "no longer a fact to name: nowhere" in said
+    press(file, "eq")
+    assert rows(file)[0]["types"] == ["numeric"]
+    assert "no longer tagged easy" in capsys.readouterr().out
+
+
+def test_what_is_not_touched_is_no_edit(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file.write_text(json.dumps([{**ROWS[0], "query": "How\x1b[31m is  it?"}]))
+    before = rows(file)
+    for typed in ("", "How is it?"):
+        monkeypatch.setattr("builtins.input", lambda _, typed=typed: typed)
+        press(file, "eq")
+        assert rows(file) == before
+
+
+def test_a_passage_is_wrapped_between_words_and_keeps_its_lines(
+    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    text = (
+        "# Leave\n\n- entry one\n- entry two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n"
+        + "wordily " * 40
+    )
+    start = text.index("wordily")
+    place = {"doc_id": "leave.md", "start": start, "end": len(text) - 1}
+    file.write_text(json.dumps([{**ROWS[0], "references": [place]}]))
+    press(file, "q", (Document("leave.md", text, format="markdown"),))
+    lines = capsys.readouterr().out.splitlines()
+    assert all(len(line) <= 60 for line in lines if "[a]ccept" not in line)
+    shown = [line.strip() for line in lines]
+    assert all(each in shown for each in ("# Leave", "- entry one", "- entry two", "| 1 | 2 |"))
+    words = " ".join(lines).replace("»", "").replace("«", "").split()
+    assert words.count("wordily") == 40

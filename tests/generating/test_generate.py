@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,12 @@ from hypothesis import strategies as st
 import chunkwise
 from chunkwise import Document, generate_questions
 from chunkwise.errors import InvalidParameter
-from chunkwise.generating.asking import answers
+from chunkwise.generating.asking import answers, request_for
+from chunkwise.generating.generated import Generated
+from chunkwise.generating.ground import ground_of
 from chunkwise.generating.making import Making
 from chunkwise.generating.question_types import SHARES
-from chunkwise.generating.tasks import tasks
+from chunkwise.generating.tasks import Task, tasks
 from chunkwise.models.kept.vector_cache import VectorCache
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.testsets import check_testset, read_testset
@@ -88,7 +91,66 @@ def test_a_paraphrase_uses_other_words(tmp_path: Path) -> None:
     made = generate_questions(
         DOCUMENTS[1:], 1, llm=client(other, tmp_path), types={"paraphrase": 1}, max_calls=20
     )
-    assert [query.types[0] for query in made.queries] == ["single-concept"]
+    assert [query.types[0] for query in made.queries] == ["numeric"]
+
+
+def test_a_number_in_the_answer_is_told_whatever_was_asked_for(tmp_path: Path) -> None:
+    """And a type of which nothing came out is told, too."""
+    said = "The harbour fund pays for nets, ropes, lamps, sails and oars, up to 50,000 euro a year for each vessel."
+    grants = Document(
+        "grants.md", f"# Grants\n\n## What is paid for\n\n{said}\n", format="markdown"
+    )
+    answer = {
+        "quotes": [said],
+        "question": "How much money can a boat get from the harbour fund?",
+        "answer": "Up to 50,000 euro a year for each vessel.",
+        "facts": ["50,000 euro"],
+    }
+
+    def made_as(kind: str, name: str) -> Generated:
+        model = RuleModel(told(answer), name=name)
+        asked = client(model, tmp_path)
+        return generate_questions([grants], 1, llm=asked, types={kind: 1}, max_calls=20)  # type: ignore[dict-item]
+
+    for kind in ("list", "single-concept", "numeric"):
+        made = made_as(kind, kind)
+        assert [query.types[0] for query in made.queries] == ["numeric"]
+        assert set(made.missing_kinds) == {kind} - {"numeric"}
+    answer["answer"] = (
+        "It pays for nets, ropes and lamps, up to 50,000 euro a year for each vessel."
+    )
+    answer["facts"] = ["nets", "ropes", "lamps"]
+    made = made_as("list", "several")
+    assert made.queries[0].types[:2] == ("list", "numeric")
+    assert not made.missing_kinds
+
+
+def test_the_title_stands_in_the_prompt_once() -> None:
+    document = replace(DOCUMENTS[0], title="Leave at the harbour")
+    passage = ground_of([document]).passages[0]
+    prompt = request_for(Task("list", (passage,))).user
+    assert prompt.count("Leave at the harbour") == 1
+    other = replace(DOCUMENTS[0], title="Another name")
+    prompt = request_for(Task("list", (ground_of([other]).passages[0],))).user
+    assert "Another name > Leave at the harbour" in prompt
+
+
+@pytest.mark.parametrize(
+    ("more", "rule", "ending"),
+    [
+        ({"max_calls": 4}, told({**CARRY, "quotes": ["no"]}), "calls"),
+        ({"max_calls": 900}, told({**CARRY, "quotes": ["no"]}), "passages"),
+        ({"max_calls": 100}, told("nothing"), "silence"),
+        ({"max_calls": 60}, by_words, "enough"),
+    ],
+)
+def test_it_is_known_why_no_more_was_asked(
+    more: dict[str, int], rule: Callable[[str], object], ending: str, tmp_path: Path
+) -> None:
+    model = RuleModel(rule)  # type: ignore[arg-type]
+    made = generate_questions(DOCUMENTS, 2, llm=client(model, tmp_path), **more)  # type: ignore[arg-type]
+    assert made.ending == ending
+    assert generate_questions(DOCUMENTS, 500).ending == "rules"
 
 
 def test_a_question_about_two_documents_has_references_in_both(tmp_path: Path) -> None:
@@ -388,7 +450,9 @@ def test_money_is_bounded(tmp_path: Path) -> None:
     assert asked.spent.money <= 2.0
     assert model.calls < 5
     assert any("limit of $2.00" in reason for reason in made.unanswered)
-    assert made.dropped["no answer"] <= 50
+    assert made.ending == "cost"
+    assert made.unasked == asked.spent.unasked > 0
+    assert "no answer" not in made.dropped  # nobody was asked
 
 
 def test_what_is_planned_is_what_is_asked(tmp_path: Path) -> None:

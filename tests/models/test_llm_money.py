@@ -16,7 +16,7 @@ from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.endpoint_model import EndpointModel
 from chunkwise.models.llm.estimate import Estimate
 from chunkwise.models.llm.language_model import Completion, Request
-from chunkwise.models.llm.prices import Price, parse_price, price_of
+from chunkwise.models.llm.prices import Price, dollars, parse_price, price_of, rough_dollars
 from chunkwise.text.tokenizers import get_tokenizer
 from models.chat_server import chat_server, completion
 from models.endpoint_server import Answer
@@ -287,3 +287,16 @@ def test_the_worst_case_is_no_less_than_any_tokenizer_counts(tmp_path: Path) -> 
     replies = asking.ask_all([Request("", f"日本語 {n}" * 9, max_tokens=20) for n in range(30)])
     assert 0 < (asking.spent.money or 0) <= 40.0
     assert any(each.is_answered for each in replies)
+
+
+@pytest.mark.parametrize(
+    ("money", "exact", "rough"),
+    [
+        (0.0, "$0.00", "$0.00"),
+        (1e-7, "$0.0000001", "under $0.01"),
+        (0.033892, "$0.034", "$0.034"),
+        (1234.5, "$1,234.50", "$1,234.50"),
+    ],
+)
+def test_money_in_words(money: float, exact: str, rough: str) -> None:
+    assert (dollars(money), rough_dollars(money)) == (exact, rough)

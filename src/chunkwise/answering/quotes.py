@@ -41,8 +41,7 @@ class Quotes:
         at = next((n for n, each in enumerate(self._passages) if each.number == number), None)
         for passages, named in ((self._passages, at), (self._joined, None)):
             texts = self._texts if passages is self._passages else _texts(passages)
-            if place := _place(quote, named, texts):
-                chosen, start, end = place
+            for chosen, start, end in _places(quote, named, texts):
                 start, end = start + passages[chosen].start, end + passages[chosen].start
                 if _has_whole_word(passages[chosen], start, end):
                     return Found(self._beginning(passages[chosen], start), Span(start, end))
@@ -55,11 +54,12 @@ class Quotes:
             at = passage.start
             for part in parts:
                 rest = Document("rest", passage.document.text[at : passage.end])
-                place = _place(part, None, [rest])
-                if place is None or not _has_whole_word(passage, at + place[1], at + place[2]):
+                places = (Span(at + low, at + high) for _, low, high in _places(part, None, [rest]))
+                span = next((each for each in places if _has_whole_word(passage, *each)), None)
+                if span is None:
                     break
-                found.append(Span(at + place[1], at + place[2]))
-                at = found[-1].end
+                found.append(span)
+                at = span.end
             else:
                 if found:
                     return Found(passage, Span(found[0].start, found[-1].end))
@@ -80,16 +80,14 @@ def _texts(passages: Sequence[GivenPassage]) -> list[Document]:
     return [Document(str(number), each.text) for number, each in enumerate(passages)]
 
 
-def _place(quote: str, named: int | None, texts: Sequence[Document]) -> tuple[int, int, int] | None:
-    """Number of the text, start and end; of several places the first in the text that was named."""
+def _places(quote: str, named: int | None, texts: Sequence[Document]) -> list[tuple[int, int, int]]:
+    """Number of the text, start and end; those in the text that was named, where there are any."""
     if not texts:
-        return None
+        return []
     outcome = locate([Wanted(quote, named)], texts)[0]
     places = outcome.elsewhere if isinstance(outcome, Missing) else outcome.places
-    if not places:
-        return None
     ids = [text.id for text in texts]
-    return ids.index(places[0].doc_id), places[0].start, places[0].end
+    return [(ids.index(place.doc_id), place.start, place.end) for place in places]
 
 
 def _has_whole_word(passage: GivenPassage, start: int, end: int) -> bool:

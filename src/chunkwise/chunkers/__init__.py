@@ -111,6 +111,9 @@ class Strategy:
 def _piece(found: Span | Piece) -> Piece:
     """Offsets as plain integers, whatever kind of number they came as."""
     piece = found if isinstance(found, Piece) else Piece(*found)
+    for name in ("context", "summary"):
+        if not isinstance(text := getattr(piece, name), str):
+            raise TypeError(f"the {name} of a piece is {text!r}; a str is needed")
     start, end = operator.index(piece.start), operator.index(piece.end)
     summarised = tuple(Span(*map(operator.index, each)) for each in piece.summarised)
     return piece._replace(start=start, end=end, summarised=summarised)

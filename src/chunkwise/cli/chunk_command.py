@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +75,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     """
     from chunkwise.chunkers import get_strategy
     from chunkwise.cli.chunk_summary import ChunkSummary
-    from chunkwise.cli.contexts import warn_of_weak
+    from chunkwise.cli.contexts import kept_when_stopped, warn_of_weak
     from chunkwise.cli.llm_options import LlmClients, show_spent
     from chunkwise.cli.messages import say
     from chunkwise.cli.progress import bytes_of, progress
@@ -98,6 +99,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     summary = ChunkSummary(strategy)
     shown: list[str] = []
     with ExitStack() as stack:
+        stack.enter_context(kept_when_stopped(bool(clients.made)))
         sinks = _open_sinks(stack, options, strategy)
         advance = stack.enter_context(progress("chunking", total, options["quiet"]))
         documents = _documents(paths, total, outputs, options, summary, advance, writer)
@@ -117,7 +119,8 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
         say(told)
     if not options["quiet"]:
         for client in clients.made:
-            show_spent(client.spent)
+            known = writer.tally.known if writer and writer.client is client else 0
+            show_spent(replace(client.spent, kept=client.spent.kept + known))
     if sinks and not options["quiet"]:
         click.echo(summary.line(), err=True)
         for written in (options["output"], options["view"]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -65,6 +66,17 @@ def warn_of_weak(names: Collection[str | None], quiet: bool) -> None:
         say(_WEAK)
 
 
+@contextmanager
+def kept_when_stopped(is_asking: bool) -> Iterator[None]:
+    """Who stops a run that asks a model is told that nothing it answered is lost."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if is_asking:
+            say("what the model has answered is kept: the same command goes on from there")
+        raise
+
+
 def with_written_contexts(
     documents: Iterable[Chunked], writer: ContextWriter, advance: Advance
 ) -> Iterator[Chunked]:
@@ -81,7 +93,8 @@ def with_written_contexts(
             chunked.chunks = chunks
             yield chunked
         whole = sum(len(chunked.document.text) for chunked in batch)
-        advance(max(0, whole - done), f"{writer.tally.chunks:,} chunks with their contexts")
+        count = writer.tally.chunks
+        advance(max(0, whole - done), f"{count:,} chunk{'s' * (count != 1)} with a context")
 
 
 def _batches(documents: Iterable[Chunked]) -> Iterator[list[Chunked]]:

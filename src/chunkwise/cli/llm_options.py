@@ -96,7 +96,7 @@ def show_estimate(estimate: Estimate, as_json: bool = False) -> None:
 
 def estimate_words(estimate: Estimate) -> str:
     """One line: calls, tokens, money, time."""
-    from chunkwise.models.llm.prices import dollars
+    from chunkwise.models.llm.prices import rough_dollars
     from chunkwise.report.plain_text import one_line
 
     if not estimate.calls:
@@ -108,7 +108,7 @@ def estimate_words(estimate: Estimate) -> str:
     parts.append(f"about {estimate.prompt_tokens:,} tokens to read")
     parts.append(f"at most {estimate.output_tokens:,} to write")
     parts.append(
-        f"about {dollars(estimate.money)}"
+        _about(rough_dollars(estimate.money))
         if estimate.money
         else "no money"
         if estimate.money == 0
@@ -127,7 +127,7 @@ def show_spent(spent: Spent) -> None:
 
 def spent_words(spent: Spent) -> str:
     """One line; empty where nothing was asked and nothing was kept."""
-    from chunkwise.models.llm.prices import dollars
+    from chunkwise.models.llm.prices import rough_dollars
 
     if not (spent.calls or spent.kept or spent.failed or spent.lost or spent.unasked):
         return ""
@@ -139,7 +139,8 @@ def spent_words(spent: Spent) -> str:
         parts.append(f"{about}{spent.prompt_tokens:,} tokens read, {spent.output_tokens:,} written")
     if spent.calls or spent.lost:
         if spent.money:
-            parts.append(f"{about}{dollars(spent.money)}")
+            money = rough_dollars(spent.money)
+            parts.append(_about(money) if about else money)
         elif spent.money is None:
             parts.append("at a price that is not known")
     if spent.failed:
@@ -160,6 +161,10 @@ def _fetch(name: str, quiet: bool) -> None:
     if name == "local" and standing(SMOLLM2).state != "here":
         with progress(f"fetching {SMOLLM2.name}", SMOLLM2.size, quiet) as advance:
             ensure(SMOLLM2, advance=advance)
+
+
+def _about(money: str) -> str:
+    return money if money.startswith("under") else f"about {money}"
 
 
 def _many(count: int, what: str) -> str:

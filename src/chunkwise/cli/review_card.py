@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 
-import click
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
 
+from chunkwise.cli.plain_lines import plain_lines
 from chunkwise.core import SECTION_SEPARATOR, Document, Query, Reference
+from chunkwise.metrics.claims.whole_words import whole_words
 from chunkwise.report.plain_text import one_line
 from chunkwise.testsets.reading import read_testset
 from chunkwise.testsets.reviewing import Review, answer_of, question_of, state_of
+from chunkwise.testsets.rows_file import Row
+from chunkwise.testsets.stale import quoted
 from chunkwise.testsets.testset import Problem
 from chunkwise.text.analysis import Analyzed
 
@@ -41,15 +48,16 @@ class ReviewCard:
         row = review.row or {}
         types = row.get("types") or row.get("type") or []
         told = ", ".join(map(str, types)) if isinstance(types, list) else str(types)
-        click.echo()
+        console = Console(file=sys.stdout, highlight=False)
         where = f"{review.at + 1:,} of {len(review):,}"
-        click.secho(one_line(f"{where} · {told or 'no type'} · {state_of(row)}"), dim=True)
-        click.secho(one_line(question_of(row)), bold=True)
-        click.echo(f"→ {one_line(answer_of(row)) or '(no answer)'}")
-        for line in self._evidence(row):
-            click.echo(line)
+        console.print()
+        console.print(Text(one_line(f"{where} · {told or 'no type'} · {state_of(row)}"), "dim"))
+        console.print(Text(one_line(question_of(row)), "bold"))
+        console.print(Text(f"→ {one_line(answer_of(row)) or '(no answer)'}"))
+        for part in self._evidence(row):
+            console.print(part)
 
-    def _evidence(self, row: dict[str, object]) -> Iterator[str]:
+    def _evidence(self, row: Row) -> Iterator[Text | Padding]:
         name = str(row.get("query_id", row.get("id", "")))
         query = self._queries.get(name)
         if query is not None and query.references:
@@ -57,11 +65,11 @@ class ReviewCard:
                 yield from self._place(reference)
             return
         if name in self._problems:
-            yield click.style(one_line(self._problems[name]), fg="red")
-        for text in _quoted(row):
-            yield f"  {_marked(text)}"
+            yield Text(one_line(self._problems[name]), "red")
+        for text in quoted(row):
+            yield _indented(_marked(text))
 
-    def _place(self, reference: Reference) -> Iterator[str]:
+    def _place(self, reference: Reference) -> Iterator[Text | Padding]:
         document = self._documents[reference.doc_id]
         text, start, end = document.text, reference.start, reference.end
         section = SECTION_SEPARATOR.join(Analyzed(document).section(start, end))
@@ -69,25 +77,19 @@ class ReviewCard:
             f" · and {len(reference.alternatives):,} more places" if reference.alternatives else ""
         )
         place = f"{document.id} {start:,}–{end:,}{f' · {section}' if section else ''}{more}"
-        yield click.style(one_line(place), fg="cyan")
-        low, high = max(0, start - _AROUND), min(len(text), end + _AROUND)
-        before = ("…" if low else "") + one_line(text[low:start])
-        behind = one_line(text[end:high]) + ("…" if high < len(text) else "")
-        yield f"  {before}{_marked(text[start:end])}{behind}"
+        yield Text(one_line(place), "cyan")
+        low, high = whole_words(text, max(0, start - _AROUND), min(len(text), end + _AROUND))
+        before = ("…" if low else "") + plain_lines(text[low:start])
+        behind = plain_lines(text[end:high]) + ("…" if high < len(text) else "")
+        yield _indented(Text.assemble(before, _marked(text[start:end]), behind))
 
 
-def _marked(text: str) -> str:
+def _marked(text: str) -> Text:
     """With marks as well as a colour: not every terminal has one."""
-    return click.style(f"»{one_line(text, _LONGEST)}«", bold=True, fg="green")
+    said = plain_lines(text)
+    cut = said if len(said) <= _LONGEST else f"{said[: _LONGEST - 1]}…"
+    return Text(f"»{cut}«", "bold green")
 
 
-def _quoted(row: dict[str, object]) -> list[str]:
-    """What the file itself says stands there."""
-    found: list[str] = []
-    for name in ("references", "relevant_text"):
-        given = row.get(name)
-        for each in given if isinstance(given, list) else [given]:
-            text = each.get("text") if isinstance(each, dict) else each
-            if isinstance(text, str) and text:
-                found.append(text)
-    return found
+def _indented(text: Text) -> Padding:
+    return Padding(text, (0, 0, 0, 2), expand=False)

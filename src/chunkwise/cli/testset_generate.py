@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,8 @@ from chunkwise.cli.progress import bytes_of, progress
 
 if TYPE_CHECKING:
     from chunkwise.core import Document
-    from chunkwise.generating.making import Generated, Making
+    from chunkwise.generating.generated import Generated
+    from chunkwise.generating.making import Making
     from chunkwise.models.llm.client import LlmClient
 
 TOO_FEW = SKIPPED
@@ -48,7 +50,7 @@ Exit status: 0 as many as wanted, 3 fewer (or a document that cannot be read), 1
 @click.option("--types", metavar="TYPE[=SHARE],…", show_default="a mixture of all",
               help="Kinds of question, and how many parts of each.")  # fmt: skip
 @click.option("--max-calls", type=click.IntRange(2), metavar="N", show_default="3 for each question wanted",
-              help="Calls of the model at most.")  # fmt: skip
+              help="Calls of the model at most; one is held back for an answer that cannot be read.")  # fmt: skip
 @click.option("--seed", type=int, default=0, show_default=True,
               help="Another number, other passages.")  # fmt: skip
 @llm_options
@@ -67,7 +69,8 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     types = parse_types(options["types"]) if options["types"] else SHARES
     client = llm_client(options)
     skipped: list[str] = []
-    documents = _documents(chosen_inputs(inputs), output, options, skipped)
+    paths = chosen_inputs(inputs)
+    documents = _documents(paths, output, options, skipped)
     quiet: bool = options["quiet"]
     with progress("making questions", options["count"], quiet) as advance:
         making = Making(
@@ -76,12 +79,12 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
         if options["dry_run"]:
             _dry_run(making, client, options["max_calls"])
             return
-        _announce(client, quiet)
+        _announce(client, options)
         if client is None:
             generated = making.by_rules()
         else:
             generated = making.by_model(client, options["max_calls"])
-    _show(generated, client, options)
+    _show(generated, client, paths, options)
     if skipped or not generated.is_complete:
         sys.exit(TOO_FEW)
 
@@ -123,7 +126,7 @@ def _dry_run(making: Making, client: LlmClient | None, max_calls: int | None) ->
         click.echo(f"that is at most; {making.needed:,} calls if every question can be kept")
 
 
-def _announce(client: LlmClient | None, quiet: bool) -> None:
+def _announce(client: LlmClient | None, options: dict[str, Any]) -> None:
     """What kind of questions these will be, said before they are made."""
     from chunkwise.cli.messages import say
 
@@ -132,17 +135,22 @@ def _announce(client: LlmClient | None, quiet: bool) -> None:
             "no --llm: questions are made from definitions, amounts and headings and tagged fallback; "
             "they are simpler than those people ask"
         )
-    elif client.model.price_name == "local" and not quiet:
+        if options["types"]:
+            say("--types is for a model: rules make what they find")
+    elif client.model.price_name == "local" and not options["quiet"]:
         say(
             "a small local model is weak at this, and most of its questions are dropped: look at those that are kept"
         )
 
 
-def _show(generated: Generated, client: LlmClient | None, options: dict[str, Any]) -> None:
+def _show(
+    generated: Generated, client: LlmClient | None, inputs: list[str], options: dict[str, Any]
+) -> None:
     """The table on stdout, what was spent on stderr."""
     from rich.console import Console
 
     from chunkwise.cli.generated_table import render_generated
+    from chunkwise.report.plain_text import one_line
 
     if options["quiet"]:
         return
@@ -151,4 +159,6 @@ def _show(generated: Generated, client: LlmClient | None, options: dict[str, Any
         show_spent(client.spent)
     if generated.queries:
         click.echo(f"written: {options['output']}", err=True)
-        click.echo(f"next: chunkwise testset review {options['output']} DOCUMENTS", err=True)
+        places = "DOCUMENTS" if "-" in inputs else shlex.join(inputs)
+        again = f"chunkwise testset review {shlex.quote(str(options['output']))} {places}"
+        click.echo(f"next: {one_line(again)}", err=True)

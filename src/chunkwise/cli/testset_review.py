@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from chunkwise.cli.line_editing import edited
 from chunkwise.cli.progress import bytes_of, progress
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ Examples:
 Keys: a accept, e edit the question, w edit the answer, d drop, s skip, b back (and undo a drop), q quit.
 \b
 Every decision is written at once, as "review": "accepted" or "edited". Dropped questions move to
-queries.dropped.json beside the file. Editing opens $VISUAL or $EDITOR where one is set.
+queries.dropped.json beside the file. Editing opens $VISUAL or $EDITOR where one is set, else a line with the old text
+in it. Facts that an edited answer names no more are dropped, and so is `easy` from an edited question; both are said.
 """
 _KEYS = "[a]ccept  [e]dit question  edit ans[w]er  [d]rop  [s]kip  [b]ack  [q]uit"
 
@@ -70,8 +72,8 @@ def walk(review: Review, card: ReviewCard, key: Callable[[], str]) -> None:
     """Question by question until the last, or q."""
     decisions: dict[str, Callable[[], None]] = {
         "a": review.accept,
-        "e": lambda: review.edit_question(_edited(card.question(review), "question")),
-        "w": lambda: review.edit_answer(_edited(card.answer(review), "answer")),
+        "e": lambda: _tell(review.edit_question(edited(card.question(review), "question"))),
+        "w": lambda: _tell(review.edit_answer(edited(card.answer(review), "answer"))),
         "d": review.drop,
         "s": review.skip,
         "b": review.back,
@@ -90,15 +92,12 @@ def walk(review: Review, card: ReviewCard, key: Callable[[], str]) -> None:
         decisions[pressed]()
 
 
-def _edited(text: str, what: str) -> str:
-    """In the user's editor where one is set, else typed anew; empty: as it was."""
-    if os.environ.get("VISUAL") or os.environ.get("EDITOR"):
-        changed = click.edit(text)
-        return text if changed is None else " ".join(changed.split())
-    return (
-        str(click.prompt(f"new {what}, or nothing to leave it", default="", show_default=False))
-        or text
-    )
+def _tell(changes: list[str]) -> None:
+    """What an edit took with it; text of files is made harmless first."""
+    from chunkwise.report.plain_text import one_line
+
+    for each in changes:
+        click.echo(one_line(each))
 
 
 def _documents(file: Path, inputs: tuple[str, ...]) -> list[Any]:

@@ -15,6 +15,7 @@ from chunkwise.models.llm.fence import fenced
 from chunkwise.models.llm.language_model import Request, Schema
 from chunkwise.models.llm.prompt import Prompt, load_prompt
 from chunkwise.models.llm.reply import Reply
+from chunkwise.models.llm.spent import Spent
 
 _TEXTS = {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 4}
 # Quotes come first: what is asked then is about them.
@@ -31,7 +32,7 @@ SCHEMA: Schema = {
 }
 MOST_TOKENS = 400
 """Of an answer."""
-_TRIES = 2
+TRIES = 2
 """Calls one request may take: an answer of the wrong form is asked for once more."""
 _IN_A_ROW = 5
 """Requests without an answer after which no more are sent."""
@@ -56,7 +57,10 @@ def prompt_version(kind: Kind) -> str:
 
 def _shown(passage: SourcePassage, number: int | None) -> str:
     """Between marks, with where it stands: the title and the headings are text of the document, too."""
-    place = SECTION_SEPARATOR.join(filter(None, (passage.document.title, *passage.path)))
+    title, path = passage.document.title, passage.path
+    # The first heading of most documents is their title.
+    names = path if path and path[0] == title else (title, *path)
+    place = SECTION_SEPARATOR.join(filter(None, names))
     text = f"{place}\n\n{passage.text}" if place else passage.text
     return fenced(text, "passage", number)
 
@@ -76,8 +80,8 @@ def answers(
     before = client.spent
     in_a_row = 0
     while (count := needed()) > 0:
-        used = client.spent.calls + client.spent.kept - before.calls - before.kept
-        wave = list(islice(tasks, min(count, (max_calls - used) // _TRIES)))
+        used = calls_since(before, client)
+        wave = list(islice(tasks, min(count, (max_calls - used) // TRIES)))
         if not wave:
             return
         answered = False
@@ -88,6 +92,11 @@ def answers(
         # A wave may be one request: the last question that is missing.
         if not answered and in_a_row >= _IN_A_ROW:
             return
+
+
+def calls_since(before: Spent, client: LlmClient) -> int:
+    """Made, or answered from what is kept."""
+    return client.spent.calls + client.spent.kept - before.calls - before.kept
 
 
 def _in_order(wave: list[Task], client: LlmClient) -> Iterator[tuple[Task, Reply]]:

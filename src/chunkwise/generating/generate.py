@@ -10,7 +10,8 @@ from typing import Any
 from chunkwise.core import Advance, Document
 from chunkwise.documents import Inputs, LoadOptions, OnSkip, distinct_documents, read
 from chunkwise.errors import ChunkwiseError, InvalidParameter
-from chunkwise.generating.making import Generated, Making
+from chunkwise.generating.generated import Generated
+from chunkwise.generating.making import Making
 from chunkwise.generating.question_types import SHARES, Kind
 from chunkwise.models import get_language_model
 from chunkwise.models.llm.client import LlmClient

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
 from chunkwise.core import Advance, Document, Query
 from chunkwise.errors import InvalidParameter, MissingExtra
-from chunkwise.generating.asking import answers, prompt_version
+from chunkwise.generating.asking import TRIES, answers, calls_since, prompt_version
 from chunkwise.generating.candidate import Draft
 from chunkwise.generating.easy import WordSearch
 from chunkwise.generating.fallback.from_rules import MADE_BY, rule_questions
+from chunkwise.generating.generated import Ending, Generated
 from chunkwise.generating.ground import Ground, ground_of
 from chunkwise.generating.question_types import SHARES, Kind, check_shares
 from chunkwise.generating.questions_store import QuestionsStore
@@ -23,26 +23,6 @@ from chunkwise.models.llm.client import LlmClient
 
 CALLS_A_QUESTION = 3
 """Calls that are made at most for every question wanted, where nobody says otherwise."""
-
-
-@dataclass(frozen=True, slots=True)
-class Generated:
-    """The questions, those that were there before among them, and what became of the others."""
-
-    queries: tuple[Query, ...]
-    wanted: int
-    found_before: int
-    """Questions that the file had when the run began."""
-    dropped: Mapping[str, int]
-    """How many for which reason."""
-    unanswered: Mapping[str, int]
-    """Why the model did not answer, in its words, and how often."""
-    made_by: str
-    """The model's identity, or the rules."""
-
-    @property
-    def is_complete(self) -> bool:
-        return len(self.queries) >= self.wanted
 
 
 class Making:
@@ -79,16 +59,20 @@ class Making:
         most = self.most_calls(max_calls)
         sieve = self._sieve()
         line = tasks(self.ground, self._shares, self._seed)
+        before = client.spent
         for task, reply in answers(line, client, most, lambda: self.needed):
+            self._tally.asked_for[task.kind] += 1
             if reply.is_answered:
                 self._offer(task, Draft.of(task.kind, task.passages, reply.value), sieve, client)
             else:
-                self._tally.dropped["no answer"] += 1
+                # Of those without an answer the client knows how many nobody was asked.
                 self._tally.unanswered[reply.reason] += 1
+                self._tally.unasked = client.spent.unasked - before.unasked
             self._advance(0, self._tally.note)
             if self.needed < 1:
                 break
-        return self._result(client.identity)
+        used = calls_since(before, client)
+        return self._result(client.identity, self._ending(line, most - used), self._shares)
 
     def by_rules(self) -> Generated:
         """From definitions, amounts and headings; nobody is asked."""
@@ -104,7 +88,7 @@ class Making:
             else:
                 self._tally.dropped[passed] += 1
             self._advance(0, self._tally.note)
-        return self._result(MADE_BY)
+        return self._result(MADE_BY, "rules" if self.needed > 0 else "enough")
 
     def planned(self, max_calls: int | None = None) -> list[Task]:
         """What would be asked for if every call were needed."""
@@ -118,6 +102,15 @@ class Making:
                 f"max_calls is {given}; the least is 2, because an answer of the wrong form is asked for once more"
             )
         return CALLS_A_QUESTION * self._n if given is None else given
+
+    def _ending(self, line: Iterator[Task], calls_left: int) -> Ending:
+        if self.needed < 1:
+            return "enough"
+        if self._tally.unasked:
+            return "cost"
+        if next(line, None) is None:
+            return "passages"
+        return "calls" if calls_left < TRIES else "silence"
 
     def _offer(self, task: Task, draft: Draft, sieve: Sieve, client: LlmClient) -> None:
         passed = sieve.passed(draft, self._store.knows)
@@ -149,12 +142,17 @@ class Making:
         """What is done before the first question: the bar counts questions, and does not move."""
         self._advance(0, note)
 
-    def _result(self, made_by: str) -> Generated:
+    def _result(
+        self, made_by: str, ending: Ending, kinds: Mapping[Kind, float] | None = None
+    ) -> Generated:
         return Generated(
             tuple(self._store.queries),
             self._n,
             self._found_before,
-            {str(reason): count for reason, count in self._tally.dropped.items()},
+            {str(reason): count for reason, count in self._tally.all_dropped.items()},
             dict(self._tally.unanswered),
             made_by,
+            ending,
+            self._tally.unasked,
+            None if kinds is None else {kind: self._tally.asked_for[kind] for kind in kinds},
         )

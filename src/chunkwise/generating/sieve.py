@@ -17,7 +17,7 @@ from chunkwise.generating.ground import Ground
 from chunkwise.generating.locating import references_of
 from chunkwise.generating.question_types import EASY
 from chunkwise.generating.tally import Reason
-from chunkwise.generating.verified_kind import verified_kind
+from chunkwise.generating.verified_kinds import verified_kinds
 
 
 class Sieve:
@@ -52,7 +52,7 @@ class Sieve:
         if is_unsupported(candidate):
             return "answer not supported"
         facts = named_facts(candidate)
-        query = candidate.query(facts, [verified_kind(candidate, facts)])
+        query = candidate.query(facts, verified_kinds(candidate, facts))
         return self._unlike(query, draft.language)
 
     def made_by_rule(self, query: Query, language: str) -> Query | Reason:

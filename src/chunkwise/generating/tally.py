@@ -35,8 +35,18 @@ class Tally:
         self.dropped: Counter[Reason] = Counter()
         self.kept: Counter[str] = Counter()
         self.unanswered: Counter[str] = Counter()
-        """Why the model gave no answer, in its words."""
+        """Why there is no answer, in the words of the model or the client."""
+        self.unasked = 0
+        """Of those without an answer, how many the limit of cost did not allow to ask."""
+        self.asked_for: Counter[str] = Counter()
+        """Questions by the kind that was wanted."""
+
+    @property
+    def all_dropped(self) -> Counter[Reason]:
+        """Those without an answer among them; what nobody was asked is not dropped."""
+        without: Reason = "no answer"
+        return self.dropped + Counter({without: self.unanswered.total() - self.unasked})
 
     @property
     def note(self) -> str:
-        return f"{self.kept.total():,} kept, {self.dropped.total():,} dropped"
+        return f"{self.kept.total():,} kept, {self.all_dropped.total():,} dropped"

@@ -8,6 +8,7 @@ from typing import Literal
 from chunkwise.errors import ChunkwiseError
 from chunkwise.testsets.reading_json.question_record import TEXT
 from chunkwise.testsets.rows_file import Row, RowsFile, dropped_file, is_there
+from chunkwise.testsets.stale import drop_easy, drop_stale_facts
 
 Only = Literal["all", "unreviewed", "accepted", "edited"]
 
@@ -53,11 +54,13 @@ class Review:
         self._write(row)
         self.at += 1
 
-    def edit_question(self, text: str) -> None:
-        self._edit(TEXT, text)
+    def edit_question(self, text: str) -> list[str]:
+        """What else that changed, in words: nobody knows of the new question whether it is easy."""
+        return self._edit(TEXT, text)
 
-    def edit_answer(self, text: str) -> None:
-        self._edit(_ANSWER, text)
+    def edit_answer(self, text: str) -> list[str]:
+        """What else that changed, in words: facts of the old answer alone go with it."""
+        return self._edit(_ANSWER, text)
 
     def drop(self) -> None:
         """Out of the file and into the one beside it, first of all there: a question is never in neither."""
@@ -93,13 +96,23 @@ class Review:
         found = {name: states.count(name) for name in ("accepted", "edited", "unreviewed")}
         return {**found, "dropped": len(self._gone.rows)}
 
-    def _edit(self, names: tuple[str, ...], text: str) -> None:
+    def _edit(self, names: tuple[str, ...], text: str) -> list[str]:
         _, row = self._here()
-        key = _key(row, names)
-        if text.strip() and text != row.get(key):
-            row[key] = text.strip()
-            row[REVIEW] = "edited"
-            self._write(row)
+        key, new = _key(row, names), text.strip()
+        old = row.get(key)
+        if not new or text == old:
+            return []
+        row[key] = new
+        row[REVIEW] = "edited"
+        if names is TEXT:
+            told = ["no longer tagged easy: nobody has looked"] if drop_easy(row) else []
+        else:
+            told = [
+                f"no longer a fact to name: {each}"
+                for each in drop_stale_facts(row, str(old or ""), new)
+            ]
+        self._write(row)
+        return told
 
     def _here(self) -> tuple[int, Row]:
         """The question at hand as it is in the file now, and where it stands there."""

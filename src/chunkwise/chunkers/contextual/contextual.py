@@ -88,7 +88,7 @@ class ContextWriter:
                 else:
                     failed[key] = reason
                 if advance:
-                    advance(chunk.end - chunk.start, f"{self.tally.written:,} contexts written")
+                    advance(chunk.end - chunk.start, self.tally.note)
         return [
             self._placed(each, row, known, failed)
             for each, row in zip(documents, keys, strict=True)

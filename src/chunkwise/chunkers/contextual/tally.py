@@ -21,6 +21,11 @@ class ContextTally:
     def without(self) -> int:
         return self.reasons.total()
 
+    @property
+    def note(self) -> str:
+        """How far it is."""
+        return f"{self.written:,} context{'s' * (self.written != 1)} written"
+
     def told(self) -> str:
         """One line; empty where every chunk has its context."""
         if not self.without:

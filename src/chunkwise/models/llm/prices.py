@@ -6,6 +6,7 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
+from decimal import Decimal
 from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
@@ -57,8 +58,15 @@ def parse_price(text: str) -> Price:
 
 
 def dollars(money: float) -> str:
-    """To the cent, or as small as it is."""
-    return f"${money:,.2f}" if money >= 0.1 or not money else f"${money:.2g}"
+    """To the cent, or two digits that matter, however small it is."""
+    if money >= 0.1 or not money:
+        return f"${money:,.2f}"
+    return f"${Decimal(f'{money:.2g}'):f}"  # $0.0000001, never $1e-07
+
+
+def rough_dollars(money: float) -> str:
+    """What something takes or took: of less than a cent nobody wants the digits."""
+    return dollars(money) if money >= 0.01 or not money else "under $0.01"
 
 
 def _is_sound(price: Price) -> bool:

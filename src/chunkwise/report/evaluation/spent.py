@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from chunkwise.evaluation.results import Results
+from chunkwise.models.llm.prices import rough_dollars
 from chunkwise.profile.wording import short_number
 
 OF_LLM = "llm_"
@@ -26,5 +27,5 @@ def llm_spent(results: Results) -> list[tuple[str, str]]:
         if key in timing and (timing[key] or key == "llm_calls")
     ]
     if money := timing.get("llm_money"):
-        found.append(("paid", f"${money:.2f}" if money >= 0.1 else f"${money:.6f}".rstrip("0")))
+        found.append(("paid", rough_dollars(money)))
     return found

@@ -1,4 +1,4 @@
-"""What kind a question turned out to be, whatever was asked for."""
+"""What kinds of question one turned out to be: what was asked for is no proof."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ OTHER_WORDS = 0.5
 _LIST = re.compile(r",\s|;\s|\n|、|\b(?:and|und|et|y)\b")
 
 
-def verified_kind(candidate: Candidate, facts: tuple[str, ...]) -> Kind:
-    """The kind asked for where it is one, else numeric or single-concept."""
+def verified_kinds(candidate: Candidate, facts: tuple[str, ...]) -> tuple[Kind, ...]:
+    """The kind asked for where it is one, numeric where the answer has a number; single-concept where it is neither."""
     kind = candidate.draft.kind
-    if kind == "cross-document" and needs_both(candidate):
-        return kind
-    if kind == "paraphrase" and _is_paraphrase(candidate):
-        return kind
-    if kind == "list" and len(facts) > 1 and _LIST.search(candidate.answer):
-        return kind
-    if kind in ("numeric", "single-concept") and _is_numeric(candidate):
-        return "numeric"
-    return "single-concept"
+    is_one = (
+        (kind == "cross-document" and needs_both(candidate))
+        or (kind == "paraphrase" and _is_paraphrase(candidate))
+        or (kind == "list" and len(facts) > 1 and bool(_LIST.search(candidate.answer)))
+    )
+    found: list[Kind] = [kind] if is_one else []
+    if _is_numeric(candidate):
+        found.append("numeric")
+    return tuple(found) or ("single-concept",)
 
 
 def needs_both(candidate: Candidate) -> bool:

@@ -1,0 +1,61 @@
+"""What was true of a question before a person edited it, and is not any more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from chunkwise.metrics.claims.fact_search import is_named
+from chunkwise.metrics.claims.plain_form import plain_form
+from chunkwise.testsets.reading_json.record_values import Wrong, as_list, fact_of
+from chunkwise.testsets.rows_file import Row
+
+_FACTS = ("facts", "expected", "expected_facts", "expected_entities", "entities", "key_facts")
+_TYPES = ("types", "type", "tags")
+EASY = "easy"
+"""Tag of questions that word search answers, however the documents are cut: true of their very words."""
+
+
+def drop_stale_facts(row: Row, before: str, now: str) -> list[str]:
+    """Takes out the facts that the answer named before and names no more, and those that neither it nor the reference
+    holds; a fact that is the reference's alone was not touched by the edit, and stays.
+    """
+    name = next((each for each in _FACTS if row.get(each) is not None), None)
+    if name is None:
+        return []
+    old, new, proof = map(plain_form, (before, now, "\n".join(quoted(row))))
+    kept: list[object] = []
+    gone: list[str] = []
+    for value in as_list(row[name]):
+        try:
+            fact = fact_of(value)
+        except Wrong:  # `testset check` tells of it; it is not ours to take out
+            kept.append(value)
+            continue
+        is_held = not proof or is_named(fact, proof)
+        if is_named(fact, new) or (is_held and not is_named(fact, old)):
+            kept.append(value)
+        else:
+            gone.append(fact.text)
+    if gone:
+        row[name] = kept
+    return gone
+
+
+def drop_easy(row: Row) -> bool:
+    """Takes the tag out; whether it was there."""
+    for name in _TYPES:
+        given = row.get(name)
+        if isinstance(given, list) and EASY in given:
+            row[name] = [each for each in given if each != EASY]
+            return True
+    return False
+
+
+def quoted(row: Row) -> Iterator[str]:
+    """What the file itself says stands at the places of a question."""
+    for name in ("references", "relevant_text"):
+        given = row.get(name)
+        for each in given if isinstance(given, list) else [given]:
+            text = each.get("text") if isinstance(each, dict) else each
+            if isinstance(text, str) and text:
+                yield text
