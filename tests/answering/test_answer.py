@@ -4,9 +4,9 @@ import json
 from typing import Any
 
 import pytest
-from rule_model import RuleModel, answers, claims, hit, hits_of
 
 import chunkwise
+from answering.rule_model import RuleModel, answers, claims, hit, hits_of
 from chunkwise.answering.answer import (
     NO_WORDS,
     NOTHING_FOUND,

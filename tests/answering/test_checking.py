@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rule_model import answers, claims, hit, hits_of
 
+from answering.rule_model import answers, claims, hit, hits_of
 from chunkwise.answering.answer import answer_question
 from chunkwise.answering.answered import Answered, Claim
 from chunkwise.answering.checking import NO_QUOTE, NOT_SHOWN, NOWHERE, SMALL_WORDS

@@ -1,7 +1,6 @@
 """Sentences of a small model, whose places are sought afterwards."""
 
-from rule_model import answers, hits_of
-
+from answering.rule_model import answers, hits_of
 from chunkwise.answering.answer import answer_question
 from chunkwise.answering.answered import Answered
 from chunkwise.answering.checking import NOT_ALL, NOT_SAID
