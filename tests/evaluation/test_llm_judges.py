@@ -16,6 +16,7 @@ from chunkwise.errors import InvalidParameter
 from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.evaluation.evaluate_subject import Questions, evaluate_subject
 from chunkwise.evaluation.files.results_file import read_results, results_text, write_results
+from chunkwise.evaluation.four_questions import four_questions
 from chunkwise.evaluation.measuring import Measuring
 from chunkwise.evaluation.metric_names import BY_LLM, chosen
 from chunkwise.evaluation.results import Results
@@ -27,6 +28,7 @@ from chunkwise.metrics.claims.readable import sentences
 from chunkwise.models import folder, get_language_model
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.prices import Price
+from chunkwise.report.evaluation.page import evaluation_page
 from judges.rule_model import RuleModel, by_rule_over_http, fenced_texts, helps, says
 from models.chat_server import ChatServer, asked, chat_server
 
@@ -300,6 +302,19 @@ def test_what_is_known_of_a_judge_stands_in_the_results(server: ChatServer) -> N
     assert again == results
     texts = [results_text(each).partition('"calibrations"')[0] for each in (again, results)]
     assert texts[0] == texts[1]
+
+
+def test_what_a_weak_judge_praises_is_not_praised(server: ChatServer) -> None:
+    judge = LlmJudge(LlmClient(get_language_model(server.name())))
+    verdicts = [Verdict("q", truth, Score(1.0)) for truth in (True, False) * 10]
+    keep_calibration(calibration(verdicts, judge=judge.identity, name="llm", against="labels"))
+    results = run(server.name(), metrics="retrieval_precision")
+    assert results.summary["retrieval_precision.llm"].verdict in ("excellent", "good", "below")
+    answered = {each.metric: each for each in four_questions(results)}
+    figures = answered["retrieval_precision"].figures
+    assert figures["llm"].verdict == "weak judge"
+    assert figures["spans"].verdict != "weak judge"
+    assert "weak judge" in evaluation_page(results, {})
 
 
 def test_without_a_name_the_local_model_is_meant() -> None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from chunkwise.evaluation.direction import lower_is_better
+from chunkwise.evaluation.judges_told import is_weak
 from chunkwise.evaluation.results import Figure, Results
 
+WEAK = "weak judge"
+"""In place of a word for the figure: it says more about the judge."""
 FOUR = (
     ("Are the retrieved chunks relevant?", "retrieval_precision"),
     ("Is everything needed there?", "completeness"),
@@ -39,7 +43,9 @@ def four_questions(results: Results) -> list[Answered]:
     found = []
     for question, metric in FOUR:
         figures = {
-            name[len(metric) + 1 :]: figure
+            name[len(metric) + 1 :]: replace(figure, verdict=WEAK)
+            if figure.verdict and is_weak(results, name)
+            else figure
             for name, figure in results.summary.items()
             if name == metric or name.startswith(f"{metric}.")
         }

@@ -66,6 +66,12 @@ def judged_by(results: Results, metric: str) -> str:
     return f"judged by {told.get('model')}; {_measured(results.calibrations.get(method), metric)}"
 
 
+def is_weak(results: Results, metric: str) -> bool:
+    """Whether whoever judged is known to be little better than chance: what it praises is not praised."""
+    known = results.calibrations.get(metric.rpartition(".")[2])
+    return bool(judged_by(results, metric) and isinstance(known, dict) and known.get("weakness"))
+
+
 def judge_error(results: Results) -> str:
     """Why the language model could not be asked everything; empty: it was, or none judged."""
     judges = results.data.get("judges")

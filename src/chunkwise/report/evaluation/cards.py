@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chunkwise.evaluation.four_questions import FOUR, Answered, four_questions
+from chunkwise.evaluation.four_questions import FOUR, WEAK, Answered, four_questions
 from chunkwise.evaluation.judges_told import judged_by
 from chunkwise.evaluation.results import Figure, Results
 from chunkwise.evaluation.verdicts import BOUNDS
@@ -10,7 +10,9 @@ from chunkwise.report.evaluation.charts import gauge
 from chunkwise.report.evaluation.rows import between, value_text, why_unscored
 from chunkwise.report.page_text import attribute, breakable
 
-_WORDS = {"excellent": ("★", "excellent"), "good": ("✓", "good"), "below": ("!", "below good")}
+_WORDS = {
+    "excellent": ("★", "excellent"), "good": ("✓", "good"), "below": ("!", "below good"), WEAK: ("?", WEAK),
+}  # fmt: skip
 """A sign beside the word, so that colour is never what tells them apart."""
 _WHOLE = "share of chunks with an issue"
 
@@ -68,7 +70,8 @@ def badge(verdict: str) -> str:
     if verdict not in _WORDS:
         return ""
     sign, word = _WORDS[verdict]
-    return f'<span class="badge {verdict}"><span aria-hidden="true">{sign}</span> {word}</span>'
+    kind = "below" if verdict == WEAK else verdict
+    return f'<span class="badge {kind}"><span aria-hidden="true">{sign}</span> {word}</span>'
 
 
 def _unscored(method: str, figure: Figure) -> str:

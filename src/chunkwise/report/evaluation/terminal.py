@@ -92,7 +92,7 @@ def _answer(console: Console, answered: Answered) -> None:
             shown.append(f"unscored: {_why(figure)}", "dim")
         else:
             shown.append(f"{value(name, figure.mean):>7}  ", "bold")
-            shown.append(f"{figure.verdict:<10}", _STYLES.get(figure.verdict, ""))
+            shown.append(f"{figure.verdict:<9} ", _STYLES.get(figure.verdict, ""))
             shown.append(between(figure), "dim")
         console.print(shown, no_wrap=True, overflow="ellipsis")
 
