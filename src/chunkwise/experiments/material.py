@@ -11,11 +11,11 @@ from chunkwise.core import Document
 from chunkwise.documents import LoadOptions
 from chunkwise.errors import ChunkwiseError
 from chunkwise.evaluation.left_out import LeftOut
+from chunkwise.evaluation.questions_read import questions_read
 from chunkwise.evaluation.subjects.sources import Reading, documents_of
 from chunkwise.experiments.splits import split
 from chunkwise.experiments.sweep import Sweep
-from chunkwise.testsets.reading import read_testset
-from chunkwise.testsets.testset import Problem, TestSet
+from chunkwise.testsets.testset import TestSet
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.tokenizers import DEFAULT, get_tokenizer
 
@@ -85,13 +85,7 @@ def _file(test_queries: str | None) -> list[Path]:
 
 
 def _read_questions(path: str, documents: Sequence[Document], left_out: LeftOut) -> TestSet:
-    problems: list[Problem] = []
-    found = read_testset(path, documents, problems.append)
-    dropped = {problem.where for problem in problems if problem.dropped}
-    for problem in problems:
-        # That another passage of a question could be mended is of no use when the question is dropped.
-        if not (problem.repaired and problem.where in dropped):
-            left_out.question(problem, documents)
+    found = questions_read(path, documents, left_out)
     if not found.queries:
         raise ChunkwiseError(
             f"no question is left in {path}: correct it, or leave it out to compare cuts and costs alone"

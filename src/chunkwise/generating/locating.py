@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from chunkwise.chunkers.derived import together
 from chunkwise.core import Document, Passage, Reference, Span
 from chunkwise.generating.candidate import words_in
 from chunkwise.generating.ground import SourcePassage
@@ -40,7 +41,7 @@ def references_of(
     references = []
     for passage in passages:
         spans = [place.span for place in found if place.passage is passage]
-        for span in _joined(spans):
+        for span in together(spans):
             references.append(reference_at(passage.document, span, documents))
     return tuple(references) or None
 
@@ -112,17 +113,6 @@ def _meant(places: Sequence[_Place], about: str) -> _Place | None:
     # The same words prove the same, wherever they stand; scraps were widened and may not be the same.
     is_one_text = len({" ".join(place.text(place.span).split()) for place in best}) == 1
     return best[0] if is_one_text else None
-
-
-def _joined(spans: Sequence[Span]) -> list[Span]:
-    """Overlapping ones as one."""
-    found: list[Span] = []
-    for span in sorted(spans):
-        if found and span.start < found[-1].end:
-            found[-1] = Span(found[-1].start, max(found[-1].end, span.end))
-        else:
-            found.append(span)
-    return found
 
 
 def reference_at(document: Document, span: Span, documents: Sequence[Document]) -> Reference:
