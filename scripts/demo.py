@@ -34,7 +34,7 @@ STEPS = (
     ),
     (
         "An answer by a small language model on this machine: what it says is held against the passage.",
-        'ask out/kb "who may swap shifts?" -k 1 --llm local',
+        'ask out/kb "how many unused days may be carried over?" -k 1 --llm local',
     ),
     (
         "No questions yet? Drafts out of the documents, by rules; with --llm a model writes them.",
