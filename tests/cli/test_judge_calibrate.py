@@ -176,11 +176,17 @@ def test_labels_are_the_truth_where_there_are_any(here: Run, tmp_path: Path) -> 
     assert "always right" in refused.stderr
 
 
+def test_without_a_name_the_local_model_is_meant(here: Run) -> None:
+    ran = here(*BASE, "--judge", "llm", "-n", "4", "--dry-run")
+    assert ran.returncode == 0, ran.stderr
+    assert "the small local one is asked" in ran.stderr
+    assert "calls" in ran.stdout + ran.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (("--judge", "oracle"), "no judge is named 'oracle'; there are: llm, similarity, spans, labels"),
-        (("--judge", "llm"), "--llm local"),
         (("--judge", ""), "no judge is named ''"),
         (("--judge", "similarity", "--dry-run"), "add --judge llm"),
         (("--judge", "similarity", "--max-cost", "1"), "--max-cost is given"),

@@ -15,7 +15,13 @@ import click
 from chunkwise.cli.asked_questions import asked_questions
 from chunkwise.cli.config_option import config_option
 from chunkwise.cli.inputs import SKIPPED
-from chunkwise.cli.llm_options import llm_client, llm_options, show_estimate, show_spent
+from chunkwise.cli.llm_options import (
+    NONE_NAMED,
+    llm_client,
+    llm_options,
+    show_estimate,
+    show_spent,
+)
 from chunkwise.errors import ChunkwiseError
 
 if TYPE_CHECKING:
@@ -94,7 +100,7 @@ def _client(place: str, words: tuple[str, ...], options: dict[str, Any]) -> LlmC
         raise ChunkwiseError(f"{error}; {_without_model(place, words)}") from error
     assert client is not None
     if not options["quiet"]:
-        say("no language model is named (--llm, CHUNKWISE_LLM): the small local one is asked")
+        say(NONE_NAMED)
     return client
 
 

@@ -25,7 +25,14 @@ from chunkwise.cli.inputs import (
     load_options,
     worker_count,
 )
-from chunkwise.cli.llm_options import LlmClients, llm_options, show_estimate, show_spent
+from chunkwise.cli.llm_options import (
+    LlmClients,
+    llm_options,
+    or_local,
+    refuse_unasked,
+    show_estimate,
+    show_spent,
+)
 
 if TYPE_CHECKING:
     from chunkwise.core import Advance, Document
@@ -153,22 +160,10 @@ class _OnlyCounted(Exception):
 
 
 def _check_judge(options: dict[str, Any]) -> None:
-    from chunkwise.cli.messages import say
-
     if options["judge"] == "llm":
-        if not options["llm"]:
-            options["llm"] = "local"
-            say("no language model is named (--llm, CHUNKWISE_LLM): the small local one is asked")
-        return
-    if strategy_asks(options):
-        return
-    context = click.get_current_context()
-    for name in ("llm", "max_cost", "price", "concurrency", "dry_run"):
-        # A model that the environment names for all commands is no wish to have it judge.
-        if context.get_parameter_source(name) == click.core.ParameterSource.COMMANDLINE:
-            raise click.UsageError(
-                f"--{name.replace('_', '-')} is given, and no language model is asked; add --judge llm"
-            )
+        or_local(options)
+    elif not strategy_asks(options):
+        refuse_unasked("no language model is asked; add --judge llm")
 
 
 def _paths(inputs: tuple[str, ...], options: dict[str, Any]) -> tuple[list[str], list[str]]:

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from chunkwise.cli.inputs import SKIPPED, document_options, load_options
-from chunkwise.cli.llm_options import llm_client, llm_options, show_estimate, show_spent
+from chunkwise.cli.llm_options import (
+    is_typed,
+    llm_client,
+    llm_options,
+    or_local,
+    refuse_unasked,
+    show_estimate,
+    show_spent,
+)
 
 if TYPE_CHECKING:
     from chunkwise.evaluation.calibrating import Measured
@@ -93,30 +101,17 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
 
 
 def _names(options: dict[str, Any]) -> list[str]:
-    asks = _is_typed("llm")
+    asks = is_typed("llm")
     given = options["judges"] if options["judges"] is not None else "llm" if asks else "similarity"
     names = list(dict.fromkeys(name.strip().lower() for name in given.split(",")))
     for name in names:
         if name not in JUDGES:
             raise click.UsageError(f"no judge is named {name!r}; there are: {', '.join(JUDGES)}")
     if "llm" in names:
-        if not options["llm"]:
-            raise click.UsageError(
-                "the judge llm asks a language model, and none is named; on this machine, without a key: --llm local"
-            )
-        return names
-    for option in ("llm", "max_cost", "price", "concurrency", "dry_run"):
-        if _is_typed(option):
-            raise click.UsageError(
-                f"--{option.replace('_', '-')} is given, and no judge asks a language model; add --judge llm"
-            )
+        or_local(options)
+    else:
+        refuse_unasked("no judge asks a language model; add --judge llm")
     return names
-
-
-def _is_typed(option: str) -> bool:
-    """A model that the environment names for all commands is no wish to have it judge."""
-    source = click.get_current_context().get_parameter_source(option)
-    return source == click.core.ParameterSource.COMMANDLINE
 
 
 def _pairs(inputs: tuple[str, ...], options: dict[str, Any]) -> tuple[Pairs, bool]:

@@ -31,6 +31,31 @@ _OPTIONS = (
 )  # fmt: skip
 
 
+_NAMES = ("llm", "max_cost", "price", "concurrency", "dry_run")
+NONE_NAMED = "no language model is named (--llm, CHUNKWISE_LLM): the small local one is asked"
+
+
+def is_typed(option: str) -> bool:
+    """Whether the user wrote it: a model that the environment names for all commands is no wish to ask it here."""
+    source = click.get_current_context().get_parameter_source(option)
+    return source == click.core.ParameterSource.COMMANDLINE
+
+
+def refuse_unasked(why: str) -> None:
+    """What is written about a language model where none is asked is a slip."""
+    for name in filter(is_typed, _NAMES):
+        raise click.UsageError(f"--{name.replace('_', '-')} is given, and {why}")
+
+
+def or_local(options: dict[str, Any]) -> None:
+    """Where no model is named the local one is meant, and that is said."""
+    from chunkwise.cli.messages import say
+
+    if not options["llm"]:
+        options["llm"] = "local"
+        say(NONE_NAMED)
+
+
 def llm_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds --llm, --max-cost, --price, --concurrency and --dry-run to a command."""
     for option in reversed(_OPTIONS):
