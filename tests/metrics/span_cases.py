@@ -99,7 +99,8 @@ def cases(draw: st.DrawFn, *, summarised: bool = True) -> Case:
     chunks = [
         Place(*p, p.end - p.start) for p in draw(st.lists(passages(), max_size=12, unique=True))
     ]
-    chunks += draw(st.lists(summaries(), max_size=3)) if summarised else []
+    distinct = st.lists(summaries(), max_size=3, unique_by=lambda summary: summary.where)
+    chunks += draw(distinct) if summarised else []
     chunks.sort(key=lambda chunk: (NUMBERS[chunk.doc_id], bool(chunk.further), chunk.start))
     other = passages(least=0).map(lambda p: Place(*p, p.end - p.start))
     other = other | summaries() if summarised else other
