@@ -27,7 +27,7 @@ _SEED = 1
 _PATIENCE = 0.2
 """Seconds between two looks at whether the answer is still wanted."""
 _FEWEST = 16
-_SPEED = (70.0, 36.0)
+_SPEED = (70.0, 26.0)
 """Tokens a second, read and written, of the small model on two quiet cores."""
 WINDOW = 4096
 """Tokens of question and answer that are held: the small models were made for few thousand."""
