@@ -6,6 +6,7 @@ import base64
 import dataclasses
 import hashlib
 import re
+import sys
 from html import unescape
 from importlib.resources import files
 from pathlib import Path
@@ -32,8 +33,8 @@ from chunkwise.evaluation.results import Figure, Results
 from chunkwise.evaluation.verdicts import BOUNDS
 from chunkwise.metrics.cuts.boundary_issues import KINDS
 from chunkwise.metrics.measures import NAMES
-from chunkwise.report.evaluation.charts import dots, gauge, interval_line
 from chunkwise.report.evaluation.help import help_of
+from chunkwise.report.evaluation.marks import dots, gauge, interval_line
 from chunkwise.report.evaluation.page import evaluation_page, write_evaluation_page
 from chunkwise.report.page_text import passage
 
@@ -226,8 +227,33 @@ def test_every_question_is_a_row_with_all_of_its_scores(results: Results, html: 
         assert ('aria-label="labels:' in row) == (
             "retrieval_precision.labels" not in question.unscored
         )
-    counts = re.findall(r'class="key \w+"[^>]*></span>([0-9,]+) ', part(html, "questions"))
-    assert sum(int(count) for count in counts) == len(results.questions)
+
+
+def test_questions_are_counted_by_score_in_a_chart_and_its_table(
+    results: Results, html: str
+) -> None:
+    found = part(html, "questions").split("<form")[0]
+    table = re.findall('<th scope="row">(.*?)</th><td>(.*?)</td>', found)
+    scores = [question.scores[OBJECTIVE] or 0.0 for question in results.questions]
+    assert sum(int(count) for _, count in table) == len(scores)
+    assert dict(table)["the full score"] == str(sum(score >= 1 for score in scores))
+    assert dict(table)["none"] == str(sum(score <= 0 for score in scores))
+    assert "0.4 to under 0.6" in dict(table)
+    for name, count in table:
+        if count != "0":
+            assert f"<title>{name}: {count} question" in found
+
+
+def test_without_the_library_of_charts_the_table_is_open(
+    results: Results, html: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "chunkwise[charts]" not in html
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    bare = evaluation_page(results, corpus())
+    assert Page(bare).headings == Page(html).headings
+    assert bare.count("pip install &#x27;chunkwise[charts]&#x27;") == 1
+    assert '<details class="numbers" open>' in bare
+    assert "<figure" not in bare
 
 
 def test_sureness_cost_advice_and_making_are_told(results: Results, html: str) -> None:

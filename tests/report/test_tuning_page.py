@@ -6,6 +6,7 @@ import base64
 import dataclasses
 import hashlib
 import re
+import sys
 from html import unescape
 from importlib.resources import files
 from itertools import pairwise
@@ -32,8 +33,9 @@ from chunkwise.core import Passage
 from chunkwise.experiments.configuration import Configuration
 from chunkwise.experiments.tuning import Standing, Tuning
 from chunkwise.metrics.cuts.boundary_issues import KINDS
-from chunkwise.report.plot import Point, Series, Tick, plot
 from chunkwise.report.scale import scale_of
+from chunkwise.report.tuning.cut_counts import cut_counts
+from chunkwise.report.tuning.differences import differences
 from chunkwise.report.tuning.explorer import Answered, ExploredQuestion, Explorer, Retrieved
 from chunkwise.report.tuning.forest import signed
 from chunkwise.report.tuning.fragment import scoped_style, tuning_fragment
@@ -41,6 +43,8 @@ from chunkwise.report.tuning.highlight import highlighted
 from chunkwise.report.tuning.leader_filters import in_order
 from chunkwise.report.tuning.measured import Measured
 from chunkwise.report.tuning.page import tuning_page, write_tuning_page
+from chunkwise.report.tuning.pareto import pareto_plots
+from chunkwise.report.tuning.sizes import size_charts
 from chunkwise.stats.bootstrap import interval
 
 CODE = {
@@ -74,6 +78,16 @@ def rows_of(html: str, table: str) -> list[str]:
     body = re.search(f'<table class="{table}".*?<tbody[^>]*>(.*?)</tbody>', html, re.S)
     assert body
     return re.findall("<tr.*?</tr>", body[1], re.S)
+
+
+def drawings(html: str) -> list[str]:
+    """The wide one and the narrow one of each chart."""
+    return re.findall("<svg class=.(?:wide|narrow).*?</svg>", html, re.S)
+
+
+def curves(svg: str) -> list[tuple[str, str]]:
+    """Colour and dash of every line through points."""
+    return re.findall('<path d="M[^"]*" stroke="([^"]*)" stroke-width="2.2"([^>]*)>', svg)
 
 
 def test_the_parts_come_in_their_order(html: str) -> None:
@@ -173,15 +187,18 @@ def test_curves_are_means_and_intervals_of_test_questions(tuning: Tuning, html: 
         *DEFAULTS,
     ):
         assert wanted in names
-    assert found.count('class="curve" points') == len(shown)
+    for svg in drawings(found):
+        assert len(curves(svg)) == len(set(curves(svg))) == len(shown)
 
 
 def test_sizes_are_a_chart_a_strategy_and_a_line_an_overlap(tuning: Tuning, html: str) -> None:
     found = part(html, "sizes")
-    panels = re.findall("<h3><bdi>(.*?)</bdi></h3>", found)
-    assert panels == ["recursive", "sections", "sentences", "structure"]
-    drawn = found.split("<h3>")[1:]
-    assert [panel.count('class="curve" points') for panel in drawn[:3]] == [3, 1, 3]
+    for svg in drawings(found):
+        assert re.findall('font-weight="600"[^>]*>([^<]*)</text>', svg) == [
+            "recursive", "sections", "sentences", "structure",
+        ]  # fmt: skip
+        assert len(curves(svg)) == 3 + 1 + 3 + 3
+        assert len(set(curves(svg))) == 3
     chosen = next(
         own.configuration for own in tuning.outcomes if own.configuration.key == tuning.chosen
     )
@@ -201,20 +218,36 @@ def test_sizes_are_a_chart_a_strategy_and_a_line_an_overlap(tuning: Tuning, html
 
 def test_the_front_goes_up_and_nothing_is_above_it(tuning: Tuning, html: str) -> None:
     found = part(html, "pareto")
-    paths = re.findall('class="front" d="M([0-9.]+) ([0-9.]+)(.*?)H1000"', found)
-    assert len(paths) == 2
-    for x, y, rest in paths:
-        steps = [(float(x), float(y))]
-        steps += [(float(a), float(b)) for a, b in re.findall("H([0-9.]+)V([0-9.]+)", rest)]
+    fronts = re.findall('<path d="M([^"]*)"[^>]*stroke="var\\(--s3\\)"', found)
+    assert len(fronts) == 4  # two costs, for two widths
+    for path in fronts:
+        steps = [tuple(map(float, step.split(","))) for step in path.split("L")]
         assert all(one[0] <= two[0] and one[1] >= two[1] for one, two in pairwise(steps))
-    tops = [float(y) for y in re.findall(r'<g transform="translate\(0 ([0-9.]+)\)">', found)]
-    assert min(tops) == min(
-        float(y) for _, y, rest in paths for y in [y, *re.findall("V([0-9.]+)", rest)]
+    signs = (
+        r'<path transform="translate\(([0-9.]+),([0-9.]+)\)" d="[^"]*" fill="[^"]*"[^>]*><title>'
     )
-    assert found.count(">the choice</text>") == 2
-    for name in DEFAULTS:
-        assert found.count(f">{name}</text>") == 2
+    tops = [float(y) for _, y in re.findall(signs, drawings(found)[0])]
+    assert len(tops) == 2 * len(tuning.standings)
+    assert min(tops) == pytest.approx(
+        min(float(step.split(",")[1]) for path in fronts[:2] for step in path.split("L")), abs=0.2
+    )
+    for svg in drawings(found):
+        # Each on a ground that keeps it readable, in both charts; the legend names the defaults once more.
+        named = re.findall('font-weight="600"[^>]*>([^<]*)</text>', svg)
+        for name in ("the choice", *DEFAULTS):
+            assert sum(name.startswith(each.removesuffix("…")) for each in named) == 4
+        assert len(named) == 4 * 3
     assert len(rows_of(found, "plain")) == sum(each.pareto for each in tuning.standings)
+
+
+def test_a_legend_names_what_is_there(tuning: Tuning) -> None:
+    default = {each.configuration.key for each in tuning.outcomes if each.configuration.baseline}
+    others = [each for each in tuning.standings if each.key not in default and not each.pareto]
+    few = dataclasses.replace(tuning, chosen="", standings=tuple(others[:5]))
+    wide = drawings(pareto_plots(Measured(few)))[0]
+    assert "the others</text>" in wide
+    assert "the choice" not in wide
+    assert not [name for name in DEFAULTS if name in wide]
 
 
 def test_levers_parts_weights_and_agreement_are_told(tuning: Tuning, html: str) -> None:
@@ -353,24 +386,25 @@ def test_without_questions_it_compares_what_can_be_compared() -> None:
 
 def test_a_choice_without_chunks_has_no_cuts_and_sizes_of_another(tuning: Tuning) -> None:
     several = next(each for each in tuning.outcomes if not each.configuration.strategy)
-    page = tuning_page(dataclasses.replace(tuning, chosen=several.configuration.key))
-    assert "has no chunks of its own to break" in part(page, "cuts")
-    assert "<h3><bdi>structure</bdi></h3>" in part(page, "sizes")
+    measured = Measured(dataclasses.replace(tuning, chosen=several.configuration.key))
+    assert "has no chunks of its own to break" in cut_counts(measured, {})
+    assert ">structure</text>" in size_charts(measured)
 
 
 def test_less_is_better_turns_the_sides(tuning: Tuning) -> None:
     def sides(objective: str) -> list[str]:
-        page = tuning_page(dataclasses.replace(tuning, objective=objective))
-        return re.findall("(?:← )?((?:default|choice) better)(?: →)?<", part(page, "against"))
+        drawn = differences(Measured(dataclasses.replace(tuning, objective=objective)))
+        return re.findall("(?:← )?((?:default|choice) better)(?: →)?<", drawn)
 
     assert sides(OBJECTIVE) == ["default better", "choice better"]
     assert sides("failure@20") == ["choice better", "default better"]
 
 
-def test_an_empty_tuning_is_a_page(tuning: Tuning) -> None:
+def test_an_empty_tuning_is_a_page(tuning: Tuning, monkeypatch: pytest.MonkeyPatch) -> None:
     empty = Tuning({}, {}, {}, "", "", "", (), (), (), (), None, {}, (), (), (), ())
     assert Page(tuning_page(empty)).headings == ["What to do", "How this was found out"]
     assert Page(tuning_fragment(empty)).tags[0][0] == "div"
+    monkeypatch.setitem(sys.modules, "vl_convert", None)  # what its charts show is not asked here
     alone = dataclasses.replace(tuning, splits=("validation",) * len(tuning.splits), against=())
     alone = dataclasses.replace(
         alone, standings=tuple(dataclasses.replace(each, test=None) for each in tuning.standings)
@@ -416,19 +450,45 @@ def hostile(tuning: Tuning, explorer: Explorer) -> tuple[Tuning, Explorer]:
     return dataclasses.replace(evil, outcomes=outcomes), changed(explorer, change)
 
 
-def test_hostile_text_is_only_text(tuning: Tuning, explorer: Explorer) -> None:
-    evil, shown = hostile(tuning, explorer)
-    html = tuning_page(evil, explorer=shown, code={EVIL: EVIL})
-    page = Page(html)
+@pytest.fixture(scope="module")
+def evil(tuning: Tuning, explorer: Explorer) -> tuple[Tuning, str]:
+    """With its page."""
+    few = dataclasses.replace(explorer, questions=explorer.questions[:5])
+    own, shown = hostile(dataclasses.replace(tuning, standings=tuning.standings[:12]), few)
+    return own, tuning_page(own, explorer=shown, code={EVIL: EVIL})
+
+
+def test_hostile_text_is_only_text(evil: tuple[Tuning, str], html: str) -> None:
+    own, drawn = evil
+    page = Page(drawn)
     assert [tag for tag, _ in page.tags if tag in ("script", "img", "style", "title")].count(
         "script"
     ) == 1
     assert not [tag for tag, _ in page.tags if tag == "img"]
-    assert not re.search("[\x00-\x08\x1b\u202e\u2066\u200f\ufeff\ud800]", html)
+    assert not re.search("[\x00-\x08\x1b\u202e\u2066\u200f\ufeff\ud800]", drawn)
     assert "document.title" in page.text
-    assert page.headings == Page(tuning_page(tuning, explorer=explorer, code=CODE)).headings
-    fragment = Page(tuning_fragment(evil))
+    assert page.headings == Page(html).headings
+    assert len(drawings(drawn)) == len(drawings(html))
+    fragment = Page(tuning_fragment(own))
     assert not [tag for tag, _ in fragment.tags if tag in ("script", "img")]
+
+
+def test_without_the_library_of_charts_their_tables_are_open(
+    tuning: Tuning, html: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    charts = html.count("<figure")
+    assert charts == html.count('<details class="numbers">') == 5
+    assert "chunkwise[charts]" not in html
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    bare = tuning_page(tuning, explorer=made_explorer(), code=CODE)
+    assert Page(bare).headings == Page(html).headings
+    assert bare.count("pip install &#x27;chunkwise[charts]&#x27;") == 1
+    assert bare.count('<details class="numbers" open>') == charts
+    assert "<figure" not in bare
+    fragment = tuning_fragment(tuning)
+    assert fragment.count("pip install &#x27;chunkwise[charts]&#x27;") == 1
+    assert '<details class="numbers" open>' in fragment
+    assert "chunkwise[charts]" not in tuning_page(made_tuning(0))  # which has no charts
 
 
 def test_a_page_is_written_whole_and_in_utf_8(tuning: Tuning, tmp_path: Path) -> None:
@@ -500,17 +560,6 @@ def test_marks_cover_the_gold_text_and_nothing_else(
     shown = unescape(re.sub("<[^>]*>", "", drawn))
     for piece in shown.split("…"):
         assert "".join(piece.split()) in "".join(text[start:end].split())
-
-
-def test_points_stay_inside_the_chart() -> None:
-    points = [Point(0.0, -5.0, -9.0, 9.0, "a"), Point(1.0, 5.0, None, None, "b")]
-    drawn = plot(
-        [Series("s", 0, points)], [Tick(0.5, "<b>")], scale_of([0, 1]), 'a "b"', height=100
-    )
-    assert re.findall(r"translate\(0 ([0-9.]+)\)", drawn)[1:] == ["110", "10"]
-    assert 'd="M0 110V10' in drawn
-    assert "&lt;b&gt;" in drawn
-    assert 'aria-label="a &quot;b&quot;"' in drawn
 
 
 def test_differences_are_signed_points() -> None:
@@ -601,11 +650,9 @@ def test_leaders_are_sorted_and_filtered_and_questions_found(
 
 @needs_browser
 def test_a_telephone_needs_no_scrolling_sideways_and_hostile_text_does_nothing(
-    tuning: Tuning, explorer: Explorer, tmp_path: Path
+    evil: tuple[Tuning, str], tmp_path: Path
 ) -> None:
-    few = dataclasses.replace(explorer, questions=explorer.questions[:5])
-    evil, shown = hostile(dataclasses.replace(tuning, standings=tuning.standings[:12]), few)
-    html = tuning_page(evil, explorer=shown, code={EVIL: EVIL})
+    _, html = evil
     script = """
     for (const each of document.querySelectorAll("details")) each.open = true;
     const root = document.documentElement;
@@ -613,9 +660,15 @@ def test_a_telephone_needs_no_scrolling_sideways_and_hostile_text_does_nothing(
       !each.closest("caption, .wide-table, pre, svg")
       && each.getBoundingClientRect().right > root.clientWidth + 12
     );
-    return [document.title === "owned", root.clientWidth, root.scrollWidth, out.length];
+    // Of each chart the narrow drawing is shown, with letters that can be read.
+    const seen = [...document.querySelectorAll(".chart svg")].filter((each) => each.getBoundingClientRect().width);
+    const letters = seen.flatMap((each) => [...each.querySelectorAll("text")].map((text) =>
+      parseFloat(getComputedStyle(text).fontSize) * each.getScreenCTM().a));
+    return [document.title === "owned", root.clientWidth, root.scrollWidth, out.length,
+      seen.length, seen.every((each) => each.matches(".narrow")), Math.min(...letters) > 10];
     """
-    assert in_browser(html, tmp_path, script, width=390) == ["false", "390", "390", "0"]
+    found = in_browser(html, tmp_path, script, width=390)
+    assert found == ["false", "390", "390", "0", f"{len(drawings(html)) // 2}", "true", "true"]
     file = tmp_path / "as it is.html"
     file.write_text(html, encoding="utf-8")
     assert unescape(title_of(file, tmp_path)) == Page(html).title

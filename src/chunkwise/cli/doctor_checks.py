@@ -25,12 +25,13 @@ from chunkwise.models.endpoint.error import excerpt
 State = Literal["works", "absent", "fails"]
 
 EXTRAS = {
-    "search": "embedding, BM25 and search",
+    "search": "embedding, BM25, search and reranking",
     "parquet": "Parquet files",
     "code": "code cut at functions and classes",
     "tokenizers": "sizes in a model's own tokens",
     "postgres": "indexes in PostgreSQL",
     "llm": "language models: contexts, judges, answers, questions",
+    "charts": "charts in the HTML pages; without it they have tables",
     "sentence-transformers": "models of that library",
     "fastembed": "models of that library",
 }

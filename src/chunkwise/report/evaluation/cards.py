@@ -6,7 +6,7 @@ from chunkwise.evaluation.four_questions import FOUR, WEAK, Answered, four_quest
 from chunkwise.evaluation.judges_told import judged_by
 from chunkwise.evaluation.results import Figure, Results
 from chunkwise.evaluation.verdicts import BOUNDS
-from chunkwise.report.evaluation.charts import gauge
+from chunkwise.report.evaluation.marks import gauge
 from chunkwise.report.evaluation.rows import between, value_text, why_unscored
 from chunkwise.report.page_text import attribute, breakable
 

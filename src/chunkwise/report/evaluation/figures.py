@@ -9,8 +9,8 @@ from chunkwise.evaluation.four_questions import FOUR, robustness
 from chunkwise.evaluation.judges_told import judged_by
 from chunkwise.evaluation.results import Figure, Results
 from chunkwise.profile.wording import counted
-from chunkwise.report.evaluation.charts import interval_bar, interval_line
 from chunkwise.report.evaluation.help import help_of
+from chunkwise.report.evaluation.marks import interval_bar, interval_line
 from chunkwise.report.evaluation.rows import Row, figures_table, row_of
 from chunkwise.report.page_text import attribute, breakable, words
 

@@ -15,7 +15,8 @@ from chunkwise.report.evaluation.cuts import cut_kinds, cuts_lead
 from chunkwise.report.evaluation.figures import all_figures, by_document, by_type
 from chunkwise.report.evaluation.questions import questions_table
 from chunkwise.report.evaluation.rows import between
-from chunkwise.report.evaluation.worst import how_many, worst_questions
+from chunkwise.report.evaluation.score_columns import how_many
+from chunkwise.report.evaluation.worst import worst_questions
 from chunkwise.report.page_frame import PagePart, asset, framed
 from chunkwise.report.page_text import breakable, words
 
@@ -36,7 +37,7 @@ def evaluation_page(results: Results, documents: Mapping[str, Document] | None =
         results.label or "An evaluation",
         _head(results),
         _parts(results, documents or {}),
-        style=asset("page.css") + asset("evaluation.css"),
+        style=asset("page.css") + asset("charts.css") + asset("evaluation.css"),
         script=asset("tables.js"),
     )
 

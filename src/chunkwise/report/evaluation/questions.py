@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from chunkwise.evaluation.results import QuestionResult, Results
 from chunkwise.profile.wording import counted
-from chunkwise.report.evaluation.charts import dots, small_bar
+from chunkwise.report.evaluation.marks import dots, small_bar
 from chunkwise.report.page_text import attribute, breakable, words
 
 

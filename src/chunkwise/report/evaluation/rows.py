@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from chunkwise.evaluation.results import Figure
 from chunkwise.profile.wording import counted, percent
-from chunkwise.report.evaluation.charts import axis
+from chunkwise.report.evaluation.marks import axis
 from chunkwise.report.page_text import attribute, breakable
 
 _HEADS = ("mean", "95 % interval", "questions")

@@ -6,11 +6,17 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from chunkwise.evaluation.direction import lower_is_better
-from chunkwise.evaluation.four_questions import Answered, four_questions, robustness
+from chunkwise.evaluation.four_questions import four_questions, robustness
 from chunkwise.evaluation.judges_told import judged_by
 from chunkwise.evaluation.results import Agreement, Figure, QuestionResult, Results
 from chunkwise.profile.wording import counted, percent, short_number
-from chunkwise.report.evaluation.interval_rows import add_row, between, figure_table
+from chunkwise.report.evaluation.answers_terminal import (
+    indented,
+    print_answer,
+    value,
+    why_unscored,
+)
+from chunkwise.report.evaluation.interval_rows import add_row, figure_table
 from chunkwise.report.evaluation.spent import llm_spent
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.terminal_parts import bar, heading, line, plain_table
@@ -19,7 +25,6 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-_STYLES = {"excellent": "green", "good": "green", "below": "yellow"}
 _WORST = 5
 _MOST_GROUPS = 10
 
@@ -31,7 +36,7 @@ def render_evaluation(results: Results, console: Console) -> None:
     if answered:
         heading(console, "The four questions")
         for each in answered:
-            _answer(console, each)
+            print_answer(console, each, results)
             _judged(console, results, (f"{each.metric}.{name}" for name in each.figures), 6)
     rest = {
         name: figure
@@ -53,16 +58,6 @@ def render_evaluation(results: Results, console: Console) -> None:
     _detectable(console, results)
 
 
-def value(name: str, amount: float | None) -> str:
-    """A figure as the tables show it: shares as percentages where their verdict is one, else three digits."""
-    if amount is None:
-        return "unscored"
-    if name == "boundary_issues":
-        return percent(amount)
-    shown = f"{amount:.3f}"
-    return "0.000" if shown == "-0.000" else shown
-
-
 def _head(results: Results, console: Console) -> None:
     from rich.text import Text
 
@@ -80,23 +75,6 @@ def _head(results: Results, console: Console) -> None:
     )
 
 
-def _answer(console: Console, answered: Answered) -> None:
-    from rich.text import Text
-
-    line(console, answered.question)
-    for method, figure in answered.figures.items():
-        name = f"{answered.metric}.{method}" if method else answered.metric
-        words = method or "chunks with an issue"
-        shown = Text(f"    {words:<22}")
-        if figure.mean is None:
-            shown.append(f"unscored: {_why(figure)}", "dim")
-        else:
-            shown.append(f"{value(name, figure.mean):>7}  ", "bold")
-            shown.append(f"{figure.verdict:<9} ", _STYLES.get(figure.verdict, ""))
-            shown.append(between(figure), "dim")
-        console.print(shown, no_wrap=True, overflow="ellipsis")
-
-
 def _judged(console: Console, results: Results, names: Iterable[str], left: int = 2) -> None:
     """Who judged, and what that is worth; once for figures of the same judge."""
     told: dict[str, list[str]] = {}
@@ -106,7 +84,7 @@ def _judged(console: Console, results: Results, names: Iterable[str], left: int 
             told.setdefault(who, []).append(name.rpartition(".")[2])
     for who, own in told.items():
         methods = ", ".join(dict.fromkeys(own))
-        _indented(console, f"{methods}: {one_line(who, 300)}", "dim", left)
+        indented(console, f"{methods}: {one_line(who, 300)}", "dim", left)
 
 
 def _figures(figures: Mapping[str, Figure], console: Console) -> Table:
@@ -123,17 +101,9 @@ def _unscored(console: Console, figures: Mapping[str, Figure]) -> None:
     reasons: dict[str, list[str]] = {}
     for name, figure in figures.items():
         if figure.mean is None:
-            reasons.setdefault(_why(figure), []).append(name)
+            reasons.setdefault(why_unscored(figure), []).append(name)
     for why, names in reasons.items():
         line(console, f"unscored: {', '.join(names)} ({why})", "dim")
-
-
-def _why(figure: Figure) -> str:
-    """The most common reason why there is no score."""
-    if not figure.unscored:
-        return "unscored"
-    # It may quote what a server or a model said.
-    return one_line(max(figure.unscored, key=figure.unscored.__getitem__), 300)
 
 
 def _groups(
@@ -218,17 +188,10 @@ def _missed(console: Console, question: QuestionResult) -> None:
         place = (
             f"{one_line(piece.passage.doc_id, 60)} {piece.passage.start:,}–{piece.passage.end:,}"
         )
-        _indented(console, f"missed: “{one_line(piece.text, 160)}”")
-        _indented(console, f"{place} · {rank}", "dim")
+        indented(console, f"missed: “{one_line(piece.text, 160)}”")
+        indented(console, f"{place} · {rank}", "dim")
     if len(question.missed) > 2:
-        _indented(console, f"and {len(question.missed) - 2:,} more", "dim")
-
-
-def _indented(console: Console, text: str, style: str = "", left: int = 8) -> None:
-    from rich.padding import Padding
-    from rich.text import Text
-
-    console.print(Padding(Text(text, style), (0, 0, 0, left), expand=False))
+        indented(console, f"and {len(question.missed) - 2:,} more", "dim")
 
 
 def _cost(console: Console, results: Results) -> None:

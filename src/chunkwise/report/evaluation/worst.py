@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from chunkwise.core import Document
 from chunkwise.evaluation.results import FoundSpan, Missed, QuestionResult, Results
 from chunkwise.profile.wording import counted
-from chunkwise.report.evaluation.charts import small_bar, stacked
+from chunkwise.report.evaluation.marks import small_bar
 from chunkwise.report.page_text import attribute, breakable, passage, words
 
 _SHOWN = 5
@@ -32,31 +32,6 @@ def worst_questions(results: Results, documents: Mapping[str, Document]) -> str:
         else ""
     )
     return "".join(cards[:_SHOWN]) + rest
-
-
-def how_many(results: Results) -> str:
-    """How many questions got everything, a part, and nothing."""
-    scores = [question.scores.get(results.objective) for question in results.questions]
-    known = [score for score in scores if score is not None]
-    if not known:
-        return ""
-    full = sum(score >= 1 for score in known)
-    nothing = sum(score <= 0 for score in known)
-    parts = [
-        ("full", full, "with the full score"),
-        ("part", len(known) - full - nothing, "in between"),
-        ("zero", nothing, "with none"),
-    ]
-    missing = len(scores) - len(known)
-    if missing:
-        parts.append(("gone", missing, "unscored"))
-    told = ", ".join(f"{count:,} {word}" for _, count, word in parts)
-    bar = stacked([(name, count) for name, count, _ in parts], f"{results.objective}: {told}")
-    legend = "".join(
-        f'<li><span class="key {name}" aria-hidden="true"></span>{count:,} {word}</li>'
-        for name, count, word in parts
-    )
-    return f'<div class="split">{bar}<ul class="legend">{legend}</ul></div>'
 
 
 def _card(question: QuestionResult, objective: str, documents: Mapping[str, Document]) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from html import escape
-from importlib.resources import files
 
 from chunkwise.profile.results import Advice, Group, Profile
 from chunkwise.profile.wording import listed, percent, short_number
+from chunkwise.report.charts.drawn import without_charts
+from chunkwise.report.page_frame import asset
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.profile.charts import bars, histogram
 from chunkwise.report.profile.tables import groups_table, oversized, repeats, sizes_table
@@ -15,11 +16,11 @@ from chunkwise.report.profile.tables import groups_table, oversized, repeats, si
 def profile_page(profile: Profile, title: str) -> str:
     """The page, self-contained: styles and charts inside, nothing fetched, no scripts."""
     total = profile.total
-    style = files("chunkwise.report").joinpath("assets/profile.css").read_text("utf-8")
+    style = asset("profile.css") + asset("charts.css")
     name = escape(one_line(title, 200)) or "A corpus"
     body = "".join(
         (
-            f"<h1>{name}</h1>{_lead(profile)}",
+            f"<h1>{name}</h1>{_lead(profile)}{without_charts()}",
             f"<h2>Where to start</h2>{_advice(profile.advice)}",
             f'<h2>At a glance</h2><div class="tiles">{_tiles(total)}</div>',
             f"<h2>How large are the sections?</h2>{_sections(total)}",

@@ -6,13 +6,16 @@ import re
 
 from chunkwise.evaluation.results import Figure
 from chunkwise.experiments.outcome import Outcome
+from chunkwise.report.charts.drawn import Room, as_table, drawn
+from chunkwise.report.charts.look import Spec, above
+from chunkwise.report.charts.series import MOST, STROKE, lines_and_signs, look, series_key
 from chunkwise.report.page_text import words
-from chunkwise.report.plot import Point, Series, Tick, as_table, legend, plot
-from chunkwise.report.scale import scale_of
+from chunkwise.report.plain_text import one_line
 from chunkwise.report.tuning.measured import Measured, between, number
 
 _BUDGET = re.compile(r"recall@(\d+)t")
-_MOST = 8
+Curves = list[tuple[str, list[Figure | None]]]
+"""Names with a figure a budget."""
 
 
 def budget_curves(measured: Measured) -> str:
@@ -27,24 +30,63 @@ def budget_curves(measured: Measured) -> str:
     )
     shown = [
         (name, figures)
-        for name, outcome in _compared(measured)[:_MOST]
+        for name, outcome in _compared(measured)[:MOST]
         if any(figures := measured.figures(outcome, [f"recall@{own}t" for own in budgets]))
     ]
     if len(budgets) < 2 or not shown:
         return ""
-    series = [_series(at, name, figures, budgets) for at, (name, figures) in enumerate(shown)]
-    scale = scale_of(end for each in series for p in each.points for end in (p.y, p.low, p.high))
-    ticks = [Tick(_place(at, len(budgets)), f"{own:,}") for at, own in enumerate(budgets)]
-    told = f"Recall within {budgets[0]:,} to {budgets[-1]:,} tokens of context for {len(series)} configurations"
+    told = f"Recall within {budgets[0]:,} to {budgets[-1]:,} tokens of context for {len(shown)} configurations"
     rows = [
         [words(name, 200), *(_numbers(figure) for figure in figures)] for name, figures in shown
     ]
     heads = ["configuration", *(f"{own:,} tokens" for own in budgets)]
-    return (
-        f'<div class="card"><p class="axis-name">recall</p>{plot(series, ticks, scale, told, height=320)}'
-        f'<p class="axis-name below">tokens of context a question</p>'
-        f"{legend([(each.look, words(each.name, 200), True) for each in series])}{as_table(told, heads, rows)}</div>"
-    )
+    chart = drawn(lambda room: _chart(shown, budgets, room), told)
+    return f'<div class="card">{chart}{as_table(told, heads, rows)}</div>'
+
+
+def _chart(shown: Curves, budgets: list[int], room: Room) -> Spec:
+    letters = 44 if room.narrow else 56
+    keys = [series_key(at, name, letters) for at, (name, _) in enumerate(shown)]
+    points = [
+        {"series": key, "budget": f"{budget:,}", "mean": figure.mean, "low": figure.low, "high": figure.high,
+         "told": one_line(f"{name}, {budget:,} tokens: {_numbers(figure)}", 300), **look(at)}
+        for at, (key, (name, figures)) in enumerate(zip(keys, shown, strict=True))
+        for budget, figure in zip(budgets, figures, strict=True)
+        if figure and figure.mean is not None
+    ]  # fmt: skip
+    y = {
+        "field": "mean",
+        "type": "quantitative",
+        "axis": {**above("recall"), "tickCount": 6},
+        "scale": {"zero": False},
+    }
+    # Beside each other, so that the intervals at one budget can be told apart.
+    beside = {"field": "series", "type": "nominal", "scale": {"domain": keys}}
+    x = {
+        # Budgets stand at equal distances: each is about twice the one before.
+        "field": "budget", "type": "ordinal", "sort": [f"{own:,}" for own in budgets],
+        "axis": {"title": "tokens of context a question"},
+        "scale": {"paddingInner": 0.4 if room.narrow else 0.7, "paddingOuter": 0.25},
+    }  # fmt: skip
+    intervals = {
+        "transform": [{"filter": "isValid(datum.low) && isValid(datum.high)"}],
+        "mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.7},
+        "encoding": {
+            "y": {"field": "low", "type": "quantitative"},
+            "y2": {"field": "high"},
+            "stroke": STROKE,
+            "xOffset": beside,
+        },
+    }
+    curves, signs = lines_and_signs(keys, y, room, xOffset=beside)
+    return {
+        "width": room.width,
+        "height": 240 if room.narrow else 320,
+        "autosize": {"type": "fit-x", "contains": "padding"},
+        "data": {"values": points},
+        "encoding": {"x": x},
+        "layer": [curves, intervals, signs],
+    }
 
 
 def _compared(measured: Measured) -> list[tuple[str, Outcome]]:
@@ -73,22 +115,5 @@ def _compared(measured: Measured) -> list[tuple[str, Outcome]]:
     ]
 
 
-def _series(at: int, name: str, figures: list[Figure | None], budgets: list[int]) -> Series:
-    points = [
-        Point(
-            _place(place, len(budgets)), figure.mean, figure.low, figure.high,
-            f"{name}, {budget:,} tokens: {_numbers(figure)}",
-        )
-        for place, (budget, figure) in enumerate(zip(budgets, figures, strict=True))
-        if figure and figure.mean is not None
-    ]  # fmt: skip
-    return Series(name, at, points)
-
-
 def _numbers(figure: Figure | None) -> str:
     return f"{number(figure)} ({between(figure)})" if figure else ""
-
-
-def _place(at: int, count: int) -> float:
-    """Budgets stand at equal distances: each is about twice the one before."""
-    return (at + 0.5) / count

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from chunkwise.experiments.tuning import Tuning
+from chunkwise.report.charts.drawn import without_charts
 from chunkwise.report.page_frame import asset
 from chunkwise.report.tuning.budgets import budget_curves
 from chunkwise.report.tuning.choice import head, recommendation
@@ -29,6 +30,7 @@ def tuning_fragment(tuning: Tuning) -> str:
     )
     against, curves, line = differences(measured), budget_curves(measured), lever_line(measured)
     parts = (
+        without_charts() if curves else "",
         recommendation(measured),
         f"<h2>Against the common defaults</h2>{against}" if against else "",
         leaders.replace(' id="leaders-table"', ""),
@@ -40,5 +42,5 @@ def tuning_fragment(tuning: Tuning) -> str:
 
 def scoped_style() -> str:
     """The rules of the page nested in one: what they say of the whole page, they say of the fragment."""
-    rules = _WHOLE.sub("&", asset("page.css") + asset("tuning.css"))
+    rules = _WHOLE.sub("&", asset("page.css") + asset("charts.css") + asset("tuning.css"))
     return f".{_SCOPE} {{\n{rules}}}\n"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from chunkwise.atomic import replacing, says_what_it_writes
 from chunkwise.experiments.tuning import Tuning
+from chunkwise.report.charts.drawn import without_charts
 from chunkwise.report.page_frame import PagePart, asset, framed
 from chunkwise.report.page_text import breakable, words
 from chunkwise.report.tuning.account import made_with, method, not_tried, use_it
@@ -50,9 +51,9 @@ def tuning_page(
     return framed(
         "tuning",
         label,
-        head(measured),
+        head(measured) + (without_charts() if measured.count else ""),
         _parts(measured, explorer, code or {}),
-        style=asset("page.css") + asset("tuning.css"),
+        style=asset("page.css") + asset("charts.css") + asset("tuning.css"),
         script=asset("tables.js"),
     )
 

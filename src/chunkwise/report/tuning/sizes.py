@@ -7,15 +7,18 @@ from collections.abc import Mapping
 
 from chunkwise.evaluation.results import Figure
 from chunkwise.experiments.configuration import Configuration
+from chunkwise.report.charts.drawn import Room, as_table, drawn
+from chunkwise.report.charts.look import Spec
+from chunkwise.report.charts.series import MOST, lines_and_signs, look, series_key
 from chunkwise.report.page_text import words
-from chunkwise.report.plot import Point, Series, Tick, as_table, legend, plot
-from chunkwise.report.scale import Scale, scale_of
+from chunkwise.report.plain_text import one_line
 from chunkwise.report.tuning.leader_filters import in_order
 from chunkwise.report.tuning.measured import Measured, between, number
 
-_HEIGHT = 170
-Lines = Mapping[str, Mapping[str, Figure]]
-"""By overlap, then by size."""
+_COLUMNS = (1, 2, 3, 4, 3)
+"""Panels beside each other, by how many there are; the last of these for more."""
+Found = Mapping[str, Mapping[str, Mapping[str, Figure]]]
+"""By strategy, then by overlap, then by size."""
 
 
 def size_charts(measured: Measured) -> str:
@@ -39,29 +42,16 @@ def size_charts(measured: Measured) -> str:
     if len(sizes) < 2:
         return ""
     overlaps = sorted({overlap for lines in found.values() for overlap in lines}, key=in_order)
-    means = [
-        figure.mean for lines in found.values() for own in lines.values() for figure in own.values()
-    ]
-    scale = scale_of(means, 4)
-    panels = "".join(
-        _panel(name, found[name], sizes, overlaps, scale, measured.tuning.objective)
-        for name in sorted(found)
-    )
     rows = [
         [words(name, 80), words(overlap, 40), words(size, 40), number(figure), between(figure)]
         for name in sorted(found)
         for overlap in overlaps
         for size, figure in sorted(found[name].get(overlap, {}).items(), key=lambda item: in_order(item[0]))
     ]  # fmt: skip
-    looks = [
-        (at, f"overlap {words(overlap or 'none', 40)}", True) for at, overlap in enumerate(overlaps)
-    ]
     caption = f"{measured.tuning.objective} by strategy, overlap and size"
     heads = ("strategy", "overlap", "size", "mean", "95 % interval")
-    return (
-        f'<div class="card"><div class="panels">{panels}</div>{legend(looks)}'
-        f"{as_table(caption, heads, rows)}</div>"
-    )
+    chart = drawn(lambda room: _chart(found, sizes, overlaps[:MOST], room), caption)
+    return f'<div class="card">{chart}{as_table(caption, heads, rows)}</div>'
 
 
 def reference(measured: Measured) -> Configuration | None:
@@ -95,27 +85,42 @@ def _point(given: Configuration) -> tuple[str, str]:
     return given.levers.get("size", ""), given.levers.get("overlap", "")
 
 
-def _panel(
-    name: str, lines: Lines, sizes: list[str], overlaps: list[str], scale: Scale, objective: str
-) -> str:
-    place = {size: (at + 0.5) / len(sizes) for at, size in enumerate(sizes)}
-    series = [
-        Series(
-            overlap,
-            at,
-            [
-                Point(place[size], figure.mean, None, None, _told(name, overlap, size, figure))
-                for size in sizes
-                if (figure := lines[overlap].get(size)) and figure.mean is not None
-            ],
-            apart=False,
-        )
-        for at, overlap in enumerate(overlaps)
-        if overlap in lines
-    ]
-    ticks = [Tick(place[size], size.split(" ", 1)[0]) for size in sizes]
-    told = f"{objective} over the size of chunks for {name}"
-    return f"<div><h3>{words(name or 'chunks', 80)}</h3>{plot(series, ticks, scale, told, height=_HEIGHT)}</div>"
+def _chart(found: Found, sizes: list[str], overlaps: list[str], room: Room) -> Spec:
+    keys = [series_key(at, f"overlap {name or 'none'}", 40) for at, name in enumerate(overlaps)]
+    points = [
+        {"series": key, "strategy": one_line(name or "chunks", 24), "size": one_line(size.split(" ", 1)[0], 12),
+         "mean": figure.mean, "told": one_line(_told(name, overlap, size, figure), 300), **look(at)}
+        for name in sorted(found)
+        for at, (key, overlap) in enumerate(zip(keys, overlaps, strict=True))
+        for size, figure in found[name].get(overlap, {}).items()
+    ]  # fmt: skip
+    columns = 1 if room.narrow else _COLUMNS[min(len(found), len(_COLUMNS)) - 1]
+    order = list(dict.fromkeys(one_line(size.split(" ", 1)[0], 12) for size in sizes))
+    x = {
+        "field": "size",
+        "type": "ordinal",
+        "sort": order,
+        "axis": {"title": None},
+        "scale": {"padding": 0.5},
+    }
+    y = {
+        "field": "mean", "type": "quantitative", "axis": {"title": None, "tickCount": 4},
+        "scale": {"zero": False},
+    }  # fmt: skip
+    return {
+        "data": {"values": points},
+        "facet": {"field": "strategy", "type": "nominal"},
+        "columns": columns,
+        "spacing": {"row": 22, "column": 24},
+        "spec": {
+            "width": (room.width - 44 * columns) // columns,
+            "height": 140 if room.narrow else 170,
+            "encoding": {"x": x},
+            "layer": lines_and_signs(keys, y, room),
+        },
+        # Each says its own numbers: a row that is not full would leave some without.
+        "resolve": {"axis": {"x": "independent", "y": "independent"}},
+    }
 
 
 def _told(name: str, overlap: str, size: str, figure: Figure) -> str:

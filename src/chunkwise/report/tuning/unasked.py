@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chunkwise.experiments.outcome import Outcome
 from chunkwise.profile.wording import percent
-from chunkwise.report.evaluation.charts import small_bar
+from chunkwise.report.evaluation.marks import small_bar
 from chunkwise.report.page_text import words
 from chunkwise.report.tuning.measured import Measured, cost_of
 

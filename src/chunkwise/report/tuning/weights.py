@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from chunkwise.experiments.tuning import Fit
+from chunkwise.report.charts.drawn import HALF, Room, as_table, drawn
+from chunkwise.report.charts.look import ACCENT, CARD, Spec, row_key, rows_of
 from chunkwise.report.page_text import attribute, words
-from chunkwise.report.scale import axis_of, scale_of
+from chunkwise.report.plain_text import one_line
 from chunkwise.report.tuning.measured import Measured
 
 _NAMES = {"kendall_tau": "Kendall’s τ"}
@@ -30,17 +32,42 @@ def weights(measured: Measured) -> str:
 
 
 def _fit(fit: Fit) -> str:
-    scale = scale_of((mean for _, mean in fit.tried), 4)
-    rows = "".join(
-        f'<tr><th scope="row"><code>{words(label, 120)}</code>{" <b>kept</b>" if label == fit.kept else ""}</th>'
-        f'<td class="drawn"><svg class="line" height="16" aria-hidden="true"><line class="rule" x1="0" x2="100%" y1="8"'
-        f' y2="8"/><circle class="dot" cx="{scale.at(mean)}" cy="8" r="5.5"/></svg></td><td>{mean:.3f}</td></tr>'
+    told = "Cross-validated means by weights"
+    rows = [
+        [
+            f"<code>{words(label, 120)}</code>{' <b>kept</b>' if label == fit.kept else ''}",
+            f"{mean:.3f}",
+        ]
         for label, mean in fit.tried
-    )
+    ]
     return (
-        f'<article class="card lever"><h3>Weights of several sizes at once</h3><p>{words(fit.why, 600)}</p>'
-        '<table class="levels"><caption>Cross-validated means by weights</caption><thead><tr>'
-        '<th scope="col">weights</th><th scope="col" class="scale">'
-        f'{axis_of(scale)}</th><th scope="col">mean</th>'
-        f"</tr></thead><tbody>{rows}</tbody></table></article>"
+        f'<article class="card"><h3>Weights of several sizes at once</h3><p>{words(fit.why, 600)}</p>'
+        f"{drawn(lambda room: _chart(fit, room), told, wide=HALF)}{as_table(told, ('weights', 'mean'), rows)}</article>"
     )
+
+
+def _chart(fit: Fit, room: Room) -> Spec:
+    """The one that was kept is full."""
+    rows: list[Spec] = [
+        {"row": row_key(at, label, 26), "mean": mean, "kept": "kept" if label == fit.kept else "tried",
+         "told": one_line(f"{label}: {mean:.3f}", 160)}
+        for at, (label, mean) in enumerate(fit.tried)
+    ]  # fmt: skip
+    kept = {
+        "field": "kept", "type": "nominal", "legend": {"direction": "horizontal"},
+        "scale": {"type": "ordinal", "domain": ["kept", "tried"], "range": [ACCENT, CARD]},
+    }  # fmt: skip
+    return {
+        "width": room.width,
+        "height": {"step": 26},
+        "autosize": {"type": "fit-x", "contains": "padding"},
+        "data": {"values": rows},
+        "mark": {"type": "point", "stroke": ACCENT, "strokeWidth": 2, "size": 90},
+        "encoding": {
+            "y": rows_of(row["row"] for row in rows),
+            "x": {"field": "mean", "type": "quantitative", "scale": {"zero": False},
+                  "axis": {"title": None, "tickCount": 4}},
+            "fill": kept,
+            "description": {"field": "told"},
+        },
+    }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Figures of an evaluation as inline SVG; positions are percentages, so that lines keep their width on any screen."""
+"""Marks inside of tables and cards as inline SVG; positions are percentages, so that they are as wide as their cell."""
 
 from __future__ import annotations
 
@@ -71,18 +71,6 @@ def small_bar(share: float) -> str:
         '<svg class="small" height="6" aria-hidden="true"><rect class="rail" width="100%" height="6" rx="3"/>'
         f'<rect class="column" width="{_at(share)}" height="6" rx="3"/></svg>'
     )
-
-
-def stacked(parts: Sequence[tuple[str, int]], told: str) -> str:
-    """Counts as shares of one bar, each with a class of its own."""
-    whole = max(sum(count for _, count in parts), 1)
-    inner, at = "", 0
-    for name, count in parts:
-        inner += (
-            f'<rect class="{name}" x="{_at(at / whole)}" width="{_at(count / whole)}" height="14"/>'
-        )
-        at += count
-    return _svg("line stacked", 14, told, inner)
 
 
 def dots(relevant: Sequence[bool | None], told: str) -> str:

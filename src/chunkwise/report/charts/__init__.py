@@ -1,0 +1,1 @@
+"""Charts of the pages: said in Vega-Lite, drawn into the page as SVG."""

@@ -1,0 +1,91 @@
+"""The answers to the four questions in a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chunkwise.evaluation.advice import out_of_reach
+from chunkwise.evaluation.four_questions import Answered
+from chunkwise.evaluation.results import Figure, Results
+from chunkwise.metrics.citations.position import EXACT, KINDS
+from chunkwise.profile.wording import percent
+from chunkwise.report.evaluation.interval_rows import between
+from chunkwise.report.plain_text import one_line
+from chunkwise.report.terminal_parts import line
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_STYLES = {"excellent": "green", "good": "green", "below": "yellow"}
+
+
+def print_answer(console: Console, answered: Answered, results: Results) -> None:
+    """A question of the four with a line a method, and what there is to say about these figures."""
+    from rich.text import Text
+
+    line(console, answered.question)
+    for method, figure in answered.figures.items():
+        name = f"{answered.metric}.{method}" if method else answered.metric
+        words = method or "chunks with an issue"
+        shown = Text(f"    {words:<22}")
+        if figure.mean is None:
+            shown.append(f"unscored: {why_unscored(figure)}", "dim")
+        else:
+            shown.append(f"{value(name, figure.mean):>7}  ", "bold")
+            shown.append(f"{figure.verdict:<9} ", _STYLES.get(figure.verdict, ""))
+            shown.append(between(figure), "dim")
+            shown.append(_at_most(name, results), "dim")
+        console.print(shown, no_wrap=True, overflow="ellipsis")
+    if answered.metric == "citation_accuracy":
+        _positions(console, results)
+
+
+def _at_most(name: str, results: Results) -> str:
+    """Beside a figure that no ranking could make good, how far it can rise."""
+    known = results.data.get("reachable")
+    most = known.get(name) if isinstance(known, dict) else None
+    if not isinstance(most, int | float) or not out_of_reach(name, most):
+        return ""
+    where = (
+        "here" if results.configuration.get("budget") else f"with k={results.configuration['k']}"
+    )
+    return f"  at most {most:.3f} {where}"
+
+
+def _positions(console: Console, results: Results) -> None:
+    """Of chunks from a file, what their offsets are worth, kind by kind."""
+    known = results.data.get("positions")
+    if not isinstance(known, dict):
+        return
+    counts = {kind: count for kind in KINDS if isinstance(count := known.get(kind), int) and count}
+    told = ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in counts.items())
+    indented(console, f"offsets: {told}", left=6)
+    for kind in counts:
+        if kind != EXACT:
+            indented(console, f"{kind.replace('_', ' ')}: {KINDS[kind]}", "dim", 6)
+
+
+def value(name: str, amount: float | None) -> str:
+    """A figure as the tables show it: shares as percentages where their verdict is one, else three digits."""
+    if amount is None:
+        return "unscored"
+    if name == "boundary_issues":
+        return percent(amount)
+    shown = f"{amount:.3f}"
+    return "0.000" if shown == "-0.000" else shown
+
+
+def why_unscored(figure: Figure) -> str:
+    """The most common reason why there is no score."""
+    if not figure.unscored:
+        return "unscored"
+    # It may quote what a server or a model said.
+    return one_line(max(figure.unscored, key=figure.unscored.__getitem__), 300)
+
+
+def indented(console: Console, text: str, style: str = "", left: int = 8) -> None:
+    """Text of several lines that all begin so far in."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    console.print(Padding(Text(text, style), (0, 0, 0, left), expand=False))
