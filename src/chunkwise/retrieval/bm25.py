@@ -10,13 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.retrieval.ranking import Ranking, best
-from chunkwise.retrieval.term_table import TermTable
+from chunkwise.retrieval.ranking import Ranking, best_of_each
+from chunkwise.retrieval.term_table import TermTable, sparse
 
-_QUESTIONS = 32
-"""Questions a block: more share no more words, and each costs its zeros for the words of the others."""
-_CELLS = 16_000_000
-"""Scores of a block at most, 64 MB: an index of many rows is asked fewer questions at a time."""
+_CELLS = 4_000_000
+"""Scores of a block at most, about 100 MB: an index of many rows is asked fewer questions at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +29,8 @@ class Bm25:
 
     def scores(self, queries: Sequence[NDArray[np.uint64]]) -> NDArray[np.float32]:
         """Questions × rows; a question is its terms, those that stand there twice count twice."""
-        blocks = [np.empty((0, self.table.rows), dtype=np.float32), *self._blocks(queries)]
-        return np.concatenate(blocks)
+        blocks = (scores.toarray() for scores in self._blocks(queries))
+        return np.concatenate([np.empty((0, self.table.rows), dtype=np.float32), *blocks])
 
     def top(
         self,
@@ -41,11 +39,9 @@ class Bm25:
         allowed: NDArray[np.bool_] | None = None,
     ) -> list[Ranking]:
         """The best rows of each question among those allowed; rows that share no term with it are left out."""
-        rankings = []
-        for block in self._blocks(queries):
-            left_out = block <= 0 if allowed is None else (block <= 0) | ~allowed
-            block[left_out] = -np.inf
-            rankings += [best(scores, depth) for scores in block]
+        rankings: list[Ranking] = []
+        for scores in self._blocks(queries, allowed):
+            rankings += best_of_each(scores.indptr, scores.indices, scores.data, depth)
         return rankings
 
     def weights(self, hashes: NDArray[np.uint64]) -> Any:
@@ -53,8 +49,11 @@ class Bm25:
         matrix = self.table.matrix(hashes)
         frequency = np.diff(matrix.indptr)
         idf = np.log1p((self.table.rows - frequency + 0.5) / (frequency + 0.5))
-        damped = matrix.data + self._damp[matrix.indices]
-        value = np.repeat(idf, frequency) * matrix.data / damped
+        damped = self._damp[matrix.indices]
+        damped += matrix.data
+        value = np.repeat(idf, frequency)
+        value *= matrix.data
+        value /= damped
         matrix.data = value.astype(np.float32)
         return matrix
 
@@ -65,13 +64,20 @@ class Bm25:
         mean = float(length.mean()) if len(length) else 0.0
         return self.k1 * (1 - self.b + self.b * length / (mean or 1.0))
 
-    def _blocks(self, queries: Sequence[NDArray[np.uint64]]) -> Iterator[NDArray[np.float32]]:
-        """Scores of some questions at a time."""
-        size = max(1, min(_QUESTIONS, _CELLS // max(self.table.rows, 1)))
+    def _blocks(
+        self, queries: Sequence[NDArray[np.uint64]], allowed: NDArray[np.bool_] | None = None
+    ) -> Iterator[Any]:
+        """Scores of some questions at a time: a `scipy.sparse.csr_matrix`, questions × rows, of those above 0."""
+        size = max(1, _CELLS // max(self.table.rows, 1))
         for start in range(0, len(queries), size):
             block = queries[start : start + size]
             hashes, code = np.unique(np.concatenate(block), return_inverse=True)
-            wanted = np.zeros((len(hashes), len(block)), dtype=np.float32)
-            column = np.repeat(np.arange(len(block)), [len(query) for query in block])
-            np.add.at(wanted, (code, column), 1)
-            yield np.ascontiguousarray((self.weights(hashes) @ wanted).T)
+            first = np.cumsum([0, *map(len, block)])
+            values = np.ones(len(code), np.float32), code, first
+            asked = sparse().csr_matrix(values, shape=(len(block), len(hashes)))
+            asked.sum_duplicates()  # sorts, too
+            weights = self.weights(hashes)
+            if allowed is not None:
+                weights.data[~allowed[weights.indices]] = 0
+                weights.eliminate_zeros()
+            yield asked @ weights.T

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +11,8 @@ from numpy.typing import NDArray
 _STRETCHES = 8
 """Times the depth: into so many stretches scores are cut, whose best ones say what is not worth a look."""
 _SHORTEST = 8
+_HALF, _LOW = np.uint64(32), np.uint64(0xFFFF_FFFF)
+"""The lower half of 64 bits."""
 
 
 class Ranking(NamedTuple):
@@ -30,10 +33,34 @@ def best(scores: NDArray[np.float32], depth: int) -> Ranking:
     """The `depth` highest of one question's scores; those of -inf are left out."""
     if not min(depth, len(scores)):
         return NOTHING
-    numbers = leading(scores, depth, floors(scores[None], depth)[0])
+    numbers = leading(scores, depth)
     order = np.lexsort((numbers, -scores[numbers]))[:depth]
     numbers = numbers[order].astype(np.int64)
     return Ranking(numbers, scores[numbers].astype(np.float32))
+
+
+def best_of_each(
+    first: NDArray[np.integer],
+    numbers: NDArray[np.integer],
+    scores: NDArray[np.float32],
+    depth: int,
+) -> list[Ranking]:
+    """The `depth` highest scores of each question, whose own are `first[i]` to `first[i + 1]`, all above 0."""
+    # The bits of such scores are in their order; with the number behind them, one sort of whole numbers does it all.
+    keys = (~scores.view(np.uint32)).astype(np.uint64) << _HALF | numbers.astype(np.uint64)
+    kept = [np.empty(0, np.uint64)]
+    for low, high in pairwise(first.tolist()):
+        own = keys[low:high]
+        if high - low > depth:
+            own.partition(depth)
+            own = own[:depth]
+        own.sort()
+        kept.append(own)
+    flat = np.concatenate(kept)
+    found = (flat & _LOW).astype(np.int64)
+    values = (~(flat >> _HALF).astype(np.uint32)).view(np.float32)
+    ends = np.cumsum([len(own) for own in kept]).tolist()
+    return [Ranking(found[low:high], values[low:high]) for low, high in pairwise(ends)]
 
 
 def floors(scores: NDArray[np.float32], depth: int) -> NDArray[np.float32]:

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from chunkwise.errors import MissingExtra
 from chunkwise.text.term_counts import TermCounts, ranges
 
+_MOST_BITS = 22
+"""Of a hash that choose its slot: more would take more than 50 MB."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TermTable:
@@ -28,8 +31,7 @@ class TermTable:
     def of(cls, counts: TermCounts, length: NDArray[np.int32] | None = None) -> TermTable:
         """The table of these rows; their lengths are the sums of their counts unless given."""
         rows = len(counts.first) - 1
-        hashes = np.unique(counts.term)
-        code = _numbers(hashes, counts.term)
+        hashes, code = _numbered(counts.term)
         shape = (rows, len(hashes))
         by_term = sparse().csr_matrix((counts.times, code, counts.first), shape=shape).tocsc()
         if length is None:
@@ -72,20 +74,26 @@ class TermTable:
         return TermCounts(by_row.indptr.astype(np.int64), self.hashes[by_row.indices], by_row.data)
 
 
-def _numbers(hashes: NDArray[np.uint64], terms: NDArray[np.uint64]) -> NDArray[np.int32]:
-    """Where each term stands among the sorted hashes, all of which are there.
+def _numbered(terms: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
+    """The distinct terms in order, and where among them each one stands.
 
-    Hashes lie evenly, so the first bits of one say where to look; a search by halves takes four times as long.
+    Hashes lie evenly, so the first bits of most are theirs alone: a slot for each of these saves sorting all.
     """
-    bits = len(hashes).bit_length() + 2
-    shift = np.uint64(64 - bits)
-    opening = hashes.searchsorted(np.arange(1 << bits, dtype=np.uint64) << shift).astype(np.int32)
-    found = opening[terms >> shift]
-    wrong = np.flatnonzero(hashes[found] != terms)
-    while len(wrong):
-        found[wrong] += 1
-        wrong = wrong[hashes[found[wrong]] != terms[wrong]]
-    return found
+    bits = min(len(terms).bit_length() + 1, _MOST_BITS)
+    slot = (terms >> np.uint64(64 - bits)).astype(np.int64)
+    held = np.zeros(1 << bits, np.uint64)
+    held[slot] = terms
+    odd = np.flatnonzero(held[slot] != terms)  # another has their slot
+    taken = np.zeros(1 << bits, np.bool_)
+    taken[slot] = True
+    found = held[taken]
+    hashes = np.sort(np.concatenate((found, terms[odd])))
+    hashes = hashes[np.append(hashes[1:] != hashes[:-1], np.ones(min(len(hashes), 1), np.bool_))]
+    number = np.zeros(1 << bits, np.int32)
+    number[taken] = hashes.searchsorted(found)
+    code = number[slot]
+    code[odd] = hashes.searchsorted(terms[odd])
+    return hashes, code
 
 
 def sparse() -> Any:

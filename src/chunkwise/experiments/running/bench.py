@@ -10,7 +10,7 @@ from chunkwise.experiments.outcome import Outcome
 from chunkwise.experiments.running.one_chunking import Group, outcomes_of
 from chunkwise.experiments.running.wanted_scores import wanted_scores
 from chunkwise.experiments.running.workshop import Sums, Workshop
-from chunkwise.retrieval.making.lazy_embedder import LazyEmbedder
+from chunkwise.experiments.swept_model import named_model
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Bench:
     """What the model made of the documents, where it has read them."""
 
     def workshop(self) -> Workshop:
-        model = LazyEmbedder(self.model) if self.model else None
+        model = named_model(self.model) if self.model else None
         return Workshop(self.documents, self.queries, model, self.sums)
 
     def outcomes(self, workshop: Workshop, group: Group) -> Iterator[Outcome]:

@@ -95,7 +95,11 @@ class _Chunking:
         tokens = max((each.at for each in self._wanted if each.tokens), default=0)
         places, questions = self._asking(index)
         found = places.found(ranked(index, places, retriever, questions, count, tokens))
-        scores = span_scores(self._wanted, workshop.gold, found, places.chunking, workshop.cut)
+        scores: dict[str, Scores] = {}
+        # Most hits are there for the budgets alone.
+        for within, hits in ((False, first_hits(found, count)), (True, found)):
+            some = [each for each in self._wanted if each.tokens == within]
+            scores |= span_scores(some, workshop.gold, hits, places.chunking, workshop.cut)
         shown = first_hits(found, self._k)
         paid = np.bincount(shown.question, shown.tokens, len(workshop.queries))
         return scores, paid.astype(np.int64).tolist()

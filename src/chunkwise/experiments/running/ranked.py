@@ -50,12 +50,14 @@ class Places:
         """Whether a hit is always a chunk."""
         return self._number is None
 
-    def of(self, chunks: _Numbers) -> _Numbers:
-        """The places of ranked chunks, each where its best chunk ranks."""
+    def of(self, chunks: _Numbers, question: _Numbers) -> tuple[_Numbers, _Numbers]:
+        """The places of ranked chunks, each where a question's best chunk of it ranks, and the question of each."""
         if self._number is None:
-            return chunks
+            return chunks, question
         numbers = self._number[chunks]
-        return numbers[np.sort(np.unique(numbers, return_index=True)[1])]
+        once = np.unique(question * len(self.start) + numbers, return_index=True)[1]
+        once.sort()
+        return numbers[once], question[once]
 
     def found(self, hits: Sequence[_Numbers]) -> Found:
         """The table of these hits, a question each."""
@@ -81,16 +83,22 @@ def ranked(
     depth = max(count, int(1.5 * tokens / max(usual, 1.0)) + 1)
     while waiting:
         batch = questions if len(waiting) == len(questions) else questions.some(waiting)
-        short = []
-        for at, ranking in zip(
-            waiting, retriever.rank(index, batch, depth, EVERYTHING), strict=True
-        ):
-            own = places.of(ranking.numbers)
-            enough = int(np.cumsum(places.tokens[own]).searchsorted(tokens)) + 1
-            hits[at] = own[: max(count, enough)]
-            if len(ranking.numbers) >= depth and len(own) < max(count, enough):
-                short.append(at)
-        waiting, depth = short, depth * _DEEPER
+        rankings = retriever.rank(index, batch, depth, EVERYTHING)
+        deep = np.array([len(own.numbers) for _, own in zip(waiting, rankings, strict=True)])
+        question = np.repeat(np.arange(len(deep)), deep)
+        own, question = places.of(np.concatenate([each.numbers for each in rankings]), question)
+        sizes = np.bincount(question, minlength=len(deep))
+        first = np.cumsum(sizes) - sizes
+        spent = np.append(0, np.cumsum(places.tokens[own]))
+        kept = np.arange(len(own)) - first[question] < count
+        kept |= spent[:-1] - spent[first][question] < tokens
+        shown = own[kept]
+        ends = np.cumsum(np.bincount(question[kept], minlength=len(deep))).tolist()
+        for at, low, high in zip(waiting, [0, *ends], ends, strict=False):
+            hits[at] = shown[low:high]
+        few = (sizes < count) | (spent[first + sizes] - spent[first] < tokens)
+        waiting = [waiting[at] for at in np.flatnonzero(few & (deep >= depth)).tolist()]
+        depth *= _DEEPER
     return hits
 
 

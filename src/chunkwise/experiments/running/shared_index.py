@@ -38,6 +38,8 @@ class SharedIndex(EmbeddedIndex):
     @cached_property
     def context_tokens(self) -> int:
         """Of all text that is indexed beside chunks."""
+        if not len(self.arrays["context.bytes"]):
+            return 0
         count = get_tokenizer(self.settings.tokenizer).count
         return sum(count(text) * times for text, times in Counter(self.contexts()).items() if text)
 
@@ -64,4 +66,4 @@ class SharedIndex(EmbeddedIndex):
             deep = max(depth, _DEPTH) if self.settings.vectors != "none" else depth
             found = ask(deep)
             self._rankings[key] = deep, found
-        return [ranking.first(depth) for ranking in found]
+        return found if deep == depth else [ranking.first(depth) for ranking in found]

@@ -12,11 +12,11 @@ from chunkwise.chunkers import Strategy, registry
 from chunkwise.core import Advance, Chunk, Document, Query
 from chunkwise.errors import InvalidParameter
 from chunkwise.evaluation.results import Json
-from chunkwise.evaluation.scores.cuts import cuts_of
 from chunkwise.experiments.configuration import Kind
 from chunkwise.experiments.running.known_cut import KnownCut
 from chunkwise.experiments.running.shared_index import SharedIndex
 from chunkwise.metrics.cost import chunk_cost
+from chunkwise.metrics.cuts.boundary_issues import KINDS, count_issues
 from chunkwise.metrics.spans.tables import Gold
 from chunkwise.models.embedder import Embedder, TokenEmbedder
 from chunkwise.retrieval.embedded.encode import encode, encode_chunks
@@ -29,6 +29,7 @@ from chunkwise.retrieval.making.ground import Ground, read_by_model
 from chunkwise.retrieval.making.lazy_embedder import LazyEmbedder
 from chunkwise.retrieval.settings import Context, Settings
 from chunkwise.text.analysis import Analyzed
+from chunkwise.text.language import language_of
 from chunkwise.text.terms import query_terms
 from chunkwise.text.tokenizers import DEFAULT
 
@@ -70,6 +71,11 @@ class Workshop:
     def languages(self) -> tuple[str, ...]:
         """Those the documents are read as."""
         return tuple(sorted({ground.terms.language for ground in self.grounds}))
+
+    @cached_property
+    def _told(self) -> list[str]:
+        """The language of each document."""
+        return [language_of(document) for document in self.documents]
 
     @cached_property
     def terms(self) -> dict[str, NDArray[np.uint64]]:
@@ -141,9 +147,13 @@ class Workshop:
 
     def issues_of(self, chunks: Sequence[Sequence[Chunk]]) -> dict[str, int]:
         """What is wrong at the cuts, by kind, and in how many chunks."""
-        pairs = zip((ground.analyzed for ground in self.grounds), chunks, strict=True)
-        cuts = cuts_of((pair for pair in pairs if pair[1]), most_examples=0)
-        return {**cuts.counts, "chunks_with_issues": cuts.with_issues}
+        counts, with_issues = dict.fromkeys(KINDS, 0), 0
+        for ground, own, told in zip(self.grounds, chunks, self._told, strict=True):
+            if own:
+                found, chunks_with = count_issues(ground.analyzed, own, told)
+                with_issues += chunks_with
+                counts = {kind: count + found[kind] for kind, count in counts.items()}
+        return {**counts, "chunks_with_issues": with_issues}
 
     def _settings(self, label: str, context: Context, vectors: Kind, code: str = "") -> Settings:
         if vectors == "none":

@@ -8,10 +8,11 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from chunkwise.metrics.cuts.cut_places import Flags, Places, Positions
+from chunkwise.metrics.cuts.cut_places import Flags, Places
 from chunkwise.metrics.cuts.dangling import LONGEST, dangling_in
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.language import language_of
+from chunkwise.text.merge import merged
 
 KINDS: Mapping[str, str] = MappingProxyType(
     {
@@ -66,58 +67,78 @@ def find_issues(document: Analyzed, spans: Sequence[Spanned]) -> list[Issue]:
     Every chunk whose own edge cuts something has the issue. Where one chunk ends and the next begins is one place: the
     issues of the second say `again`. Summaries cut nothing.
     """
-    spans = without_summaries(spans)
-    if not spans or not document.text:
-        return []
-    count = len(spans)
-    edges = np.empty(2 * count, np.int64)
-    edges[:count] = [span.end for span in spans]
-    edges[count:] = [span.start for span in spans]
-    cuts, blocks = Places(document, edges), document.blocks
-    closing = np.arange(2 * count) < count
-    found = {
-        "mid_word": cuts.in_word,
-        "mid_sentence_end": cuts.in_sentence & closing,
-        "mid_sentence_start": cuts.in_sentence & ~closing,
-        "split_list": cuts.inside(blocks.lists),
-        "split_table": cuts.inside(blocks.tables),
-        "split_code": cuts.inside(blocks.code),
-        "orphan_heading": cuts.after_heading & closing,
-        "dangling_start": _dangling(document, cuts, ~closing),
-        "broken_grapheme": cuts.in_grapheme,
-    }
-    wrong = [
-        (kind, *each)
-        for kind, flags in found.items()
-        for each in _told(np.flatnonzero(flags), edges, cuts.left)
-    ]
+    wrong = _Wrong(document, spans, language_of(document.document))
+    told = [(kind, *each) for kind in wrong.flags for each in wrong.told(kind)]
     number = {kind: index for index, kind in enumerate(KINDS)}
-    wrong.sort(key=lambda each: (each[1], each[2], number[each[0]]))
+    told.sort(key=lambda each: (each[1], each[2], number[each[0]]))
     text = document.text
     return [
         Issue(kind, chunk, at, text[max(0, at - AROUND) : at], text[at : at + AROUND], again)
-        for kind, chunk, at, again in wrong
+        for kind, chunk, at, again in told
     ]
 
 
-def _told(wrong: Positions, edges: Positions, place: Positions) -> Iterator[tuple[int, int, bool]]:
-    """Chunk, offset and whether the place was told before; a chunk has each place once."""
-    count = len(edges) // 2
-    chunk, own = wrong % count, place[wrong]
-    # Both edges of a chunk without any text lie at one place.
-    _, once = np.unique(chunk * (place.max() + 1) + own, return_index=True)
-    _, first = np.unique(own, return_index=True)
-    again = np.ones(len(wrong), dtype=np.bool_)
-    again[first] = False
-    yield from zip(
-        chunk[once].tolist(), edges[wrong][once].tolist(), again[once].tolist(), strict=True
-    )
+def count_issues(
+    document: Analyzed, spans: Sequence[Spanned], language: str
+) -> tuple[dict[str, int], int]:
+    """The places of each kind that `find_issues` tells of, and the chunks that have any.
+
+    `language` is what `language_of` says: where a document is cut many times, it is asked once.
+    """
+    wrong = _Wrong(document, spans, language)
+    places = {kind: len(merged(wrong.place[flags])) for kind, flags in wrong.flags.items()}
+    chunks = np.zeros(wrong.count, np.bool_)
+    for flags in wrong.flags.values():
+        chunks |= flags[: wrong.count] | flags[wrong.count :]
+    return {kind: places.get(kind, 0) for kind in KINDS}, int(chunks.sum())
 
 
-def _dangling(document: Analyzed, cuts: Places, opening: Flags) -> Flags:
+class _Wrong:
+    """Both edges of every chunk, the ends first, and what is wrong at each."""
+
+    def __init__(self, document: Analyzed, spans: Sequence[Spanned], language: str) -> None:
+        spans = without_summaries(spans)
+        self.count = count = len(spans)
+        self.edges = np.empty(2 * count, np.int64)
+        self.edges[:count] = [span.end for span in spans]
+        self.edges[count:] = [span.start for span in spans]
+        self.flags: dict[str, Flags] = {}
+        """By kind, of each edge."""
+        if not spans or not document.text:
+            return
+        cuts, blocks = Places(document, self.edges), document.blocks
+        closing = np.arange(2 * count) < count
+        self.place = cuts.left
+        """Edges with the same text before them are one place."""
+        self.flags = {
+            "mid_word": cuts.in_word,
+            "mid_sentence_end": cuts.in_sentence & closing,
+            "mid_sentence_start": cuts.in_sentence & ~closing,
+            "split_list": cuts.inside(blocks.lists),
+            "split_table": cuts.inside(blocks.tables),
+            "split_code": cuts.inside(blocks.code),
+            "orphan_heading": cuts.after_heading & closing,
+            "dangling_start": _dangling(document, language, cuts, ~closing),
+            "broken_grapheme": cuts.in_grapheme,
+        }
+
+    def told(self, kind: str) -> Iterator[tuple[int, int, bool]]:
+        """Chunk, offset and whether the place was told before; a chunk has each place once."""
+        wrong = np.flatnonzero(self.flags[kind])
+        chunk, own = wrong % self.count, self.place[wrong]
+        # Both edges of a chunk without any text lie at one place.
+        _, once = np.unique(chunk * (self.place.max() + 1) + own, return_index=True)
+        _, first = np.unique(own, return_index=True)
+        again = np.ones(len(wrong), dtype=np.bool_)
+        again[first] = False
+        columns = (chunk, self.edges[wrong], again)
+        yield from zip(*(column[once].tolist() for column in columns), strict=True)
+
+
+def _dangling(document: Analyzed, language: str, cuts: Places, opening: Flags) -> Flags:
     """Openings with a reference, at a sentence of running text that opens no section."""
     found = np.zeros(len(opening), dtype=np.bool_)
-    dangles = dangling_in(language_of(document.document))
+    dangles = dangling_in(language)
     if dangles is None:
         return found
     blocks = document.blocks

@@ -29,7 +29,8 @@ class Places:
         self.cuts = cuts
         solid = document.characters.solid
         before = solid.searchsorted(cuts)
-        self.left: Positions = np.concatenate(([0], solid + 1))[before]
+        self.left: Positions = np.zeros(len(cuts), np.int64)
+        self.left[before > 0] = solid[before[before > 0] - 1] + 1
         """End of the last visible character before each cut; 0 if there is none."""
         self.right: Positions = document.characters.next_solid(cuts)
         self.edge: Flags = (before == 0) | (before == len(solid))
@@ -65,7 +66,7 @@ class Places:
     def in_word(self) -> Flags:
         """Both neighbours belong to one word; the parts of "don't", "3.14" and "well-known" do."""
         tight = (self.left == self.right) & ~self.edge
-        tight &= ~np.isin(self.cuts, self.document.sentences)
+        tight[tight] = ~_are_among(self.cuts[tight], self.document.sentences)
         wrong = np.zeros(len(self.cuts), dtype=np.bool_)
         at = self.cuts[tight]
         before, after = self._word(at - 1), self._word(at)
@@ -101,11 +102,11 @@ class Places:
 
     @cached_property
     def in_grapheme(self) -> Flags:
-        ordered = np.unique(self.cuts)
-        kept = self.document.graphemes.keep(ordered)
         # Between CR and LF nothing visible is broken: what follows the cut must be no white space.
-        broken: Flags = ~np.isin(self.cuts, kept) & (self.right == self.cuts)
-        return broken & ~self.edge
+        broken: Flags = (self.right == self.cuts) & ~self.edge
+        at = self.cuts[broken]
+        broken[broken] = ~_are_among(at, self.document.graphemes.keep(np.sort(at)))
+        return broken
 
     @cached_property
     def after_heading(self) -> Flags:
@@ -125,3 +126,11 @@ class Places:
         headings = self.document.sections.start[1:]
         begins = headings.searchsorted(self.right, "right") > headings.searchsorted(self.left)
         return begins | self.after_heading
+
+
+def _are_among(positions: Positions, ordered: Positions) -> Flags:
+    """Of each position, whether it is one of these."""
+    if not len(ordered):
+        return np.zeros(len(positions), dtype=np.bool_)
+    found: Flags = ordered.take(ordered.searchsorted(positions), mode="clip") == positions
+    return found

@@ -43,7 +43,9 @@ def within(found: Found, budget: int, cut: Cut) -> Found:
 
 def _kept(found: Found, which: NDArray[np.bool_]) -> Found:
     """A hit none of whose places is kept is gone."""
-    hits, numbers = np.unique(found.hit[which], return_inverse=True)
+    hits = np.flatnonzero(which)
+    if found.hits_of is not None:
+        hits, numbers = np.unique(found.hits_of[which], return_inverse=True)
     counts = np.bincount(found.hit_question[hits], minlength=len(found.first) - 1)
     return Found(
         np.concatenate(([0], np.cumsum(counts))),

@@ -36,12 +36,14 @@ def on_one_line(*tables: Grouped) -> list[Spans]:
     """All groups laid end to end with a gap between: what holds for one text then holds for many at once."""
     width = 2 + max((int(table.end.max()) for table in tables if len(table.end)), default=0)
     groups = np.concatenate([table.group for table in tables])
-    # Numbered anew: a question times a document times an offset need not fit into 64 bits.
-    number = np.unique(groups, return_inverse=True)[1].reshape(-1) * width
+    groups = groups - groups.min(initial=0)
+    # Numbered anew where a question times a document times an offset does not fit into 64 bits.
+    if (1 + int(groups.max(initial=0))) * width >= 1 << 62:
+        groups = np.unique(groups, return_inverse=True)[1].reshape(-1)
     bounds = np.cumsum([len(table.group) for table in tables])[:-1]
     return [
         Spans(table.start + base, table.end + base)
-        for table, base in zip(tables, np.split(number, bounds), strict=True)
+        for table, base in zip(tables, np.split(groups * width, bounds), strict=True)
     ]
 
 

@@ -66,8 +66,9 @@ class TokenCut:
 def containing(starts: Numbers, position: Numbers) -> Numbers:
     """Which token each position lies in; what comes before the first token belongs to it."""
     behind = starts.searchsorted(position)
-    exact = np.append(starts, -1)[behind] == position
-    return np.maximum(behind - ~exact, 0)
+    inside = behind < len(starts)
+    inside[inside] = starts[behind[inside]] == position[inside]
+    return np.maximum(behind - ~inside, 0)
 
 
 def _each_document(
