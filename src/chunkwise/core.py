@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Literal, NamedTuple, Protocol
 
 BlockKind = Literal["heading", "paragraph", "item", "header", "row", "code"]
@@ -91,7 +91,7 @@ class KnownSection(NamedTuple):
         return self.path
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Chunk:
     """A place in a document. `text` is always `document.text[start:end]`.
 
@@ -116,6 +116,25 @@ class Chunk:
     summarised: tuple[Span, ...] = ()
     level: int = 0
     """0: a place in the document; 1: a summary of such places; 2: a summary of summaries."""
+
+    def __init__(
+        self, document: Document, index: int, start: int, end: int, token_count: int, context: str = "",
+        strategy: str = "", outline: Outline | None = None, parent: Span | None = None, summary: str = "",
+        summarised: tuple[Span, ...] = (), level: int = 0,
+    ) -> None:  # fmt: skip
+        # Chunks are made by the million, and what dataclasses would write here takes twice the time.
+        _set_document(self, document)
+        _set_index(self, index)
+        _set_start(self, start)
+        _set_end(self, end)
+        _set_token_count(self, token_count)
+        _set_context(self, context)
+        _set_strategy(self, strategy)
+        _set_outline(self, outline)
+        _set_parent(self, parent)
+        _set_summary(self, summary)
+        _set_summarised(self, summarised)
+        _set_level(self, level)
 
     @property
     def id(self) -> str:
@@ -179,6 +198,12 @@ class Chunk:
         values = (self.document, self.index, self.start, self.end, self.token_count, self.context)
         derived = (self.summary, self.summarised, self.level)
         return Chunk, (*values, self.strategy, KnownSection(self.section), self.parent, *derived)
+
+
+(
+    _set_document, _set_index, _set_start, _set_end, _set_token_count, _set_context,
+    _set_strategy, _set_outline, _set_parent, _set_summary, _set_summarised, _set_level,
+) = (vars(Chunk)[each.name].__set__ for each in fields(Chunk))  # fmt: skip
 
 
 class Passage(NamedTuple):

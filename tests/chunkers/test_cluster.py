@@ -14,6 +14,7 @@ from chunkwise.chunkers.cluster import Cluster
 from chunkwise.chunkers.segmentation import best_starts
 from chunkwise.testkit import check_chunker, check_chunks
 from hash_embedder import HashEmbedder
+from how_many import examples
 
 BREAD = (
     "A bread dough needs flour, water, salt and yeast. Knead the dough until it is smooth. "
@@ -38,7 +39,7 @@ def worth(
     return total
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(
     seed=st.integers(0, 10_000),
     sizes=st.lists(st.integers(1, 9), min_size=1, max_size=9),

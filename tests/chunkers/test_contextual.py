@@ -23,6 +23,7 @@ from chunkwise.models.llm.prompt import load_prompt
 from chunkwise.pipeline import Chunked
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.tokenizers import get_tokenizer
+from how_many import examples
 
 COUNT = get_tokenizer("o200k_base").count
 WAYS: tuple[Way, ...] = ("neighbours", "document")
@@ -208,7 +209,7 @@ def test_a_document_cannot_leave_its_fence_nor_fill_gaps(tmp_path: Path) -> None
 
 
 @given(st.text(max_size=600))
-@settings(max_examples=60)
+@settings(max_examples=examples(20))
 def test_whatever_the_model_writes_is_one_short_line(answer: str) -> None:
     from chunkwise.chunkers.contextual.plain_answer import plain_answer
 

@@ -13,6 +13,7 @@ from chunkwise.chunkers.pack import Packer
 from chunkwise.chunkers.sized import Sized
 from chunkwise.core import Document
 from chunkwise.text.analysis import Analyzed
+from how_many import examples
 
 PIECES = [
     "One sentence here. Another one; with, clauses.", "word", "a" * 60, "e\u0301", "👨‍👩‍👧", "\u0600", "文字",
@@ -23,7 +24,7 @@ TEXTS = st.lists(st.sampled_from(PIECES), min_size=1, max_size=30).map("".join)
 
 @pytest.mark.parametrize("tokenizer", ["characters", "o200k_base"])
 @pytest.mark.parametrize(("format", "overlap"), [("text", 0), ("text", 5), ("code", 0)])
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(TEXTS, st.integers(6, 60))
 def test_stretches_at_once_are_stretches_one_by_one(
     tokenizer: str, format: str, overlap: int, text: str, limit: int

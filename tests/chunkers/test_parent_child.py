@@ -11,6 +11,7 @@ from chunkwise.core import Chunk, Span
 from chunkwise.errors import InvalidParameter
 from chunkwise.hostile import hostile_documents
 from chunkwise.testkit import check_chunker, check_chunks
+from how_many import examples
 
 PROSE = "\n\n".join(
     " ".join(f"Lamp {n} of row {row} is lit at dusk." for n in range(12)) for row in range(12)
@@ -84,7 +85,7 @@ def test_the_contract_holds(parent: str) -> None:
             assert chunk.parent.start <= chunk.start < chunk.end <= chunk.parent.end
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     words=st.lists(st.sampled_from("tide lamp. bread; dough! 文字。 👨‍👩‍👧 e\u0301 \n\n # Head\n |a| - x".split(" "))),
     size=st.integers(1, 12),

@@ -23,9 +23,11 @@ from chunkwise.metrics.cuts.boundary_issues import find_issues
 from chunkwise.models.kept.vector_cache import VectorCache
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import Completion, Request
+from chunkwise.models.llm.local_model import LocalModel
 from chunkwise.testkit import check_chunks
 from chunkwise.text.analysis import Analyzed
 from hash_embedder import HashEmbedder
+from how_many import examples
 from rule_summariser import FirstSentences
 
 SUBJECTS = "harbour school ferry lighthouse library bakery saline garden".split()
@@ -85,7 +87,7 @@ SENTENCES = st.sampled_from(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(
     st.lists(SENTENCES, max_size=60).map("".join),
     st.integers(3, 30),
@@ -278,9 +280,11 @@ def test_a_summary_says_what_it_stands_for(piece: Piece, problem: str) -> None:
         list(get_strategy(Own()).chunks(Document("d", "nine char")))
 
 
-def test_the_local_model_summarises_a_small_document(tmp_path: Path) -> None:
-    text = "The ferry leaves at nine. It takes an hour.\n\nThe school has seven children. It opens at eight."
-    local = LlmClient(_local(), cache=VectorCache(tmp_path / "answers.db"))
+def test_the_local_model_summarises_a_small_document(
+    tmp_path: Path, local_model: LocalModel
+) -> None:
+    text = "The ferry leaves at nine. It takes an hour."
+    local = LlmClient(local_model, cache=VectorCache(tmp_path / "answers.db"))
     strategy = get_strategy(
         "raptor(max_tokens=8, branching=2, summary_tokens=20, levels=1)",
         llm=local,
@@ -290,14 +294,8 @@ def test_the_local_model_summarises_a_small_document(tmp_path: Path) -> None:
     chunks = list(strategy.chunks(document))
     check_chunks(document, chunks, limit=strategy.limit, summary_limit=20)
     summaries = [chunk for chunk in chunks if chunk.level]
-    assert len(summaries) == 2
+    assert len(summaries) == 1
     assert local.spent.calls == len(summaries)
     again = list(strategy.chunks(document))
     assert again == chunks
     assert local.spent.calls == len(summaries)
-
-
-def _local() -> object:
-    from chunkwise.models import get_language_model
-
-    return get_language_model("local")

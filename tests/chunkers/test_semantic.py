@@ -20,6 +20,7 @@ from chunkwise.models.embedder import Embedder
 from chunkwise.testkit import check_chunker, check_chunks
 from chunkwise.text.analysis import Analyzed
 from hash_embedder import HashEmbedder, PlainHashEmbedder
+from how_many import examples
 
 HARBOUR = (
     "The harbour wakes before the sun does. Fishing boats leave the quay while it is dark. "
@@ -162,7 +163,7 @@ def test_the_contract_holds_on_large_and_strange_documents() -> None:
         check_chunks(document, list(strategy.chunks(document)), limit=strategy.limit, overlap=False)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     words=st.lists(st.sampled_from("tide lamp. bread; dough! 文字。 👨‍👩‍👧 e\u0301 \n\n # Head\n |a| - x".split(" "))),
     size=st.integers(1, 40),

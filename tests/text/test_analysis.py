@@ -14,6 +14,7 @@ from chunkwise.core import Block, Document
 from chunkwise.hostile import hostile_documents
 from chunkwise.text.analysis import ATOM_TOKENS, Analyzed
 from chunkwise.text.tokenizers import get_tokenizer
+from how_many import examples
 
 MARKUP = [
     "\n\n", "\n# Head\n", "\n## Sub\n\n", "\n===\n", "\n---\n", "```\n", "\n~~~\n", "\n- item", "\n1. ", "\n    code\n",
@@ -34,7 +35,7 @@ def check_tiles(document: Analyzed, starts: NDArray[np.int64]) -> None:
     assert all(document.graphemes.is_break(start) for start in starts.tolist())
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(TEXTS, FORMATS, TOKENIZERS, st.integers(1, 12))
 def test_sentences_paragraphs_and_atoms_tile_any_text(
     text: str, form: str, tokenizer: str, limit: int
@@ -58,7 +59,7 @@ def test_hostile_documents_are_tiled(document: Document) -> None:
         check_tiles(analyzed, starts)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(75), deadline=None)
 @given(TEXTS, FORMATS, TOKENIZERS, st.integers(1, 12))
 def test_an_atom_is_within_the_limit_unless_no_space_divides_it(
     text: str, form: str, tokenizer: str, limit: int
@@ -82,7 +83,7 @@ def test_long_words_do_not_push_an_atom_over_the_limit() -> None:
         assert sizes[:-1].min() > limit // 3
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(TEXTS, TOKENIZERS)
 def test_the_sizes_of_atoms_by_running_sums_add_up(text: str, tokenizer: str) -> None:
     document = Analyzed(Document("x", text))

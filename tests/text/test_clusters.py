@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from chunkwise.text import clusters
 from chunkwise.text.characters import Characters
+from how_many import examples
 
 ONE_OF_EACH = [
     "a", "\r", "\n", "\u200b", "\u0301", "\u200c", "\u200d", "\u0600", "\u0903", "\u1100", "\u1161", "\u11a8",
@@ -43,13 +44,13 @@ def test_all_sequences_of_four_classes() -> None:
     assert inside(text) == expected(text)
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.one_of(DENSE))
 def test_dense_text(text: str) -> None:
     assert inside(text) == expected(text)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.one_of(DENSE), st.integers(0, 60))
 def test_text_across_the_edge_of_a_block(text: str, before: int) -> None:
     dots = clusters._BLOCK - before

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from chunkwise.text.characters import Characters
 from chunkwise.text.graphemes import Graphemes
+from how_many import examples
 
 NASTY = [
     *"ab .\n\r\t\x00\x1b\x7f\x85", "\r\n", "\u00ad", "\u061c", "\u180e", "\u200b", "\u200c", "\u2028", "\ufeff",
@@ -27,14 +28,14 @@ def graphemes(text: str) -> Graphemes:
     return Graphemes(Characters(text))
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=examples(250), deadline=None)
 @given(TEXTS)
 def test_cuts_are_allowed_where_clusters_meet(text: str) -> None:
     found = graphemes(text)
     assert [place for place in range(len(text) + 1) if found.is_break(place)] == breaks(text)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(75), deadline=None)
 @given(TEXTS)
 def test_floor_and_ceil_are_the_nearest_allowed_cuts(text: str) -> None:
     found, allowed = graphemes(text), breaks(text)
@@ -43,7 +44,7 @@ def test_floor_and_ceil_are_the_nearest_allowed_cuts(text: str) -> None:
         assert found.ceil(place) == min(cut for cut in allowed if cut >= place)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(75), deadline=None)
 @given(TEXTS)
 def test_keep_drops_the_cuts_that_break_a_cluster(text: str) -> None:
     every = np.arange(len(text) + 1)

@@ -12,6 +12,7 @@ from nasty_text import NASTY, PIECES
 from chunkwise.text import known_words
 from chunkwise.text.known_words import KnownWords
 from chunkwise.text.openai_tokenizer import OpenAITokenizer
+from how_many import examples
 
 NAMES = ["cl100k_base", "o200k_base"]
 TOKENIZERS = {name: OpenAITokenizer(name) for name in NAMES}
@@ -36,7 +37,7 @@ def check(name: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(75), deadline=None)
 @given(st.one_of(PROSE, NASTY))
 def test_any_text_gets_the_encoder_s_tokens(name: str, text: str) -> None:
     check(name, text)

@@ -9,6 +9,7 @@ from chunkwise.core import Block
 from chunkwise.text.characters import Characters
 from chunkwise.text.lines import Lines
 from chunkwise.text.markdown_blocks import markdown_blocks
+from how_many import examples
 
 JUDGE = MarkdownIt("commonmark").enable("table")
 
@@ -148,7 +149,7 @@ RULE = st.sampled_from(["***", "- - -", "___"])
 TEXTS = st.lists(ATX | SETEXT | PROSE | FENCE | LIST | TABLE | RULE, min_size=1, max_size=8)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(75), deadline=None)
 @given(TEXTS, st.sampled_from(["\n", "\r\n"]), st.booleans())
 def test_headings_fences_tables_and_items_are_where_markdown_it_sees_them(
     parts: list[str], newline: str, ends: bool

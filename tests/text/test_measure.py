@@ -11,6 +11,7 @@ from nasty_text import NASTY, PIECES
 from chunkwise.text.measure import Measure, measure_of
 from chunkwise.text.openai_tokenizer import OpenAITokenizer
 from chunkwise.text.tokenizers import TokenizerLike, get_tokenizer
+from how_many import examples
 
 NAMED = ["o200k_base", "cl100k_base", "words", "characters"]
 EVERY: list[TokenizerLike] = [*NAMED, str.split, lambda text: len(text) // 3 + 2]
@@ -21,7 +22,7 @@ def measure(text: str, tokenizer: TokenizerLike) -> Measure:
 
 
 @pytest.mark.parametrize("tokenizer", EVERY)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(75), deadline=None)
 @given(NASTY, st.data())
 def test_the_count_of_any_span_is_the_count_of_its_text(
     tokenizer: TokenizerLike, text: str, data: st.DataObject
@@ -88,7 +89,7 @@ def test_a_long_word_is_not_counted_again_between_two_of_its_tokens(
 
 
 @pytest.mark.parametrize("tokenizer", NAMED)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(NASTY, st.integers(1, 20))
 def test_reaches_of_all_positions(tokenizer: str, text: str, limit: int) -> None:
     sizes = measure(text, tokenizer)
@@ -109,7 +110,7 @@ def test_long_spans_of_long_texts(tokenizer: str) -> None:
 
 
 @pytest.mark.parametrize("tokenizer", EVERY)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(NASTY, st.data())
 def test_fill_knows_the_exact_size_of_what_it_reaches(
     tokenizer: TokenizerLike, text: str, data: st.DataObject
@@ -124,7 +125,7 @@ def test_fill_knows_the_exact_size_of_what_it_reaches(
 
 
 @pytest.mark.parametrize("tokenizer", NAMED)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(NASTY, st.data())
 def test_reach_and_back_step_over_whole_tokens(
     tokenizer: str, text: str, data: st.DataObject

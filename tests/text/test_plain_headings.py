@@ -10,6 +10,7 @@ from chunkwise.text import heading_words
 from chunkwise.text.characters import Characters
 from chunkwise.text.lines import Lines
 from chunkwise.text.plain_headings import _heading, _may_be_headings
+from how_many import examples
 
 WORDS = re.findall(r"(?:\w|§)+(?=[|)])", heading_words._DIVISION.pattern)
 OPENINGS = [
@@ -28,7 +29,7 @@ def test_the_words_of_divisions_are_known() -> None:
     assert {"book", "chapter", "section", "§", "глава", "artículo"} <= set(WORDS)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(LINES, min_size=1, max_size=6))
 def test_no_heading_is_passed_over(given_lines: list[str]) -> None:
     lines = Lines(Characters("\n\n".join(given_lines)))

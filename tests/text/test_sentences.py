@@ -14,6 +14,7 @@ from sentence_cases import CASES
 
 from chunkwise.text.characters import Characters
 from chunkwise.text.sentences import sentence_starts
+from how_many import examples
 
 
 def cut(text: str) -> list[str]:
@@ -81,7 +82,7 @@ PIECES = (
 SPACES = [" ", "  ", "\u00a0", "\u3000"]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(st.sampled_from(PIECES + SPACES), max_size=30).map("".join) | st.text(max_size=60))
 def test_starts_are_sorted_unique_and_at_a_character_one_can_see(text: str) -> None:
     starts = sentence_starts(Characters(text))
@@ -90,7 +91,7 @@ def test_starts_are_sorted_unique_and_at_a_character_one_can_see(text: str) -> N
     assert not any(text[start].isspace() for start in starts.tolist())
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.lists(st.sampled_from(PIECES + SPACES), max_size=30).map("".join))
 def test_no_sentence_but_the_last_lacks_an_end(text: str) -> None:
     """What is cut off holds a terminator, or is Thai."""
@@ -98,7 +99,7 @@ def test_no_sentence_but_the_last_lacks_an_end(text: str) -> None:
         assert any(char in ".!?…。।؟" or "\u0e01" <= char <= "\u0e5b" for char in sentence)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.lists(st.sampled_from(PIECES + SPACES), max_size=12).map("".join))
 def test_a_short_text_is_cut_as_within_a_long_one(text: str) -> None:
     """Few full stops are looked up one by one, many as arrays: both find the same."""

@@ -9,6 +9,7 @@ from nasty_text import PIECES
 
 from chunkwise.text import token_windows
 from chunkwise.text.openai_tokenizer import OpenAITokenizer
+from how_many import examples
 
 OPENAI = ["cl100k_base", "o200k_base"]
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -61,7 +62,7 @@ def test_windows_are_parted_and_put_together(monkeypatch: pytest.MonkeyPatch) ->
 NAMES = st.sampled_from(OPENAI)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(NAMES, st.lists(st.sampled_from(PIECES), min_size=60, max_size=200).map("".join))
 def test_nasty_text(name: str, text: str) -> None:
     with pytest.MonkeyPatch.context() as patch:

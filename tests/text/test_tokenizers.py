@@ -12,6 +12,7 @@ from nasty_text import NASTY, PIECES
 
 from chunkwise.errors import InvalidParameter, UnknownName
 from chunkwise.text.tokenizers import Tokenizer, get_tokenizer, names
+from how_many import examples
 
 OPENAI = ["cl100k_base", "o200k_base"]
 
@@ -34,7 +35,7 @@ def test_prose_and_code_are_cut_as_openai_cuts_them(name: str, text: str) -> Non
 
 
 @pytest.mark.parametrize("name", OPENAI)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(NASTY)
 def test_any_text_is_cut_as_openai_cuts_it(name: str, text: str) -> None:
     tokenizer = get_tokenizer(name)
@@ -121,7 +122,7 @@ def test_only_the_text_counts(folder: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*OPENAI, "words", "characters", *HUGGING_FACE])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(NASTY)
 def test_offsets_are_one_a_token_in_order_inside_the_text(
     folder: Path, name: str, text: str

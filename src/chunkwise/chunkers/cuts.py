@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Protocol
@@ -24,6 +26,12 @@ class Cuts(Protocol):
         """The smallest cut with `low < cut < high`, or NONE."""
 
 
+def before_cut(separator: str) -> int:
+    """How many characters of a separator precede the cut."""
+    # White space goes to the next piece, where it is trimmed; a sign stays with what it ends.
+    return 0 if separator[0].isspace() else len(separator.rstrip())
+
+
 class ArrayCuts:
     """Sorted positions, found only when this level is reached."""
 
@@ -34,73 +42,65 @@ class ArrayCuts:
     def positions(self) -> NDArray[np.int64]:
         return self._find()
 
+    @cached_property
+    def _plain(self) -> array[int]:
+        # Asked about once a chunk: plain numbers are bisected in half the time.
+        return array("q", self.positions.tobytes())
+
     def last(self, low: int, high: int) -> int:
-        index = int(self.positions.searchsorted(high, "right")) - 1
-        cut = int(self.positions[index]) if index >= 0 else NONE
+        index = bisect_right(self._plain, high) - 1
+        cut = self._plain[index] if index >= 0 else NONE
         return cut if cut > low else NONE
 
     def first(self, low: int, high: int) -> int:
-        index = int(self.positions.searchsorted(low, "right"))
-        cut = int(self.positions[index]) if index < len(self.positions) else high
+        index = bisect_right(self._plain, low)
+        cut = self._plain[index] if index < len(self._plain) else high
         return cut if cut < high else NONE
 
 
-class LiteralCuts:
-    """Separators searched for in the text itself, only around the place that is cut."""
+class NearCuts:
+    """Cuts of one level sought in the text itself, no further than is asked."""
 
     def __init__(self, text: str, separators: Sequence[str], graphemes: Graphemes) -> None:
         self._text = text
         self._graphemes = graphemes
-        self._given = separators
-        self._next = [(0, NONE)] * len(separators)
-
-    @cached_property
-    def _separators(self) -> list[tuple[str, int]]:
-        """Those that occur in the text at all, and how many of their characters precede the cut."""
-        # White space goes to the next piece, where it is trimmed; a sign stays with what it ends.
-        return [
-            (separator, 0 if separator[0].isspace() else len(separator.rstrip()))
-            for separator in self._given
-            # One character that is not there is noticed much sooner than several.
-            if all(char in self._text for char in separator) and separator in self._text
-        ]
+        self._separators = [(each, before_cut(each)) for each in separators]
+        self._clear = [(0, 0)] * len(separators)
+        """Of each separator a stretch without cuts inside: none is searched twice."""
 
     def last(self, low: int, high: int) -> int:
         best = NONE
         for separator, shift in self._separators:
-            stop = high
-            while True:
-                # The separator may reach beyond the cut: only its first `shift` characters precede it.
-                limit = stop - shift + len(separator)
-                found = self._text.rfind(separator, max(max(low, best) + 1 - shift, 0), limit)
-                if found < 0:
-                    break
+            # The separator may reach beyond the cut: only its first `shift` characters precede it.
+            stop = high - shift + len(separator)
+            start = max(max(low, best) + 1 - shift, 0)
+            while (found := self._text.rfind(separator, start, stop)) >= 0:
                 if self._graphemes.is_break(found + shift):
                     best = found + shift
                     break
-                stop = found + shift - 1
+                stop = found - 1 + len(separator)
         return best
 
     def first(self, low: int, high: int) -> int:
         nearest = high
         for number, (separator, shift) in enumerate(self._separators):
-            sought, found = self._next[number]
-            # Remembered, so that a separator that is far away is looked for once, not once a piece.
-            if not sought <= low < found:
-                found = self._after(separator, shift, low)
-                self._next[number] = low, found
-            nearest = min(nearest, found)
+            start, end = self._clear[number]
+            if not start <= low < end:
+                start, end = low, low + 1
+            if end < nearest:
+                end = self._next(separator, shift, end, nearest)
+                nearest = end
+            self._clear[number] = start, end
         return nearest if nearest < high else NONE
 
-    def _after(self, separator: str, shift: int, low: int) -> int:
-        start = max(low + 1 - shift, 0)
-        while True:
-            found = self._text.find(separator, start)
-            if found < 0:
-                return len(self._text) + 1
+    def _next(self, separator: str, shift: int, low: int, high: int) -> int:
+        """The first cut from `low` on; `high` where there is none before it."""
+        start, stop = max(low - shift, 0), high - 1 - shift + len(separator)
+        while (found := self._text.find(separator, start, stop)) >= 0:
             if self._graphemes.is_break(found + shift):
                 return found + shift
             start = found + 1
+        return high
 
 
 class GraphemeCuts:

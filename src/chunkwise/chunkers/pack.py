@@ -181,9 +181,11 @@ class Packer:
         cuts = self._overlap_cuts or level
         # Starts increase: a chunk never takes in all of the one before it.
         low = max(self._overlap_from(fresh), frame.floor, self._pieces[-1].start + 1)
+        start = cuts.first(low - 1, fresh)
+        if start == NONE:
+            return fresh
         following = level.first(fresh, frame.end)
         following = frame.end if following == NONE else following
-        start = cuts.first(low - 1, fresh)
         while start != NONE and self._measure.reach(start, self._limit) < following:
             start = cuts.first(start, fresh)
         return fresh if start == NONE else self._solid(start, fresh)
@@ -208,9 +210,10 @@ class Packer:
         return self._graphemes.floor(match.start()) if match else end
 
     def _trimmed(self, start: int, end: int) -> int:
-        if not self._text[end - 1].isspace():
+        text = self._text
+        if not text[end - 1].isspace():
             return end
-        end -= 1
-        if self._text[end - 1].isspace():  # more than one, and who knows how many
-            end = start + len(self._text[start:end].rstrip())
+        end -= 2 if text[end - 2].isspace() else 1  # a blank line, a space
+        if text[end - 1].isspace():  # more of it, and who knows how much
+            end = start + len(text[start:end].rstrip())
         return self._graphemes.ceil(end)

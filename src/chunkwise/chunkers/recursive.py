@@ -10,13 +10,18 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.chunkers.cuts import ArrayCuts, Cuts, LiteralCuts
+from chunkwise.chunkers.cuts import ArrayCuts, Cuts, NearCuts
+from chunkwise.chunkers.nested import NestedPacker
+from chunkwise.chunkers.places import Places, place_cuts
 from chunkwise.chunkers.separators import LANGUAGES, MARKDOWN, TEXT, Level, separators_for
 from chunkwise.chunkers.sized import Sized
 from chunkwise.core import Piece
 from chunkwise.errors import InvalidParameter
 from chunkwise.parameters import param
 from chunkwise.text.analysis import Analyzed
+
+_SHORT = 50_000
+"""Characters of a text in which separators are sought one by one sooner than all at once."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +59,14 @@ class Recursive(Sized):
                     ) from None
 
     def split(self, document: Analyzed) -> Sequence[Piece]:
-        packer = self.packer(document, self._levels(document), nested=True)
+        packer = NestedPacker(
+            document,
+            document.measure(self.tokenizer),
+            self.max_tokens,
+            self._levels(document),
+            nested=True,
+            overlap_from=self._overlap_from(document),
+        )
         return self.without_crumbs(document, packer.pack(0, len(document.text)))
 
     def _levels(self, document: Analyzed) -> list[Cuts]:
@@ -64,8 +76,14 @@ class Recursive(Sized):
                 for pattern in self.separators
                 if pattern
             ]
+        places, text, graphemes = Places(document.characters), document.text, document.graphemes
         return [
-            LiteralCuts(document.text, level, document.graphemes) for level in self._lists(document)
+            # Long separators are found among the places of their first signs, which pays in a long text;
+            # a single sign is near wherever it is sought.
+            place_cuts(places, level, graphemes)
+            if len(text) > _SHORT and any(len(separator) > 1 for separator in level)
+            else NearCuts(text, level, graphemes)
+            for level in self._lists(document)
         ]
 
     def _lists(self, document: Analyzed) -> tuple[Level, ...]:

@@ -31,6 +31,10 @@ IDEOGRAPH = 2048
 """Is a word by itself: Han, kana."""
 NEWLINE = 4096
 _KNOWN = 1 << 15
+_SHORT_GAP = 6
+"""White space behind most words and before most lines: passed a step at a time, all positions at once."""
+_FEW = 1000
+"""So few longer gaps are searched one by one; for more it pays to find all that is solid."""
 
 _FINAL = frozenset("。！？｡।॥؟۔։።፧፨។៕။᠃᠉꘎꘏꛳꛷꡶꡷⳹⳺⳻")
 _ENDER = frozenset("!?…‼‽⁇⁈⁉")
@@ -39,6 +43,7 @@ _OPENER = frozenset("\"'“‘„«‹([{「『（【《〈［｛¿¡*_‚")
 _NEWLINE = frozenset("\n\r\v\f\x85\u2028\u2029")
 _JOINERS = regex.compile(r"[\p{GCB=ZWJ}\p{GCB=Prepend}\p{GCB=L}\p{GCB=V}\p{GCB=T}]")
 _MARKS = regex.compile(r"[\p{GCB=Extend}\p{GCB=SpacingMark}]")
+_SOLID = re.compile(r"\S")
 SURROGATE = re.compile("[\ud800-\udfff]")
 """Half a surrogate pair: text Python can hold and no encoder takes."""
 _IDEOGRAPH = regex.compile(r"[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]")
@@ -100,6 +105,20 @@ def _learn(points: list[int]) -> None:
         _lower[point] = ord(chr(point).lower()[0])
 
 
+def kinds_of(points: NDArray[np.uint32]) -> NDArray[np.uint16]:
+    """The kinds of each of many characters."""
+    kinds = _table.take(points)
+    if not kinds.all():
+        _learn(distinct(points[kinds == 0]))
+        kinds = _table.take(points)
+    return kinds
+
+
+def lower(points: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Small letters for capitals; of characters whose kinds were asked for."""
+    return _lower.take(points)
+
+
 class Characters:
     """Code points and their kinds, one array element a character."""
 
@@ -112,15 +131,7 @@ class Characters:
 
     @cached_property
     def kinds(self) -> NDArray[np.uint16]:
-        kinds = _table.take(self.points)
-        if not kinds.all():
-            _learn(distinct(self.points[kinds == 0]))
-            kinds = _table.take(self.points)
-        return kinds
-
-    def lower(self, positions: NDArray[np.int64]) -> NDArray[np.uint32]:
-        """Lower-case code points of the characters at these positions."""
-        return _lower.take(self.points[positions])
+        return kinds_of(self.points)
 
     @property
     def solid(self) -> NDArray[np.int64]:
@@ -129,7 +140,28 @@ class Characters:
 
     def next_solid(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """The first character at or after each position that is no white space; the text's length if none."""
-        return self._solid_or_end[self.solid.searchsorted(positions)]
+        found = positions.copy()
+        left = np.arange(len(found))
+        for _ in range(_SHORT_GAP):
+            left = left[self._spaced(found[left])]
+            if not len(left):
+                return found
+            found[left] += 1
+        if len(left) > _FEW:
+            found[left] = self._solid_or_end[self.solid.searchsorted(found[left])]
+            return found
+        low = high = -1
+        for index in left.tolist():
+            if not low <= found[index] <= high:  # else a gap that was searched already
+                low = int(found[index])
+                match = _SOLID.search(self.text, low)
+                high = match.start() if match else len(self.text)
+            found[index] = high
+        return found
+
+    def _spaced(self, positions: NDArray[np.int64]) -> NDArray[np.bool_]:
+        kinds = self.kinds.take(positions, mode="clip")
+        return (kinds & np.uint16(SPACE) != 0) & (positions < len(self.text))
 
     @cached_property
     def _solid_or_end(self) -> NDArray[np.int64]:

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.text.characters import JOINER, MARK, Characters, kind_of
+from chunkwise.text.characters import JOINER, MARK, Characters, kind_of, kinds_of
 from chunkwise.text.clusters import inside_clusters
 
 _JOINING = MARK | JOINER
@@ -47,12 +47,13 @@ class Graphemes:
 
     def _are_sure(self, cuts: NDArray[np.int64]) -> bool:
         cuts = cuts[(cuts > 0) & (cuts < len(self._text))]
-        kinds, points = self._characters.kinds, self._characters.points
-        joining = (kinds[cuts] & np.uint16(_JOINING)) | (kinds[cuts - 1] & np.uint16(JOINER))
-        unsure = joining != 0
-        unsure |= (points[cuts - 1] == 13) & (points[cuts] == 10)
-        unsure |= (points[cuts] >= _FLAG_A) & (points[cuts] <= _FLAG_Z)
-        return not unsure.any()
+        before, after = self._characters.points[cuts - 1], self._characters.points[cuts]
+        if ((before == 13) & (after == 10)).any():
+            return False
+        rare = (before >= ord(_FIRST_MARK)) | (after >= ord(_FIRST_MARK))
+        before, after = before[rare], after[rare]
+        unsure = (kinds_of(after) & np.uint16(_JOINING)) | (kinds_of(before) & np.uint16(JOINER))
+        return not (unsure.any() or ((after >= _FLAG_A) & (after <= _FLAG_Z)).any())
 
     def is_break(self, position: int) -> bool:
         return self._is_sure(position) or self._run_around(position) is None

@@ -51,7 +51,7 @@ def html_levels(lines: Lines) -> NDArray[np.int64]:
     if not tag.any():
         return np.zeros(len(lines), dtype=np.int64)
     digit = lines.at(2).astype(np.int64) - ord("0")
-    found = tag & one_of(lines.at(1), "hH") & one_of(lines.at(3), "> ")
+    found = tag & one_of(lines.second, "hH") & one_of(lines.at(3), "> ")
     found &= (digit >= 1) & (digit <= 6)
     for line in np.flatnonzero(found).tolist():
         found[line] = "</h" in lines.text(line).lower()
@@ -64,7 +64,7 @@ def bullets(lines: Lines, signs: str) -> NDArray[np.bool_]:
     if not signs:
         return np.zeros(len(lines), dtype=np.bool_)
     found = one_of(lines.head, signs)
-    return found & _ends_word(lines.at(1)) if found.any() else found
+    return found & _ends_word(lines.second) if found.any() else found
 
 
 def numbered(lines: Lines, digits: int = 9) -> NDArray[np.bool_]:
@@ -108,7 +108,7 @@ def comment_lines(lines: Lines) -> NDArray[np.bool_]:
     """Lines that open with `<!--`."""
     if "<!--" not in lines.characters.text:
         return np.zeros(len(lines), dtype=np.bool_)
-    return (lines.head == ord("<")) & (lines.at(1) == ord("!")) & (lines.at(2) == ord("-"))
+    return (lines.head == ord("<")) & (lines.second == ord("!")) & (lines.at(2) == ord("-"))
 
 
 def verbatim(lines: Lines) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
@@ -116,7 +116,7 @@ def verbatim(lines: Lines) -> tuple[list[tuple[int, int]], list[tuple[int, int]]
     text = lines.characters.text
     if "```" not in text and "~~~" not in text and "<!--" not in text:
         return [], []
-    tick = one_of(lines.head, "`~") & (lines.head == lines.at(1)) & (lines.head == lines.at(2))
+    tick = one_of(lines.head, "`~") & (lines.head == lines.second) & (lines.head == lines.at(2))
     comment = comment_lines(lines)
     ranges: list[tuple[int, int]] = []
     comments: list[tuple[int, int]] = []

@@ -66,6 +66,11 @@ class Lines:
         """First character that is no white space; 0 for a blank line."""
         return self.at(0)
 
+    @cached_property
+    def second(self) -> NDArray[np.uint32]:
+        """The character behind the first; 0 beyond the line's end."""
+        return self.at(1)
+
     def head_is(self, flags: int) -> NDArray[np.bool_]:
         """Whether each line's first character that is no white space is of one of these kinds."""
         kinds = self.characters.kinds[np.minimum(self.first, len(self.characters.kinds) - 1)]

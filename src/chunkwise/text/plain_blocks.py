@@ -32,7 +32,7 @@ def plain_blocks(lines: Lines, *, dense: bool = False, pages: Sequence[int] = ()
 def _classify(lines: Lines) -> NDArray[np.int8]:
     kind = np.full(len(lines), kinds.TEXT, dtype=np.int8)
     kind[kinds.bullets(lines, _BULLETS) | kinds.numbered(lines, 3)] = kinds.ITEM
-    second = lines.at(1)
+    second = lines.second
     roman = kinds.one_of(lines.head, "ivx") & kinds.one_of(second, "ivx")
     bracket = np.flatnonzero((lines.head == ord("(")) | kinds.one_of(second, ".)") | roman)
     text, first, end = lines.characters.text, lines.first, lines.end

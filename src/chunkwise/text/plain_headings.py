@@ -80,15 +80,16 @@ def heading_levels(lines: Lines, *, dense: bool, pages: Sequence[int] = ()) -> N
     wrapped = lines.head_is(LOWER)
     tight[:-1] &= ~wrapped[1:]
     candidates = np.flatnonzero(~blank & (size <= _LONGEST) & (alone | tight))
-    candidates = candidates[_may_be_headings(lines, candidates)].tolist()
-    if not candidates:
+    candidates = candidates[_may_be_headings(lines, candidates)]
+    if not len(candidates):
         return levels
     running, page_starts = _running(lines, pages)
     found: list[_Found] = []
-    for line in candidates:
+    columns = (candidates, lines.start[candidates], lines.end[candidates])
+    for line, start, end in zip(*(column.tolist() for column in columns), strict=True):
         if line in running:
             continue
-        text = lines.text(line).strip()
+        text = lines.characters.text[start:end].strip()
         heading = _heading(text, line, bool(alone[line]))
         if heading is None or not (heading.alone or _may_be_tight(heading, text, dense=dense)):
             continue
@@ -107,7 +108,7 @@ def heading_levels(lines: Lines, *, dense: bool, pages: Sequence[int] = ()) -> N
 
 def _may_be_headings(lines: Lines, which: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Whether lines open like headings: many lines of dialogue stand alone, and few need to be read."""
-    opens = _OPENINGS[np.minimum(lines.head[which], 128), np.minimum(lines.at(1)[which], 128)]
+    opens = _OPENINGS[np.minimum(lines.head[which], 128), np.minimum(lines.second[which], 128)]
     opens |= which == 0  # a byte order mark may stand before its head
     kinds, first, end = lines.characters.kinds, lines.first[which], lines.end[which]
     loud = np.ones(len(which), dtype=np.bool_)

@@ -45,9 +45,8 @@ def sentence_starts(characters: Characters) -> NDArray[np.int64]:
     if not characters.text:
         return np.zeros(0, dtype=np.int64)
     terminator = characters.are(FULL_STOP | ENDER | FINAL)
-    last = terminator.copy()
-    last[:-1] &= ~terminator[1:]  # "?!" and "..." end once
-    at = np.flatnonzero(last)
+    at = np.flatnonzero(terminator)
+    at = at[np.append(np.diff(at) > 1, True)[: len(at)]]  # "?!" and "..." end once
     if not len(at):
         return _thai_starts(characters)
     after = _behind_closers(characters, at)
@@ -133,14 +132,17 @@ def _behind_closers(characters: Characters, at: NDArray[np.int64]) -> NDArray[np
 
 
 def _behind_notes(characters: Characters, after: NDArray[np.int64]) -> NDArray[np.int64]:
-    if "[" not in characters.text:
+    noted = np.flatnonzero(_point(characters, after) == ord("["))
+    if not len(noted):
         return after
     closing = np.append(np.flatnonzero(characters.points == ord("]")), len(characters.text))
+    after = after.copy()
     for _ in range(_CLOSERS_AT_MOST):
-        end = closing[np.minimum(closing.searchsorted(after), len(closing) - 1)]
-        note = (_point(characters, after) == ord("[")) & (end - after <= _LONGEST_NOTE)
+        start = after[noted]
+        end = closing[np.minimum(closing.searchsorted(start), len(closing) - 1)]
+        note = (_point(characters, start) == ord("[")) & (end - start <= _LONGEST_NOTE)
         note &= end < len(characters.text)
-        after = np.where(note, end + 1, after)
+        after[noted] = np.where(note, end + 1, start)
     return after
 
 
@@ -196,6 +198,12 @@ def _lists() -> tuple[NDArray[np.uint64], ...]:
     )
 
 
+@lru_cache(maxsize=1)
+def _perhaps_last() -> NDArray[np.uint64]:
+    _, numbered, rarely, often, *_ = _lists()
+    return np.unique(np.concatenate((numbered, rarely, often)))
+
+
 def _full_stop_ends(
     characters: Characters,
     at: NDArray[np.int64],
@@ -203,7 +211,7 @@ def _full_stop_ends(
     following: NDArray[np.int64],
 ) -> NDArray[np.bool_]:
     """Whether a lone full stop before white space and no small letter ends its sentence."""
-    never, numbered, rarely, often, *_ = _lists()
+    never, *_ = _lists()
     before, length = _words_beside(characters, at - 1, _INSIDE_WORD, -1)
     ends = ~listed(before, never)
     # Behind a word of some length that is on no list a full stop is what it seems.
@@ -212,8 +220,7 @@ def _full_stop_ends(
         | _has(characters, np.maximum(at - 1, 0), DIGIT)
         | _acronym(characters, at, length)
     )
-    for words in (numbered, rarely, often):
-        doubtful |= listed(before, words)
+    doubtful |= listed(before, _perhaps_last())
     index = np.flatnonzero(ends & doubtful)
     if not len(index):
         return ends

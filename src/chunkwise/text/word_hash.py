@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.text.characters import Characters
+from chunkwise.text.characters import Characters, lower
 
 _BASE = 1_000_003
 _MASK = (1 << 64) - 1
@@ -36,20 +36,19 @@ def hash_beside(
     value = np.zeros(len(positions), dtype=np.uint64)
     length = np.zeros(len(positions), dtype=np.int64)
     alive = np.arange(len(positions))
-    where = positions.copy()
+    where, hashed = positions, value
     extra = [ord(char) for char in also]
-    for _ in range(_LONGEST + 1):
-        inside = (where >= 0) & (where < size)
-        alive, where = alive[inside], where[inside]
-        member = (characters.kinds[where] & np.uint16(flags)) != 0
+    for read in range(1, _LONGEST + 2):
+        points = characters.points.take(where, mode="clip")
+        member = (characters.kinds.take(where, mode="clip") & np.uint16(flags)) != 0
         for point in extra:
-            member |= characters.points[where] == point
-        alive, where = alive[member], where[member]
+            member |= points == point
+        member &= (where >= 0) & (where < size)
+        alive, where = alive[member], where[member] + step
         if not len(alive):
             break
-        value[alive] = value[alive] * np.uint64(_BASE) + characters.lower(where)
-        length[alive] += 1
-        where = where + step
+        hashed = hashed[member] * np.uint64(_BASE) + lower(points[member])
+        value[alive], length[alive] = hashed, read
     return value, length
 
 

@@ -1,0 +1,36 @@
+"""A chunk is a frozen value with defaults, though its fields are set by hand."""
+
+import pickle
+from dataclasses import FrozenInstanceError, fields, replace
+
+import pytest
+
+from chunkwise.core import Chunk, Document, Span
+
+DOCUMENT = Document("d", "One two three.")
+
+
+def test_every_field_is_set_to_what_was_given() -> None:
+    given = {
+        "document": DOCUMENT, "index": 1, "start": 4, "end": 7, "token_count": 2, "context": "c",
+        "strategy": "s", "outline": None, "parent": Span(0, 14), "summary": "m",
+        "summarised": (Span(4, 7),), "level": 1,
+    }  # fmt: skip
+    assert [each.name for each in fields(Chunk)] == list(given)
+    for chunk in (Chunk(**given), Chunk(*given.values())):  # type: ignore[arg-type]
+        assert {name: getattr(chunk, name) for name in given} == given
+
+
+def test_fields_left_out_have_the_defaults_the_class_declares() -> None:
+    chunk = Chunk(DOCUMENT, 0, 0, 3, 1)
+    for each in fields(Chunk)[5:]:
+        assert getattr(chunk, each.name) == each.default
+
+
+def test_a_chunk_is_frozen_and_compared_by_value() -> None:
+    chunk = Chunk(DOCUMENT, 0, 0, 3, 1)
+    with pytest.raises(FrozenInstanceError):
+        chunk.start = 1  # type: ignore[misc]
+    assert chunk == Chunk(DOCUMENT, 0, 0, 3, 1) != replace(chunk, end=7)
+    assert hash(chunk) == hash(Chunk(DOCUMENT, 0, 0, 3, 1))
+    assert pickle.loads(pickle.dumps(chunk)) == chunk

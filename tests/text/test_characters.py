@@ -1,0 +1,33 @@
+"""Characters as arrays: what is passed over, and the kinds of a few and of all."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chunkwise.text import characters as module
+from chunkwise.text.characters import Characters, kinds_of
+from how_many import examples
+
+GAPS = st.lists(
+    st.sampled_from(["a", " ", "\n", "\u3000", "\x1c", " " * 9, "\n \n" * 5]), max_size=30
+)
+
+
+@pytest.mark.parametrize("few", [0, 1000])
+@settings(max_examples=examples(60), deadline=None)
+@given(GAPS.map("".join), st.data())
+def test_next_solid_steps_over_white_space(few: int, text: str, data: st.DataObject) -> None:
+    where = data.draw(st.lists(st.integers(0, len(text)), max_size=20)) if text else []
+    expected = [len(text) - len(text[position:].lstrip()) for position in where]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_FEW", few)
+        found = Characters(text).next_solid(np.array(where, dtype=np.int64))
+    assert found.tolist() == expected
+
+
+def test_kinds_of_some_characters_are_those_among_all() -> None:
+    text = "Ab 1.\n文e\u0301👍\u200d\u0600"
+    characters = Characters(text)
+    some = np.array([9, 1, 6, 10])
+    assert kinds_of(characters.points[some]).tolist() == characters.kinds[some].tolist()
