@@ -18,11 +18,16 @@ if TYPE_CHECKING:
     from chunkwise.models.reranker import Reranker
 
 DEFAULT = "minilm"
+LOCAL_RERANKER = "maxsim"
 
 embedders = Registry(
     "embedder", "chunkwise.embedders", {DEFAULT: "chunkwise.models.onnx.minilm:MiniLM"}
 )
-rerankers = Registry("reranker", "chunkwise.rerankers", {})
+rerankers = Registry(
+    "reranker",
+    "chunkwise.rerankers",
+    {LOCAL_RERANKER: "chunkwise.models.onnx.maxsim:MaxSimReranker"},
+)
 language_models = Registry("language model", "chunkwise.language_models", {})
 
 EMBEDDER_FORMS = {
@@ -36,6 +41,7 @@ EMBEDDER_FORMS = {
 """How a model may be named, and what it then is."""
 
 RERANKER_FORMS = {
+    "maxsim": "token by token with the vectors of minilm, on this machine; for English; measure what it changes",
     "https://HOST/rerank#NAME": "any endpoint with a rerank call; key, if any, in CHUNKWISE_API_KEY",
     "cohere:NAME": "Cohere's endpoint, key in COHERE_API_KEY",
     "jina:NAME": "Jina's endpoint, key in JINA_API_KEY",
@@ -120,7 +126,18 @@ def get_reranker(model: str | Reranker) -> Reranker:
         from chunkwise.models.onnx.reranker import OnnxReranker
 
         return OnnxReranker(model)
+    if model.partition("(")[0].strip() == LOCAL_RERANKER:
+        return _local_reranker(model)
     return _named(rerankers, model, RERANKER_FORMS)
+
+
+def _local_reranker(model: str) -> Reranker:
+    _, values = spec.parse(model)
+    # A model and a cache of one's own are objects: they cannot be written in a name.
+    for name in values.keys() - {"first"}:
+        raise InvalidParameter(f"{LOCAL_RERANKER} has no parameter {name!r}; it has: first")
+    made: Reranker = build(rerankers.get(LOCAL_RERANKER), LOCAL_RERANKER, values)
+    return made
 
 
 def get_language_model(

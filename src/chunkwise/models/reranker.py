@@ -18,3 +18,12 @@ class Reranker(Protocol):
 
     def scores(self, query: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """One score a text, the higher the more relevant."""
+
+
+@runtime_checkable
+class BesideTheFirst(Reranker, Protocol):
+    """One that is too weak to decide alone: its scores and those of the ranking it is given are added up."""
+
+    @property
+    def first(self) -> float:
+        """How much the scores of that ranking count; its own count 1, each as a share of their range."""

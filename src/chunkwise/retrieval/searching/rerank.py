@@ -1,11 +1,12 @@
-"""The best chunks rescored by a model that reads question and chunk together."""
+"""The best chunks rescored by a model that compares question and chunk more closely."""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chunkwise.errors import ChunkwiseError
-from chunkwise.models.reranker import Reranker
+from chunkwise.models.reranker import BesideTheFirst, Reranker
 from chunkwise.retrieval.ranking import Ranking, best
 from chunkwise.retrieval.searching.reader import Reader
 
@@ -30,6 +31,24 @@ def reranked(reader: Reader, question: str, ranking: Ranking, reranker: Reranker
             f"the reranker {reranker.identity} gave {scores.size:,} scores for {len(texts):,} texts; "
             "it has to give one a text, in their order: choose another, or leave rerank out"
         )
+    if isinstance(reranker, BesideTheFirst):
+        scores = _together(scores, ranking.scores, reranker.first)
     # Numbered by rank here, so that of equals the higher one stays ahead; what is no number comes last.
     order = best(np.nan_to_num(scores, nan=_LAST), len(scores))
     return Ranking(ranking.numbers[order.numbers], order.scores)
+
+
+def _together(
+    scores: NDArray[np.float32], first: NDArray[np.float32], weight: float
+) -> NDArray[np.float32]:
+    """From 0, the last of both, to 1, the best of both."""
+    summed = (_shares(scores) + weight * _shares(first)) / (1 + weight)
+    return summed.astype(np.float32)
+
+
+def _shares(scores: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Each as a share of the way from the least to the highest; all the same: all 1."""
+    exact = scores.astype(np.float64)
+    known = exact[np.isfinite(exact)]
+    low, high = known.min(initial=np.inf), known.max(initial=-np.inf)
+    return (exact - low) / (high - low) if high > low else np.where(np.isfinite(exact), 1.0, np.nan)

@@ -1,0 +1,80 @@
+"""A reranker that counts beside the ranking it is given: both as shares of their range, added up."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from tiny_index import TinyIndex, documents
+
+import chunkwise
+from chunkwise.retrieval.ranking import Ranking
+from chunkwise.retrieval.searching.reader import Reader
+from chunkwise.retrieval.searching.rerank import reranked
+
+INDEX = TinyIndex(documents("The lamp is lit. Gulls sleep. " * 20))
+COUNT = len(INDEX.found)
+
+
+class Fixed:
+    """Gives what it was told."""
+
+    identity = "fixed"
+
+    def __init__(self, values: Sequence[float], first: float) -> None:
+        self.values, self.first = values, first
+
+    def scores(self, query: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.array(self.values[: len(texts)], np.float32)
+
+
+def ranked(before: Sequence[float], after: Sequence[float], first: float) -> Ranking:
+    ranking = Ranking(np.arange(len(before)), np.array(before, np.float32))
+    return reranked(Reader(INDEX), "lamp", ranking, Fixed(after, first))
+
+
+def test_both_count_as_told() -> None:
+    # Shares: before 1, 0.5, 0; after 0, 1, 0.5.
+    found = ranked([9, 5, 1], [-1, 1, 0], 1)
+    assert found.numbers.tolist() == [1, 0, 2]
+    assert found.scores.tolist() == [0.75, 0.5, 0.25]
+    assert ranked([9, 5, 1], [-1, 1, 0], 3).numbers.tolist() == [0, 1, 2]
+    assert ranked([9, 5, 1], [-1, 1, 0], 0).numbers.tolist() == [1, 2, 0]
+
+
+def test_equals_stay_in_their_order_and_what_is_no_number_comes_last() -> None:
+    assert ranked([3, 2, 1], [5, 5, 5], 0).numbers.tolist() == [0, 1, 2]
+    assert ranked([1, 1, 1], [0, 1, 2], 1).numbers.tolist() == [2, 1, 0]
+    assert ranked([3, 2, 1], [float("nan"), 0, 1], 1).numbers.tolist()[-1] == 0
+    assert ranked([3, 2, 1], [float("nan")] * 3, 1).numbers.tolist() == [0, 1, 2]
+
+
+scores = st.lists(st.floats(-1, 1, width=32), min_size=1, max_size=min(COUNT, 8))
+
+
+@given(after=scores, first=st.floats(0, 100))
+def test_nothing_is_lost_and_the_best_of_both_is_first(after: list[float], first: float) -> None:
+    before = sorted(after, reverse=True)
+    found = ranked(before, before, first)
+    assert found.numbers.tolist() == list(range(len(after)))
+    other = ranked(before, after, first)
+    assert sorted(other.numbers.tolist()) == list(range(len(after)))
+    assert other.scores.tolist() == sorted(other.scores.tolist(), reverse=True)
+    assert 0 <= other.scores.min() <= other.scores.max() <= 1 + 1e-6
+
+
+def test_the_local_reranker_works_behind_every_retriever() -> None:
+    index = chunkwise.index(
+        documents(
+            "Employees ask for time off in writing. The head of the department says yes or no.",
+            "The lamp of the harbour is lit at dusk. Gulls sleep on the roof.",
+            "Salt the fish on both sides. Leave it for a day.",
+        ),
+        "sentences(max_tokens=12)",
+        vectors="own",
+    )
+    for retriever in ("bm25", "dense", "hybrid"):
+        hits = index.search("Who lights the lamps?", k=2, retriever=retriever, rerank="maxsim")
+        assert hits[0].doc_id == "d1"
+        assert hits[0].score == 1
