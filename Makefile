@@ -4,7 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: test docs demo bench clean
+# Modules are compiled once, not again by every process that the tests start.
+export PYTHONDONTWRITEBYTECODE :=
+
+.PHONY: test thorough docs demo bench clean
 
 test: $(STAMP) ## every check and every test
 	$(BIN)/ruff check src tests benchmarks scripts
@@ -17,6 +20,9 @@ test: $(STAMP) ## every check and every test
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --fail-under=95
 	$(BIN)/python scripts/check_bare_wheel.py
+
+thorough: $(STAMP) ## every property on forty times as many examples
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -n 2 --dist worksteal
 
 demo: $(STAMP) ## the product at work on the corpus inside the package
 	$(BIN)/python scripts/demo.py

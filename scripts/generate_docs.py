@@ -12,6 +12,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import chunkwise
@@ -58,9 +60,18 @@ def run(command: str, folder: Path) -> str:
     return "\n".join(lines[: int(head["lines"]) if head else None]) + "\n"
 
 
-def renewed(page: str, folder: Path) -> str:
+def run_all(commands: Iterable[str], folder: Path) -> dict[str, str]:
+    """What each prints, several at a time: none of them changes what another reads."""
+    wanted = list(dict.fromkeys(commands))
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return dict(
+            zip(wanted, pool.map(lambda command: run(command, folder), wanted), strict=True)
+        )
+
+
+def renewed(page: str, printed: Mapping[str, str]) -> str:
     """The page with every block's output made anew."""
-    return BLOCK.sub(lambda m: m.group(1) + run(m["command"], folder) + m["end"], page)
+    return BLOCK.sub(lambda m: m.group(1) + printed[m["command"]] + m["end"], page)
 
 
 def main() -> None:
@@ -71,11 +82,12 @@ def main() -> None:
         package = Path(chunkwise.__file__).parent
         shutil.copytree(package / "corpus", folder / "handbook")
         shutil.copyfile(package / "corpus_questions.json", folder / "questions.json")
-        for command in SETTING:
-            run(command, folder)
-        for page in PAGES:
-            before = page.read_text(encoding="utf-8")
-            after = renewed(before, folder)
+        run_all(SETTING, folder)
+        pages = {page: page.read_text(encoding="utf-8") for page in PAGES}
+        shown = (match["command"] for text in pages.values() for match in BLOCK.finditer(text))
+        printed = run_all(shown, folder)
+        for page, before in pages.items():
+            after = renewed(before, printed)
             if after != before:
                 stale.append(page.relative_to(ROOT))
                 if not check:

@@ -8,10 +8,16 @@ import pytest
 from hypothesis import settings
 
 from chunkwise.models import folder
+from chunkwise.models.llm.local_model import LocalModel, packaged
+from how_many import THOROUGH
+from watching import pytest_runtest_call
 
 # What an example takes depends on what else the machine does.
-settings.register_profile("chunkwise", deadline=None)
-settings.load_profile("chunkwise")
+settings.register_profile("chunkwise", deadline=None, max_examples=30)
+settings.register_profile(THOROUGH, deadline=None, max_examples=1200)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "chunkwise"))
+
+__all__ = ["pytest_runtest_call"]  # a hook
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -21,4 +27,12 @@ def home_of_the_tests() -> Iterator[None]:
     with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
         patch.setenv(folder.MODELS_VARIABLE, os.fspath(weights))
         patch.setenv(folder.HOME_VARIABLE, name)
+        # Commands in processes of their own run lines that are also run here; to watch them costs as much as they do.
+        patch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)
         yield
+
+
+@pytest.fixture(scope="session")
+def local_model() -> LocalModel:
+    """The small language model for real: loaded by the first question, once for all that ask it."""
+    return packaged()

@@ -1,6 +1,7 @@
 """The contract of every strategy: on hostile documents, and on whatever hypothesis thinks of."""
 
 import random
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -9,8 +10,10 @@ from hypothesis import strategies as st
 
 from chunkwise import Document, get_strategy
 from chunkwise.chunkers import Strategy, registry
+from chunkwise.hostile import hostile_documents
 from chunkwise.testkit import check_chunker, check_chunks
 from hash_embedder import HashEmbedder
+from how_many import examples
 from rule_summariser import FirstSentences
 
 # Of signs alone no summary can be written, and that is told.
@@ -29,14 +32,17 @@ def made(spec: str) -> Strategy:
     return get_strategy(spec, **model)
 
 
+def sized_specs(size: int) -> list[str]:
+    return [
+        f"{name}(max_tokens={size}, overlap=0, tokenizer={TOKENIZERS[(number + size) % 4]})"
+        for number, name in enumerate(["tokens", *SIZED])
+    ]
+
+
 def specs_without_overlap() -> list[str]:
     found = ["characters(max_chars=7)", "characters(max_chars=100)", "words(max_words=5)"]
     found += ["words(preset=small, overlap=0)"]
-    for number, name in enumerate(["tokens", *SIZED]):
-        for size in (1, 12, 90):
-            tokenizer = TOKENIZERS[(number + size) % 4]
-            found.append(f"{name}(max_tokens={size}, overlap=0, tokenizer={tokenizer})")
-    return found
+    return [*found, *sized_specs(12), *sized_specs(90)]
 
 
 def specs_with_overlap() -> list[str]:
@@ -55,6 +61,25 @@ def test_contract_without_overlap(spec: str) -> None:
     check_chunker(made(spec), overlap=False)
 
 
+@pytest.mark.unwatched
+@pytest.mark.parametrize("spec", sized_specs(1))
+def test_contract_where_every_token_is_a_chunk(spec: str) -> None:
+    """On the beginnings of the documents, which are as hostile as the rest of them."""
+    strategy = made(spec)
+    for whole in hostile_documents():
+        document = replace(whole, text=whole.text[:150])
+        chunks = list(strategy.chunks(document))
+        check_chunks(
+            document,
+            chunks,
+            limit=strategy.limit,
+            overlap=False,
+            summary_limit=strategy.summary_limit,
+        )
+        assert chunks == list(strategy.chunks(document)), document.id
+
+
+@pytest.mark.unwatched
 @pytest.mark.parametrize("spec", specs_with_overlap())
 def test_contract_with_overlap(spec: str) -> None:
     check_chunker(made(spec))
@@ -155,7 +180,7 @@ def configurations(draw: st.DrawFn) -> tuple[str, bool]:
     return spec, overlap > 0
 
 
-@settings(max_examples=600, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(text=TEXTS, kind=FORMATS, configuration=configurations())
 def test_contract_on_any_text(
     text: str, kind: tuple[str, str], configuration: tuple[str, bool]

@@ -21,6 +21,7 @@ from chunkwise.core import Document, Hit, Query, Span
 from chunkwise.errors import InvalidParameter
 from chunkwise.models import get_language_model
 from chunkwise.models.llm.client import LlmClient
+from chunkwise.models.llm.local_model import LocalModel
 from models.chat_server import asked, chat_server
 
 FERRY = "The ferry carries 120 passengers and 14 cars."
@@ -198,11 +199,13 @@ def test_ask_indexes_documents_in_memory() -> None:
         chunkwise.ask(made, "how many cars?", model, form="prose")  # type: ignore[arg-type]
 
 
-def test_the_real_local_model_answers_in_a_form_that_can_be_checked() -> None:
+def test_the_real_local_model_answers_in_a_form_that_can_be_checked(
+    local_model: LocalModel,
+) -> None:
     """Its form and the checks, not what it knows."""
     text = "The ferry carries 14 cars."
     answered = chunkwise.ask(
-        [Document("ferry.md", text)], "How many cars?", "local", retriever="bm25"
+        [Document("ferry.md", text)], "How many cars?", local_model, retriever="bm25"
     )
     assert answered.is_answered
     assert answered.model.startswith("gguf:")

@@ -12,6 +12,7 @@ from chunkwise.answering.answer import answer_question
 from chunkwise.answering.answered import Answered, Claim
 from chunkwise.answering.checking import NO_QUOTE, NOT_SHOWN, NOWHERE, SMALL_WORDS
 from chunkwise.core import Document, Hit
+from how_many import examples
 
 LEAVE = "# Leave\n\nLeave is approved by the head of the section within 5 days. Sick leave needs no note.\n"
 FERRY = "The ferry carries 120 passengers and 14 cars.\nIn fog it sails at half speed."
@@ -211,7 +212,7 @@ PIECES = st.text(SIGNS, max_size=12)
 TEXTS = st.text(SIGNS, min_size=1, max_size=30)
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(20))
 @given(
     st.lists(TEXTS, min_size=1, max_size=3),
     st.lists(st.tuples(PIECES, st.integers(1, 3), PIECES), max_size=3),
@@ -222,7 +223,7 @@ def test_every_citation_is_a_place(texts: list[str], made: list[tuple[str, int, 
     asked(hits, *asked_for)
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(20))
 @given(st.text(st.sampled_from("ab c\n.é\u0301İß’"), min_size=1, max_size=40), st.data())
 def test_what_is_copied_is_found(text: str, data: st.DataObject) -> None:
     """A quote of whole words stands where it was taken from, or where the same words stand."""

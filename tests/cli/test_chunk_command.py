@@ -7,14 +7,13 @@ import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
-from subprocess import CompletedProcess
 
 import pyarrow.parquet as pq
 import pytest
+from in_process import Run, here
 
-Run = Callable[..., "CompletedProcess[str]"]
+__all__ = ["here"]  # a fixture
 
 
 def rows(text: str) -> list[dict[str, object]]:
@@ -26,11 +25,12 @@ def test_the_shortest_command_shows_chunks(run: Run, handbook: Path) -> None:
     assert done.returncode == 0
     assert "Ask in writing." in done.stdout
     assert "chunks of 3 documents" in done.stdout
-    assert done.stderr == ""
+    # A machine slow enough is told how far the work is, after ten seconds; nothing else is said.
+    assert all(line.startswith("chunking: ") for line in done.stderr.splitlines())
 
 
-def test_json_owns_stdout(run: Run, handbook: Path) -> None:
-    done = run("chunk", "handbook", "--json", "-s", "sentences(max_tokens=30)")
+def test_json_owns_stdout(here: Run, handbook: Path) -> None:
+    done = here("chunk", "handbook", "--json", "-s", "sentences(max_tokens=30)")
     found = rows(done.stdout)
     assert {row["doc_id"] for row in found} == {"leave.md", "deep/hours.txt", "page.html"}
     text = (handbook / "deep" / "hours.txt").read_text()
@@ -43,10 +43,10 @@ def test_json_owns_stdout(run: Run, handbook: Path) -> None:
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out.parquet", "out.csv"])
 def test_every_output_has_the_same_rows(
-    run: Run, handbook: Path, tmp_path: Path, name: str
+    here: Run, handbook: Path, tmp_path: Path, name: str
 ) -> None:
-    expected = rows(run("chunk", "handbook", "--json").stdout)
-    done = run("chunk", "handbook", "-o", name)
+    expected = rows(here("chunk", "handbook", "--json").stdout)
+    done = here("chunk", "handbook", "-o", name)
     assert done.returncode == 0
     assert f"written: {name}" in done.stderr
     file = tmp_path / name
@@ -64,8 +64,8 @@ def test_every_output_has_the_same_rows(
     assert not [left for left in os.listdir(tmp_path) if left.startswith(".out")]
 
 
-def test_the_view_is_one_page_without_network(run: Run, handbook: Path, tmp_path: Path) -> None:
-    done = run("chunk", "handbook", "--view", "cuts.html")
+def test_the_view_is_one_page_without_network(here: Run, handbook: Path, tmp_path: Path) -> None:
+    done = here("chunk", "handbook", "--view", "cuts.html")
     assert done.returncode == 0
     page = (tmp_path / "cuts.html").read_text()
     assert "Ask in writing." in page
@@ -73,29 +73,28 @@ def test_the_view_is_one_page_without_network(run: Run, handbook: Path, tmp_path
     assert "https://" not in page
 
 
-def test_several_processes_give_the_same_output_as_one(run: Run, tmp_path: Path) -> None:
+def test_several_processes_give_the_same_output_as_one(run: Run, here: Run, tmp_path: Path) -> None:
     records = [{"id": f"d{n}", "text": f"Lamp {n} is lit. " * (n % 50 + 1)} for n in range(300)]
     (tmp_path / "corpus.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
     (tmp_path / "more.md").write_text("# More\n\nText.")
-    one, two = (
-        run("chunk", "corpus.jsonl", "more.md", "--json", "-q", "-j", jobs) for jobs in (1, 2)
-    )
+    words = ("chunk", "corpus.jsonl", "more.md", "--json", "-q", "-j")
+    one, two = here(*words, 1), run(*words, 2)
     assert one.returncode == two.returncode == 0
     assert one.stdout == two.stdout
     assert one.stdout.count("\n") > 300
 
 
-def test_standard_input(run: Run) -> None:
+def test_standard_input(run: Run, here: Run) -> None:
     done = run("chunk", "-", "--json", stdin="# Title\n\nSome text.\n")
     assert rows(done.stdout)[0]["doc_id"] == "stdin"
-    assert rows(run("chunk", "--json", stdin="Piped.").stdout)[0]["text"] == "Piped."
+    assert rows(here("chunk", "--json", stdin="Piped.").stdout)[0]["text"] == "Piped."
 
 
-def test_what_cannot_be_read_is_one_line_and_the_rest_goes_on(run: Run, handbook: Path) -> None:
+def test_what_cannot_be_read_is_one_line_and_the_rest_goes_on(here: Run, handbook: Path) -> None:
     (handbook / "empty.txt").write_bytes(b"")
     (handbook / "latin.txt").write_bytes("Gr\xf6\xdfe".encode("latin-1"))
     (handbook / "broken.pdf").write_bytes(b"%PDF-1.7\nnothing")
-    done = run("chunk", "handbook", "missing.md", "--json")
+    done = here("chunk", "handbook", "missing.md", "--json")
     assert done.returncode == 3
     lines = [line for line in done.stderr.splitlines() if "skipped" in line]
     for name in ("empty.txt", "latin.txt", "broken.pdf", "missing.md"):
@@ -106,38 +105,38 @@ def test_what_cannot_be_read_is_one_line_and_the_rest_goes_on(run: Run, handbook
 
 
 def test_strict_makes_it_fatal_and_leaves_no_half_file(
-    run: Run, handbook: Path, tmp_path: Path
+    here: Run, handbook: Path, tmp_path: Path
 ) -> None:
     (handbook / "empty.txt").write_bytes(b"")
-    done = run("chunk", "handbook", "--strict", "-o", "out.jsonl")
+    done = here("chunk", "handbook", "--strict", "-o", "out.jsonl")
     assert done.returncode == 1
     assert done.stderr.strip() == "chunkwise: handbook/empty.txt: empty"
     assert not (tmp_path / "out.jsonl").exists()
     assert sorted(os.listdir(tmp_path)) == ["handbook"]
 
 
-def test_archives_and_fields(run: Run, tmp_path: Path) -> None:
+def test_archives_and_fields(here: Run, tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "docs.zip", "w") as archive:
         archive.writestr("a.md", "# A\n\nInside.")
         archive.writestr("../evil.md", "# Evil")
-    done = run("chunk", "docs.zip", "--json")
+    done = here("chunk", "docs.zip", "--json")
     assert [row["doc_id"] for row in rows(done.stdout)] == ["docs.zip/a.md"]
     assert done.returncode == 3
     (tmp_path / "c.jsonl").write_text('{"key": "k1", "words": "Some words.", "year": 1911}\n')
-    named = run("chunk", "c.jsonl", "--json", "--text-field", "words", "--id-field", "key")
+    named = here("chunk", "c.jsonl", "--json", "--text-field", "words", "--id-field", "key")
     (row,) = rows(named.stdout)
     assert row["doc_id"] == "k1"
     assert row["metadata"] == {"year": 1911}
 
 
-def test_hostile_file_names_and_text(run: Run, handbook: Path, tmp_path: Path) -> None:
+def test_hostile_file_names_and_text(here: Run, handbook: Path, tmp_path: Path) -> None:
     (handbook / "a'b\"; DROP <b>.md").write_text(
         "# <script>alert(1)</script>\n\n\x1b[31m=cmd|'/c calc'!A1\n"
     )
-    done = run("chunk", "handbook", "-o", "out.csv", "--view", "v.html")
+    done = here("chunk", "handbook", "-o", "out.csv", "--view", "v.html")
     assert done.returncode == 0
     assert "<script>alert(1)" not in (tmp_path / "v.html").read_text()
-    shown = run("chunk", "handbook", "-n", "50")
+    shown = here("chunk", "handbook", "-n", "50")
     assert "\x1b" not in shown.stdout
 
 
@@ -158,54 +157,54 @@ def test_hostile_file_names_and_text(run: Run, handbook: Path, tmp_path: Path) -
         (["chunk", "handbook", "--encoding", "klingon"], "encoding 'klingon' is unknown"),
     ],
 )
-def test_errors_are_one_line(run: Run, handbook: Path, words: list[str], message: str) -> None:
-    done = run(*words)
+def test_errors_are_one_line(here: Run, handbook: Path, words: list[str], message: str) -> None:
+    done = here(*words)
     assert done.returncode == (1 if "cannot write" in message else 2)
     assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert done.stdout == ""
 
 
-def test_wrong_usage(run: Run) -> None:
-    assert run("chunk", "x", "--stratgy", "a").returncode == 2
-    typo = run("chnk")
+def test_wrong_usage(here: Run) -> None:
+    assert here("chunk", "x", "--stratgy", "a").returncode == 2
+    typo = here("chnk")
     assert typo.returncode == 2
     assert "did you mean 'chunk'?" in typo.stderr
 
 
-def test_an_empty_folder_is_said_to_be_empty(run: Run, tmp_path: Path) -> None:
+def test_an_empty_folder_is_said_to_be_empty(here: Run, tmp_path: Path) -> None:
     (tmp_path / "none").mkdir()
-    done = run("chunk", "none")
+    done = here("chunk", "none")
     assert "none" in done.stderr
     assert done.returncode == 3
 
 
 @pytest.mark.parametrize("name", ["chunks.jsonl", "chunks.csv", "chunks.parquet"])
 def test_the_same_command_again_gives_the_same_file(
-    run: Run, handbook: Path, tmp_path: Path, name: str
+    here: Run, handbook: Path, tmp_path: Path, name: str
 ) -> None:
     words = ["chunk", "handbook", "-o", f"handbook/{name}", "--view", "handbook/cuts.html"]
-    assert run(*words).returncode == 0
+    assert here(*words).returncode == 0
     before = (handbook / name).read_bytes()
-    again = run(*words)
+    again = here(*words)
     assert again.returncode == 0, again.stderr
     assert (handbook / name).read_bytes() == before
 
 
-def test_an_input_is_never_overwritten(run: Run, handbook: Path) -> None:
+def test_an_input_is_never_overwritten(here: Run, handbook: Path) -> None:
     before = (handbook / "leave.md").read_bytes()
     (handbook / "rows.csv").write_text("a,b\n1,2\n")
-    done = run("chunk", "handbook/rows.csv", "-o", "handbook/rows.csv")
+    done = here("chunk", "handbook/rows.csv", "-o", "handbook/rows.csv")
     assert done.returncode == 2
     assert "would be overwritten" in done.stderr
     assert (handbook / "rows.csv").read_text() == "a,b\n1,2\n"
-    assert run("chunk", "handbook", "--view", "handbook/leave.md").returncode == 2
+    assert here("chunk", "handbook", "--view", "handbook/leave.md").returncode == 2
     assert (handbook / "leave.md").read_bytes() == before
 
 
-def test_when_nothing_is_read_an_older_output_stays(run: Run, tmp_path: Path) -> None:
+def test_when_nothing_is_read_an_older_output_stays(here: Run, tmp_path: Path) -> None:
     (tmp_path / "keep.jsonl").write_text("precious")
-    done = run("chunk", "nowhere.md", "-o", "keep.jsonl")
+    done = here("chunk", "nowhere.md", "-o", "keep.jsonl")
     assert done.returncode == 3
     assert "nothing is written" in done.stderr
     assert (tmp_path / "keep.jsonl").read_text() == "precious"
@@ -252,7 +251,7 @@ def test_a_terminated_run_clears_away_what_it_began(handbook: Path, tmp_path: Pa
     assert list(out.iterdir()) == []
 
 
-def test_a_strategy_that_misbehaves_is_named(run: Run, handbook: Path, tmp_path: Path) -> None:
+def test_a_strategy_that_misbehaves_is_named(here: Run, handbook: Path, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
         "class Far:\n    def split(self, document):\n        return [(0, 10**9)]\n"
         "class Fails:\n    def split(self, document):\n        raise KeyError('x')\n"
@@ -263,17 +262,17 @@ def test_a_strategy_that_misbehaves_is_named(run: Run, handbook: Path, tmp_path:
         ("Fails", "failed on deep/hours.txt: KeyError"),
         ("Nothing", "it has no method `split`"),
     ):
-        done = run("chunk", "handbook", "-s", f"./mine.py:{name}")
+        done = here("chunk", "handbook", "-s", f"./mine.py:{name}")
         assert done.returncode in (1, 2)
         assert message in done.stderr
         assert "Traceback" not in done.stderr
 
 
-def test_a_name_from_an_archive_cannot_command_the_terminal(run: Run, tmp_path: Path) -> None:
+def test_a_name_from_an_archive_cannot_command_the_terminal(here: Run, tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "docs.zip", "w") as archive:
         archive.writestr("../\x1b]0;title\x07\nchunkwise: all is well.md", "x")
         archive.writestr("a.md", "# A\n\nText.")
-    done = run("chunk", "docs.zip", "-q", "-o", "o.jsonl")
+    done = here("chunk", "docs.zip", "-q", "-o", "o.jsonl")
     assert done.returncode == 3
     assert len(done.stderr.splitlines()) == 1
     assert "\x1b" not in done.stderr
@@ -295,7 +294,7 @@ def test_a_console_that_knows_little_unicode_is_no_error(handbook: Path) -> None
         assert b"Gr" in done.stdout
 
 
-def test_sizes_are_named_by_their_unit(run: Run, handbook: Path) -> None:
-    done = run("chunk", "handbook", "-s", "characters(max_chars=50)")
+def test_sizes_are_named_by_their_unit(here: Run, handbook: Path) -> None:
+    done = here("chunk", "handbook", "-s", "characters(max_chars=50)")
     assert "characters 6 to 50" in done.stdout
     assert "tokens" not in done.stdout

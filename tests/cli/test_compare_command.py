@@ -32,6 +32,20 @@ def test_two_runs_in_the_terminal(here: Run, folder: Path) -> None:
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
+def test_all_is_shown_on_request_and_what_is_named(here: Run, folder: Path) -> None:
+    for name, lift in (("many.json", 0.0), ("more.json", 0.2)):
+        rows = [
+            question(n, {f"m{at}@5": (n * at % 7) / 10 + lift for at in range(12)})
+            for n in range(12)
+        ]
+        write_results(of_questions(tuple(rows)), folder / name)
+    first = here("compare", "many.json", "more.json").stdout
+    assert "\n  m11@5" not in first
+    assert "--all shows every measure" in first
+    for words in (("--all",), ("--metrics", "all")):
+        assert "\n  m11@5" in here("compare", "many.json", "more.json", *words).stdout
+
+
 def test_json_alone_and_into_a_file(here: Run, folder: Path) -> None:
     done = here("compare", "a.json", "b.json", "c.json", "--json")
     assert (done.returncode, done.stderr) == (0, "")

@@ -172,6 +172,41 @@ def test_what_makes_no_sense_is_refused(
     assert not Path("kb").exists() or not list(Path("kb").glob("*.json"))
 
 
+def test_answers_that_say_nothing_are_told_and_the_status_says_so(
+    here: Run, handbook: Path
+) -> None:
+    with chat_server(lambda _: "```\n…\n```") as server:
+        words = ("index", handbook, "--into", "kb", "--vectors", "none", "-s", SPEC)
+        done = here(*words, "--contextual", "--llm", server.name())
+        assert done.returncode == 3
+        assert "4 of 4 chunks have no context of the model" in done.stderr
+        assert "the model's answer says nothing" in done.stderr
+        quiet = here(*words, "--rebuild", "--contextual", "--llm", server.name(), "-q", "--json")
+    assert quiet.returncode == 3
+    assert json.loads(quiet.stdout)["without_context"] == 4
+
+
+def test_a_server_that_is_gone_does_not_stop_an_update(here: Run, handbook: Path) -> None:
+    words = ("index", handbook, "--into", "kb")
+    refused = False
+    with chat_server(lambda _: (401, "no") if refused else "A rule.") as server:
+        first = (*words, "--vectors", "none", "-s", SPEC, "--contextual", "--llm", server.name())
+        assert here(*first).returncode == 0
+        (handbook / "new.md").write_text("# New\n\nNobody wrote about it.\n")
+        refused = True
+        done = here(*words)
+        assert done.returncode == 3, done.stderr
+        assert "1 added" in done.stderr
+        assert "1 of 1 chunk has no context of the model" in done.stderr
+        assert "new.md" in here("search", "kb", "nobody wrote", "--json").stdout
+        refused = False
+        done = here(*words)
+        assert done.returncode == 0, done.stderr
+        assert "1 changed" in done.stderr
+    rows = rows_of(here("search", "kb", "rule", "--json").stdout)
+    assert len(rows) == 5
+
+
 def test_an_index_keeps_its_contexts_and_its_model(here: Run, handbook: Path) -> None:
     words = ("index", handbook, "--into", "kb", "--vectors", "none", "-s", SPEC)
     with chat_server(lambda payload: "It is about the zeppelin.") as server:

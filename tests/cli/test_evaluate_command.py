@@ -157,6 +157,32 @@ def test_wrong_words_are_told_in_a_line(
     assert before == {path: path.read_bytes() for path in texts.parent.rglob("*") if path.is_file()}
 
 
+def test_a_number_of_hits_within_a_budget_is_refused(here: Run, texts: Path) -> None:
+    words = (
+        "evaluate",
+        "texts",
+        "--test-queries",
+        "queries.json",
+        "--metrics",
+        "retrieval",
+        "-k",
+        3,
+    )
+    done = here(*words, "--budget", 80)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "-k is given, and within a budget (80 tokens) as many hits are handed out" in done.stderr
+    assert "leave -k out, or --budget" in done.stderr
+    done = here(*words, "--retriever", "multiscale")
+    assert done.returncode == 2
+    assert "take another retriever than multiscale, which fills a budget" in done.stderr
+    recommended = 'strategy = "sentences"\nretriever = "bm25"\nvectors = "none"\nbudget = 90\n'
+    (texts.parent / "recommended.toml").write_text(recommended)
+    done = here(*words, "--config", "recommended.toml")
+    assert done.returncode == 2
+    assert "or the budget of --config" in done.stderr
+    assert here(*words[:-2], "--config", "recommended.toml").returncode == 0
+
+
 def test_questions_have_to_be_named(here: Run, texts: Path) -> None:
     done = here("evaluate", "texts")
     assert done.returncode == 2

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from chunkwise.cli import model_speed
 from chunkwise.cli.cache_command import command as cache
 from chunkwise.cli.models_command import command as models
 from chunkwise.errors import ChunkwiseError
@@ -55,7 +56,9 @@ def test_from_nothing_to_fetched_to_removed(bare: Path) -> None:
     assert json.loads(call(models, "remove", "minilm", "--json").stdout)["freed"] > 20e6
 
 
-def test_speed_is_measured_unless_it_is_not_wanted() -> None:
+def test_speed_is_measured_unless_it_is_not_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, few in (("_SECONDS", 0.1), ("_WRITTEN", 3), ("_SAMPLE", "The ferry leaves at six. ")):
+        monkeypatch.setattr(model_speed, name, few)
     assert "tokens_per_second" not in call(models, "--no-speed", "--json").stdout
     told = json.loads(call(models, "--json").stdout)
     minilm = told["weights"][0]

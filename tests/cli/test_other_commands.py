@@ -2,43 +2,42 @@
 
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from subprocess import CompletedProcess
 from subprocess import run as call
 
 import pytest
+from in_process import Run, here
 
 from chunkwise.cli.main import _COMMANDS
 
-Run = Callable[..., "CompletedProcess[str]"]
+__all__ = ["here"]  # a fixture
 
 
 def test_profile_in_the_terminal_as_json_and_as_a_page(
-    run: Run, handbook: Path, tmp_path: Path
+    here: Run, handbook: Path, tmp_path: Path
 ) -> None:
-    shown = run("profile", "handbook")
+    shown = here("profile", "handbook")
     assert shown.returncode == 0
     assert "3 documents" in shown.stdout
     assert "Where to start" in shown.stdout
-    told = json.loads(run("profile", "handbook", "--json").stdout)
+    told = json.loads(here("profile", "handbook", "--json").stdout)
     assert told["total"]["documents"] == 3
-    done = run("profile", "handbook", "--page", "p.html")
+    done = here("profile", "handbook", "--page", "p.html")
     assert "written: p.html" in done.stderr
     assert "https://" not in (tmp_path / "p.html").read_text()
 
 
-def test_profile_skips_like_chunk(run: Run, handbook: Path) -> None:
+def test_profile_skips_like_chunk(here: Run, handbook: Path) -> None:
     (handbook / "empty.txt").write_bytes(b"")
-    assert run("profile", "handbook", "--json").returncode == 3
-    strict = run("profile", "handbook", "--strict")
+    assert here("profile", "handbook", "--json").returncode == 3
+    strict = here("profile", "handbook", "--strict")
     assert strict.returncode == 1
     assert "empty.txt: empty" in strict.stderr
 
 
-def test_profile_leaves_its_own_page_out(run: Run, handbook: Path) -> None:
+def test_profile_leaves_its_own_page_out(here: Run, handbook: Path) -> None:
     words = ["profile", "handbook", "--page", "handbook/p.html", "--json"]
-    first, second = run(*words), run(*words)
+    first, second = here(*words), here(*words)
     assert first.returncode == second.returncode == 0
     assert first.stdout == second.stdout
 
@@ -63,8 +62,8 @@ def test_strategies_lists_all_and_one(run: Run) -> None:
 
 
 @pytest.mark.parametrize("name", list(_COMMANDS))
-def test_every_command_has_examples(run: Run, name: str) -> None:
-    shown = run(name, "--help")
+def test_every_command_has_examples(here: Run, name: str) -> None:
+    shown = here(name, "--help")
     assert shown.returncode == 0
     assert "Examples:" in shown.stdout
     assert f"chunkwise {name}" in shown.stdout
@@ -87,7 +86,7 @@ def test_help_and_import_load_nothing_heavy() -> None:
 def test_the_shell_learns_that_something_does_not_work(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert run("doctor", "--json").returncode == 0
+    # That the status is 0 where all is well, test_doctor_command.py sees.
     monkeypatch.delenv("CHUNKWISE_MODELS")
     monkeypatch.setenv("CHUNKWISE_HOME", str(tmp_path / "nothing here"))
     done = run("doctor", "--json")

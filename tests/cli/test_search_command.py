@@ -59,8 +59,8 @@ def test_one_question_in_the_terminal(run: Run, kb: Path) -> None:
     assert all(line == line.rstrip() for line in done.stdout.splitlines())
 
 
-def test_json_lines_are_exact_places(run: Run, kb: Path) -> None:
-    found = rows(run("search", kb, "what", "is", "datum", "--json", "-k", "4"))
+def test_json_lines_are_exact_places(here: Run, kb: Path) -> None:
+    found = rows(here("search", kb, "what", "is", "datum", "--json", "-k", "4"))
     assert [row["rank"] for row in found] == [1, 2, 3, 4]
     assert {row["query"] for row in found} == {"what is datum"}
     count = get_tokenizer("o200k_base").count
@@ -68,7 +68,7 @@ def test_json_lines_are_exact_places(run: Run, kb: Path) -> None:
         text = (CORPUS / str(row["doc_id"])).read_text()
         assert row["text"] == text[int(str(row["start"])) : int(str(row["end"]))]
         assert row["tokens"] == count(str(row["text"]))
-    assert found == rows(run("search", kb, "what is datum", "--json", "-k", "4"))
+    assert found == rows(here("search", kb, "what is datum", "--json", "-k", "4"))
 
 
 def test_a_budget_is_filled_with_sentences_and_never_passed(here: Run, kb: Path) -> None:
@@ -199,15 +199,15 @@ def test_a_bar_on_the_terminal_takes_no_line_away(kb: Path, words: list[str]) ->
     options = ["search", str(kb), "-k", "1", "--retriever", "bm25", "--queries", "-", *words]
     done = subprocess.run(
         [sys.executable, "-c", _AT_ONCE_A_BAR, *options],
-        input=b"datum\n" * 600, stdout=subprocess.PIPE, stderr=follower, timeout=120,
+        input=b"datum\n" * 300, stdout=subprocess.PIPE, stderr=follower, timeout=120,
         env={**os.environ, "TERM": "xterm"},
     )  # fmt: skip
     os.close(follower)
     reading.join(10)
     os.close(leader)
     assert done.returncode == 0
-    assert b"600 of 600 questions" in b"".join(drawn)
-    assert done.stdout.count(b'"query_id"' if words else b"1 hit \xc2\xb7 ") == 600
+    assert b"300 of 300 questions" in b"".join(drawn)
+    assert done.stdout.count(b'"query_id"' if words else b"1 hit \xc2\xb7 ") == 300
     assert b"glossary" not in b"".join(drawn)
 
 

@@ -57,7 +57,9 @@ def test_every_problem_is_a_line_and_what_is_repaired_is_written(
     assert "near: 'page.html'" in done.stdout
     assert "q.json, entry 3 · 3 · question asked twice" in done.stdout
     assert "       1  nothing to find\n" in done.stdout
-    assert done.stdout.endswith("3 questions can be used\n")
+    assert done.stdout.endswith(
+        "\n2 questions can be used, 1 more has nothing to find and will be unscored\n"
+    )
     assert done.stderr == "written: repaired.json (3 questions)\n"
     written = json.loads((tmp_path / "repaired.json").read_text())
     assert written[0]["references"] == [{"doc_id": "leave.md", "start": 9, "end": 24, "text": ASK}]
@@ -65,6 +67,7 @@ def test_every_problem_is_a_line_and_what_is_repaired_is_written(
     again = here("testset", "check", "repaired.json", "handbook", "--json")
     told = json.loads(again.stdout)
     assert told["summary"] == {"duplicate_question": 1, "no_references": 1}
+    assert (told["questions"], told["usable"]) == (3, 2)
 
 
 def test_json_has_all_of_it(here: Run, handbook: Path, tmp_path: Path) -> None:

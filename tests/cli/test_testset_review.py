@@ -293,9 +293,37 @@ def test_an_edit_takes_with_it_what_is_no_longer_true(
     said = capsys.readouterr().out
     assert "no longer a fact to name: 2.1" in said
     assert "no longer a fact to name: nowhere" in said
+    monkeypatch.setattr("builtins.input", lambda _: "How is it asked for?")
     press(file, "eq")
     assert rows(file)[0]["types"] == ["numeric"]
     assert "no longer tagged easy" in capsys.readouterr().out
+
+
+def test_a_question_whose_number_is_gone_is_not_numeric(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = {
+        **ROWS[0],
+        "query": "How many days?",
+        "answer": "Five days.",
+        "types": ["numeric", "own"],
+    }
+    for key, typed, kept in (
+        ("w", "Six days, in writing.", ["numeric", "own"]),
+        ("w", "As many as it takes.", ["own"]),
+        ("e", "Is it five days?", ["own"]),
+        ("e", "How many days are there?", ["numeric", "own"]),
+    ):
+        file.write_text(json.dumps([row]))
+        monkeypatch.setattr("builtins.input", lambda _, typed=typed: typed)
+        press(file, f"{key}q")
+        assert rows(file)[0]["types"] == kept, typed
+        said = capsys.readouterr().out
+        assert ("no longer tagged numeric" in said) == (kept == ["own"])
+    # A tag that was never true of the number was given for a reason of its own.
+    file.write_text(json.dumps([{**row, "answer": "Many."}]))
+    press(file, "eq")
+    assert rows(file)[0]["types"] == ["numeric", "own"]
 
 
 def test_what_is_not_touched_is_no_edit(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from in_process import Run, here
 from small_corpus import PLAN, write_corpus, write_questions
 
 from chunkwise.cli import progress
+from models.endpoint_server import Answer, serving
 
 __all__ = ["here"]  # a fixture
 
@@ -332,6 +333,39 @@ def test_money_is_not_spent_beyond_the_budget(here: Run, docs: Path, tmp_path: P
     assert everything(tmp_path) == before
 
 
+def test_an_endpoint_that_refuses_is_asked_once(here: Run, docs: Path, tmp_path: Path) -> None:
+    with serving(lambda *_: Answer({"error": "no"}, 401)) as server:
+        model = f'model = "{server.url}/v1#x"\nexact = true\n'
+        plan = PLAN.replace('model = "none"\n', model).replace('["bm25"]', '["bm25", "dense"]')
+        (tmp_path / "sweep.toml").write_text(plan)
+        done = here("tune", "sweep.toml", "-o", "out", "-q")
+    assert done.returncode == 3
+    assert len(server.seen) == 1
+    assert "6 of 12 configurations failed: " in done.stderr
+    assert "answered 401" in done.stderr
+
+
+def test_a_report_that_was_interrupted_is_written_by_the_next_run(
+    here: Run, docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from chunkwise.report.tuning import written
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as only_now:
+        only_now.setattr(written, "write_tuning_page", interrupted)
+        done = here("tune", "sweep.toml", "-o", "out folder")
+    assert done.returncode == 130
+    assert "chunkwise tune --resume -o 'out folder' writes it" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "out folder" / "report.html").exists()
+    done = here("tune", "--resume", "-o", "out folder")
+    assert done.returncode == 0, done.stderr
+    assert "everything is done already" in done.stderr
+    assert (tmp_path / "out folder" / "report.html").exists()
+
+
 def test_what_it_writes_and_what_it_reads_is_no_document(
     here: Run, docs: Path, tmp_path: Path
 ) -> None:
@@ -376,9 +410,12 @@ def test_json_and_quiet(here: Run, docs: Path, tmp_path: Path) -> None:
     assert json.loads(done.stdout)["recommendation"] is None
 
 
+@pytest.mark.unwatched
 def test_with_the_model_late_vectors_and_vectors_of_their_own(
     here: Run, docs: Path, tmp_path: Path
 ) -> None:
+    write_corpus(docs, passages=5)
+    write_questions(tmp_path / "queries.json", count=20, passages=5)
     plan = PLAN.replace('model = "none"\n', "finalists = 1\n")
     plan = plan.replace('["bm25"]', '["bm25", "dense", "multiscale(dense=1)"]')
     (tmp_path / "sweep.toml").write_text(plan)

@@ -14,6 +14,8 @@ from chunkwise.chunkers import get_strategy, registry
 from chunkwise.core import Chunk, Document
 from hash_embedder import HashEmbedder
 
+pytestmark = pytest.mark.unwatched  # the contract of every strategy is watched in test_contract.py
+
 BY_NAME = {given.name: given for given in INPUTS}
 STRATEGIES = sorted(set(registry.builtin) - {"raptor"})
 """What raptor has summarised stands in no document; its chunks are whole sentences, as those of `sentences`."""

@@ -179,8 +179,8 @@ def test_a_field_longer_than_the_csv_librarys_limit(reader, write) -> None:
     assert len(reader.one(write("c.csv", "text\n" + "x" * 200_000)).text) == 200_000
 
 
-def test_ten_megabytes_of_rows_take_a_moment(reader, write) -> None:
-    path = write("t.csv", "a,b\n" + 'some value,"another, value"\n' * 370_000)
+def test_megabytes_of_rows_take_a_moment(reader, write) -> None:
+    path = write("t.csv", "a,b\n" + 'some value,"another, value"\n' * 74_000)
     started = time.process_time()
-    assert len(reader.one(path).blocks) == 370_001
-    assert time.process_time() - started < 30
+    assert len(reader.one(path).blocks) == 74_001
+    assert time.process_time() - started < 6

@@ -199,13 +199,30 @@ def test_what_makes_runs_less_comparable_is_said() -> None:
         results(3), configuration={**a.configuration, "budget": 1000, "unit": "tokens"}
     )
     told = compare([a, c]).warnings
-    assert [line.split(" (")[0] for line in told] == ["budget differs", "unit differs"]
+    assert told[0] == (
+        "a hands out 5 hits a question, b what fits into 1000 tokens: who may read more finds more"
+    )
+    assert told[1].startswith("unit differs (")
     d = dataclasses.replace(results(3), configuration={**a.configuration, "tokenizer": "words"})
     assert [line.split(" (")[0] for line in compare([a, d]).warnings] == ["tokenizer differs"]
     usual = {**a.configuration, "tokenizer": DEFAULT}
     assert compare([a, dataclasses.replace(results(3), configuration=usual)]).warnings == ()
     assert compare([a, results(1)]).warnings[0].startswith("a and b found the same")
     assert compare([a, results(2)]).warnings == ()
+
+
+def test_hits_and_tokens_have_no_recall_in_common() -> None:
+    a = results(1)
+    within = tuple(question(n, {"recall@800t": 0.5, "mrr@5": 0.5}) for n in range(40))
+    b = of_questions(within)
+    b = dataclasses.replace(b, configuration={**b.configuration, "budget": 800})
+    (told,) = compare([a, b]).warnings
+    assert told == (
+        "a hands out 5 hits a question, b what fits into 800 tokens: who may read more finds more, and no recall is in "
+        "both (a: recall@5; b: recall@800t); evaluate both with --budget 800, or a with --metrics all,recall@800t, too"
+    )
+    (turned,) = compare([b, a]).warnings
+    assert turned.endswith("or b with --metrics all,recall@800t, too")
 
 
 def test_another_judge_is_another_measure_where_it_judges() -> None:

@@ -437,6 +437,36 @@ def test_a_run_of_whole_documents(tmp_path: Path) -> None:
     assert results.data["left_out_rows"] == problems
 
 
+def test_the_best_precision_that_so_many_hits_can_have() -> None:
+    """Against the answers of somebody who knows the references, and hands out as many chunks."""
+    results = run(retriever="bm25", k=4, metrics="retrieval_precision.spans")
+    (most,) = results.data["reachable"].values()  # type: ignore[union-attr]
+    assert isinstance(most, float)
+    chunks = [chunk for each in DOCUMENTS for chunk in chunkwise.chunk_document(each, STRATEGY)]
+    shares = []
+    for query, told in zip(QUESTIONS, results.questions, strict=True):
+        relevant = sum(any(_answers(chunk, each) for each in query.references) for chunk in chunks)
+        shares.append(min(relevant, len(told.hits)) / len(told.hits))
+    assert most == pytest.approx(sum(shares) / len(shares))
+    figure = results.summary["retrieval_precision.spans"]
+    assert figure.mean is not None
+    assert figure.mean <= most < 0.7
+    assert f"reaches more than {most:.3f} by retrieval_precision.spans" in results.advice[0].text
+    alone = run(retriever="bm25", k=1, metrics="retrieval_precision.spans")
+    assert alone.data["reachable"] == {"retrieval_precision.spans": 1.0}
+    assert "reaches more than" not in "".join(each.text for each in alone.advice)
+    # What is handed out besides are no chunks that could be ranked otherwise.
+    assert "reachable" not in run(retriever="bm25", k=4, neighbours=1).data
+
+
+def _answers(chunk: chunkwise.Chunk, place: Reference) -> bool:
+    """Half of a place, or wholly inside it."""
+    shared = min(chunk.end, place.end) - max(chunk.start, place.start)
+    if chunk.doc_id != place.doc_id or shared <= 0:
+        return False
+    return shared >= (place.end - place.start) / 2 or shared == chunk.end - chunk.start
+
+
 def test_chunks_of_another_tool_are_indexed_and_their_offsets_judged() -> None:
     query = Query("q", "Who approves requests?", (Reference("leave.md", 9, 45),))
     documents = [
@@ -451,6 +481,10 @@ def test_chunks_of_another_tool_are_indexed_and_their_offsets_judged() -> None:
     position = results.summary["citation_accuracy.position"]
     assert position.mean is not None
     assert 0 < position.mean < 1, "LangChain finds repeated text at the wrong place"
+    kinds = results.data["positions"]
+    assert isinstance(kinds, dict)
+    assert kinds["exact"] == position.mean * position.scored
+    assert sum(kinds.values()) == position.scored  # type: ignore[arg-type]
     assert results.cuts is not None
     assert results.cuts.chunks > 3
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import chunkwise
-from chunkwise import Document
+from chunkwise import Document, Query, Reference
 from chunkwise.evaluation.scores.coherence_of_index import index_coherence
 from chunkwise.evaluation.scores.index_cost import index_cost
 from chunkwise.evaluation.subjects.index_chunks import index_chunks
@@ -37,6 +37,23 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def made(vectors: Vectors, strategy: str = STRATEGY) -> chunkwise.Index:
     model = None if vectors == "none" else HashEmbedder()
     return chunkwise.index(DOCUMENTS, strategy, model=model, vectors=vectors)
+
+
+def test_an_index_with_a_model_of_ones_own_is_judged_by_it(tmp_path: Path) -> None:
+    query = Query("q", "The lamp is lit at dusk", (Reference("0.md", 0, 24),), answer="At dusk.")
+    answers = tmp_path / "answers.json"
+    answers.write_text('[{"query_id": "q", "answer": "The lamp is lit at dusk."}]')
+    names = "retrieval_precision.similarity", "answer_relevancy.similarity"
+    kept = chunkwise.index(DOCUMENTS, STRATEGY, model=HashEmbedder(), into=tmp_path / "kb")
+    opened = chunkwise.open_index(tmp_path / "kb", model=HashEmbedder())
+    for each in (made("late"), kept, opened):
+        results = chunkwise.evaluate(each, [query], metrics=names, answers=answers)
+        assert [results.summary[name].scored for name in names] == [1, 1]
+        assert results.configuration["judge_model"] == HashEmbedder.identity
+    # Without it nobody can be asked, and that is said.
+    bare = chunkwise.evaluate(str(tmp_path / "kb"), [query], metrics=names[0], retriever="bm25")
+    assert bare.summary[names[0]].mean is None
+    assert bare.summary[names[0]].unscored
 
 
 def summed(text: str) -> np.ndarray:

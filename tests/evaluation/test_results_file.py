@@ -33,6 +33,7 @@ from chunkwise.evaluation.results import (
     QuestionResult,
     Results,
 )
+from how_many import examples
 
 NUMBER = st.floats(allow_nan=False, allow_infinity=False)
 # A half of a character alone, as broken decoders leave them.
@@ -78,7 +79,7 @@ RESULTS = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(20), suppress_health_check=[HealthCheck.too_slow])
 @given(RESULTS)
 def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, found: Results) -> None:
     path = tmp_path_factory.mktemp("results") / "results.json"

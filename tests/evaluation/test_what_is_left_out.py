@@ -40,6 +40,20 @@ def of_hits(path: Path, *hits: dict[str, object], **more: object) -> tuple[Resul
     return results, bad
 
 
+def test_of_many_rows_the_first_are_told_and_the_others_counted(tmp_path: Path) -> None:
+    strange = [{"query_id": "who", "doc_id": f"unknown-{n}.md", "rank": n + 1} for n in range(1200)]
+    results, bad = of_hits(tmp_path / "hits.jsonl", *strange)
+    rows = results.data["left_out_rows"]
+    assert isinstance(rows, list)
+    assert len(rows) == 1200
+    assert bad[:-1] == rows[:10]
+    assert bad[-1] == (
+        f"{tmp_path / 'hits.jsonl'}: and 1,190 more rows; --output keeps a line about each (left_out_rows)"
+    )
+    _, bad = of_hits(tmp_path / "hits.jsonl", *strange[:10])
+    assert len(bad) == 10
+
+
 RIGHT: dict[str, object] = {
     "query_id": "who",
     "doc_id": "leave.md",

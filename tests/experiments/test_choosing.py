@@ -15,6 +15,7 @@ from chunkwise.experiments.choosing.pareto import front
 from chunkwise.experiments.configuration import Configuration
 from chunkwise.stats.paired import compare
 from chunkwise.stats.ties import ties
+from how_many import examples
 from made_outcomes import (
     OBJECTIVE,
     RECURSIVE,
@@ -66,6 +67,7 @@ def test_figures_are_those_of_each_side() -> None:
         assert (standing.validation.scored, standing.test.scored) == (25, 25)
 
 
+@pytest.mark.unwatched
 def test_sixty_equal_configurations_on_thirty_questions_are_tied() -> None:
     missed = 0
     for seed in range(4):
@@ -317,7 +319,7 @@ def test_the_front_is_what_nothing_dominates(rows: list[tuple[float, ...]]) -> N
     assert front(rows) == naive
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(st.integers(0, 10_000), st.integers(4, 40), st.integers(1, 6))
 def test_the_choice_is_always_one_of_the_tied(seed: int, count: int, width: int) -> None:
     table = np.random.default_rng(seed).integers(0, 3, (count, width)) / 2
@@ -334,6 +336,7 @@ def test_the_choice_is_always_one_of_the_tied(seed: int, count: int, width: int)
     assert any(standing.pareto for standing in found.standings)
 
 
+@pytest.mark.unwatched
 def test_a_hundred_configurations_and_five_hundred_questions_take_seconds() -> None:
     table = noisy(17, 500, np.linspace(0, 0.2, 102).tolist())
     outcomes = [

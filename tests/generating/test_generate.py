@@ -32,6 +32,7 @@ from generating.rule_model import (
     ground,
     shown_passage,
 )
+from how_many import examples
 
 GROUND = ground()
 ONE = {"single-concept": 1.0}
@@ -278,7 +279,7 @@ def test_orders_in_a_document_stay_text(tmp_path: Path) -> None:
     assert made.dropped.get("quote not in the passage")
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(
     st.integers(2, 40),
     st.sampled_from([by_words, told("nonsense"), told({**CARRY, "quotes": ["no"]})]),

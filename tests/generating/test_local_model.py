@@ -6,21 +6,25 @@ import pytest
 
 from chunkwise import Document, generate_questions
 from chunkwise.generating import asking
+from chunkwise.models.llm.local_model import LocalModel
 from chunkwise.models.llm.prompt import PROMPTS_VARIABLE
 
 TINY = Document(
     "lamp.md",
-    "# Lamps\n\nThe lamp at the north pier is lit at dusk by the warden and burns 12 hours.\n",
+    "The lamp at the pier is lit at dusk by the warden and burns 12 hours.\n",
 )
 # A short prompt of one's own: a small machine reads few tokens a second.
-PROMPT = "version: 7\n---\nAnswer in JSON.\n---\n{{passages}}\nQuote the text and ask one short question about it.\n"
+PROMPT = "version: 7\n---\nJSON.\n---\n{{passages}}\nQuote the text and ask about it.\n"
 
 
-def test_one_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_question(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, local_model: LocalModel
+) -> None:
     (tmp_path / "questions_single_concept.md").write_text(PROMPT)
     monkeypatch.setenv(PROMPTS_VARIABLE, str(tmp_path))
     monkeypatch.setattr(asking, "MOST_TOKENS", 40)
-    made = generate_questions([TINY], 1, llm="local", types={"single-concept": 1}, max_calls=2)
+    monkeypatch.setattr(asking, "TRIES", 1)
+    made = generate_questions([TINY], 1, llm=local_model, types={"single-concept": 1}, max_calls=2)
     assert len(made.queries) + sum(made.dropped.values()) == 1
     for query in made.queries:
         place = query.references[0]

@@ -8,6 +8,7 @@ from chunkwise import Document
 from chunkwise.generating.ground import ground_of
 from chunkwise.generating.locating import references_of
 from generating.rule_model import DOCUMENTS, LEAVE, ground, passage_with
+from how_many import examples
 
 GROUND = ground()
 CARRY = passage_with("carry up to six", GROUND)
@@ -108,7 +109,7 @@ def test_quotes_of_two_passages() -> None:
     ]
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(st.data())
 def test_any_stretch_of_a_passage_is_found_where_it_stands(data: st.DataObject) -> None:
     words = CARRY.text.split()
@@ -157,7 +158,7 @@ def test_a_quote_without_the_marks_of_the_document() -> None:
     )
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(20))
 @given(st.text(max_size=60))
 def test_hostile_quotes_never_break_it(quote: str) -> None:
     found = references_of([quote], (CARRY,), DOCUMENTS)

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.core import Document, Span
-from chunkwise.metrics.cuts.boundary_issues import KINDS, find_issues
+from chunkwise.metrics.cuts.boundary_issues import KINDS, count_issues, find_issues
 from chunkwise.text.analysis import Analyzed
+from chunkwise.text.language import language_of
 
 
 def cut(marked: str, format: str = "markdown") -> tuple[Analyzed, list[Span]]:
@@ -225,3 +226,15 @@ def test_every_issue_lies_at_an_edge_of_its_chunk(cutting: tuple[Analyzed, list[
         assert document.text[issue.offset :].startswith(issue.after)
     order = [(issue.chunk, issue.offset) for issue in issues]
     assert order == sorted(order)
+
+
+@given(cuttings())
+def test_counted_are_the_places_and_chunks_that_are_told(
+    cutting: tuple[Analyzed, list[Span]],
+) -> None:
+    document, spans = cutting
+    issues = find_issues(document, spans)
+    counts, chunks = count_issues(document, spans, language_of(document.document))
+    assert list(counts) == list(KINDS)
+    assert counts == {kind: sum(i.kind == kind and not i.again for i in issues) for kind in KINDS}
+    assert chunks == len({issue.chunk for issue in issues})

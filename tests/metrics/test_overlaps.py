@@ -51,7 +51,13 @@ def test_union_and_what_it_shares(
     assert union.shared(spans(asked)).tolist() == expected
 
 
-@given(st.lists(st.tuples(st.integers(-1, 10**12), pairs), min_size=1, max_size=12))
+@given(
+    st.lists(
+        st.tuples(st.integers(-1, 10**12) | st.integers(1 << 60, 1 << 62), pairs),
+        min_size=1,
+        max_size=12,
+    )
+)
 def test_groups_never_meet(rows: list[tuple[int, tuple[int, int]]]) -> None:
     group = np.array([row[0] for row in rows])
     start, end = spans([row[1] for row in rows])

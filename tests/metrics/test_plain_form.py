@@ -50,6 +50,12 @@ def named(fact: str, text: str, *aliases: str) -> bool:
         ("€5", "costs 5 €"),
         ("10²", "10² lamps"),
         ("十五天", "年假十五天"),
+        ("email", "by e-mail or post"),
+        ("E-Mail", "an email address"),
+        ("e‑mail", "by Email"),
+        ("R&D", "the R and D budget"),
+        ("salt and rope", "the Salt & Rope company"),
+        ("Q & A", "a Q&A at nine"),
     ],
 )
 def test_a_fact_is_found_however_it_is_written(fact: str, text: str) -> None:
@@ -72,6 +78,10 @@ def test_a_fact_is_found_however_it_is_written(fact: str, text: str) -> None:
         ("100", "1,000"),
         ("12/31/14", "12/31/2014"),
         ("two weeks", "two long weeks"),
+        ("email", "a fore-mail, a male mail"),
+        ("and", "5 & 7 days, a && b, &"),
+        ("&", "salt and rope"),
+        ("R&D", "RD, R or D"),
         ("5 Prozent", "Der Zins ist 3,5 Prozent"),
         ("3,5", "5,3 Prozent"),
         ("102", "10² lamps"),

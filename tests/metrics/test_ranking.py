@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from judgements import Judged, ours, theirs
 
 from chunkwise.metrics.spans.ranking import Ranking, context_precision, hit
+from how_many import examples
 
 KEPT = json.loads(Path(__file__).with_name("ir_measures_values.json").read_text(encoding="utf-8"))
 rankings = st.builds(Judged, st.lists(st.booleans(), min_size=1, max_size=12), st.integers(0, 6))
@@ -25,7 +26,7 @@ def test_equal_to_kept_values_of_ir_measures(label: str) -> None:
     assert got == pytest.approx(KEPT["values"][label], abs=1e-9)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(25))
 @given(questions, st.integers(1, 14))
 def test_equal_to_ir_measures(asked: list[Judged], k: int) -> None:
     irm = pytest.importorskip("ir_measures")
@@ -53,7 +54,7 @@ def test_equal_to_ir_measures(asked: list[Judged], k: int) -> None:
         assert value == pytest.approx(reached / possible if possible else 0.0, abs=1e-9)
 
 
-@settings(deadline=None, max_examples=8)
+@settings(deadline=None, max_examples=examples(8))
 @given(st.lists(st.booleans(), min_size=1, max_size=12), st.integers(0, 3))
 def test_average_precision_of_complete_rankings_equal_to_ir_measures(
     relevant: list[bool], more: int

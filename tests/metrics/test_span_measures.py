@@ -20,6 +20,7 @@ from chunkwise.metrics.spans.relevance import covered_references, relevant_chunk
 from chunkwise.metrics.spans.split_references import split
 from chunkwise.metrics.spans.tables import Found, Gold
 from chunkwise.metrics.spans.token_cut import TokenCut
+from how_many import examples
 
 TEXTS = [Document(name, "x" * LENGTH) for name in DOCUMENTS]
 CUT = TokenCut(TEXTS, "characters")
@@ -70,7 +71,7 @@ def test_recall_within_a_budget_equals_the_naive_one(case: Case, budget: int) ->
         assert got == pytest.approx(expected if query.references else np.nan, nan_ok=True)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(cases(), st.sampled_from([0.1, 0.5, 0.55, 1.0]))
 def test_relevance_equals_the_naive_one(case: Case, threshold: float) -> None:
     flat = [(query, hit) for query, own in zip(case.queries, case.hits, strict=True) for hit in own]
@@ -85,7 +86,7 @@ def test_relevance_equals_the_naive_one(case: Case, threshold: float) -> None:
     ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(cases())
 def test_split_references_equal_the_naive_ones(case: Case) -> None:
     expected = [
@@ -94,7 +95,7 @@ def test_split_references_equal_the_naive_ones(case: Case) -> None:
     assert split(case.gold, case.chunking).tolist() == expected
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(cases(), st.integers(1, 7))
 def test_bounds(case: Case, k: int) -> None:
     got = span_scores(
@@ -107,7 +108,7 @@ def test_bounds(case: Case, k: int) -> None:
     assert np.all(got[f"precision@{k}"][scored] >= got[f"density@{k}"][scored])
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(cases())
 def test_hits_of_other_questions_never_matter(case: Case) -> None:
     names = [*(f"{name}@3" for name in ALL_AT), "recall@9t"]
@@ -119,7 +120,7 @@ def test_hits_of_other_questions_never_matter(case: Case) -> None:
         )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(cases())
 def test_a_unit_of_one_character_tokens_changes_nothing(case: Case) -> None:
     names = [*(f"{name}@3" for name in ALL_AT), "recall@9t", "chroma.precision_omega"]

@@ -22,6 +22,7 @@ from chunkwise.metrics.spans.in_tokens import in_tokens
 from chunkwise.metrics.spans.tables import Found, Gold
 from chunkwise.metrics.spans.token_cut import TokenCut
 from chunkwise.text.openai_tokenizer import OpenAITokenizer
+from how_many import examples
 
 TEXT = "The lamp is lit at dusk, and it burns til"  # of the length all cases have
 TEXTS = [Document(name, TEXT[:40]) for name in DOCUMENTS]
@@ -130,7 +131,7 @@ def test_first_hits_of_each_question() -> None:
     assert told(first_hits(found_of([hits, [], hits[:1]]), 1)) == [[(0, 8, 2)], [], [(0, 8, 2)]]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(cases(summarised=False))
 def test_in_tokens_starts_and_ends_with_whole_tokens(case: Case) -> None:
     starts = TokenCut(TEXTS, "o200k_base").starts(0).tolist()
@@ -141,7 +142,7 @@ def test_in_tokens_starts_and_ends_with_whole_tokens(case: Case) -> None:
         assert last == (sum(s < hit.end for s in starts) if hit.start < hit.end else first)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(cases(summarised=False), st.integers(1, 12))
 def test_measures_in_tokens_equal_sets_of_tokens(case: Case, budget: int) -> None:
     """The naive measures, told the places as ranges of token numbers."""

@@ -20,6 +20,7 @@ from chunkwise.models.endpoint.answer import unit_rows
 from chunkwise.models.endpoint.embedder import EndpointEmbedder
 from chunkwise.models.endpoint.error import EndpointError
 from chunkwise.models.endpoint.key_variables import key_variable_for
+from how_many import examples
 
 KEY = "sk-not-a-real-key-0123456789"
 TEXTS = ["Lamps are lit at dusk.", "Leave is asked for in writing.", "灯は夕暮れに灯る。"]
@@ -213,7 +214,7 @@ def test_a_server_that_refuses_everything_is_not_asked_for_every_text() -> None:
     assert len(server.seen) < 60
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples(25))
 @given(
     texts=st.lists(
         st.sampled_from(["", " ", "lamp", "dusk", "quay", "a longer text"]), max_size=30

@@ -17,6 +17,7 @@ from chunkwise.models.late import atom_sums, atom_sums_of_many, span_vectors
 from chunkwise.models.onnx import windows
 from chunkwise.models.onnx.minilm import MiniLM
 from chunkwise.text.analysis import Analyzed
+from how_many import examples
 
 TEXT = (
     "The lamp is lit at dusk. Nobody may row alone after that. The keeper writes the hour down. "
@@ -85,7 +86,7 @@ def test_sums_are_the_token_vectors_of_the_windows() -> None:
     st.text(st.sampled_from("ab. \n漢\ud800"), max_size=120),
     st.lists(st.integers(1, 119), max_size=12),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_every_token_is_counted_in_its_atom(text: str, cuts: list[int]) -> None:
     starts = np.array(sorted({0, *(cut for cut in cuts if cut < len(text))}), dtype=np.int64)
     starts = starts if text else starts[:0]
@@ -149,7 +150,7 @@ def naive_span(
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_span_vectors_equal_a_loop_over_characters(data: st.DataObject) -> None:
     length = data.draw(st.integers(1, 60))
     starts = sorted({0, *data.draw(st.lists(st.integers(0, length - 1), max_size=8))})

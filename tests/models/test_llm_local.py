@@ -20,7 +20,7 @@ from chunkwise.models.kept.vector_cache import VectorCache
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.gguf_file import context_length, steering_words
 from chunkwise.models.llm.language_model import LanguageModel, Request
-from chunkwise.models.llm.local_model import LocalModel, packaged
+from chunkwise.models.llm.local_model import LocalModel
 
 SCHEMA = {
     "type": "object",
@@ -31,8 +31,8 @@ SCHEMA = {
 
 
 @pytest.fixture(scope="module")
-def local() -> LocalModel:
-    return packaged()
+def local(local_model: LocalModel) -> LocalModel:
+    return local_model
 
 
 def test_the_same_question_gets_the_same_answer_whatever_came_before(local: LocalModel) -> None:

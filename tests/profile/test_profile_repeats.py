@@ -14,6 +14,7 @@ from chunkwise.profile.fingerprints import fingerprints
 from chunkwise.profile.passages import Passages
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.characters import Characters
+from how_many import examples
 
 LONG = [
     f"{name} went down to the harbour again that evening."
@@ -45,7 +46,7 @@ def _expected(corpus: list[list[list[str]]]) -> tuple[int, int, int]:
 
 
 @given(corpora)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_repeats(corpus: list[list[list[str]]]) -> None:
     documents = [
         Document(str(number), "\n\n".join(" ".join(paragraph) for paragraph in document))

@@ -4,23 +4,27 @@ import dataclasses
 import io
 import re
 
+import numpy as np
 import pytest
 from rich.console import Console
 
 from chunkwise.evaluation.comparing.compare import compare
 from chunkwise.evaluation.comparing.comparison import Comparison, Difference
+from chunkwise.evaluation.results import Results
 from chunkwise.report.compare.difference_rows import Row, difference_bar, number, print_rows, signed
 from chunkwise.report.compare.terminal import render_comparison
 from chunkwise.stats.interval import Interval
 from made_results import of_questions, question, results
 
 
-def drawn(comparison: Comparison, width: int = 80, color: bool = False) -> str:
+def drawn(
+    comparison: Comparison, width: int = 80, color: bool = False, *, whole: bool = False
+) -> str:
     out = io.StringIO()
     console = Console(
         file=out, width=width, force_terminal=color, color_system="standard" if color else None
     )
-    render_comparison(comparison, console)
+    render_comparison(comparison, console, whole=whole)
     return out.getvalue()
 
 
@@ -92,6 +96,50 @@ def test_questions_that_changed_are_shown_with_both_scores(two: Comparison) -> N
     change = two.contrasts[0].second_better[0]
     line = f"    {change.first:.3f} → {change.second:.3f}  {change.id}  {change.text}"
     assert line in drawn(two).splitlines()
+
+
+def of_many_measures(lift: float) -> Results:
+    """The four questions, recall, and a dozen more measures, of which every other one is lifted."""
+    names = ["recall@5", "completeness.spans", *(f"other{at}" for at in range(12))]
+    rng = np.random.default_rng(5)
+    rows = np.round(rng.random((40, len(names))), 3)
+    lifted = [lift * (name.startswith("other") and int(name[5:]) % 2) for name in names]
+    run = of_questions(
+        tuple(
+            question(n, {"never": None, **dict(zip(names, row, strict=True))})
+            for n, row in enumerate((rows + lifted).tolist())
+        )
+    )
+    costs = {f"cost{at}": at for at in range(9)}
+    return dataclasses.replace(run, cost={"chunks": 8, **costs}, objective="recall@5")
+
+
+def test_at_first_sight_the_objective_and_the_four_questions() -> None:
+    comparison = compare([of_many_measures(0.0), of_many_measures(0.3)])
+    shown, whole = drawn(comparison), drawn(comparison, whole=True)
+    words = " ".join(shown.split())
+    assert "recall@5 no difference shown" in words
+    assert "completeness.spans no difference shown" in words
+    # What is not drawn is told: no difference that is shown is out of sight.
+    assert (
+        "besides, b against a: b is better by other1, other3, other5, other7 and 2 more; "
+        "no difference shown by 6 measures" in words
+    )
+    assert "other0" not in shown
+    assert "  chunks" in shown
+    assert "cost0" not in shown
+    assert "By type of question" not in shown
+    assert shown.rstrip().endswith(
+        "--all shows every measure, the types of questions and every cost"
+    )
+    for name in ("other0", "other11", "cost8", "By type of question"):
+        assert name in whole
+    assert "besides" not in whole
+    assert "--all" not in whole
+    three = [of_many_measures(0.0), of_many_measures(0.3), of_many_measures(0.0)]
+    several = " ".join(drawn(compare(three)).split())
+    assert "besides, b against a: b is better by other1" in several
+    assert "besides, c against a: no difference shown by 12 measures" in several
 
 
 def test_several_runs_say_who_is_best_and_who_is_tied() -> None:

@@ -30,6 +30,28 @@ def test_advice_names_its_figures_once() -> None:
     assert shown.count("retrieval_precision.spans") == 1
 
 
+def test_what_no_ranking_can_reach_is_told_beside_the_verdict() -> None:
+    name = "retrieval_precision.spans"
+    figures = {name: Figure(0.2, 0.1, 0.3, 40, verdict="below")}
+    told = "0.200 below 0.100–0.300"
+    shown = changed(summary=figures, data={"reachable": {name: 0.258}})
+    assert f"{told} at most 0.258 with k=5" in shown
+    for data in ({"reachable": {name: 0.9}}, {"reachable": {}}, {}):
+        shown = changed(summary=figures, data=data)
+        assert told in shown
+        assert "at most" not in shown
+
+
+def test_what_the_offsets_of_a_file_are_worth_kind_by_kind() -> None:
+    figures = {"citation_accuracy.position": Figure(0.984, scored=183, verdict="excellent")}
+    counts = {"exact": 1180, "no_offsets": 0, "shifted": 2, "unknown_document": 1}
+    shown = changed(summary=figures, data={"positions": counts})
+    assert "offsets: 1,180 exact, 2 shifted, 1 unknown document" in shown
+    assert "shifted: The text stands in the document, at another place." in shown
+    assert "no offsets" not in shown
+    assert "offsets:" not in changed(summary=figures)
+
+
 @pytest.mark.parametrize(
     ("pair", "told"),
     [

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from chunkwise.core import Document
 from chunkwise.hostile import hostile_documents
-from chunkwise.retrieval import bm25
+from chunkwise.retrieval import bm25, term_table
 from chunkwise.retrieval.bm25 import Bm25
 from chunkwise.retrieval.term_table import TermTable
 from chunkwise.text.analysis import Analyzed
@@ -28,6 +28,7 @@ from chunkwise.text.terms import document_terms, query_terms, rows
 
 Row = list[int]
 ROWS = st.lists(st.lists(st.integers(0, 12), max_size=12), max_size=12)
+ONE = np.ones(1, np.int32)
 QUESTIONS = st.lists(st.lists(st.integers(0, 15), max_size=6), max_size=5)
 
 
@@ -164,6 +165,21 @@ def test_a_table_gives_back_what_it_was_made_of(texts: list[Row]) -> None:
         "i4",
         "i4",
     ]
+
+
+@given(
+    st.lists(st.sampled_from([0, 1, 2, 3, 1 << 40, (1 << 40) + 1, 1 << 63, (1 << 64) - 1])),
+    st.sampled_from([1, 3, 22]),
+)
+def test_terms_whose_hashes_begin_alike(terms: list[int], bits: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(term_table, "_MOST_BITS", bits)
+        counts = joined(
+            [TermCounts(np.array([0, 1]), np.array([each], np.uint64), ONE) for each in terms]
+        )
+        table = TermTable.of(counts)
+    assert table.hashes.tolist() == sorted(set(terms))
+    assert table.counts().term.tolist() == terms
 
 
 @given(ROWS, st.lists(st.integers(0, 15), max_size=8, unique=True))

@@ -13,6 +13,7 @@ from chunkwise.retrieval.searching.budget import fill
 from chunkwise.retrieval.searching.reader import Reader
 from chunkwise.retrieval.searching.search import search
 from chunkwise.text.tokenizers import get_tokenizer
+from how_many import examples
 
 PROSE = "The lamp is lit at dusk. It burns till dawn! Who trims it? Nobody knows, but for the keeper.\n\n"
 TEXTS = [
@@ -31,7 +32,7 @@ PLACES = st.lists(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(40))
 @given(PLACES, st.integers(1, 200), st.sampled_from(sorted(TINY)), st.sampled_from([None, 1, 3]))
 def test_never_over_the_budget_and_nothing_twice(
     spans: list[tuple[int, int, int]], budget: int, tokenizer: str, most: int | None
@@ -163,7 +164,7 @@ JOINED_TINY = {
 }
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(40))
 @given(
     st.lists(st.tuples(st.integers(0, 5), st.integers(0, 60), st.integers(1, 30)), max_size=4),
     st.integers(1, 60),

@@ -2,10 +2,11 @@
 
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import pytest
 
-from chunkwise import Document, index, open_index
+from chunkwise import Document, Index, index, open_index
 from chunkwise.errors import InvalidParameter
 from chunkwise.models.endpoint.error import EndpointError
 from chunkwise.models.folder import HOME_VARIABLE
@@ -156,12 +157,63 @@ def test_contexts_that_could_not_be_had_are_told_and_asked_for_again(tmp_path: P
     assert made.changes
     assert "1 of 7 chunks has no context of the model" in made.changes.notes[0]
     assert "is out for lunch" in made.changes.notes[0]
-    assert "rebuild=True" in made.changes.notes[0]
+    assert "the next update asks for these again" in made.changes.notes[0]
+    assert made.changes.plain == 1
     assert len(made.search("zeppelin", k=20)) == 6
     good = Scribe()
-    again = index(
-        documents(), "paragraphs", into=kb, vectors="none", context="neighbours", llm=good,
-        rebuild=True,
-    )  # fmt: skip
+    again = index(documents(), into=kb, llm=good)
+    assert again.changes
+    assert (again.changes.plain, again.changes.notes) == (0, ())
+    # The other document was whole, and nobody looks at it again.
+    assert (again.changes.changed, again.changes.unchanged) == (1, 1)
     assert len(again.search("zeppelin", k=20)) == 7
     assert good.asked == 1
+    last = index(documents(), into=kb, llm=good)
+    assert last.changes
+    assert (last.changes.unchanged, good.asked) == (2, 1)
+
+
+class Gone(Scribe):
+    """Was there when the index was made."""
+
+    def complete(self, request: Request, stop: Event | None = None) -> Completion:
+        self.asked += 1
+        raise EndpointError("scribe", "has no key", status=401)
+
+
+@pytest.mark.parametrize("place", ["kb", None])
+def test_a_model_that_is_gone_does_not_stop_an_update(place: str | None, tmp_path: Path) -> None:
+    into = tmp_path / place if place else None
+
+    def put(llm: Scribe, *rules: str) -> Index:
+        how: dict[str, Any] = {"strategy": "paragraphs", "vectors": "none", "context": "neighbours"}
+        if into is not None:
+            return index(documents(*rules), into=into, llm=llm, **how)
+        if not made:
+            made.append(index(documents(*rules), llm=llm, **how))
+        else:
+            made[0]._llm = llm
+            made[0].update(documents(*rules))
+        return made[0]
+
+    made: list[Index] = []
+    with pytest.raises(EndpointError, match="has no key"):
+        put(Gone())  # nothing is there yet that could grow old
+    put(Scribe())
+    changed = ["A new rule.", *RULES, "Another new rule."]
+    gone = Gone()
+    found = put(gone, *changed)
+    assert found.changes
+    assert (found.changes.changed, found.changes.unchanged) == (1, 1)
+    assert found.changes.plain == 2
+    assert "2 of 7 chunks have no context of the model" in found.changes.notes[0]
+    assert "has no key" in found.changes.notes[0]
+    assert gone.asked <= Gone.concurrency, "it is asked no more once it is known to be gone"
+    # Chunks that were written about before keep what was written.
+    assert len(found.search("zeppelin", k=20)) == 7
+    assert len(found.search("new rule", k=20, retriever="bm25")) >= 2
+    good = Scribe()
+    found = put(good, *changed)
+    assert found.changes
+    assert (found.changes.plain, good.asked) == (0, 2)
+    assert len(found.search("zeppelin", k=20)) == 9

@@ -16,6 +16,7 @@ import chunkwise
 from chunkwise import ChunkwiseError, Document
 from chunkwise.errors import InvalidParameter
 from chunkwise.retrieval.embedded.store.manifest import NAME
+from how_many import examples
 
 Put = Callable[..., chunkwise.Index]
 
@@ -205,7 +206,7 @@ DOCUMENTS = st.lists(
 )
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(20), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(DOCUMENTS, min_size=1, max_size=4))
 def test_an_index_in_memory_is_what_a_mapping_would_be(
     steps: list[list[tuple[str, str]]],

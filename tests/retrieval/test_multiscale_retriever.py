@@ -21,6 +21,7 @@ from chunkwise.retrieval.retrievers import multiscale as retriever
 from chunkwise.retrieval.searching.search import search
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.tokenizers import get_tokenizer
+from how_many import examples
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +48,7 @@ QUESTIONS = [
 ]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.sampled_from(QUESTIONS), st.integers(1, 900), st.sampled_from([None, 1, 4]))
 def test_budget_and_count_hold_by_the_real_count(
     corpus: Index, question: str, budget: int, k: int | None

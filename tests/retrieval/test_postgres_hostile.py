@@ -22,6 +22,7 @@ from chunkwise.retrieval.postgres import PostgresIndex
 from chunkwise.retrieval.postgres.address import address
 from chunkwise.retrieval.postgres.conditions import as_regex
 from chunkwise.retrieval.searching.search import search
+from how_many import examples
 
 IDS = [
     "plain.txt",
@@ -115,7 +116,7 @@ def _both() -> tuple[PostgresIndex, EmbeddedIndex]:
 _CHARS = st.text(alphabet="ab-*?[]!^\\.%_$(){}|+é😀\n", max_size=8)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
 @given(pattern=_CHARS, names=st.lists(_CHARS, min_size=1, max_size=6))
 def test_patterns_mean_what_fnmatch_means(pattern: str, names: list[str]) -> None:
     wanted = [fnmatchcase(name, pattern) for name in names]

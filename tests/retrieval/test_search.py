@@ -15,11 +15,13 @@ from chunkwise.core import Hit, Query
 from chunkwise.errors import ChunkwiseError, InvalidParameter, UnknownName
 from chunkwise.retrieval import index
 from chunkwise.retrieval.filters import Filter
+from chunkwise.retrieval.indexes import Index
 from chunkwise.retrieval.place import Place
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.retrievers.questions import Questions
 from chunkwise.retrieval.searchable import Searchable
 from chunkwise.retrieval.searching.search import search
+from how_many import examples
 
 HARBOUR = (
     "The lamp of the harbour is lit at dusk. Gulls sleep on the roof. The keeper has a ladder. "
@@ -30,6 +32,7 @@ KITCHEN = (
 LEAVE = "Leave is asked for in writing. The keeper answers in a week. A day of leave is paid. "
 INDEX = TinyIndex(documents(HARBOUR * 3, KITCHEN * 3, LEAVE * 3))
 WHOLE = index(documents(HARBOUR * 3, KITCHEN * 3, LEAVE * 3), model=Tiny())
+MANY_WORDS = [f"w{number}" for number in range(60)]
 HOSTILE = [
     "'; DROP TABLE chunks; --", "%_\\", "\x00\x1b[31m\x07", "\ud800", "מתי נדלק הפנס؟ \u202e", "?" * 50, "👩‍👩‍👧",
     "AND OR NOT (", "{}[]<script>", "\n\t\r", "a", "SELECT 1/0", "\u0000lamp\u0000",
@@ -86,7 +89,7 @@ def test_a_batch_is_embedded_once_each_text_once_and_only_when_needed() -> None:
 
 
 @given(st.text(max_size=60) | st.sampled_from(HOSTILE), st.integers(1, 20), st.integers(1, 150))
-@settings(max_examples=60)
+@settings(max_examples=examples(20))
 def test_any_question_is_answered_within_both_limits(question: str, k: int, budget: int) -> None:
     shallow = "hybrid(depth=3)"  # fewer than there are chunks, and than are asked for
     for retriever in ("bm25", "dense", "hybrid", shallow, f"{shallow[:-1]}, fusion=ranks)"):
@@ -100,7 +103,7 @@ def test_any_question_is_answered_within_both_limits(question: str, k: int, budg
 
 
 @given(st.text(max_size=60) | st.sampled_from(HOSTILE), st.integers(1, 20), st.integers(1, 150))
-@settings(max_examples=40)
+@settings(max_examples=examples(20))
 def test_any_question_is_answered_at_several_sizes(question: str, k: int, budget: int) -> None:
     hits = WHOLE.search(question, k=k, budget=budget)
     assert len(hits) <= k
@@ -111,20 +114,26 @@ def test_any_question_is_answered_at_several_sizes(question: str, k: int, budget
         assert hits == []
 
 
-@pytest.mark.parametrize("retriever", ["hybrid", "hybrid(fusion=ranks)", "hybrid(depth=30)"])
-def test_more_hits_do_not_change_those_before(retriever: str) -> None:
+@pytest.fixture(scope="module")
+def many() -> Index:
     draw = random.Random(3)
-    words = [f"w{number}" for number in range(60)]
-    texts = [" ".join(draw.choices(words, k=8)).capitalize() + "." for _ in range(450)]
+    texts = [" ".join(draw.choices(MANY_WORDS, k=8)).capitalize() + "." for _ in range(450)]
     made = index(documents(*texts), "sentences(max_tokens=60, overlap=0)", model=Tiny())
     assert made.source.chunk_count == 450
+    return made
+
+
+@pytest.mark.unwatched
+@pytest.mark.parametrize("retriever", ["hybrid", "hybrid(fusion=ranks)", "hybrid(depth=30)"])
+def test_more_hits_do_not_change_those_before(retriever: str, many: Index) -> None:
+    draw = random.Random(4)
     for _ in range(2):
-        question = " ".join(draw.choices(words, k=4))
-        every = made.search(question, k=450, retriever=retriever)
+        question = " ".join(draw.choices(MANY_WORDS, k=4))
+        every = many.search(question, k=450, retriever=retriever)
         assert len({hit.doc_id for hit in every}) == 450
         assert [hit.score for hit in every] == sorted((hit.score for hit in every), reverse=True)
         for k in (1, 30, 31, 400, 401):
-            assert made.search(question, k=k, retriever=retriever) == every[:k]
+            assert many.search(question, k=k, retriever=retriever) == every[:k]
 
 
 def test_a_question_of_a_hundred_kilobytes() -> None:

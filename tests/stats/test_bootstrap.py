@@ -15,6 +15,7 @@ from chunkwise.stats.interval import Interval
 from chunkwise.stats.quantiles import quantiles
 from chunkwise.stats.resamples import distinct_means, resampled_means
 from chunkwise.stats.table import on_grid
+from how_many import examples
 
 SCORES = st.floats(-1e6, 1e6, allow_subnormal=False)
 MAYBE = st.one_of(SCORES, st.just(math.nan))
@@ -27,7 +28,7 @@ def table(rows: int, columns: int, gaps: float = 0.0, seed: int = 3) -> NDArray[
     return values
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(20))
 @given(st.lists(st.lists(MAYBE, min_size=3, max_size=3), max_size=12), st.integers(0, 5))
 def test_a_mean_lies_in_its_interval_and_the_interval_among_the_values_that_can_be(
     rows: list[list[float]], seed: int
@@ -150,7 +151,7 @@ def test_infinity_is_no_score() -> None:
         intervals([0.0, 1.0])
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(20))
 @given(st.lists(SCORES, min_size=1, max_size=40), st.randoms(use_true_random=False))
 def test_sums_on_the_grid_are_exact_in_any_order(values: list[float], random: object) -> None:
     own = on_grid(np.array(values)[:, None])[:, 0]
@@ -160,7 +161,7 @@ def test_sums_on_the_grid_are_exact_in_any_order(values: list[float], random: ob
     assert sum(shuffled) == sum(own.tolist()) == math.fsum(own)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.integers(1, 9), st.integers(0, 5), st.integers(0, 2**32))
 def test_many_columns_at_once_have_the_quantiles_of_each(rows: int, gaps: int, seed: int) -> None:
     rng = np.random.default_rng(seed)

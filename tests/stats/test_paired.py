@@ -14,6 +14,7 @@ from chunkwise.stats.holm import holm
 from chunkwise.stats.interval import Interval
 from chunkwise.stats.paired import Paired, compare, compare_all
 from chunkwise.stats.sign_flip import p_values
+from how_many import examples
 
 TENTHS = st.integers(-10, 10).map(lambda tenth: tenth / 10)
 
@@ -28,7 +29,7 @@ def naive(differences: list[int]) -> float:
     return sum(each >= seen for each in sums) / len(sums)
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(20))
 @given(st.lists(st.integers(-10, 10), min_size=1, max_size=9))
 def test_few_pairs_are_exact(tenths: list[int]) -> None:
     # In tenths sums are not exact as floats: 0.1 + 0.2 is as far from 0 as 0.3 all the same.
@@ -53,7 +54,7 @@ def test_it_agrees_with_another_implementation_on_many_pairs() -> None:
     assert found.spread == pytest.approx(np.std(second - first, ddof=1))
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(20))
 @given(st.lists(st.tuples(TENTHS, TENTHS), max_size=20))
 def test_the_other_way_round_is_the_same_difference(pairs: list[tuple[float, float]]) -> None:
     first, second = [one for one, _ in pairs], [other for _, other in pairs]
@@ -136,7 +137,7 @@ def test_the_interval_of_equal_differences_leaves_out_0_when_the_test_does(pairs
     assert (found.difference.low > 0) == (found.p <= 0.05) == (pairs >= 6)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(20))
 @given(st.lists(st.floats(0.01, 1), min_size=2, max_size=5))
 def test_of_too_few_pairs_no_interval_leaves_out_0(differences: list[float]) -> None:
     found = compare(np.zeros(len(differences)), differences, resamples=200)

@@ -66,6 +66,7 @@ def test_one_document_needs_no_name() -> None:
     assert DocumentNames([]).find("a") == "no document is 'a'; there are no documents"
 
 
+@pytest.mark.unwatched
 def test_thousands_of_foreign_names_are_not_all_compared() -> None:
     names = DocumentNames([Document(f"handbook/{n:06}.md", "") for n in range(10_000)])
     began = time.process_time()

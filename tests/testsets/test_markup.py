@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from chunkwise.core import Document
 from chunkwise.testsets.finding.locate import Located, Missing, Wanted, locate
 from chunkwise.testsets.finding.markup import marks_of, unmarked
+from how_many import examples
 
 
 def place(quote: str, text: str) -> str | None:
@@ -63,7 +64,7 @@ AROUND = st.sampled_from(
 )
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(25))
 @given(st.data())
 def test_marked_words_are_found_by_their_plain_form(data: st.DataObject) -> None:
     words = data.draw(WORDS)
@@ -79,7 +80,7 @@ def test_marked_words_are_found_by_their_plain_form(data: st.DataObject) -> None
         assert text[found.begin[low] : found.end[high - 1]] == " ".join(marked[first : last + 1])
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(40))
 @given(st.text("ab *_`[]()!\\\n", max_size=40))
 def test_whatever_the_text_marks_are_disjoint_and_the_rest_is_kept(text: str) -> None:
     marks = marks_of(text)

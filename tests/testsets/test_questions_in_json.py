@@ -12,6 +12,7 @@ from chunkwise.errors import ChunkwiseError
 from chunkwise.testsets.formats.chunkwise import ChunkwiseFormat, read_drafts
 from chunkwise.testsets.reading_json.question_record import draft_of
 from chunkwise.testsets.testset import Draft, LabelledQuote, Quote, TestSet, Unread, Unreadable
+from how_many import examples
 
 
 def draft(value: object) -> Draft:
@@ -393,7 +394,7 @@ QUERIES = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(queries=st.lists(QUERIES, max_size=3))
 def test_what_is_written_is_read_again(
     tmp_path_factory: pytest.TempPathFactory, queries: list[Query]

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from chunkwise.core import Query, Score
 from chunkwise.metrics.claims.answer_correctness import answer_correctness, f1
 from chunkwise.metrics.claims.answers import Answer
+from how_many import examples
 from metrics.claims.facts_in_words import FACTS, sentence, text_of
 
 some = st.lists(st.sampled_from(FACTS), unique=True, min_size=1, max_size=6)
@@ -20,7 +21,7 @@ def score(answer: str | None, reference: str | None) -> Score:
 
 
 @given(some, some)
-@settings(max_examples=40)
+@settings(max_examples=examples(20))
 def test_it_is_the_f1_of_the_facts(said: list[int], expected: list[int]) -> None:
     both = len(set(said) & set(expected))
     # Twice the shared over all: the same as the harmonic mean of precision and recall.

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from chunkwise.core import Document, Hit, Query, Score
 from chunkwise.metrics.claims.answers import Answer
 from chunkwise.metrics.claims.faithfulness import faithfulness
+from how_many import examples
 from metrics.claims.facts_in_words import FACTS, sentence, text_of
 
 some = st.lists(st.sampled_from(FACTS), unique=True, max_size=5)
@@ -24,7 +25,7 @@ def score(answer: str | None, *texts: str) -> Score:
 
 
 @given(some, st.lists(some, max_size=3))
-@settings(max_examples=40)
+@settings(max_examples=examples(20))
 def test_it_is_the_share_of_facts_that_a_hit_has(said: list[int], found: list[list[int]]) -> None:
     told = score(text_of(said), *map(text_of, found))
     if not said:

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from chunkwise.core import Document, Passage, Query, Reference
 from chunkwise.testsets.formats import FORMATS
 from chunkwise.testsets.formats.format import CarriesDocuments
+from how_many import examples
 
-quick = settings(max_examples=25, deadline=None)
+quick = settings(max_examples=examples(25), deadline=None)
 """Files are written and read: a disk has slow moments."""
 
 LETTERS = st.characters(codec="utf-8", exclude_characters="\0\ufeff")
