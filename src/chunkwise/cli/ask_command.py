@@ -56,7 +56,7 @@ document left out (a line on stderr), 1 an error, 2 wrong usage or value.
 @click.option("--retriever", metavar="SPEC", show_default="multiscale with a budget, else hybrid",
               help="bm25, dense, hybrid, multiscale; parameters in brackets.")  # fmt: skip
 @click.option("--rerank", metavar="MODEL",
-              help="Read the best again: https://HOST/rerank#NAME, cohere:NAME, PATH/model.onnx …")  # fmt: skip
+              help="Read the best again: maxsim (local), https://HOST/rerank#NAME, PATH/model.onnx …")  # fmt: skip
 @click.option("--form", type=click.Choice(["claims", "plain"]), show_default="plain for a small local model",
               help="Ask for claims with quotes, or for sentences whose places are sought afterwards.")  # fmt: skip
 @click.option("--queries", metavar="FILE",

@@ -15,6 +15,7 @@ _EXAMPLES = """
 Examples:
   chunkwise compare a.json b.json                        # b against a, question by question
   chunkwise compare a.json b.json c.json d.json          # each against the first; which are tied with the best
+  chunkwise compare a.json b.json --all                  # every measure, types of questions, every cost
   chunkwise compare a.json b.json --metrics recall,mrr   # fewer tests, smaller differences can be shown
   chunkwise compare a.json b.json --json > comparison.json
 \b
@@ -28,11 +29,13 @@ Exit status: 0 compared, whatever came out, 1 a file cannot be read or nothing c
 @click.option("--metrics", metavar="NAMES", show_default="all that both have",
               help="Compare by these only, with commas: recall@5,mrr; without @: every cut of it; groups as "
               "evaluate has them: completeness.")  # fmt: skip
+@click.option("--all", "whole", is_flag=True,
+              help="Show every measure and cost, not only those to look at first.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Only JSON on stdout.")
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               help="Write the comparison as JSON.")  # fmt: skip
 def command(
-    files: tuple[str, ...], metrics: str | None, as_json: bool, output: Path | None
+    files: tuple[str, ...], metrics: str | None, whole: bool, as_json: bool, output: Path | None
 ) -> None:
     """Say whether one run is better than another: paired on the same questions, with intervals and p-values.
 
@@ -58,7 +61,9 @@ def command(
 
         from chunkwise.report.compare.terminal import render_comparison
 
-        render_comparison(comparison, Console(file=sys.stdout, highlight=False))
+        # Who names the measures wants to see them.
+        console = Console(file=sys.stdout, highlight=False)
+        render_comparison(comparison, console, whole=whole or wanted is not None)
     if output is not None and not is_written:
         sys.exit(1)
 

@@ -11,12 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chunkwise.cli.config_option import config_option
+from chunkwise.cli.evaluate_checks import check_count, check_judge
 from chunkwise.cli.evaluate_limits import limits_of, measured_as, missed_limits
-from chunkwise.cli.evaluate_summaries import (
-    asking_where_it_does,
-    strategy_asks,
-    summaries_to_write,
-)
+from chunkwise.cli.evaluate_summaries import asking_where_it_does, summaries_to_write
 from chunkwise.cli.inputs import (
     SKIPPED,
     check_outputs,
@@ -28,8 +25,6 @@ from chunkwise.cli.inputs import (
 from chunkwise.cli.llm_options import (
     LlmClients,
     llm_options,
-    or_local,
-    refuse_unasked,
     show_estimate,
     show_spent,
 )
@@ -83,7 +78,9 @@ Exit status: 0 evaluated, 3 something was left out or a judge could not be asked
 @click.option("--neighbours", type=click.IntRange(0), default=0, metavar="N",
               help="Hand out the N chunks on either side, too.")  # fmt: skip
 @click.option("--mmr", type=float, metavar="0…1", help="Fewer hits that say the same.")
-@click.option("--rerank", metavar="MODEL", help="Read the best again with this model.")
+@click.option(
+    "--rerank", metavar="MODEL", help="Read the best again with this model: maxsim (local), …"
+)
 @click.option("--model", metavar="NAME", show_default="minilm", help="What makes vectors.")
 @click.option("--vectors", metavar="KIND", show_default="late", help="late, own, both, none.")
 @click.option("--context", metavar="KIND", show_default="none", help="headings, or none.")
@@ -123,7 +120,8 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     INPUTS are documents (files, folders, globs, archives), which are cut and indexed in memory, or an index that
     `chunkwise index` made. Without INPUTS the documents are those beside the file of questions.
     """
-    _check_judge(options)
+    check_judge(options)
+    check_count(options)
     paths, files = _paths(inputs, options)
     limits = [*limits_of(options["at_least"], 1), *limits_of(options["at_most"], -1)]
     limits = measured_as(limits, options)
@@ -157,13 +155,6 @@ class _OnlyCounted(Exception):
     def __init__(self, estimate: Estimate) -> None:
         super().__init__()
         self.estimate = estimate
-
-
-def _check_judge(options: dict[str, Any]) -> None:
-    if options["judge"] == "llm":
-        or_local(options)
-    elif not strategy_asks(options):
-        refuse_unasked("no language model is asked; add --judge llm")
 
 
 def _paths(inputs: tuple[str, ...], options: dict[str, Any]) -> tuple[list[str], list[str]]:

@@ -37,12 +37,10 @@ def limits_of(given: tuple[str, ...], sign: int) -> list[Limit]:
 
 def measured_as(limits: list[Limit], options: dict[str, Any]) -> list[Limit]:
     """Limits by the names the figures will have; one that names no figure is told before anything is read."""
+    from chunkwise.cli.evaluate_checks import budget_of
     from chunkwise.evaluation.metric_names import chosen
-    from chunkwise.evaluation.subjects.index_subject import Searching, usual_budget
 
-    k, budget = options["count"], options["budget"]
-    if limits and not options["hits"]:
-        budget = usual_budget(Searching(options["retriever"]), budget)
+    k, budget = options["count"], budget_of(options) if limits else None
     llm = options["judge"] == "llm"
     found = []
     for limit in limits:

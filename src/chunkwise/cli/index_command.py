@@ -136,7 +136,8 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
         click.echo(json.dumps(summary, ensure_ascii=False))
     if not summary["documents"]:
         say("there is no document; the index is empty")
-    if summary["skipped"] or not summary["documents"] or clients.fell_short:
+    fell_short = clients.fell_short or summary["without_context"]
+    if summary["skipped"] or not summary["documents"] or fell_short:
         sys.exit(SKIPPED)
 
 
@@ -189,6 +190,7 @@ def _summary(made: Index, into: str, seconds: float) -> dict[str, Any]:
         "unchanged": changes.unchanged,
         "skipped": changes.skipped,
         "chunks": stats.chunks,
+        "without_context": changes.plain,
         "tokens": stats.tokens,
         "bytes": stats.bytes,
         "strategy": settings.strategy,

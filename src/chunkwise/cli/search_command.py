@@ -78,7 +78,7 @@ Exit status: 0 searched, 3 a question was skipped (a line on stderr), 1 an error
     help="Fewer hits that say the same: 1 relevance alone, 0 diversity alone.",
 )
 @click.option("--rerank", metavar="MODEL",
-              help="Read the best again: https://HOST/rerank#NAME, cohere:NAME, PATH/model.onnx …")  # fmt: skip
+              help="Read the best again: maxsim (local), https://HOST/rerank#NAME, PATH/model.onnx …")  # fmt: skip
 @config_option
 @click.option("--full", is_flag=True, help="Show the whole text of every hit.")
 @click.option(

@@ -148,11 +148,13 @@ def _show(
         return texts.get(place.doc_id, "")[place.start : place.end]
 
     if options["as_json"]:
+        summary = Counter(problem.kind for problem in problems)
         told = {
             "file": file,
             "questions": len(testset),
+            "usable": len(testset) - summary["no_references"],
             "hash": testset.hash,
-            "summary": dict(Counter(problem.kind for problem in problems)),
+            "summary": dict(summary),
             "problems": [_row(problem, text_of) for problem in problems],
         }
         click.echo(json.dumps(told, ensure_ascii=False, indent=2))

@@ -29,7 +29,8 @@ Keys: a accept, e edit the question, w edit the answer, d drop, s skip, b back (
 \b
 Every decision is written at once, as "review": "accepted" or "edited". Dropped questions move to
 queries.dropped.json beside the file. Editing opens $VISUAL or $EDITOR where one is set, else a line with the old text
-in it. Facts that an edited answer names no more are dropped, and so is `easy` from an edited question; both are said.
+in it. Facts that an edited answer names no more are dropped, and so are `easy` from an edited question and `numeric`
+where the number is gone; all of it is said.
 """
 _KEYS = "[a]ccept  [e]dit question  edit ans[w]er  [d]rop  [s]kip  [b]ack  [q]uit"
 

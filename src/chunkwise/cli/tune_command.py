@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -107,7 +108,14 @@ def run_sweep(
         except KeyboardInterrupt:
             say(f"what is done is kept in {folder}: the same command goes on with it")
             raise
-        _write(tuning, prepared, folder, options)
+        try:
+            _write(tuning, prepared, folder, options)
+        except KeyboardInterrupt:
+            say(
+                f"every figure is kept in {folder}, and what was being written may be missing: "
+                f"chunkwise tune --resume -o {shlex.quote(str(folder))} writes it"
+            )
+            raise
         if failed := [each for each in tuning.outcomes if each.error and not each.waits]:
             say(
                 f"{len(failed):,} of {len(tuning.outcomes):,} configurations failed: {failed[0].error}"

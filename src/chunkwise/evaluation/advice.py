@@ -20,7 +20,7 @@ _KNOWN: Mapping[str, _Known] = MappingProxyType(
     {
         "retrieval_precision": _Known(
             "chunks that are too large, an embedding that is too weak, a k that is too high",
-            "smaller chunks, a better model, a smaller k, or rerank",
+            "smaller chunks, a better model, a smaller k, or `--rerank maxsim`",
         ),
         "completeness": _Known(
             "chunks that are too small, no overlap, a k that is too small",
@@ -48,23 +48,45 @@ _KNOWN: Mapping[str, _Known] = MappingProxyType(
 )
 
 
-def advice(summary: Mapping[str, Figure]) -> tuple[Advice, ...]:
-    """One piece for all figures below good that have the same usual causes; it names them."""
+def advice(
+    summary: Mapping[str, Figure], reachable: Mapping[str, float] = MappingProxyType({})
+) -> tuple[Advice, ...]:
+    """One piece for all figures below good that have the same usual causes; it names them.
+
+    `reachable`: by metric, the most that any ranking could reach with as many hits.
+    """
     below: dict[_Known, list[str]] = {}
     for metric, figure in summary.items():
         if figure.mean is not None and verdict(metric, figure.mean) == "below":
             known = _KNOWN.get(metric.partition("@")[0]) or _KNOWN[family(metric)]
             below.setdefault(known, []).append(metric)
     return tuple(
-        Advice(metrics[0], _text(known, metrics, summary)) for known, metrics in below.items()
+        Advice(metrics[0], _text(known, metrics, summary, reachable))
+        for known, metrics in below.items()
     )
 
 
-def _text(known: _Known, metrics: list[str], summary: Mapping[str, Figure]) -> str:
+def out_of_reach(metric: str, reachable: float) -> bool:
+    """Whether no ranking could be good by this metric."""
+    return verdict(metric, reachable) == "below"
+
+
+def _text(
+    known: _Known,
+    metrics: list[str],
+    summary: Mapping[str, Figure],
+    reachable: Mapping[str, float],
+) -> str:
     bounds = BOUNDS[family(metrics[0])]
     told = ", ".join(f"{metric} {summary[metric].mean:.3f}" for metric in metrics)
     side = "under" if bounds.lower_is_better else "over"
+    limits = "".join(
+        f" With so many hits a question no ranking of these chunks reaches more than {most:.3f} by {metric}: the "
+        "questions have fewer chunks that answer them."
+        for metric in metrics
+        if (most := reachable.get(metric)) is not None and out_of_reach(metric, most)
+    )
     return (
-        f"{told}: good is {side} {bounds.good:.2f}. Usual causes: {known.causes}. "
+        f"{told}: good is {side} {bounds.good:.2f}.{limits} Usual causes: {known.causes}. "
         f"What to try: {known.remedies}."
     )

@@ -133,12 +133,8 @@ def evaluate(
                 )
             )
         documents = subject.documents if subject else documents_of(source, reading, left_out)
-    if subject is not None:
-        # A model of one's own is known by itself, not by its name.
-        named = str(subject.configuration.get("model") or "")
-        measuring = replace(
-            measuring, judge_model=named if model is None or isinstance(model, str) else model
-        )
+    if subject is not None and subject.index is not None:
+        measuring = replace(measuring, judge_model=subject.index.model)
     if on_documents is not None:
         on_documents(documents)
     with watch("questions"):
@@ -147,7 +143,9 @@ def evaluate(
             subject = _answered(documents, queries, _name(hits) or "", _name(chunks), left_out)
         answered = {}
         if answers is not None:
-            answered = read_answers(os.fspath(answers), queries, documents, left_out.row)
+            path = os.fspath(answers)
+            with left_out.rows_of(path) as bad:
+                answered = read_answers(path, queries, documents, bad)
     about |= left_out.told()
     if len(subject.documents) != len(documents):
         # Those that hold hits found nowhere are no documents of the user's.
@@ -189,13 +187,15 @@ def _answered(
     left_out: LeftOut,
 ) -> Subject:
     """Another system's hits, held against its chunks where they are known."""
-    found = read_hits(hits, queries, documents, left_out.row)
+    with left_out.rows_of(hits) as bad:
+        found = read_hits(hits, queries, documents, bad)
     by_id = {query.id: own for query, own in zip(queries, found, strict=True)}
     lost = {hit.doc_id: hit.document for own in found for hit in own if is_nowhere(hit)}
     subject = hits_subject([*documents, *lost.values()], by_id, {"hits": hits, "chunks": chunks})
     if chunks is None:
         return subject
-    given = read_chunks(chunks, documents, left_out.row)
+    with left_out.rows_of(chunks) as bad:
+        given = read_chunks(chunks, documents, bad)
     return replace(
         subject, chunking=chunking_of_file(given, documents), position=summary(given.position)
     )

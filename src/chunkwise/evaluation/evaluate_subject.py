@@ -17,6 +17,7 @@ from chunkwise.evaluation.scores.figures import by_group, documents_of, figures,
 from chunkwise.evaluation.scores.judging import agreement_of, judged, with_unjudged
 from chunkwise.evaluation.scores.llm.judging import LlmJudging
 from chunkwise.evaluation.scores.question_results import question_results, worst_of
+from chunkwise.evaluation.scores.reachable import PRECISION, reachable
 from chunkwise.evaluation.scores.scoring import Scoring, depths
 from chunkwise.evaluation.stages import Stages, unwatched
 from chunkwise.evaluation.stopwatch import Stopwatch
@@ -88,6 +89,9 @@ def evaluate_subject(
         by_type = by_group(columns, types_of(queries), measuring.seed)
         by_document = by_group(columns, documents_of(queries), measuring.seed)
         details = question_results(subject, queries, shown, further, columns, verdicts)
+        most = {}
+        if PRECISION in summary:
+            most = reachable(subject, queries, shown, measuring.relevance_threshold)
     judges = judges_of(measuring, judging)
     return Results(
         configuration={
@@ -103,6 +107,8 @@ def evaluate_subject(
                 "hash": documents_hash(subject.documents),
             },
             **questions.about,
+            **({"reachable": dict(most)} if most else {}),
+            **({"positions": dict(subject.position.counts)} if subject.position else {}),
             **judges_told(judges, judging),
         },
         summary=summary,
@@ -111,7 +117,7 @@ def evaluate_subject(
         cuts=cuts,
         cost=cost_of(subject, [each.context_tokens for each in details]),
         agreement=agreement_of(verdicts, measuring),
-        advice=advice(summary),
+        advice=advice(summary, most),
         worst=tuple(queries[number].id for number in worst),
         objective=measuring.objective,
         detectable=_detectable(columns),

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from chunkwise.core import Document
 from chunkwise.errors import UnreadableDocument
 from chunkwise.evaluation.results import Json
+from chunkwise.profile.wording import counted
 from chunkwise.testsets.testset import Problem
 
 _SHOWN = 160
 """Characters of the nearest match."""
+_ROWS_TOLD = 10
+"""Lines about one file of rows: what ails one of them ails thousands, as a rule."""
 
 OnBad = Callable[[str], None]
 """Gets a line for each document, question or row that is left out; another, for each that was mended."""
@@ -50,9 +54,22 @@ class LeftOut:
         """A question that did not come from a file."""
         self._add(self.questions, line)
 
-    def row(self, line: str) -> None:
-        """Of a file of hits, chunks or answers."""
-        self._add(self.rows, line)
+    @contextmanager
+    def rows_of(self, path: str) -> Iterator[OnBad]:
+        """What takes the lines about a file of hits, chunks or answers: all are kept, and the first few passed on."""
+        before = len(self.rows)
+
+        def row(line: str) -> None:
+            self.rows.append(line)
+            if len(self.rows) - before <= _ROWS_TOLD:
+                self._on_bad(line)
+
+        yield row
+        more = len(self.rows) - before - _ROWS_TOLD
+        if more > 0:
+            self._on_bad(
+                f"{path}: and {counted(more, 'more row')}; --output keeps a line about each (left_out_rows)"
+            )
 
     @property
     def any(self) -> bool:

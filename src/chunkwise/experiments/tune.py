@@ -21,6 +21,7 @@ from chunkwise.experiments.prepare import Prepared
 from chunkwise.experiments.running.finalists import finalists
 from chunkwise.experiments.running.record import Record
 from chunkwise.experiments.running.run import run
+from chunkwise.experiments.swept_model import swept_model
 from chunkwise.experiments.tuning import Tuning
 from chunkwise.models.embedder import Embedder
 
@@ -46,12 +47,13 @@ def run_and_choose(
     sweep, plan, material = prepared.sweep, prepared.plan, prepared.material
     documents, queries = material.documents, material.questions.queries
     watch, began = Stopwatch(), time.monotonic()
+    model = swept_model(sweep, embedder)
 
     def outcomes_of(some: Plan) -> list[Outcome]:
         # The time is that of the whole: what the sweep took, the finalists have not.
         left = sweep.seconds and max(0.0, sweep.seconds - (time.monotonic() - began))
         found = run(
-            some, documents, queries, sweep, record, embedder=embedder, stages=stages,
+            some, documents, queries, sweep, record, embedder=model, stages=stages,
             on_outcome=on_outcome, jobs=jobs, deadline=left,
         )  # fmt: skip
         return [replace(each, error=_TIME_UP) if each.waits else each for each in found]

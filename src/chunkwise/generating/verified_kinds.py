@@ -7,8 +7,7 @@ import re
 from chunkwise.core import Reference
 from chunkwise.generating.candidate import Candidate, words_in
 from chunkwise.generating.question_types import Kind
-from chunkwise.metrics.claims.amounts import counted
-from chunkwise.metrics.claims.plain_form import plain_form
+from chunkwise.metrics.claims.new_numbers import brings_number
 
 OTHER_WORDS = 0.5
 """Share of a question's content terms that may stand in the evidence where it is told as a paraphrase."""
@@ -24,7 +23,7 @@ def verified_kinds(candidate: Candidate, facts: tuple[str, ...]) -> tuple[Kind, 
         or (kind == "list" and len(facts) > 1 and bool(_LIST.search(candidate.answer)))
     )
     found: list[Kind] = [kind] if is_one else []
-    if _is_numeric(candidate):
+    if brings_number(candidate.question, candidate.answer, candidate.language):
         found.append("numeric")
     return tuple(found) or ("single-concept",)
 
@@ -51,13 +50,3 @@ def _is_paraphrase(candidate: Candidate) -> bool:
     asked = words_in(candidate.question, language)
     proof = words_in("\n".join(candidate.evidence), language)
     return len(asked & proof) <= OTHER_WORDS * len(asked)
-
-
-def _is_numeric(candidate: Candidate) -> bool:
-    """Whether the answer has a number that the question has not."""
-    language = candidate.language
-    answered, asked = (
-        {amount.number for amount in counted(plain_form(text), language).amounts}
-        for text in (candidate.answer, candidate.question)
-    )
-    return bool(answered - asked)

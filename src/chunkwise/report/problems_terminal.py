@@ -96,7 +96,14 @@ def _summary(problems: Sequence[Problem], questions: int, console: Console, most
             Text(f"{counts[kind]:>8,}  {KIND_NAMES[kind]}{remark}{f'  ({told})' if told else ''}"),
             soft_wrap=True,
         )
-    console.print(Text(f"{counted(questions, 'question')} can be used"), soft_wrap=True)
+    idle = counts["no_references"]
+    told = f"{counted(questions - idle, 'question')} can be used"
+    if idle:
+        # They stay in the file: an answer may be written beside them, and what is asked of a search is asked.
+        told += (
+            f", {idle:,} more {'have' if idle > 1 else 'has'} nothing to find and will be unscored"
+        )
+    console.print(Text(told), soft_wrap=True)
 
 
 def _is_mild(problem: Problem) -> bool:

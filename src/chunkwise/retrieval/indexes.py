@@ -63,6 +63,11 @@ class Index:
         """What the index was made with."""
         return self.source.settings
 
+    @property
+    def model(self) -> str | Embedder:
+        """What makes its vectors: by its name, or itself where it was handed over; empty: nothing does."""
+        return self._model.given if self._model else ""
+
     @overload
     def search(  # type: ignore[overload-overlap]
         self, queries: str, *, k: int | None = ..., budget: int | None = ...,
@@ -113,7 +118,7 @@ class Index:
 
         With `keep_others` they are added, or take the place of their older selves, and all others stay.
         """
-        model = self._model.given if self._model else None
+        model = self.model or None
         given = Given(self._strategy, model, llm=self._llm)
         reading = Reading(inputs, options, on_skip, jobs, (), advance, keep_others)
         if self.place is None:

@@ -8,7 +8,7 @@ from typing import Literal
 from chunkwise.errors import ChunkwiseError
 from chunkwise.testsets.reading_json.question_record import TEXT
 from chunkwise.testsets.rows_file import Row, RowsFile, dropped_file, is_there
-from chunkwise.testsets.stale import drop_easy, drop_stale_facts
+from chunkwise.testsets.stale import Asked, drop_easy, drop_numeric, drop_stale_facts
 
 Only = Literal["all", "unreviewed", "accepted", "edited"]
 
@@ -99,7 +99,7 @@ class Review:
     def _edit(self, names: tuple[str, ...], text: str) -> list[str]:
         _, row = self._here()
         key, new = _key(row, names), text.strip()
-        old = row.get(key)
+        old, before = row.get(key), _asked(row)
         if not new or text == old:
             return []
         row[key] = new
@@ -111,6 +111,8 @@ class Review:
                 f"no longer a fact to name: {each}"
                 for each in drop_stale_facts(row, str(old or ""), new)
             ]
+        if drop_numeric(row, before, _asked(row)):
+            told.append("no longer tagged numeric: the answer brings no number")
         self._write(row)
         return told
 
@@ -146,6 +148,10 @@ def question_of(row: Row) -> str:
 
 def answer_of(row: Row) -> str:
     return str(row.get(_key(row, _ANSWER)) or "")
+
+
+def _asked(row: Row) -> Asked:
+    return Asked(question_of(row), answer_of(row))
 
 
 def _key(row: Row, names: tuple[str, ...]) -> str:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from chunkwise.metrics.claims.fact_search import is_named
+from chunkwise.metrics.claims.new_numbers import brings_number
 from chunkwise.metrics.claims.plain_form import plain_form
+from chunkwise.metrics.claims.readable import Readable
 from chunkwise.testsets.reading_json.record_values import Wrong, as_list, fact_of
 from chunkwise.testsets.rows_file import Row
 
@@ -13,6 +16,15 @@ _FACTS = ("facts", "expected", "expected_facts", "expected_entities", "entities"
 _TYPES = ("types", "type", "tags")
 EASY = "easy"
 """Tag of questions that word search answers, however the documents are cut: true of their very words."""
+NUMERIC = "numeric"
+"""Tag of questions whose answer brings a number."""
+
+
+class Asked(NamedTuple):
+    """A question and its answer, as they are or were."""
+
+    question: str
+    answer: str
 
 
 def drop_stale_facts(row: Row, before: str, now: str) -> list[str]:
@@ -43,10 +55,25 @@ def drop_stale_facts(row: Row, before: str, now: str) -> list[str]:
 
 def drop_easy(row: Row) -> bool:
     """Takes the tag out; whether it was there."""
+    return _drop(row, EASY)
+
+
+def drop_numeric(row: Row, before: Asked, now: Asked) -> bool:
+    """Takes the tag out where the answer brought a number before, and brings none now; whether it was so. Who gave it
+    to a question for another reason knows why."""
+    is_gone = _is_numeric(before) and not _is_numeric(now)
+    return is_gone and _drop(row, NUMERIC)
+
+
+def _is_numeric(asked: Asked) -> bool:
+    return brings_number(*asked, Readable(" ".join(asked)).language)
+
+
+def _drop(row: Row, tag: str) -> bool:
     for name in _TYPES:
         given = row.get(name)
-        if isinstance(given, list) and EASY in given:
-            row[name] = [each for each in given if each != EASY]
+        if isinstance(given, list) and tag in given:
+            row[name] = [each for each in given if each != tag]
             return True
     return False
 

@@ -19,13 +19,7 @@ def warnings_of(first: Results, second: Results, names: tuple[str, str]) -> list
         for what in ("documents", "questions")
         if _fingerprint(first, what) != _fingerprint(second, what)
     ]
-    for key in ("k", "budget"):
-        one, other = first.configuration.get(key), second.configuration.get(key)
-        if one != other:
-            found.append(
-                f"{key} differs ({a}: {_told(one)}, {b}: {_told(other)}): who may read more finds more; "
-                "compare runs with the same, or by recall within a budget (recall@1000t)"
-            )
+    found += _amounts(first, second, names)
     rules = _rules(first), _rules(second)
     for key in rules[0]:
         # What is asked of one run alone is compared with nothing.
@@ -36,6 +30,40 @@ def warnings_of(first: Results, second: Results, names: tuple[str, str]) -> list
     if first.questions and first.questions == second.questions:
         found.append(f"{a} and {b} found the same for every question: is one a copy of the other?")
     return found
+
+
+def _amounts(first: Results, second: Results, names: tuple[str, str]) -> list[str]:
+    """Where one hands out more than the other, or one a number of hits and the other what fits into tokens."""
+    a, b = names
+    more = "who may read more finds more"
+    budgets = [run.configuration.get("budget") for run in (first, second)]
+    if budgets.count(None) != 1:
+        return [
+            f"{key} differs ({a}: {_told(one)}, {b}: {_told(other)}): {more}; "
+            "compare runs with the same, or by recall within a budget (recall@1000t)"
+            for key in ("k", "budget")
+            if (one := first.configuration.get(key)) != (other := second.configuration.get(key))
+        ]
+    told = f"{a} hands out {_amount(first)}, {b} {_amount(second)}: {more}"
+    if {*_recalls(first)} & {*_recalls(second)}:
+        return [told]
+    counted, budget = (a, budgets[1]) if budgets[0] is None else (b, budgets[0])
+    return [
+        f"{told}, and no recall is in both ({a}: {', '.join(_recalls(first)) or 'none'}; "
+        f"{b}: {', '.join(_recalls(second)) or 'none'}); evaluate both with --budget {budget}, "
+        f"or {counted} with --metrics all,recall@{budget}t, too"
+    ]
+
+
+def _amount(run: Results) -> str:
+    budget = run.configuration.get("budget")
+    if budget is None:
+        return f"{_told(run.configuration.get('k'))} hits a question"
+    return f"what fits into {budget} tokens"
+
+
+def _recalls(run: Results) -> list[str]:
+    return [name for name in run.summary if name.startswith("recall@")]
 
 
 def _rules(run: Results) -> Mapping[str, Json]:

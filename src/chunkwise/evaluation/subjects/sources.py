@@ -96,7 +96,8 @@ def new_index(
                 f"a strategy ({strategy}) and a file of chunks ({chunks}) are given; leave one of them out"
             )
         source = documents_of(source, reading, left_out)
-        given = read_chunks(chunks, source, left_out.row)
+        with left_out.rows_of(chunks) as bad:
+            given = read_chunks(chunks, source, bad)
         strategy, position = given.strategy(), summary(given.position)
     with stages("indexing", 0) as advance:
         made = index(

@@ -8,6 +8,7 @@ import unicodedata
 import regex
 
 from chunkwise.metrics.claims.number_spelling import in_one_spelling
+from chunkwise.metrics.claims.word_spelling import words_in_one_spelling
 
 # Written without spaces between words: every character is a word, so that a name is found inside a sentence.
 UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー々"
@@ -50,7 +51,7 @@ def plain_form(text: str, points: bool | None = None) -> str:
         text = _ARABIC_MARK.sub(lambda match: "." if match[0] == "٫" else ",", text)
         # Digits of scripts that Python's own tables do not know yet stay as they are.
         text = _FOREIGN_DIGIT.sub(lambda match: str(unicodedata.decimal(match[0], match[0])), text)
-    text = in_one_spelling(text, points).casefold()
+    text = words_in_one_spelling(in_one_spelling(text, points).casefold())
     token = _LATIN_TOKEN if _LATIN.fullmatch(text) else _TOKEN
     words = " ".join(token.findall(text))
     return _SIGN_FIRST.sub(r"\2 \1", f" {words.replace('- ', '-')} ") if words else " "

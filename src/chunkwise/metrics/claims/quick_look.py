@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from chunkwise.metrics.claims.word_spelling import words_in_one_spelling
+
 # Letters that have one spelling, and signs that are no part of a word in any: the plain form leaves them as they are,
 # but for case and the marks inside numbers.
 _STEADY = re.compile(
@@ -17,7 +19,7 @@ _GROUP = 3
 
 def letters_of(text: str) -> str | None:
     """The text with case folded, in which words of the plain form stand as they are; None: it has to be read."""
-    return text.casefold() if _STEADY.fullmatch(text) else None
+    return words_in_one_spelling(text.casefold()) if _STEADY.fullmatch(text) else None
 
 
 def longest_word(plain: str) -> str:

@@ -230,8 +230,10 @@ def _count(connection: sqlite3.Connection) -> list[Kept]:
 
 
 def _delete(connection: sqlite3.Connection, model: str | None) -> int:
-    chosen = "select id from models where substr(identity, 1, length(?1)) = ?1"
-    done = connection.execute(f"delete from vectors where model in ({chosen})", [model or ""])
+    chosen = "select id from models where substr(identity, 1, length(:name)) = :name"
+    done = connection.execute(
+        f"delete from vectors where model in ({chosen})", {"name": model or ""}
+    )
     connection.execute("vacuum")
     connection.execute("pragma wal_checkpoint(truncate)")
     return done.rowcount

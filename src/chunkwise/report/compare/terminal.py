@@ -15,6 +15,7 @@ from chunkwise.evaluation.comparing.comparison import (
 )
 from chunkwise.profile.wording import counted, listed, percent
 from chunkwise.report.compare.difference_rows import Row, number, print_rows
+from chunkwise.report.compare.first_look import behind, first_figures, first_metrics
 from chunkwise.report.plain_text import one_line
 from chunkwise.stats.detectable import FEWEST
 
@@ -22,20 +23,32 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _MOST_NAMED = 3
+_MOST_CHANGED = 3
+"""Questions that changed, in either direction, at first sight."""
 _MOST_QUESTIONS = 100_000
 """Nobody writes more of them: the number would say no more than that."""
 _LOWER = "↓"
 
 
-def render_comparison(comparison: Comparison, console: Console) -> None:
-    """Draw the comparison; texts and names from the files cannot move the cursor or add markup."""
+def render_comparison(comparison: Comparison, console: Console, *, whole: bool = False) -> None:
+    """Draw the comparison; texts and names from the files cannot move the cursor or add markup.
+
+    `whole`: every measure and every figure, not only those to be looked at first.
+    """
     _runs(comparison, console)
+    metrics = list(dict.fromkeys(name for each in comparison.contrasts for name in each.metrics))
+    shown = metrics if whole else first_metrics(comparison)
+    whole = whole or len(shown) == len(metrics)
     if len(comparison.contrasts) == 1:
-        _two(comparison.contrasts[0], console)
+        _two(comparison.contrasts[0], shown, console, whole)
     else:
-        _several(comparison, console)
-    _explain(comparison, console)
-    _figures(comparison, console)
+        _several(comparison, shown, console, whole)
+    _explain(comparison, shown, console)
+    figures = list(comparison.figures) if whole else first_figures(comparison.figures)
+    _figures(comparison, figures, console)
+    if not whole:
+        console.print()
+        _say(console, "--all shows every measure, the types of questions and every cost", "dim")
 
 
 def _runs(comparison: Comparison, console: Console) -> None:
@@ -60,20 +73,23 @@ def _runs(comparison: Comparison, console: Console) -> None:
         _say(console, f"! {one_line(warning)}", "yellow", indent=0)
 
 
-def _two(contrast: Contrast, console: Console) -> None:
+def _two(contrast: Contrast, metrics: Sequence[str], console: Console, whole: bool) -> None:
     heads = contrast.first, contrast.second
     if contrast.metrics:
         _heading(console, "Differences")
-        rows = [_row(_named(name, found), found) for name, found in contrast.metrics.items()]
+        rows = [
+            _row(_named(name, contrast.metrics[name]), contrast.metrics[name]) for name in metrics
+        ]
         print_rows(console, rows, heads)
-    _unpaired(contrast, console)
-    _not_shown(contrast, console)
+    _behind(contrast, metrics, console)
+    _unpaired(contrast, metrics, console, whole)
+    _not_shown(contrast, metrics if whole else [contrast.objective], console)
     typed = {
         type: found[contrast.objective]
         for type, found in contrast.by_type.items()
         if contrast.objective in found
     }
-    if len(typed) > 1:
+    if whole and len(typed) > 1:
         _heading(console, f"By type of question: {one_line(contrast.objective, 60)}, not tested")
         print_rows(
             console,
@@ -82,12 +98,12 @@ def _two(contrast: Contrast, console: Console) -> None:
         )
     if contrast.first_better or contrast.second_better:
         _heading(console, f"Questions that changed most: {one_line(contrast.objective, 60)}")
-        _changes(console, f"{contrast.second} is better", contrast.second_better)
-        _changes(console, f"{contrast.first} is better", contrast.first_better)
+        most = None if whole else _MOST_CHANGED
+        _changes(console, f"{contrast.second} is better", contrast.second_better[:most])
+        _changes(console, f"{contrast.first} is better", contrast.first_better[:most])
 
 
-def _several(comparison: Comparison, console: Console) -> None:
-    metrics = dict.fromkeys(name for each in comparison.contrasts for name in each.metrics)
+def _several(comparison: Comparison, metrics: Sequence[str], console: Console, whole: bool) -> None:
     first = comparison.runs[0].name
     for metric in metrics:
         own = [each for each in comparison.contrasts if metric in each.metrics]
@@ -98,7 +114,8 @@ def _several(comparison: Comparison, console: Console) -> None:
         if metric in comparison.best:
             _say(console, _best(comparison.best[metric]))
     for contrast in comparison.contrasts:
-        _unpaired(contrast, console)
+        _behind(contrast, metrics, console)
+        _unpaired(contrast, metrics, console, whole)
 
 
 def _best(found: Best) -> str:
@@ -121,24 +138,30 @@ def _named(metric: str, found: Tested) -> str:
     return f"{metric} {_LOWER}" if found.lower_is_better else metric
 
 
-def _unpaired(contrast: Contrast, console: Console) -> None:
+def _behind(contrast: Contrast, metrics: Sequence[str], console: Console) -> None:
+    """What is not drawn is told in a line: a difference that is shown is never out of sight."""
+    if told := behind(contrast, metrics):
+        _say(console, f"besides, {contrast.second} against {contrast.first}: {'; '.join(told)}")
+
+
+def _unpaired(contrast: Contrast, metrics: Sequence[str], console: Console, whole: bool) -> None:
     if contrast.unpaired:
-        names = listed([one_line(name, 40) for name in contrast.unpaired])
+        names = listed([one_line(name, 40) for name in contrast.unpaired], 6 if whole else 1)
         _say(
             console,
             f"no question has a score in both {contrast.first} and {contrast.second}: {names}",
         )
-    for name, found in contrast.metrics.items():
-        if found.unscored:
+    for name in metrics:
+        found = contrast.metrics.get(name)
+        if found is not None and found.unscored:
             gone = counted(found.unscored, "question")
             _say(console, f"{one_line(name, 40)}: {gone} unscored in one or both, left out")
 
 
-def _not_shown(contrast: Contrast, console: Console) -> None:
+def _not_shown(contrast: Contrast, metrics: Sequence[str], console: Console) -> None:
     """That nothing is shown does not mean that nothing is there."""
-    open_ones = {
-        name: found for name, found in contrast.metrics.items() if found.verdict == NO_DIFFERENCE
-    }
+    tested = {name: contrast.metrics[name] for name in metrics}
+    open_ones = {name: found for name, found in tested.items() if found.verdict == NO_DIFFERENCE}
     if open_ones and contrast.questions < FEWEST:
         asked = counted(contrast.questions, "question")
         _say(console, f"With {asked} no difference can be shown: {FEWEST} are the fewest.")
@@ -180,8 +203,14 @@ def _changes(console: Console, words: str, changes: Sequence[Change]) -> None:
         _say(console, start + one_line(change.text, room), indent=4, wrap=False)
 
 
-def _explain(comparison: Comparison, console: Console) -> None:
-    tests = [found for each in comparison.contrasts for found in each.metrics.values()]
+def _explain(comparison: Comparison, metrics: Sequence[str], console: Console) -> None:
+    shown = set(metrics)
+    tests = [
+        found
+        for each in comparison.contrasts
+        for name, found in each.metrics.items()
+        if name in shown
+    ]
     if not tests:
         return
     told = (
@@ -194,11 +223,11 @@ def _explain(comparison: Comparison, console: Console) -> None:
     _say(console, told, "dim")
 
 
-def _figures(comparison: Comparison, console: Console) -> None:
+def _figures(comparison: Comparison, names: Sequence[str], console: Console) -> None:
     """Costs and figures of whole chunkings, one column a run."""
     rows = [
-        (one_line(name, 32), [_whole(value) for value in values])
-        for name, values in comparison.figures.items()
+        (one_line(name, 32), [_whole(value) for value in comparison.figures[name]])
+        for name in names
     ]
     if not rows:
         return

@@ -15,6 +15,8 @@ class Changes:
     unchanged: int = 0
     skipped: int = 0
     """Sources that could not be read."""
+    plain: int = 0
+    """Chunks that a language model wrote no context for: they have their headings, and the next update asks again."""
     notes: tuple[str, ...] = ()
     """What a user should know of the choices made for them."""
 
@@ -50,6 +52,8 @@ class Tally:
     def has(self, id: str) -> bool:
         return id in self._seen
 
-    def changes(self, notes: tuple[str, ...] = ()) -> Changes:
+    def changes(self, notes: tuple[str, ...] = (), plain: int = 0) -> Changes:
         removed = len(self._before) - self.changed - self.unchanged
-        return Changes(self.added, self.changed, removed, self.unchanged, self.skipped, notes)
+        return Changes(
+            self.added, self.changed, removed, self.unchanged, self.skipped, plain, notes
+        )

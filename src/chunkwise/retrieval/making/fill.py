@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import NamedTuple, Protocol
 
@@ -11,7 +12,7 @@ from chunkwise.pipeline import Chunked
 from chunkwise.retrieval.making.build import Built, build
 from chunkwise.retrieval.making.changes import Changes, Tally
 from chunkwise.retrieval.making.choice import Choice
-from chunkwise.retrieval.making.fingerprint import OnlyNew, fingerprint, heads
+from chunkwise.retrieval.making.fingerprint import OnlyNew, fingerprint, heads, unfinished
 from chunkwise.retrieval.making.gather import Reading, outcomes, renamed
 from chunkwise.retrieval.making.lost_summaries import LostSummaries
 from chunkwise.retrieval.making.naming import Naming
@@ -77,7 +78,8 @@ def fill(target: Target, reading: Reading, choice: Choice) -> Changes:
         if not tally.has(id):
             target.leave(id)
             tally.add(id, before[id])
-    return tally.changes(choice.notes + unread.notes(left) + told + lost.notes())
+    plain = choice.contexts.missing if choice.contexts else 0
+    return tally.changes(choice.notes + unread.notes(left) + told + lost.notes(), plain)
 
 
 def _nothing(skipped: int, documents: int) -> ChunkwiseError:
@@ -140,8 +142,7 @@ class _Group:
                 self._advance(amount, note)
 
         model, contexts = self._choice.model, self._choice.contexts
-        if new and contexts:
-            contexts.write(new, written)
+        is_whole = iter(contexts.write(new, written) if new and contexts else [True] * len(new))
         embedder = model.embedder if new and model else None
         on_done = None if done else told  # what a language model wrote took the time
         built = iter(build(new, self._choice.settings, embedder, on_done) if new else ())
@@ -150,6 +151,9 @@ class _Group:
                 self._target.keep(chunked.document, found)
             else:
                 made = next(built)
+                if not next(is_whole):
+                    part = replace(made.part, fingerprint=unfinished(found))
+                    made = made._replace(part=part)
                 self._chunks += len(made.part.chunks)
                 self._target.add(made)
         told(max(0, self._characters - done))

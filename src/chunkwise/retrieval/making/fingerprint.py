@@ -24,6 +24,11 @@ def fingerprint(document: Document) -> str:
     return found.hexdigest()
 
 
+def unfinished(fingerprint: str) -> str:
+    """Of a document that something is still missing of: it fits no document, so that the next update looks again."""
+    return bytes(255 - each for each in bytes.fromhex(fingerprint)).hex()
+
+
 def heads(fingerprints: Iterable[str]) -> NDArray[np.uint64]:
     """The first eight bytes of each, sorted: small enough to be sent to every worker."""
     return np.sort(np.array([int(each[:16], 16) for each in fingerprints], np.uint64))

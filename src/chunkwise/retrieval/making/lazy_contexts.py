@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Union
 
-from chunkwise.core import Advance
-from chunkwise.errors import InvalidParameter, UnknownName
+from chunkwise.core import Advance, Chunk
+from chunkwise.errors import ChunkwiseError, InvalidParameter, UnknownName
 from chunkwise.pipeline import Chunked
 from chunkwise.retrieval.refusals import REBUILD
 from chunkwise.retrieval.settings import Settings, WrittenContext
@@ -35,6 +35,26 @@ class NamedClient:
 
 Llm = Union[str, NamedClient, "LlmClient", "LanguageModel"]
 """A language model by its name, by itself, or with a client that limits what it may cost."""
+
+
+def _silenced(writer: ContextWriter, reason: str) -> ContextWriter:
+    """What writes down the contexts that are known, asks nobody, and goes on with the tally."""
+    from chunkwise.chunkers.contextual.contextual import ContextWriter
+    from chunkwise.models.llm.silent_client import SilentClient
+
+    made = ContextWriter(SilentClient(writer.client, reason), writer.way)
+    made.tally = writer.tally
+    return made
+
+
+def _has_plain(chunked: Chunked, written: Sequence[Chunk]) -> bool:
+    """Whether a chunk got its headings: what a model writes stands above them."""
+    from chunkwise.chunkers.headings_context import with_headings
+
+    cut = [chunk for chunk in chunked.chunks if not chunk.level]
+    plain = with_headings(cut, chunked.analyzed)
+    places = [chunk for chunk in written if not chunk.level]
+    return any(one.context == other.context for one, other in zip(plain, places, strict=True))
 
 
 class LazyContexts:
@@ -70,16 +90,41 @@ class LazyContexts:
         """Raises where the model is not the one the index was made with."""
         _ = self.writer
 
-    def write(self, documents: Sequence[Chunked], advance: Advance | None = None) -> None:
-        """Gives the chunks of each document their contexts."""
-        for chunked, chunks in zip(documents, self.writer.write(documents, advance), strict=True):
+    def write(self, documents: Sequence[Chunked], advance: Advance | None = None) -> list[bool]:
+        """Gives the chunks of each document their contexts; whether all of a document's have one of the model.
+
+        A model that is gone does not stop the update of an index: what it was to write is told as missing. Where an
+        index is made for the first time, that is an error: there is nothing yet that could grow old meanwhile.
+        """
+        before = self.missing
+        writer = self.writer
+        try:
+            written = writer.write(documents, advance)
+        except InvalidParameter:
+            raise
+        except ChunkwiseError as error:
+            if self._expected is None:
+                raise
+            self.writer = _silenced(writer, str(error))
+            written = self.writer.write(documents, advance)
+        is_whole = [
+            self.missing == before or not _has_plain(chunked, chunks)
+            for chunked, chunks in zip(documents, written, strict=True)
+        ]
+        for chunked, chunks in zip(documents, written, strict=True):
             chunked.chunks = chunks
+        return is_whole
+
+    @property
+    def missing(self) -> int:
+        """Chunks that have the headings context instead of one of the model, so far."""
+        return self.writer.tally.without if "writer" in self.__dict__ else 0
 
     def notes(self) -> tuple[str, ...]:
         """What a user should know of contexts that could not be had."""
-        if "writer" not in self.__dict__ or not (told := self.writer.tally.told()):
+        if not self.missing:
             return ()
-        return (f"{told}; to ask for these again, {REBUILD}: all others are kept",)
+        return (f"{self.writer.tally.told()}; the next update asks for these again",)
 
     def _client(self) -> LlmClient:
         from chunkwise.models import get_language_model

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.core import Document, Span
+from chunkwise.core import Document
 from chunkwise.errors import ChunkwiseError
 from chunkwise.retrieval.atom_table import AtomTable
 from chunkwise.retrieval.documents_cache import DocumentsCache
@@ -20,6 +20,7 @@ from chunkwise.retrieval.masks import Table
 from chunkwise.retrieval.postgres.about import About
 from chunkwise.retrieval.postgres.address import Address, address
 from chunkwise.retrieval.postgres.atoms import KnownAtoms, allowed_atoms, read_atoms, read_bounds
+from chunkwise.retrieval.postgres.chunk_rows import read_chunk_table, read_chunks
 from chunkwise.retrieval.postgres.fused import Fusing
 from chunkwise.retrieval.postgres.loading import CHUNK_BITS
 from chunkwise.retrieval.postgres.ranked import Ranked
@@ -34,13 +35,6 @@ from chunkwise.retrieval.settings import Settings
 from chunkwise.retrieval.stats import Stats
 
 T = TypeVar("T")
-
-_CHUNKS = """
-    select c.number, c.document, c.start, c.stop, c.tokens, s.path, c.parent_start, c.parent_stop, c.context,
-        c.level, c.summary, c.stood_for
-    from {chunks} c left join {sections} s on s.document = c.document and s.number = c.section
-    where c.number = any(%s)
-"""
 
 
 class PostgresIndex:
@@ -119,9 +113,7 @@ class PostgresIndex:
 
     def chunks(self, numbers: Sequence[int]) -> list[FoundChunk]:
         with self._session.reading() as connection:
-            cursor = connection.cursor(binary=True)
-            rows = cursor.execute(self._session.names(_CHUNKS), [list(map(int, numbers))])
-            found = {row[0]: _found(row) for row in rows}
+            found = read_chunks(connection, self._session.names, numbers)
         return [self._there(found.get(int(number))) for number in numbers]
 
     def chunk_vectors(self, numbers: Sequence[int]) -> NDArray[np.float32]:
@@ -187,33 +179,7 @@ class PostgresIndex:
 
     def chunk_table(self) -> ChunkTable:
         with self._session.reading() as connection:
-            rows = connection.cursor(binary=True).execute(
-                self._session.names(
-                    "select document, start, stop, tokens, level, number from {chunks} order by number"
-                )
-            )
-            found = np.array(rows.fetchall(), np.int64).reshape(-1, 6)
-            stood_for = self._places_of_summaries(found[:, 5])
-        known = np.array(self.document_numbers(), np.int64)
-        table = ChunkTable(known.searchsorted(found[:, 0]), found[:, 1], found[:, 2], found[:, 3])
-        if stood_for is None:
-            return table
-        return table._replace(level=found[:, 4], stood_for=stood_for)
-
-    def _places_of_summaries(self, numbers: NDArray[np.int64]) -> NDArray[np.int64] | None:
-        """By their place among all chunks; None: there are none."""
-        with self._session.reading() as connection:
-            rows = connection.cursor(binary=True).execute(
-                self._session.names(
-                    "select number, stood_for from {chunks} where level > 0 order by number"
-                )
-            ).fetchall()  # fmt: skip
-        parts = [(int(numbers.searchsorted(row[0])), _places(row[1])) for row in rows]
-        if not parts:
-            return None
-        return np.concatenate(
-            [np.insert(places, 0, number, axis=1) for number, places in parts]
-        ).astype(np.int64)
+            return read_chunk_table(connection, self._session.names, self.document_numbers())
 
     def fingerprints(self) -> dict[str, str]:
         """Of all documents, by id."""
@@ -292,28 +258,6 @@ class PostgresIndex:
                 f"{self.place.shown}: knowledge base {self.place.name!r} changed during the search; ask again"
             )
         return found
-
-
-def _found(row: tuple[Any, ...]) -> FoundChunk:
-    number, document, start, stop, tokens, path, parent_start, parent_stop, context, *summary = row
-    position = number - (document << CHUNK_BITS)
-    section = tuple(json.loads(path)) if path else ()
-    parent = parent_start, parent_stop
-    found = FoundChunk(
-        number, document, position, start, stop, tokens, section, parent, text_of(context)
-    )
-    level, text, stood_for = summary
-    if not level:
-        return found
-    places = _places(stood_for)
-    spans = tuple(Span(start, end) for start, end in places[:, :2].tolist())
-    counted = tuple(places[:, 2].tolist())
-    return found._replace(level=level, summary=text_of(text), spans=spans, span_tokens=counted)
-
-
-def _places(stored: bytes) -> NDArray[np.int64]:
-    """Start, end and tokens of each place a summary stands for."""
-    return unpacked(stored, "<i8").reshape(-1, 3)
 
 
 def open_postgres(url: str) -> PostgresIndex:

@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 from chunkwise.core import Score
+from chunkwise.evaluation.scores.llm.by_support import BySupport
 from chunkwise.evaluation.scores.llm.material import Material, claims_of, share
-from chunkwise.judges.llm.judge_model import JudgeModel
-from chunkwise.judges.llm.support import Support
 from chunkwise.judges.llm.tasks import Task
 from chunkwise.metrics.claims.answer_correctness import f1, why_unscored
 
 
-class AnswerCorrectnessByLlm:
+class AnswerCorrectnessByLlm(BySupport):
     """`answer_correctness.llm`."""
-
-    def __init__(self, model: JudgeModel) -> None:
-        self._support = Support(model)
-
-    @property
-    def versions(self) -> tuple[str, ...]:
-        return (self._support.prompt.version,)
 
     def tasks(self, given: Material) -> list[Task]:
         return [

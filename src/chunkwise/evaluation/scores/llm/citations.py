@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from chunkwise.core import Score
+from chunkwise.evaluation.scores.llm.by_support import BySupport
 from chunkwise.evaluation.scores.llm.material import Material, claims_of, share
-from chunkwise.judges.llm.judge_model import JudgeModel
-from chunkwise.judges.llm.support import Support
 from chunkwise.judges.llm.tasks import Task
 from chunkwise.metrics.citations.each_answer import NO_CITATIONS
 from chunkwise.metrics.claims.answers import NO_ANSWER, Answer, Citation
 
 
-class CitationAccuracyByLlm:
+class CitationAccuracyByLlm(BySupport):
     """`citation_accuracy.llm`: a citation of no claim in particular is for any sentence of the answer."""
-
-    def __init__(self, model: JudgeModel) -> None:
-        self._support = Support(model)
-
-    @property
-    def versions(self) -> tuple[str, ...]:
-        return (self._support.prompt.version,)
 
     def tasks(self, given: Material) -> list[Task]:
         # Claims that cite the same place are asked about together.

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from chunkwise.core import Score
+from chunkwise.evaluation.scores.llm.by_support import BySupport
 from chunkwise.evaluation.scores.llm.material import Material, claims_of, share
-from chunkwise.judges.llm.judge_model import JudgeModel
-from chunkwise.judges.llm.support import Support
 from chunkwise.judges.llm.tasks import Task
 from chunkwise.metrics.citations.claims import NO_CLAIMS
 from chunkwise.metrics.claims.answers import NO_ANSWER, REFUSED
 
 
-class FaithfulnessByLlm:
+class FaithfulnessByLlm(BySupport):
     """`faithfulness.llm`."""
-
-    def __init__(self, model: JudgeModel) -> None:
-        self._support = Support(model)
-
-    @property
-    def versions(self) -> tuple[str, ...]:
-        return (self._support.prompt.version,)
 
     def tasks(self, given: Material) -> list[Task]:
         if given.answer is None or given.answer.is_refusal:
