@@ -95,6 +95,18 @@ def test_the_four_cards_say_figure_interval_and_word(results: Results, html: str
     assert "★ excellent" in plain(cards[3])
 
 
+def test_cards_say_how_far_a_figure_can_rise_and_what_offsets_are_worth(results: Results) -> None:
+    told = {
+        "reachable": {"retrieval_precision.spans": 0.21},
+        "positions": {"exact": 7, "shifted": 2},
+    }
+    html = evaluation_page(dataclasses.replace(results, data={**results.data, **told}))
+    first, *_, last = map(plain, part(html, "four").split("<article")[1:])
+    assert "spans: at most 0.210 with k=5" in first
+    assert "offsets: 7 exact, 2 shifted" in last
+    assert "shifted: " in last
+
+
 def test_a_question_that_was_not_measured_is_said_to_be_so(results: Results) -> None:
     kept = {name: own for name, own in results.summary.items() if not name.startswith("citation")}
     html = evaluation_page(dataclasses.replace(results, summary=kept))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chunkwise.evaluation.advice import out_of_reach
 from chunkwise.evaluation.four_questions import Answered
 from chunkwise.evaluation.results import Figure, Results
-from chunkwise.metrics.citations.position import EXACT, KINDS
 from chunkwise.profile.wording import percent
+from chunkwise.report.evaluation.beside import at_most, offsets
 from chunkwise.report.evaluation.interval_rows import between
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.terminal_parts import line
@@ -34,35 +33,12 @@ def print_answer(console: Console, answered: Answered, results: Results) -> None
             shown.append(f"{value(name, figure.mean):>7}  ", "bold")
             shown.append(f"{figure.verdict:<9} ", _STYLES.get(figure.verdict, ""))
             shown.append(between(figure), "dim")
-            shown.append(_at_most(name, results), "dim")
+            if most := at_most(name, results):
+                shown.append(f"  {most}", "dim")
         console.print(shown, no_wrap=True, overflow="ellipsis")
     if answered.metric == "citation_accuracy":
-        _positions(console, results)
-
-
-def _at_most(name: str, results: Results) -> str:
-    """Beside a figure that no ranking could make good, how far it can rise."""
-    known = results.data.get("reachable")
-    most = known.get(name) if isinstance(known, dict) else None
-    if not isinstance(most, int | float) or not out_of_reach(name, most):
-        return ""
-    where = (
-        "here" if results.configuration.get("budget") else f"with k={results.configuration['k']}"
-    )
-    return f"  at most {most:.3f} {where}"
-
-
-def _positions(console: Console, results: Results) -> None:
-    """Of chunks from a file, what their offsets are worth, kind by kind."""
-    known = results.data.get("positions")
-    if not isinstance(known, dict):
-        return
-    counts = {kind: count for kind in KINDS if isinstance(count := known.get(kind), int) and count}
-    told = ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in counts.items())
-    indented(console, f"offsets: {told}", left=6)
-    for kind in counts:
-        if kind != EXACT:
-            indented(console, f"{kind.replace('_', ' ')}: {KINDS[kind]}", "dim", 6)
+        for number, told in enumerate(offsets(results)):
+            indented(console, told, "dim" if number else "", 6)
 
 
 def value(name: str, amount: float | None) -> str:

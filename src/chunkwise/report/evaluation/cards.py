@@ -6,6 +6,7 @@ from chunkwise.evaluation.four_questions import FOUR, WEAK, Answered, four_quest
 from chunkwise.evaluation.judges_told import judged_by
 from chunkwise.evaluation.results import Figure, Results
 from chunkwise.evaluation.verdicts import BOUNDS
+from chunkwise.report.evaluation.beside import at_most, offsets
 from chunkwise.report.evaluation.marks import gauge
 from chunkwise.report.evaluation.rows import between, value_text, why_unscored
 from chunkwise.report.page_text import attribute, breakable
@@ -42,7 +43,15 @@ def _card(results: Results, question: str, metric: str, answered: Answered | Non
     missing = "".join(
         _unscored(method, figure) for method, figure in told + gone if figure.unscored
     )
-    notes = f'<ul class="unscored">{judged}{missing}</ul>' if judged or missing else ""
+    beside = [
+        f"{method}: {most}"
+        for method, _ in told
+        if (most := at_most(f"{metric}.{method}", results))
+    ]
+    if metric == "citation_accuracy":
+        beside += offsets(results)
+    said = judged + missing + "".join(f"<li>{attribute(each, 300)}</li>" for each in beside)
+    notes = f'<ul class="unscored">{said}</ul>' if said else ""
     return (
         f'<article class="card">{head}{shown}{notes}<p class="hint">{_bounds(metric)}</p></article>'
     )
