@@ -18,9 +18,9 @@ def chunkwise(strategy: str, format: str = "text") -> Callable[[str], list[str]]
     return split
 
 
-def bare_tokenizer() -> Callable[[str], list[int]]:
+def bare_tokenizer(name: str = "cl100k_base") -> Callable[[str], list[int]]:
     """The tokenizer alone: the text to a list of token numbers."""
     from bpe_openai._bindings import tokenizer_for_encoding
 
-    found = tokenizer_for_encoding("cl100k_base")
+    found = tokenizer_for_encoding(name)
     return lambda text: found.encode(text)
