@@ -1,0 +1,157 @@
+"""A place that a strategy cut out of a document."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import NamedTuple, Protocol
+
+from chunkwise.core.document import SECTION_SEPARATOR, Document, Span
+
+
+class Piece(NamedTuple):
+    """What a strategy returns when it knows more than a span."""
+
+    start: int
+    end: int
+    context: str = ""
+    """Text to index beside the chunk, never part of it (a split table's header)."""
+    token_count: int = -1
+    """Exact count when the strategy already knows it; -1: to be counted."""
+    parent: Span | None = None
+    """The larger span handed out when this one is found; None: the piece itself."""
+    summary: str = ""
+    """Text made from others, where the piece is a summary; they are pieces of the level below."""
+    summarised: tuple[Span, ...] = ()
+    """What a summary stands for, in order and without overlap; `start` and `end` are those of the whole."""
+    level: int = 0
+    """0: a place in the document; 1: a summary of such places; 2: a summary of summaries."""
+
+
+class Outline(Protocol):
+    """Knows the section path of any place in a document."""
+
+    def section(self, start: int, end: int) -> tuple[str, ...]: ...
+
+
+class KnownSection(NamedTuple):
+    """The outline of one chunk that left the process its document was analysed in."""
+
+    path: tuple[str, ...]
+
+    def section(self, start: int, end: int) -> tuple[str, ...]:
+        return self.path
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Chunk:
+    """A place in a document. `text` is always `document.text[start:end]`.
+
+    A summary (`level` above 0) stands for several places, `spans`: its `text` was written by a model and is no part of
+    the document, and `start` and `end` are where the first of its places begins and the last one ends.
+    """
+
+    document: Document = field(repr=False)
+    index: int
+    start: int
+    end: int
+    token_count: int
+    context: str = ""
+    """Text indexed beside the chunk, never part of it."""
+    strategy: str = field(default="", repr=False)
+    outline: Outline | None = field(default=None, repr=False, compare=False)
+    """Where the section path comes from; looked up when asked, most chunks never are."""
+    parent: Span | None = None
+    """The larger span handed out when this chunk is found."""
+    summary: str = ""
+    """What was written for the places it stands for; empty: it is no summary."""
+    summarised: tuple[Span, ...] = ()
+    level: int = 0
+    """0: a place in the document; 1: a summary of such places; 2: a summary of summaries."""
+
+    def __init__(
+        self, document: Document, index: int, start: int, end: int, token_count: int, context: str = "",
+        strategy: str = "", outline: Outline | None = None, parent: Span | None = None, summary: str = "",
+        summarised: tuple[Span, ...] = (), level: int = 0,
+    ) -> None:  # fmt: skip
+        # Chunks are made by the million, and what dataclasses would write here takes twice the time.
+        _set_document(self, document)
+        _set_index(self, index)
+        _set_start(self, start)
+        _set_end(self, end)
+        _set_token_count(self, token_count)
+        _set_context(self, context)
+        _set_strategy(self, strategy)
+        _set_outline(self, outline)
+        _set_parent(self, parent)
+        _set_summary(self, summary)
+        _set_summarised(self, summarised)
+        _set_level(self, level)
+
+    @property
+    def id(self) -> str:
+        return f"{self.document.id}::{self.index}"
+
+    @property
+    def doc_id(self) -> str:
+        return self.document.id
+
+    @property
+    def text(self) -> str:
+        return self.summary if self.level else self.document.text[self.start : self.end]
+
+    @property
+    def span(self) -> Span:
+        return Span(self.start, self.end)
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """The places it stands for, in order: one, but for a summary."""
+        return self.summarised or (self.span,)
+
+    @property
+    def index_text(self) -> str:
+        """What is embedded and searched: the context, then the text."""
+        return f"{self.context}\n{self.text}" if self.context else self.text
+
+    @property
+    def section(self) -> tuple[str, ...]:
+        """Titles from the outermost heading down to the chunk's own."""
+        return self.outline.section(self.start, self.end) if self.outline else ()
+
+    @property
+    def section_path(self) -> str:
+        return SECTION_SEPARATOR.join(self.section)
+
+    @property
+    def page(self) -> int | None:
+        """Number of the page the chunk starts on, from 1; None where the format has no pages."""
+        return self.document.page(self.start)
+
+    @property
+    def last_page(self) -> int | None:
+        return self.document.page(max(self.start, self.end - 1))
+
+    @property
+    def word_count(self) -> int:
+        return len(self.text.split())
+
+    # The names other splitters use for the same two offsets.
+    @property
+    def start_index(self) -> int:
+        return self.start
+
+    @property
+    def end_index(self) -> int:
+        return self.end
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # A document's analysis stays in the process that made it; the path it gives travels.
+        values = (self.document, self.index, self.start, self.end, self.token_count, self.context)
+        derived = (self.summary, self.summarised, self.level)
+        return Chunk, (*values, self.strategy, KnownSection(self.section), self.parent, *derived)
+
+
+(
+    _set_document, _set_index, _set_start, _set_end, _set_token_count, _set_context,
+    _set_strategy, _set_outline, _set_parent, _set_summary, _set_summarised, _set_level,
+) = (vars(Chunk)[each.name].__set__ for each in fields(Chunk))  # fmt: skip

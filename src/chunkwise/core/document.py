@@ -1,0 +1,57 @@
+"""A text, its places and its layout."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+BlockKind = Literal["heading", "paragraph", "item", "header", "row", "code"]
+"""What a block is: `header` and `row` are lines of a table, `item` one entry of a list."""
+
+BLOCK_KINDS: tuple[BlockKind, ...] = ("heading", "paragraph", "item", "header", "row", "code")
+
+SECTION_SEPARATOR = " > "
+
+
+class Span(NamedTuple):
+    """Half-open range of Unicode code points of a document's text."""
+
+    start: int
+    end: int
+
+
+class Block(NamedTuple):
+    """A piece of layout the source format declares: blocks are ordered and do not overlap."""
+
+    kind: BlockKind
+    start: int
+    end: int
+    level: int = 0
+    """Depth of a heading (1 = top) or nesting of a list item (0 = outermost)."""
+    group: int = 0
+    """Items of one list and rows of one table share a number; neighbours differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """An immutable text with a stable id; offsets everywhere refer to `text`."""
+
+    id: str
+    text: str = field(repr=False)
+    title: str = ""
+    source: str = ""
+    format: str = "text"
+    """text, markdown, code, or the format the text was extracted from (html, pdf, docx, epub, table)."""
+    language: str = ""
+    """Programming language of source code, in lower case; empty for prose."""
+    metadata: Mapping[str, object] = field(default_factory=dict, hash=False)
+    blocks: tuple[Block, ...] | None = field(default=None, repr=False)
+    """Layout declared by the source format; None: to be found in the text."""
+    pages: tuple[int, ...] = field(default=(), repr=False)
+    """Offset at which each page starts, the first page first."""
+
+    def page(self, position: int) -> int | None:
+        """Number of the page a position lies on, from 1; None where the format has no pages."""
+        return bisect_right(self.pages, position) if self.pages else None
