@@ -48,7 +48,7 @@ def test_of_many_rows_the_first_are_told_and_the_others_counted(tmp_path: Path) 
     assert len(rows) == 1200
     assert bad[:-1] == rows[:10]
     assert bad[-1] == (
-        f"{tmp_path / 'hits.jsonl'}: and 1,190 more rows; --output keeps a line about each (left_out_rows)"
+        f"{tmp_path / 'hits.jsonl'}: and 1,190 more rows; the results keep a line about each (left_out_rows)"
     )
     _, bad = of_hits(tmp_path / "hits.jsonl", *strange[:10])
     assert len(bad) == 10

@@ -51,6 +51,8 @@ def named(fact: str, text: str, *aliases: str) -> bool:
         ("10²", "10² lamps"),
         ("十五天", "年假十五天"),
         ("email", "by e-mail or post"),
+        ("vitamin E", "Vitamin E-rich oils"),
+        ("CO2e", "CO2e-neutral and CO2e-mail"),
         ("E-Mail", "an email address"),
         ("e‑mail", "by Email"),
         ("R&D", "the R and D budget"),

@@ -2,7 +2,9 @@
 
 import math
 import pickle
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -102,6 +104,16 @@ def test_a_passage_is_read_once_ever(tmp_path: Path) -> None:
     assert sorted(counting.read) == sorted([QUESTION, "Who salts the fish?", *TEXTS])
 
 
+def test_a_damaged_row_is_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.sqlite"
+    scores = MaxSimReranker(cache=VectorCache(path)).scores(QUESTION, TEXTS).tolist()
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("update vectors set value = x'010203'")
+        database.commit()
+    again = MaxSimReranker(cache=VectorCache(path)).scores(QUESTION, TEXTS)
+    assert again.tolist() == scores
+
+
 def test_what_has_no_token_comes_last(reranker: MaxSimReranker) -> None:
     scores = reranker.scores(QUESTION, [*INVISIBLE, *HOSTILE]).tolist()
     assert set(scores[: len(INVISIBLE)]) == {-1}
@@ -135,7 +147,7 @@ def test_it_can_be_named_and_sent(reranker: MaxSimReranker) -> None:
     assert named.identity == reranker.identity
     other = get_reranker("maxsim(first=0.5)")
     assert isinstance(other, MaxSimReranker)
-    assert (named.first, other.first) == (1, 0.5)
+    assert (named.weight_of_first, other.weight_of_first) == (1, 0.5)
     assert other.identity != named.identity
     copy = pickle.loads(pickle.dumps(other))
     assert copy.identity == other.identity

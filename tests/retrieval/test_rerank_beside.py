@@ -23,7 +23,7 @@ class Fixed:
     identity = "fixed"
 
     def __init__(self, values: Sequence[float], first: float) -> None:
-        self.values, self.first = values, first
+        self.values, self.weight_of_first = values, first
 
     def scores(self, query: str, texts: Sequence[str]) -> NDArray[np.float32]:
         return np.array(self.values[: len(texts)], np.float32)

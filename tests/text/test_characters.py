@@ -14,6 +14,10 @@ GAPS = st.lists(
 )
 
 
+def test_an_empty_text_has_nothing_solid() -> None:
+    assert Characters("").next_solid(np.array([0])).tolist() == [0]
+
+
 @pytest.mark.parametrize("few", [0, 1000])
 @settings(max_examples=examples(60), deadline=None)
 @given(GAPS.map("".join), st.data())

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from chunkwise.chunkers.cuts import ArrayCuts
 from chunkwise.chunkers.levels import clause_levels, glued, sentence_levels
-from chunkwise.chunkers.nested import NestedPacker
 from chunkwise.chunkers.sized import Sized
 from chunkwise.core import Piece
 from chunkwise.parameters import param
@@ -26,15 +25,8 @@ class Paragraphs(Sized):
     def split(self, document: Analyzed) -> Sequence[Piece]:
         whole = ArrayCuts(lambda: glued(document, document.paragraphs))
         sentences = sentence_levels(document)
-        packer = NestedPacker(
-            document,
-            document.measure(self.tokenizer),
-            self.max_tokens,
-            [whole, *sentences, *clause_levels(document)],
-            nested=True,
-            overlap_from=self._overlap_from(document),
-            overlap_cuts=sentences[1],
-        )
+        levels = [whole, *sentences, *clause_levels(document)]
+        packer = self.packer(document, levels, nested=True, overlap_cuts=sentences[1])
         starts = whole.positions[:1] if self.merge else whole.positions
         sections = document.sections
         pieces = packer.pack_each(starts, sections.start[sections.at(starts)])

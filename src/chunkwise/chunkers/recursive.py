@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.chunkers.cuts import ArrayCuts, Cuts, NearCuts
-from chunkwise.chunkers.nested import NestedPacker
 from chunkwise.chunkers.places import Places, place_cuts
 from chunkwise.chunkers.separators import LANGUAGES, MARKDOWN, TEXT, Level, separators_for
 from chunkwise.chunkers.sized import Sized
@@ -59,14 +58,7 @@ class Recursive(Sized):
                     ) from None
 
     def split(self, document: Analyzed) -> Sequence[Piece]:
-        packer = NestedPacker(
-            document,
-            document.measure(self.tokenizer),
-            self.max_tokens,
-            self._levels(document),
-            nested=True,
-            overlap_from=self._overlap_from(document),
-        )
+        packer = self.packer(document, self._levels(document), nested=True)
         return self.without_crumbs(document, packer.pack(0, len(document.text)))
 
     def _levels(self, document: Analyzed) -> list[Cuts]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from chunkwise import parameters
 from chunkwise.chunkers.cuts import Cuts
+from chunkwise.chunkers.nested import NestedPacker
 from chunkwise.chunkers.pack import Packer
 from chunkwise.core import Piece
 from chunkwise.errors import InvalidParameter
@@ -95,7 +96,8 @@ class Sized:
         overlap_cuts: Cuts | None = None,
     ) -> Packer:
         """What fills chunks of these levels up to the limit, with the overlap asked for."""
-        return Packer(
+        made = NestedPacker if nested else Packer
+        return made(
             document,
             document.measure(self.tokenizer),
             self.max_tokens,

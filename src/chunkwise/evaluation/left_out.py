@@ -68,7 +68,7 @@ class LeftOut:
         more = len(self.rows) - before - _ROWS_TOLD
         if more > 0:
             self._on_bad(
-                f"{path}: and {counted(more, 'more row')}; --output keeps a line about each (left_out_rows)"
+                f"{path}: and {counted(more, 'more row')}; the results keep a line about each (left_out_rows)"
             )
 
     @property

@@ -132,7 +132,12 @@ def get_reranker(model: str | Reranker) -> Reranker:
 
 
 def _local_reranker(model: str) -> Reranker:
-    _, values = spec.parse(model)
+    try:
+        _, values = spec.parse(model)
+    except InvalidParameter:
+        raise InvalidParameter(
+            f"cannot read the reranker {model!r}; write it like {LOCAL_RERANKER}(first=0.5)"
+        ) from None
     # A model and a cache of one's own are objects: they cannot be written in a name.
     for name in values.keys() - {"first"}:
         raise InvalidParameter(f"{LOCAL_RERANKER} has no parameter {name!r}; it has: first")

@@ -25,5 +25,5 @@ class BesideTheFirst(Reranker, Protocol):
     """One that is too weak to decide alone: its scores and those of the ranking it is given are added up."""
 
     @property
-    def first(self) -> float:
+    def weight_of_first(self) -> float:
         """How much the scores of that ranking count; its own count 1, each as a share of their range."""

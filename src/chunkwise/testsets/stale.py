@@ -9,11 +9,11 @@ from chunkwise.metrics.claims.fact_search import is_named
 from chunkwise.metrics.claims.new_numbers import brings_number
 from chunkwise.metrics.claims.plain_form import plain_form
 from chunkwise.metrics.claims.readable import Readable
+from chunkwise.testsets.reading_json.question_record import TYPES
 from chunkwise.testsets.reading_json.record_values import Wrong, as_list, fact_of
 from chunkwise.testsets.rows_file import Row
 
 _FACTS = ("facts", "expected", "expected_facts", "expected_entities", "entities", "key_facts")
-_TYPES = ("types", "type", "tags")
 EASY = "easy"
 """Tag of questions that word search answers, however the documents are cut: true of their very words."""
 NUMERIC = "numeric"
@@ -70,9 +70,9 @@ def _is_numeric(asked: Asked) -> bool:
 
 
 def _drop(row: Row, tag: str) -> bool:
-    for name in _TYPES:
-        given = row.get(name)
-        if isinstance(given, list) and tag in given:
+    for name in TYPES:
+        given = as_list(row.get(name))
+        if tag in given:
             row[name] = [each for each in given if each != tag]
             return True
     return False

@@ -140,6 +140,8 @@ class Characters:
 
     def next_solid(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """The first character at or after each position that is no white space; the text's length if none."""
+        if not self.text:
+            return np.zeros_like(positions)
         found = positions.copy()
         left = np.arange(len(found))
         for _ in range(_SHORT_GAP):

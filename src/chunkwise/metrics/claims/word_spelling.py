@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 
-# No letter before it: fore-mail is another word. Digits may stand there, since they are parted from letters later.
-_E_WORD = re.compile(r"(?<![^\W\d_])e-(?=[^\W\d_]{3})")
-# Between letters alone: elsewhere it is a sign of code, of an address, or a list of numbers.
+# Only words that are written both ways: "vitamin E-rich" is no word "erich".
+_E_WORD = re.compile(
+    r"(?<![^\W_])e-(?=(?:mail|book|commerce|learning|reader|banking|government|signature|ticket|sport|bike|scooter"
+    r"|invoice|cigarette|waste|paper|health|voting)(?:s|ed|ing)?\b)"
+)
+# Between letters alone: elsewhere it is a sign of code or of a list of numbers.
 _AND = re.compile(r"(?<=[^\W\d_])\s*&\s*(?=[^\W\d_])")
 
 

@@ -42,17 +42,17 @@ class MaxSimReranker:
             raise InvalidParameter(
                 f"first is {first!r}; a number from 0 (the order that was there counts nothing) to 100 is needed"
             )
-        self.first = float(first)
+        self.weight_of_first = float(first)
         """How much the scores of the first ranking count beside these, which count 1."""
         self._embedder = embedder or MiniLM()
         self._cache = cache or VectorCache()
 
     def __repr__(self) -> str:
-        return f"MaxSimReranker(first={self.first:g})"
+        return f"MaxSimReranker(first={self.weight_of_first:g})"
 
     @property
     def identity(self) -> str:
-        return f"maxsim:{self._embedder.identity} first={self.first:g}"
+        return f"maxsim:{self._embedder.identity} first={self.weight_of_first:g}"
 
     def scores(self, query: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """The mean, over the question's tokens, of the highest cosine to one of the text; -1 where there is none."""
@@ -68,12 +68,14 @@ class MaxSimReranker:
 
     def _read(self, texts: dict[str, None]) -> Iterator[tuple[str, Whole]]:
         """The tokens of each text; only a few texts' are held at once."""
-        identity, every = self._embedder.identity, list(texts)
+        identity, size, every = self._embedder.identity, self._embedder.dimensions, list(texts)
         at_once = max(_LEAST_AT_ONCE, 4 * cores())
         for low in range(0, len(every), at_once):
             some = every[low : low + at_once]
             keys = [key_of(identity, numbered("tokens"), text) for text in some]
-            kept = self._cache.get(keys)
+            known_rows = self._cache.get(keys)
+            # A damaged row is read again like one that is not there.
+            kept = {key: row for key, row in known_rows.items() if len(row) % size == 0}
             missing = {key: text for key, text in zip(keys, some, strict=True) if key not in kept}
             if missing:
                 found = self._embedder.token_vectors(list(missing.values()))
@@ -85,11 +87,12 @@ class MaxSimReranker:
                 kept |= fresh
             for key, text in zip(keys, some, strict=True):
                 rows = np.frombuffer(kept[key], np.int8)
-                yield text, rows.reshape(-1, self._embedder.dimensions)
+                yield text, rows.reshape(-1, size)
 
 
 def _whole(vectors: NDArray[np.float32]) -> Whole:
     """Each row stretched until its largest number is 127."""
+    vectors = np.nan_to_num(vectors, posinf=0, neginf=0)
     largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0)
     return np.rint(vectors * (127 / np.where(largest > 0, largest, 1))).astype(np.int8)
 

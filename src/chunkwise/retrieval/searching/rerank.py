@@ -32,7 +32,7 @@ def reranked(reader: Reader, question: str, ranking: Ranking, reranker: Reranker
             "it has to give one a text, in their order: choose another, or leave rerank out"
         )
     if isinstance(reranker, BesideTheFirst):
-        scores = _together(scores, ranking.scores, reranker.first)
+        scores = _together(scores, ranking.scores, reranker.weight_of_first)
     # Numbered by rank here, so that of equals the higher one stays ahead; what is no number comes last.
     order = best(np.nan_to_num(scores, nan=_LAST), len(scores))
     return Ranking(ranking.numbers[order.numbers], order.scores)

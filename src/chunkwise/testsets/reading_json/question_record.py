@@ -39,7 +39,7 @@ _ANSWER = (
     "answers", "ground_truths",
 )  # fmt: skip
 _FACTS = ("facts", "expected", "expected_facts", "expected_entities", "entities", "key_facts")
-_TYPES = ("types", "type", "tags", "tag", "question_type", "query_type", "category", "categories")
+TYPES = ("types", "type", "tags", "tag", "question_type", "query_type", "category", "categories")
 _LABELS = ("labels", "ratings", "judgements", "judgments")
 
 OWN_FIELDS = frozenset((*_REFERENCES, *_QUOTES, *_FACTS, *_LABELS)) - {"snippets"}
@@ -217,7 +217,7 @@ class _Question(Record):
         return None if value is None or value == "" else text_of(value, "answer")
 
     def _types(self) -> tuple[str, ...]:
-        types = [text_of(each, "type") for each in as_list(self.get(_TYPES))]
+        types = [text_of(each, "type") for each in as_list(self.get(TYPES))]
         impossible = self.get(("is_impossible", "unanswerable")) is True
         if impossible or self.get(("answerable", "is_answerable")) is False:
             types.append("unanswerable")
