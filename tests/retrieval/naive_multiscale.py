@@ -14,6 +14,8 @@ class Atom(NamedTuple):
     terms: tuple[int, ...]
     vector: tuple[float, ...]
     section: int = 0
+    lead: bool = False
+    """The header of a table."""
 
 
 def windows(atoms: list[Atom], size: int | None) -> list[list[int]]:
@@ -115,10 +117,25 @@ def cost(atoms: list[Atom], taken: set[int]) -> int:
     return sum(atoms[i].tokens for i in taken) + openings
 
 
-def fill(atoms: list[Atom], votes: list[float], budget: int) -> set[int]:
+def leads(atoms: list[Atom], i: int) -> bool:
+    """Whether an atom heads what follows it in its document."""
+    own = [j for j, atom in enumerate(atoms) if atom.document == atoms[i].document]
+    opens = i - 1 in own and atoms[i - 1].section != atoms[i].section
+    return i + 1 in own and (opens or atoms[i].lead)
+
+
+def fill(atoms: list[Atom], votes: list[float], budget: int, alone: bool = False) -> set[int]:
     taken: set[int] = set()
+    waiting: set[int] = set()
     for i in sorted(range(len(atoms)), key=lambda i: (-votes[i], i)):
-        if votes[i] > 0 and cost(atoms, {*taken, i}) <= budget:
+        if votes[i] <= 0 or cost(atoms, {*taken, i}) > budget:
+            continue
+        if leads(atoms, i) and i + 1 not in taken and not alone:
+            waiting.add(i)
+            continue
+        taken.add(i)
+        while i - 1 in waiting and cost(atoms, {*taken, i - 1}) <= budget:
+            i -= 1
             taken.add(i)
     return taken
 
@@ -135,24 +152,31 @@ def runs(atoms: list[Atom], taken: set[int]) -> list[list[int]]:
 
 
 def crumbs(atoms: list[Atom], taken: set[int], least: int) -> set[int]:
-    """Runs that are too short and not their whole document, and headings whose text was not taken."""
+    """Runs that are too short and not their whole document."""
     found: set[int] = set()
     for run in runs(atoms, taken):
         document = [i for i, atom in enumerate(atoms) if atom.document == atoms[run[0]].document]
         if sum(atoms[i].tokens for i in run) < least and run != document:
             found.update(run)
-        last = run[-1]
-        inside = last - 1 in document and last + 1 in document
-        if inside and atoms[last - 1].section != atoms[last].section:
-            found.add(last)
     return found
 
 
 def worth_reading(atoms: list[Atom], votes: list[float], budget: int, least: int) -> set[int]:
     least = min(least, budget // 4)
     first = taken = fill(atoms, votes, budget)
+    if not any(atoms[i].terms for i in taken):
+        return fill(atoms, votes, budget, alone=True)
     for _ in range(2):
-        dropped = crumbs(atoms, taken, least) if least else set()
+        dropped = crumbs(atoms, taken, least)
         votes = [0.0 if i in dropped else vote for i, vote in enumerate(votes)]
         taken = fill(atoms, votes, budget)
-    return (taken - crumbs(atoms, taken, least) if least else taken) or first
+    return taken - crumbs(atoms, taken, least) or first
+
+
+def section(atoms: list[Atom], votes: list[float], run: list[int]) -> int:
+    """That of the best atom; of several, the one with most tokens, the first of equals."""
+    best = [i for i in run if votes[i] == max(votes[j] for j in run)]
+    of_each = {atoms[i].section: 0 for i in best}
+    for i in best:
+        of_each[atoms[i].section] += atoms[i].tokens
+    return max(of_each, key=lambda section: of_each[section])

@@ -1,12 +1,14 @@
 """What fits into a budget: never more, nothing twice, in the order it came."""
 
+from itertools import pairwise
+
 import pytest
 import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny_index import TinyIndex, documents
 
-from chunkwise.core import Document, Span
+from chunkwise.core import Block, Document, Span
 from chunkwise.hostile import hostile_documents
 from chunkwise.retrieval.place import Place
 from chunkwise.retrieval.searching.budget import fill
@@ -73,6 +75,43 @@ def test_the_last_one_ends_with_a_sentence() -> None:
     assert cut.chunk is None
     (whole,) = fill(reader, [place], 100).places
     assert whole == place
+
+
+TABLE = "# Lamps\n\nLamps burn at night.\n\n## Faults\n\n| Fault | Cost |\n|---|---|\n| Ring | 24 |\n| Arm | 12 |\n"
+
+
+def test_a_cut_does_not_end_with_a_heading_or_a_header_of_a_table() -> None:
+    reader = Reader(TinyIndex([Document("d.md", TABLE, format="markdown")]))
+    place = Place(0, 0, len(TABLE), 1.0)
+    sentence, row = TABLE.index("##"), TABLE.index("| Arm")
+    ends = {0, sentence, row, len(TABLE)}
+    for budget in range(reader.count(0, 0, sentence), 60):
+        (cut,) = fill(reader, [place], budget).places
+        assert cut.end in ends
+        assert cut.end == max(end for end in ends if reader.count(0, 0, end) <= budget)
+    # Nothing but a heading fits: alone it is shown, behind another place it is not.
+    (alone,) = fill(reader, [place], 4).places
+    assert TABLE[: alone.end].rstrip() == "# Lamps"
+    (part,) = fill(reader, [place], 1).places
+    assert TABLE[part.start : part.end] == "#"
+    (text,) = fill(reader, [place], reader.count(0, 0, sentence) - 1).places
+    assert TABLE[text.start : text.end].rstrip() == "Lamps burn at night."
+    (row,) = fill(reader, [Place(0, TABLE.index("| Fault"), row, 1.0)], 10).places
+    assert TABLE[row.start : row.end].rstrip() == "| Ring | 24 |"
+    first, rest = Place(0, 0, sentence, 1.0), Place(0, sentence, len(TABLE), 0.5)
+    found = fill(reader, [first, rest], reader.count(0, 0, sentence) + 12)
+    assert found.places == [first]
+    assert found.full
+
+
+def test_a_cut_knows_the_layout_that_a_format_declares() -> None:
+    text = "Lamps burn at night.\nFaults\nThe ring is dead, and nobody knows why that may be."
+    heading = Block("heading", 21, 27, 1)
+    blocks = (Block("paragraph", 0, 20), heading, Block("paragraph", 28, len(text)))
+    for layout in (blocks, (heading,)):
+        reader = Reader(TinyIndex([Document("d", text, format="docx", blocks=layout)]))
+        (cut,) = fill(reader, [Place(0, 0, len(text), 1.0)], 9).places
+        assert text[: cut.end].rstrip() == "Lamps burn at night."
 
 
 def test_whole_sentences_count_from_where_the_part_starts() -> None:
@@ -191,3 +230,30 @@ def test_a_budget_smaller_than_one_character_shows_nothing() -> None:
     assert search(index, "lamp", budget=4, retriever="bm25") == [[]]
     ((hit,),) = search(index, "lamp", budget=5, retriever="bm25")
     assert hit.text == "👩‍👩‍👧"
+
+
+HEADED = "# Lamps and all their faults\n\n## Faults\n\n" + TABLE + "\n" + PROSE + TABLE
+HEADED_TINY = TinyIndex([Document("d.md", HEADED, format="markdown")], "tokens(max_tokens=20)")
+
+
+@settings(max_examples=examples(40))
+@given(st.lists(st.tuples(st.integers(0, 17), st.integers(1, 12)), max_size=5), st.integers(1, 90))
+def test_headed_texts_stay_within_the_budget_and_are_shown_once(
+    spans: list[tuple[int, int]], budget: int
+) -> None:
+    """Only a place that is shown to its end, or one that comes alone, may end with what heads nothing."""
+    reader = Reader(HEADED_TINY)
+    edges = [*HEADED_TINY.atoms(0).start.tolist(), len(HEADED)]
+    places = [Place(0, edges[at], edges[min(at + size, len(edges) - 1)], 1.0) for at, size in spans]
+    found = fill(reader, places, budget).places
+    assert sum(reader.count(0, place.start, place.end) for place in found) <= budget
+    shown = sorted((place.start, place.end) for place in found)
+    assert all(one[1] <= other[0] for one, other in pairwise(shown))
+    # What others showed may end a place, too, and the space before it is left out then.
+    whole = {
+        len(HEADED[:edge].rstrip()) for edge in {p.end for p in places} | {p.start for p in found}
+    }
+    for place in found[1:]:
+        end = place.start + len(HEADED[place.start : place.end].rstrip())
+        line = HEADED[HEADED.rfind("\n", 0, end) + 1 :]
+        assert end in whole or not line.startswith(("#", "|--")), HEADED[place.start : end]

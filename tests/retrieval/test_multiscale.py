@@ -18,7 +18,8 @@ from naive_multiscale import Atom
 
 from chunkwise.errors import InvalidParameter
 from chunkwise.retrieval.atom_table import AtomTable
-from chunkwise.retrieval.multiscale import Multiscale, ScoredSpan, Voice, assemble, votes
+from chunkwise.retrieval.multiscale import Candidates, Multiscale, ScoredSpan, Texts, Voice, votes
+from chunkwise.retrieval.multiscale import assemble as assemble_candidates
 from chunkwise.retrieval.multiscale.windows import whole_documents, windows_of
 from chunkwise.retrieval.term_table import TermTable
 from chunkwise.text.term_counts import TermCounts
@@ -50,6 +51,25 @@ def table(atoms: list[Atom], vectors: bool = True) -> AtomTable:
     )
 
 
+def assemble(
+    atoms: AtomTable, points: np.ndarray, budget: int, least: int = 0, texts: Texts | None = None
+) -> list[ScoredSpan]:
+    return assemble_candidates(atoms, Candidates.of(points, budget), budget, least, texts)
+
+
+class Said:
+    """What is asked of the texts; those without a term say nothing."""
+
+    def __init__(self, atoms: list[Atom]) -> None:
+        self.atoms = atoms
+
+    def leads(self, atom: int) -> bool:
+        return self.atoms[atom].lead
+
+    def says(self, atom: int) -> bool:
+        return bool(self.atoms[atom].terms)
+
+
 def query(*terms: int) -> np.ndarray:
     return np.array(terms, np.uint64)
 
@@ -74,7 +94,8 @@ def indexes(draw: st.DrawFn) -> list[Atom]:
             terms = tuple(draw(st.lists(st.integers(0, 6), max_size=4)))
             vector = tuple(draw(st.lists(st.integers(-4, 4), min_size=4, max_size=4)))
             section = atoms[-1].section + draw(st.sampled_from([0, 0, 1])) if at else 0
-            atoms.append(Atom(document, at, at + tokens * 3, tokens, terms, vector, section))
+            lead = draw(st.sampled_from([False, False, True]))
+            atoms.append(Atom(document, at, at + tokens * 3, tokens, terms, vector, section, lead))
             at += tokens * 3
     return atoms
 
@@ -122,6 +143,7 @@ def test_spans_are_those_of_the_loop(
         None if vector is None else np.array([vector], np.float32),
         budget,
         np.array(allowed, np.bool_),
+        Said(atoms),
     )
     expected = naive.atom_votes(atoms, tuple(sizes), set(terms), asked, dense, allowed)
     # Where votes are nearly equal, rounding may choose another atom: then only the promises are checked.
@@ -134,6 +156,12 @@ def test_spans_are_those_of_the_loop(
             inside = [i for i in taken if atoms[i].document == span.document]
             inside = [i for i in inside if span.start <= atoms[i].start < span.end]
             assert span.score == pytest.approx(max(expected[i] for i in inside), abs=1e-4)
+            if len({expected[i] for i in inside}) == len(
+                inside
+            ):  # no rounding makes one of them the best
+                assert span.section == naive.section(atoms, expected, inside)
+        if any(atoms[i].terms for i in naive.fill(atoms, expected, budget)):
+            assert not any(naive.leads(atoms, run[-1]) for run in naive.runs(atoms, taken))
     check_promises(atoms, found, budget, allowed)
 
 
@@ -186,7 +214,7 @@ def test_vectors_answer_where_words_cannot() -> None:
     [found] = Multiscale(sizes=(5,)).search(
         table(of(5, 5, 5)), [query(99)], np.array([[0, 1, 0, 0]], np.float32), 6
     )
-    assert found == [ScoredSpan(0, 10, 15, 5, found[0].score)]
+    assert found == [ScoredSpan(0, 10, 15, 5, found[0].score, 0)]
 
 
 def test_a_question_without_a_direction_has_no_voice_of_meaning() -> None:
@@ -334,12 +362,53 @@ def test_crumbs_make_room_for_what_can_be_read() -> None:
 def test_no_span_ends_with_a_heading_whose_text_is_left_out() -> None:
     atoms = [atom._replace(section=number >= 2) for number, atom in enumerate(of(20, 20, 5, 20))]
     points = np.array([0.0, 0.9, 0.5, 0.1])
-    assert [tuple(span)[:3] for span in assemble(table(atoms), points, 30, least=4)] == [
-        (0, 20, 40)
+    for least in (0, 4):
+        for budget, spans in ((30, [(0, 20, 40)]), (60, [(0, 20, 65)])):
+            found = assemble(table(atoms), points, budget, least)
+            assert [tuple(span)[:3] for span in found] == spans
+
+
+def test_a_header_of_a_table_comes_with_a_row_or_not_at_all() -> None:
+    """A heading, a header and two rows behind a sentence: as many of what heads the rows as fits, the nearest first."""
+    atoms = [
+        atom._replace(section=number >= 1) for number, atom in enumerate(of(12, 3, 16, 12, 11))
     ]
-    assert [tuple(span)[:3] for span in assemble(table(atoms), points, 60, least=4)] == [
-        (0, 20, 65)
-    ]
+    atoms[2] = atoms[2]._replace(lead=True)
+    points = np.array([0.9, 0.9, 0.9, 0.8, 0.7])
+    told = {
+        18: [(0, 12)],
+        31: [(0, 12), (31, 43)],
+        40: [(0, 12), (31, 54)],
+        42: [
+            (0, 12),
+            (15, 43),
+        ],  # with the header: 12 + 16 + 12 and one for the span that opens inside the text
+        43: [(0, 43)],
+        54: [(0, 54)],
+    }
+    for budget, spans in told.items():
+        found = assemble(table(atoms), points, budget, texts=Said(atoms))
+        assert [(span.start, span.end) for span in found] == spans, budget
+
+
+def test_a_heading_alone_is_better_than_nothing() -> None:
+    atoms = [atom._replace(section=number >= 1) for number, atom in enumerate(of(20, 3, 20, 1))]
+    atoms[3] = atoms[3]._replace(terms=())
+    points = np.array([0.9, 0.8, 0.7, 0.1])
+    found = assemble(table(atoms), points, 5, texts=Said(atoms))
+    assert [(span.start, span.end) for span in found] == [(20, 23)]
+
+
+def test_the_section_is_that_of_the_best_atom_not_of_the_first() -> None:
+    atoms = [atom._replace(section=number // 2) for number, atom in enumerate(of(5, 5, 3, 9, 2, 8))]
+    for points, section in (
+        ([0.1, 0.5, 0.5, 0.9, 0.3, 0.2], 1),
+        ([0.9, 0.5, 0.5, 0.8, 0.3, 0.2], 0),
+        ([0.9, 0.9, 0.9, 0.9, 0.3, 0.2], 1),  # most tokens of the best ones
+        ([0.5, 0.9, 0.3, 0.3, 0.2, 0.9], 2),
+    ):
+        (span,) = assemble(table(atoms), np.array(points), 100)
+        assert (span.start, span.end, span.section) == (0, 32, section)
 
 
 def test_windows_from_elsewhere_give_the_same_spans() -> None:

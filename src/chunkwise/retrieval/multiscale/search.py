@@ -15,6 +15,7 @@ from chunkwise.cores import cores
 from chunkwise.errors import InvalidParameter
 from chunkwise.parameters import param
 from chunkwise.retrieval.atom_table import AtomTable
+from chunkwise.retrieval.multiscale.filling import Candidates, Texts
 from chunkwise.retrieval.multiscale.meaning import cosines, running_products, window_lengths
 from chunkwise.retrieval.multiscale.spans import ScoredSpan, assemble
 from chunkwise.retrieval.multiscale.voices import Voice, votes
@@ -95,8 +96,12 @@ class Multiscale:
         vectors: NDArray[np.float32] | None,
         budget: int,
         allowed: NDArray[np.bool_] | None = None,
+        texts: Texts | None = None,
     ) -> list[list[ScoredSpan]]:
-        """For every question (its terms, and its vector) spans that hold `budget` tokens at most."""
+        """For every question (its terms, and its vector) spans that hold `budget` tokens at most.
+
+        Without `texts` no header of a table is told from its rows.
+        """
         prepared = self.prepare(atoms) if isinstance(atoms, AtomTable) else atoms
         table = prepared.atoms
         if budget < 1 or not len(table):
@@ -104,17 +109,19 @@ class Multiscale:
         shut = [None if allowed is None else ~each.touching(allowed) for each in prepared.sizes]
         most = self._most(prepared, vectors)
 
-        def answer(low: int, high: int) -> list[list[ScoredSpan]]:
+        def voted(low: int, high: int) -> list[Candidates]:
             asked = None if vectors is None else vectors[low:high]
             found = []
             for voices in self._voices(prepared, queries[low:high], asked, shut):
                 points = votes(voices, len(table)) / most
                 if allowed is not None:
                     points[~allowed] = 0
-                found.append(assemble(table, points, budget, self.least))
+                found.append(Candidates.of(points, budget))
             return found
 
-        return _in_blocks(answer, len(queries), _NUMBERS_AT_ONCE // (len(table) + 1))
+        # Texts may be read for the spans, and a server's are read by the thread that asks alone.
+        found = _in_blocks(voted, len(queries), _NUMBERS_AT_ONCE // (len(table) + 1))
+        return [assemble(table, each, budget, self.least, texts) for each in found]
 
     def _most(self, prepared: Prepared, vectors: object) -> float:
         """The votes of an atom that is in the best window of every size."""
@@ -188,8 +195,8 @@ class Multiscale:
 
 
 def _in_blocks(
-    answer: Callable[[int, int], list[list[ScoredSpan]]], questions: int, fit: int
-) -> list[list[ScoredSpan]]:
+    answer: Callable[[int, int], list[Candidates]], questions: int, fit: int
+) -> list[Candidates]:
     """Blocks of questions that fit into memory, a thread a core; a question's answer depends on no other's."""
     threads = cores()
     size = max(1, min(fit, max(_FEWEST, -(-questions // threads))))
@@ -197,6 +204,6 @@ def _in_blocks(
     high = [min(at + size, questions) for at in low]
     if len(low) < 2 or threads < 2:
         parts = map(answer, low, high)
-        return [spans for part in parts for spans in part]
+        return [found for part in parts for found in part]
     with ThreadPoolExecutor(min(threads, len(low))) as pool:
-        return [spans for part in pool.map(answer, low, high) for spans in part]
+        return [found for part in pool.map(answer, low, high) for found in part]

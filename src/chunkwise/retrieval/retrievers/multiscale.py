@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
+from chunkwise.core import Document
 from chunkwise.errors import InvalidParameter
 from chunkwise.retrieval.atom_table import AtomTable
 from chunkwise.retrieval.filters import Filter
+from chunkwise.retrieval.leads import heads_table
 from chunkwise.retrieval.multiscale import Multiscale, Prepared, ScoredSpan
 from chunkwise.retrieval.place import Place
 from chunkwise.retrieval.retrievers.questions import Questions
@@ -41,8 +43,10 @@ class MultiscaleRetriever(Multiscale):
         terms = [query_terms(text, source.languages) for text in questions.texts]
         vectors = questions.vectors if atoms.vectors is not None and self.dense else None
         allowed = source.allowed("atom", only)
-        found = self.search(self._windows(source, atoms), terms, vectors, budget, allowed)
-        return [_places(source, atoms, spans) for spans in found]
+        texts = _Texts(atoms, source.document, source.section_path)
+        windows = self._windows(source, atoms)
+        found = self.search(windows, terms, vectors, budget, allowed, texts)
+        return [_places(source, spans) for spans in found]
 
     def _windows(self, source: AtomSource, atoms: AtomTable) -> Prepared:
         known = _prepared.get(source, {})
@@ -55,15 +59,26 @@ class MultiscaleRetriever(Multiscale):
         return made
 
 
-def _places(source: AtomSource, atoms: AtomTable, spans: Sequence[ScoredSpan]) -> list[Place]:
-    """Each with the section its first atom is in."""
-    places = []
-    for document, start, end, _, score in spans:
-        # A key of the column's own type: for any other the whole column would be copied.
-        key = atoms.document.dtype.type
-        low = int(atoms.document.searchsorted(key(document)))
-        high = int(atoms.document.searchsorted(key(document), "right"))
-        first = low + int(atoms.start[low:high].searchsorted(start))
-        section = source.section_path(int(atoms.section[first]))
-        places.append(Place(document, start, end, score, section))
-    return places
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    atoms: AtomTable
+    document: Callable[[int], Document]
+    section_path: Callable[[int], tuple[str, ...]]
+
+    def leads(self, atom: int) -> bool:
+        """The heading a document begins with changes no section; a header of a table has none."""
+        start, end = int(self.atoms.start[atom]), int(self.atoms.end[atom])
+        if not start and self.section_path(int(self.atoms.section[atom])):
+            return True
+        return heads_table(self.document(int(self.atoms.document[atom])), start, end)
+
+    def says(self, atom: int) -> bool:
+        text = self.document(int(self.atoms.document[atom])).text
+        return any(map(str.isalnum, text[self.atoms.start[atom] : self.atoms.end[atom]]))
+
+
+def _places(source: AtomSource, spans: Sequence[ScoredSpan]) -> list[Place]:
+    return [
+        Place(span.document, span.start, span.end, span.score, source.section_path(span.section))
+        for span in spans
+    ]

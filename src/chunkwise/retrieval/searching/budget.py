@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from chunkwise.core import Span
+from chunkwise.retrieval.leads import end_without_leads
 from chunkwise.retrieval.place import Place
 from chunkwise.retrieval.searching.reader import Reader
 from chunkwise.text.characters import Characters
@@ -28,8 +29,9 @@ class Filled(NamedTuple):
 def fill(reader: Reader, places: Iterable[Place], budget: int, most: int | None = None) -> Filled:
     """Places in their order until the budget is spent; each shows only what none before it showed.
 
-    The one that does not fit any more ends with a sentence; only if it is the very first and its first sentence is
-    too long, between two tokens, and never inside what a reader sees as one character. The sizes of all texts, each
+    The one that does not fit any more ends with a sentence, and not with a heading or a table's header, unless that
+    is all there is; only if it is the very first and its first sentence is too long, between two tokens, and never
+    inside what a reader sees as one character. The sizes of all texts, each
     counted by itself, never add up to more than `budget`. A summary counts by its own text and is never
     cut: half of it would say something else.
     """
@@ -89,6 +91,8 @@ def _trimmed(text: str, span: Span) -> Span:
 def _cut(reader: Reader, place: Place, part: Span, left: int, *, first: bool) -> Span:
     """As much of a part as fits: from its start, or around the chunk that was found if that would be lost."""
     end = _end_within(reader, place.document, part, left, first)
+    if first and end_without_leads(reader.document(place.document), part.start, end) == part.start:
+        return _behind_leads(reader, place.document, part, end, left)
     core = place.core
     if core is None or end >= core.end or not part.start < core.start < part.end:
         return Span(part.start, end)
@@ -96,6 +100,16 @@ def _cut(reader: Reader, place: Place, part: Span, left: int, *, first: bool) ->
     if reader.count(place.document, *rest) <= left:
         return Span(_start_within(reader, place.document, part, core.start, left), part.end)
     return Span(core.start, _end_within(reader, place.document, rest, left, first))
+
+
+def _behind_leads(reader: Reader, document: int, part: Span, end: int, left: int) -> Span:
+    """What follows the headings up to `end`, of which nothing fits beside them; where it does not fit, they alone."""
+    rest, ends = Span(end, part.end), reader.source.atoms(document).end
+    if end != ends[ends.searchsorted(end)]:
+        return Span(part.start, end)  # not even the first heading fits
+    if reader.count(document, *rest) > left:
+        rest = Span(end, _end_within(reader, document, rest, left, first=False))
+    return rest if rest.start < rest.end else Span(part.start, end)
 
 
 def _start_within(reader: Reader, document: int, part: Span, start: int, left: int) -> int:
@@ -110,7 +124,7 @@ def _start_within(reader: Reader, document: int, part: Span, start: int, left: i
 
 
 def _end_within(reader: Reader, document: int, part: Span, left: int, first: bool) -> int:
-    """The furthest end of an atom at which the part fits; its start where there is none."""
+    """The furthest end of an atom at which the part fits, no heading's; its start where there is none."""
     bounds = reader.source.atoms(document)
     low = int(bounds.end.searchsorted(part.start, "right"))
     high = int(bounds.end.searchsorted(part.end, "left"))
@@ -121,7 +135,8 @@ def _end_within(reader: Reader, document: int, part: Span, left: int, first: boo
     fits = max(1, int(np.cumsum(tokens).searchsorted(left, "right")))
     for end in bounds.end[low : min(low + fits, high)][::-1].tolist():
         if reader.count(document, part.start, end) <= left:
-            return end
+            text = end_without_leads(reader.document(document), part.start, end)
+            return end if first and text == part.start else text
     return _token_edge(reader, document, part, left) if first else part.start
 
 
