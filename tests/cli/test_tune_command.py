@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from in_process import Run, here
+from in_process import Run, here, running_in
 from small_corpus import PLAN, write_corpus, write_questions
 
 from chunkwise.cli import progress
@@ -26,12 +27,45 @@ WORDS = ("--model", "none")
 
 
 @pytest.fixture
+def charts() -> None:
+    """For a test whose pages have them."""
+
+
+@pytest.fixture(autouse=True)
+def no_charts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They take longer than such a sweep; pages are made without them where nobody can draw."""
+    if "charts" not in request.fixturenames:
+        monkeypatch.setitem(sys.modules, "vl_convert", None)
+
+
+def write_material(folder: Path) -> Path:
+    write_corpus(folder / "docs")
+    write_questions(folder / "queries.json")
+    (folder / "sweep.toml").write_text(PLAN)
+    return folder / "docs"
+
+
+@pytest.fixture
 def docs(tmp_path: Path) -> Path:
-    folder = tmp_path / "docs"
-    write_corpus(folder)
-    write_questions(tmp_path / "queries.json")
-    (tmp_path / "sweep.toml").write_text(PLAN)
+    return write_material(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def swept_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("swept")
+    write_material(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "vl_convert", None)
+        done = running_in(folder, patch)("tune", "sweep.toml", "-o", "out", "-q", "-j", "1")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     return folder
+
+
+@pytest.fixture
+def swept(swept_once: Path, tmp_path: Path) -> Path:
+    """The folder of a sweep that is done: what the plan gives in `out`, beside the plan and what it reads."""
+    shutil.copytree(swept_once, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "out"
 
 
 def untimed(path: Path) -> str:
@@ -48,6 +82,7 @@ def everything(folder: Path) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.usefixtures("charts")
 def test_the_shortest_command_recommends_and_writes(here: Run, docs: Path, tmp_path: Path) -> None:
     done = here("tune", "docs", *ASK, *WORDS)
     assert done.returncode == 0, done.stderr
@@ -64,6 +99,7 @@ def test_the_shortest_command_recommends_and_writes(here: Run, docs: Path, tmp_p
         "recommendation.toml", "results.json", "report.html", "sweep.toml",
     }  # fmt: skip
     page = (out / "report.html").read_text(encoding="utf-8")
+    assert '<figure class="chart' in page
     assert "semantic, cluster" in page  # what the usual sweep leaves out is told
     results = json.loads((out / "results.json").read_text())
     tried = [each["configuration"] for each in results["outcomes"]]
@@ -71,6 +107,7 @@ def test_the_shortest_command_recommends_and_writes(here: Run, docs: Path, tmp_p
     assert {each["context"] for each in tried} == {"none", "headings"}
 
 
+@pytest.mark.unwatched
 def test_without_headings_neither_sections_nor_their_context_is_tried(
     here: Run, tmp_path: Path
 ) -> None:
@@ -90,9 +127,8 @@ def test_without_headings_neither_sections_nor_their_context_is_tried(
     assert untimed(tmp_path / "out" / "results.json") == first
 
 
-def test_a_plan_and_what_is_said_beside_it(here: Run, docs: Path, tmp_path: Path) -> None:
-    assert here("tune", "sweep.toml", "-o", "out", "-q").returncode == 0
-    results = json.loads((tmp_path / "out" / "results.json").read_text())
+def test_a_plan_and_what_is_said_beside_it(here: Run, swept: Path, tmp_path: Path) -> None:
+    results = json.loads((swept / "results.json").read_text())
     labels = {each["configuration"]["strategy"] for each in results["outcomes"]}
     assert "sections(max_tokens=40, overlap=0)" in labels
     assert results["objective"] == "recall@1000t"
@@ -120,7 +156,7 @@ def test_a_model_beside_a_plan_leaves_its_searches_alone(
     assert any("hybrid" in each["what"] for each in results["plan"]["left_out"])
 
 
-def test_a_dry_run_says_the_work_and_writes_nothing(here: Run, docs: Path, tmp_path: Path) -> None:
+def test_a_dry_run_says_the_work_and_writes_nothing(here: Run, swept: Path, tmp_path: Path) -> None:
     before = everything(tmp_path)
     done = here("tune", "docs", *ASK, "--dry-run")  # a model is neither fetched nor loaded
     assert done.returncode == 0, done.stderr
@@ -129,8 +165,6 @@ def test_a_dry_run_says_the_work_and_writes_nothing(here: Run, docs: Path, tmp_p
     assert "tokens to embed" in done.stderr
     assert "left out: neighbours (they double the searches" in done.stderr
     assert everything(tmp_path) == before
-    assert here("tune", "sweep.toml", "-o", "out", "-q").returncode == 0
-    before = everything(tmp_path)
     done = here("tune", "sweep.toml", "-o", "out", "--dry-run")
     assert "everything is done already" in done.stderr
     assert everything(tmp_path) == before
@@ -155,9 +189,8 @@ def test_a_dry_run_asks_no_endpoint(here: Run, docs: Path) -> None:
     assert "tokens to embed" in done.stderr
 
 
-def test_the_same_command_and_resume_give_the_same(here: Run, docs: Path, tmp_path: Path) -> None:
-    results = tmp_path / "out" / "results.json"
-    assert here("tune", "sweep.toml", "-o", "out", "-q").returncode == 0
+def test_the_same_command_and_resume_give_the_same(here: Run, swept: Path, tmp_path: Path) -> None:
+    results = swept / "results.json"
     first, recommendation = untimed(results), (tmp_path / "out/recommendation.toml").read_bytes()
     record = tmp_path / "out" / ".chunkwise-sweep" / "outcomes"
     kept = sorted(record.glob("*.json"))
@@ -175,10 +208,9 @@ def test_the_same_command_and_resume_give_the_same(here: Run, docs: Path, tmp_pa
     assert untimed(tmp_path / "new" / "results.json") == first
 
 
-def test_several_processes_change_nothing(here: Run, docs: Path, tmp_path: Path) -> None:
-    for jobs in ("1", "2"):
-        assert here("tune", "sweep.toml", "-o", f"jobs{jobs}", "-q", "-j", jobs).returncode == 0
-    assert untimed(tmp_path / "jobs1/results.json") == untimed(tmp_path / "jobs2/results.json")
+def test_several_processes_change_nothing(here: Run, swept: Path, tmp_path: Path) -> None:
+    assert here("tune", "sweep.toml", "-o", "two", "-q", "-j", "2").returncode == 0
+    assert untimed(tmp_path / "two/results.json") == untimed(swept / "results.json")
 
 
 def test_resume_needs_a_sweep_and_nothing_beside_it(here: Run, docs: Path) -> None:
@@ -191,15 +223,15 @@ def test_resume_needs_a_sweep_and_nothing_beside_it(here: Run, docs: Path) -> No
 
 
 def test_the_folder_of_another_sweep_is_refused_and_stays(
-    here: Run, docs: Path, tmp_path: Path
+    here: Run, swept: Path, tmp_path: Path
 ) -> None:
-    assert here("tune", "sweep.toml", "-o", "out", "-q").returncode == 0
-    before = everything(tmp_path / "out")
+    before = everything(swept)
     write_corpus(tmp_path / "others", passages=3)
     for dry in ((), ("--dry-run",)):
         done = here("tune", "others", *WORDS, "-o", "out", *dry)
         assert done.returncode == 1
         assert "is the record of another sweep: its documents are others" in done.stderr
+        assert "Name another folder (-o OTHER)" in done.stderr
         assert everything(tmp_path / "out") == before
     done = here("tune", "sweep.toml", "-o", "out", "--objective", "ndcg@5")
     assert "its objective is 'recall@1000t', here it is 'ndcg@5'" in done.stderr
@@ -307,19 +339,24 @@ def test_no_question_left_is_an_error(here: Run, docs: Path, tmp_path: Path) -> 
 
 
 def test_time_that_is_over_leaves_the_rest_for_the_same_command(
-    here: Run, docs: Path, tmp_path: Path
+    here: Run, swept: Path, tmp_path: Path
 ) -> None:
-    done = here("tune", "sweep.toml", "-o", "out", "--time", "0.001 s")
+    done = here("tune", "sweep.toml", "-o", "late", "--time", "0.001 s")
     assert done.returncode == 0, done.stderr
     told = " ".join(done.stdout.split())
     assert "were not run: the time was up. The same command goes on with them." in told
-    assert "Not run yet" in (tmp_path / "out" / "report.html").read_text()
+    assert "Not run yet" in (tmp_path / "late" / "report.html").read_text()
     assert "is more than" in done.stderr
-    done = here("tune", "--resume", "-o", "out", "--time", "999999999 h")
+    done = here("tune", "--resume", "-o", "late", "--time", "999999999 h")
     assert done.returncode == 0, done.stderr
     assert "not run" not in done.stdout
-    assert here("tune", "sweep.toml", "-o", "whole", "-q", "--time", "999999999 h").returncode == 0
-    assert untimed(tmp_path / "out/results.json") == untimed(tmp_path / "whole/results.json")
+    late, whole = (
+        json.loads(untimed(folder / "results.json").rstrip(",\n") + "}")
+        for folder in (tmp_path / "late", swept)
+    )
+    assert late["plan"]["sweep"].pop("seconds") == 999999999 * 3600
+    assert whole["plan"]["sweep"].pop("seconds") is None
+    assert late == whole
 
 
 def test_money_is_not_spent_beyond_the_budget(here: Run, docs: Path, tmp_path: Path) -> None:
@@ -398,11 +435,11 @@ def test_documents_that_cannot_be_read_are_a_line_and_status_3(
     assert not (tmp_path / "strict").exists()
 
 
-def test_json_and_quiet(here: Run, docs: Path, tmp_path: Path) -> None:
+def test_json_and_quiet(here: Run, swept: Path) -> None:
     done = here("tune", "sweep.toml", "-o", "out", "--json")
     told = json.loads(done.stdout)
     assert set(told) == {"sentence", "caveats", "recommendation"}
-    written = tomllib.loads((tmp_path / "out" / "recommendation.toml").read_text())
+    written = tomllib.loads((swept / "recommendation.toml").read_text())
     assert {"format": "chunkwise recommendation", **told["recommendation"]} == written
     done = here("tune", "sweep.toml", "-o", "out", "--queries", "queries.json", "-q")
     assert (done.stdout, done.stderr) == ("", "")
@@ -482,6 +519,7 @@ def test_leaders_are_shown_while_it_runs(
 def test_leaders_stand_under_the_bar_of_a_terminal(docs: Path, tmp_path: Path) -> None:
     pty = pytest.importorskip("pty")
     code = (
+        "import sys; sys.modules['vl_convert'] = None\n"
         "import chunkwise.cli.progress as p; p._SECONDS_BEFORE_BAR = 0.0\n"
         "from chunkwise.cli.main import main; main()"
     )
@@ -506,7 +544,7 @@ def test_leaders_stand_under_the_bar_of_a_terminal(docs: Path, tmp_path: Path) -
 
 
 def test_a_report_without_its_questions_is_better_than_none(
-    here: Run, docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    here: Run, swept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from chunkwise.errors import ChunkwiseError
     from chunkwise.report.tuning import asked_again
@@ -515,8 +553,51 @@ def test_a_report_without_its_questions_is_better_than_none(
         raise ChunkwiseError("the endpoint is gone")
 
     monkeypatch.setattr(asked_again, "evaluate", refuses)
+    for written in ("report.html", "recommendation.toml"):
+        (swept / written).unlink()
     done = here("tune", "sweep.toml", "-o", "out")
     assert done.returncode == 0, done.stderr
     assert "not in the report: the endpoint is gone" in done.stderr
-    assert (tmp_path / "out" / "report.html").exists()
-    assert (tmp_path / "out" / "recommendation.toml").exists()
+    assert (swept / "report.html").exists()
+    assert (swept / "recommendation.toml").exists()
+
+
+def test_a_dry_run_says_what_the_end_would_doubt(here: Run, docs: Path, tmp_path: Path) -> None:
+    done = here("tune", "docs", *ASK, *WORDS, "--dry-run", "--objective", "recall@1000t")
+    assert re.search(r"1,000 tokens are \d+ % of these documents", done.stderr)
+    assert "--objective recall@100t" in done.stderr
+    assert "only 20 of 40 questions can choose" in done.stderr
+    done = here("tune", "docs", *ASK, *WORDS, "--dry-run", "--objective", "recall@100t")
+    assert "of these documents" not in done.stderr
+    done = here("tune", "docs", *WORDS, "--dry-run")
+    assert "can choose" not in done.stderr
+    assert "cuts, sizes and costs are compared, and nothing is recommended" in done.stderr
+
+
+def test_leaders_that_may_be_chosen_come_first_by_what_is_shown() -> None:
+    from io import StringIO
+
+    import numpy as np
+    from rich.console import Console
+
+    from chunkwise.report.tuning.terminal import render_tuning
+    from made_outcomes import noisy, outcome, questions, tuned
+
+    table = np.round(noisy(5, 40, [0.3, 0.2, 0.2, 0.1]), 1)
+    made = [
+        outcome(f"s{at}", table[:, at], "dense", vectors="late", levers={"size": str(at)})
+        for at in range(4)
+    ]
+    own = outcome("s0", table[:, 0] + 0.05, "dense", vectors="own")
+    many = [outcome(f"worse{at}", table[:, 0] - 0.5 - at / 100) for at in range(9)]
+    found = tuned([*made, own, *many], questions(40))
+    shown = StringIO()
+    render_tuning(found, Console(file=shown, width=100))
+    rows = re.findall(
+        r"(s\d|worse\d) · .*?(0\.\d{3}|-0\.\d{3})", shown.getvalue().split("Leaders")[1]
+    )
+    figures = [float(figure) for _, figure in rows[:10]]
+    assert figures == sorted(figures, reverse=True)
+    assert "own vectors" not in shown.getvalue().split("Leaders")[1].split("To be kept")[0]
+    assert "in the report: 3 more that may be chosen and 1 that are listed only" in shown.getvalue()
+    assert "that may be chosen" in found.sentence

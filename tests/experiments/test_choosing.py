@@ -86,7 +86,7 @@ def test_sixty_equal_configurations_on_thirty_questions_are_tied() -> None:
             each.configuration.key for each in near if each.cost["storage"] <= 1.05 * min(prices)
         }
         assert max(standing.best_share for standing in found.standings) < 0.6
-        assert any("configurations cannot be told apart" in said for said in found.caveats)
+        assert any("cannot be told apart" in said for said in found.caveats)
     assert missed <= 2
 
 
@@ -116,6 +116,57 @@ def test_of_the_tied_the_cheapest_is_recommended() -> None:
     assert tuned([unknown, *outcomes[1:]], questions(80), of=asked).chosen in {
         outcomes[1].configuration.key, outcomes[2].configuration.key,
     }  # fmt: skip
+
+
+def test_a_choice_that_is_a_default_is_not_held_against_it() -> None:
+    same = noisy(7, 80, [0.0])[:, 0]
+    outcomes = [
+        outcome("sentences", same, "bm25", baseline=SENTENCES),
+        outcome("sentences", same, "hybrid", baseline=SENTENCES),
+        outcome("recursive", same, "hybrid", baseline=RECURSIVE, storage=2.0),
+    ]
+    found = tuned(outcomes, questions(80))
+    assert found.chosen == outcomes[0].configuration.key
+    assert [held.baseline for held in found.against] == [RECURSIVE]
+    assert f"the common default {SENTENCES}, which is the choice: stay with" in found.sentence
+    assert f"against {RECURSIVE} · hybrid" in found.sentence
+    assert not any(SENTENCES in said for said in found.caveats)
+
+
+def test_within_a_budget_context_puts_nothing_on_the_front() -> None:
+    table = noisy(8, 80, [0.2, 0.0])
+    for objective, both in (("recall@100t", False), ("recall@5", True)):
+        outcomes = [
+            outcome(f"s{at}", table[:, at], context=100 - 6 * at, objective=objective)
+            for at in (0, 1)
+        ]
+        found = tuned(outcomes, questions(80), of=sweep(objective))
+        assert [standing.pareto for standing in found.standings] == [True, both]
+
+
+@pytest.mark.parametrize(
+    ("objective", "tokens", "said"),
+    [
+        ("recall@1000t", 1240, "1,000 tokens are 81 % of these documents: nearly everything is found, whatever is "
+         "chosen; try --objective recall@100t."),
+        ("precision@1000t", 2900, "1,000 tokens are 34 % of these documents: much is found, whatever is chosen; "
+         "try --objective precision@250t."),
+        ("recall@1000t", 200, "1,000 tokens are 100 % of these documents: nearly everything is found, whatever is "
+         "chosen; more documents are needed to choose by."),
+        ("recall@1000t", 3100, ""),
+        ("recall@100t", 1240, ""),
+        ("recall@5", 10, ""),
+    ],
+)  # fmt: skip
+def test_a_budget_that_holds_much_of_the_corpus_is_told(
+    objective: str, tokens: int, said: str
+) -> None:
+    own = outcome("s", noisy(9, 80, [0.0])[:, 0], objective=objective)
+    own = replace(own, cost={**own.cost, "document_tokens": tokens})
+    found = tuned([own], questions(80), of=sweep(objective))
+    assert [each for each in found.caveats if "of these documents" in each] == (
+        [said] if said else []
+    )
 
 
 def test_tied_and_cheap_is_not_enough_below_the_best() -> None:

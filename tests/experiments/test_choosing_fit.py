@@ -1,6 +1,7 @@
 """Weights of several sizes at once: kept as they are unless others are clearly better."""
 
 import numpy as np
+import pytest
 
 from chunkwise.experiments.choosing.field import field_of
 from chunkwise.experiments.choosing.fit import fitted
@@ -43,13 +44,19 @@ def test_the_default_stays_where_nothing_is_shown() -> None:
     assert changed <= 2
 
 
-def test_the_means_across_folds_are_the_means_where_folds_are_equal() -> None:
-    table = noisy(2, 100, [0.0, 0.1, 0.0, 0.0])
-    found = tuned(variants(table), questions(100))
+def test_the_means_are_those_of_the_standings_and_of_the_words() -> None:
+    table = noisy(2, 14, [0.0, 0.1, 0.0, 0.0])
+    found = tuned(variants(table), questions(14))
     assert found.fit is not None
     chose = [row for row, side in enumerate(found.splits) if side == "validation"]
-    assert len(chose) == 50
+    assert len(chose) == 7  # folds of two sizes
     np.testing.assert_allclose([mean for _, mean in found.fit.tried], table[chose].mean(axis=0))
+    means = dict(found.fit.tried)
+    assert means == pytest.approx(
+        {standing.label: standing.validation.mean for standing in found.standings}
+    )
+    gain = 100 * (means["multiscale(dense=0.25)"] - means["multiscale"])
+    assert f"multiscale(dense=0.25) is {gain:.1f} points better" in found.fit.why
 
 
 def test_few_questions_never_change_the_default() -> None:

@@ -67,10 +67,13 @@ def test_in_one_folder_formats_are_the_parts() -> None:
 
 def test_parts_with_few_questions_or_unknown_documents_are_left_out() -> None:
     outcomes, _ = made(0.15, 24)
-    assert parts_of(outcomes, count=24).parts == ()
+    few = parts_of(outcomes, count=24)
+    assert few.parts == ()
+    assert few.small_parts == {"./": 8, "papers/": 8, "recipes/": 8}
     outcomes, _ = made(0.15)
     found = parts_of(outcomes, ("corpus/papers/a.md", "corpus/recipes/b.txt"))
     assert [part.name for part in found.parts] == ["papers/", "recipes/"]
+    assert found.small_parts == {}
 
 
 def test_less_can_be_better() -> None:

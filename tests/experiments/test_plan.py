@@ -327,12 +327,12 @@ def test_levers_are_words_for_tables():
     by_label = {each.label: each.levers for each in made.configurations}
     assert by_label["sentences(max_tokens=200, overlap=50) · headings · hybrid(dense=1) · neighbours 2"] == {
         "boundaries": "sentences", "size": "200 tokens", "overlap": "25 %", "context": "headings",
-        "neighbours": "2", "sizes": "one", "retriever": "hybrid", "weights": "dense 1",
+        "neighbours": "2", "one size or several": "one", "retriever": "hybrid", "weights": "dense 1",
     }  # fmt: skip
     parent = by_label["parent_child(max_tokens=200, overlap=50) · headings · hybrid(dense=1)"]
     assert (parent["size"], parent["neighbours"]) == ("200 words", "parent")
     assert by_label["multiscale(dense=2)"] == {
-        "sizes": "several",
+        "one size or several": "several",
         "retriever": "multiscale",
         "weights": "dense 2",
     }

@@ -1,6 +1,7 @@
 """What a sweep recommends, as a file and as code."""
 
 import ast
+import shlex
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -141,7 +142,11 @@ def test_the_code_runs_and_does_the_same(
     assert [(hit.start, hit.end) for hit in hits] == [(hit.start, hit.end) for hit in same]
     assert hits
     assert {"LangChain", "LlamaIndex"} < set(code)
-    for each in code.values():
+    command, *others = code.values()
+    assert command.startswith(
+        "chunkwise index documents/ --config recommendation.toml --into kb/\n"
+    )
+    for each in others:
         ast.parse(each)
         assert max(map(len, each.splitlines())) <= 120
 
@@ -153,9 +158,19 @@ def test_chunks_alone_are_offered_only_where_they_are_all_there_is() -> None:
     assert offered == {"words": True, "headings": False, "sizes": False, "vectors": True}
 
 
+def test_the_code_names_the_users_own_documents() -> None:
+    names = ("my notes/", 'b"; rm')
+    command, *others = snippets(CHOICES["words"], names, "out dir/recommendation.toml").values()
+    told = shlex.split(command.splitlines()[0])
+    assert told[2:6] == [*names, "--config", "out dir/recommendation.toml"]
+    for code in others:
+        assert '["my notes/", "b\\"; rm"]' in code
+        ast.parse(code)
+
+
 def test_a_name_cannot_break_out_of_the_code() -> None:
     hostile = Recommendation('x"); import os; ("\n', retriever='"""')
-    for code in snippets(hostile).values():
+    for code in list(snippets(hostile).values())[1:]:
         tree = ast.parse(code)
         imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import)]
         assert [ast.unparse(each) for each in imports] == ["import chunkwise"]

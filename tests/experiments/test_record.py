@@ -108,12 +108,13 @@ def test_another_sweep_is_refused_with_what_differs(tmp_path: Path) -> None:
             DOCUMENTS, QUERIES, sweep(model="openai:x")
         ),
         "its k is 5, here it is 9": fingerprint(DOCUMENTS, QUERIES, replace(sweep(), k=9)),
-        "its layout is 1, here it is 2": {**ABOUT, "layout": 2},
+        "its layout is 2, here it is 3": {**ABOUT, "layout": 3},
     }
     for told, other in others.items():
         with pytest.raises(ChunkwiseError, match="record of another sweep") as raised:
             record.matches(other)
         assert told in str(raised.value)
+        assert "-o OTHER" in str(raised.value)
     (record.folder / "about.json").write_bytes(b"{")
     with pytest.raises(ChunkwiseError, match="damaged"):
         record.matches(ABOUT)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -41,7 +42,7 @@ def outcomes(
 
 
 def evaluated(
-    configuration: Configuration, metric: str, budget: int | None = None
+    configuration: Configuration, metric: str, budget: int | None = None, k: int | None = None
 ) -> chunkwise.Results:
     return chunkwise.evaluate(
         DOCUMENTS,
@@ -54,12 +55,20 @@ def evaluated(
         neighbours=configuration.neighbours,
         metrics=metric,
         budget=budget,
+        **({} if k is None else {"k": k}),
     )
 
 
 def same(outcome: Outcome, results: chunkwise.Results, metric: str) -> None:
     theirs = [question.scores[metric] for question in results.questions]
     assert outcome.scores[metric] == pytest.approx(theirs, abs=1e-12)
+
+
+def read_within(configuration: Configuration, budget: int) -> float:
+    """Tokens a question that are read of its hits, as deep as there are any, where no more than these may be."""
+    deep = evaluated(configuration, "recall", k=10_000)
+    read = [min(question.context_tokens, budget) for question in deep.questions]
+    return sum(read) / len(read)
 
 
 CONFIGURATIONS = [
@@ -84,6 +93,19 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Outcome]:
     return {outcome.configuration.key: outcome for outcome in made}
 
 
+@pytest.fixture(scope="module")
+def words_once(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Outcome]]:
+    folder = tmp_path_factory.mktemp("words")
+    return folder, outcomes(folder, *WORDS.configurations, embedder=None)
+
+
+@pytest.fixture
+def words(words_once: tuple[Path, list[Outcome]], tmp_path: Path) -> list[Outcome]:
+    """What all that needs no model gave, and in `tmp_path` the record of it."""
+    shutil.copytree(words_once[0], tmp_path, dirs_exist_ok=True)
+    return words_once[1]
+
+
 @pytest.mark.unwatched
 @pytest.mark.parametrize("configuration", CONFIGURATIONS, ids=lambda each: each.label)
 def test_figures_are_those_of_an_evaluation(
@@ -97,7 +119,7 @@ def test_figures_are_those_of_an_evaluation(
     results = evaluated(configuration, f"{at_k},{within},boundary_issues")
     for name in f"{at_k},{within}".split(","):
         same(outcome, results, name)
-    theirs = dict(results.cost)
+    theirs = {**results.cost, "context_tokens": read_within(configuration, 1000)}
     del theirs["index_bytes"]
     assert dict(outcome.cost) == pytest.approx(theirs)
     cuts = results.cuts
@@ -121,6 +143,29 @@ def test_several_sizes_are_those_of_an_evaluation(retriever: str, tmp_path: Path
     assert outcome.cost["storage"] == 1.0
     assert set(outcome.scores["ndcg@5"]) == {None}, "there are no chunks to hold it against"
     assert outcome.boundary_issues == {}
+
+
+@pytest.mark.parametrize("budget", [None, 60])
+@pytest.mark.parametrize(
+    "configuration",
+    [CONFIGURATIONS[0], CONFIGURATIONS[8], CONFIGURATIONS[9], Configuration("", "multiscale(dense=0)", vectors="none")],
+    ids=lambda each: each.label,
+)  # fmt: skip
+def test_the_context_is_what_is_read_for_the_objective(
+    configuration: Configuration, budget: int | None, tmp_path: Path
+) -> None:
+    asked = sweep("recall@5" if budget is None else f"recall@{budget}t")
+    (outcome,) = run(
+        plan_of(configuration), DOCUMENTS, QUERIES, asked, Record(tmp_path), embedder=HashEmbedder()
+    )
+    if budget is None:
+        theirs = evaluated(configuration, "recall").cost["context_tokens"]
+    elif configuration.strategy:
+        theirs = read_within(configuration, budget)
+    else:
+        theirs = evaluated(configuration, "recall", budget).cost["context_tokens"]
+        assert 0 < theirs <= budget
+    assert outcome.cost["context_tokens"] == pytest.approx(theirs)
 
 
 def test_outcomes_come_in_the_order_of_the_plan_and_every_score_has_a_question(
@@ -152,14 +197,13 @@ def test_questions_without_references_or_words_are_unscored_or_find_nothing(tmp_
         assert outcome.scores["recall@1000t"][1] is None
 
 
-def test_what_is_known_is_not_run_again(tmp_path: Path) -> None:
-    first = outcomes(tmp_path, *WORDS.configurations, embedder=None)
+def test_what_is_known_is_not_run_again(words: list[Outcome], tmp_path: Path) -> None:
     model = HashEmbedder()
     told: list[Outcome] = []
     more = [*WORDS.configurations, CONFIGURATIONS[1]]
     again = outcomes(tmp_path, *more, embedder=model, on_outcome=told.append)
-    assert again[:-1] == first
-    assert [each.seconds for each in again[:-1]] == [each.seconds for each in first]
+    assert again[:-1] == words
+    assert [each.seconds for each in again[:-1]] == [each.seconds for each in words]
     assert again[-1].error == ""
     assert told == again
     untouched = HashEmbedder()
@@ -255,13 +299,14 @@ def test_what_was_done_before_an_interrupt_is_kept(tmp_path: Path) -> None:
     assert Record(tmp_path).known() == {each.configuration.key: each for each in told}
 
 
-def test_several_processes_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_processes_change_nothing(
+    words: list[Outcome], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(run_module, "_WORTH", 0.0)
-    alone = outcomes(tmp_path / "alone", *WORDS.configurations, embedder=None)
     told: list[Outcome] = []
     plan = WORDS.configurations
     shared = outcomes(tmp_path / "shared", *plan, embedder="", jobs=2, on_outcome=told.append)
-    assert shared == alone
+    assert shared == words
     assert sorted(each.configuration.key for each in told) == sorted(each.key for each in plan)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 import hashlib
+import json
 import re
 import sys
 from html import unescape
@@ -30,7 +31,9 @@ from reading_pages import (
 )
 
 from chunkwise.core import Passage
+from chunkwise.evaluation.files.json_values import json_text
 from chunkwise.experiments.configuration import Configuration
+from chunkwise.experiments.sweep import Grid, Sweep
 from chunkwise.experiments.tuning import Standing, Tuning
 from chunkwise.metrics.cuts.boundary_issues import KINDS
 from chunkwise.report.scale import scale_of
@@ -55,8 +58,9 @@ _KEPT = {
     "test", "validation", OBJECTIVE, *KINDS, "late", "own", "none", "headings", "chunks_with_issues",
     *(f"recall@{budget}t" for budget in BUDGETS),
     *("chunks", "storage", "context_tokens", "mean_tokens", "p95_tokens", "left_out", "what", "why"),
-    *("boundaries", "size", "overlap", "retriever", "sizes", "better", "", *DEFAULTS),
+    *("boundaries", "size", "overlap", "retriever", "one size or several", "better", "", *DEFAULTS),
 }  # fmt: skip
+FRONTS = re.compile('<path d="M([^"]*)"[^>]*stroke="var\\(--s3\\)"')
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +108,7 @@ def test_the_parts_come_in_their_order(html: str) -> None:
 def test_the_recommendation_has_its_figures_and_intervals(tuning: Tuning, html: str) -> None:
     found = plain(part(html, "choice"))
     assert tuning.sentence in found
-    assert f"of {len(tuning.standings) - 1} tied with the best" in found
+    assert f"of {len(tuning.standings) - 1} that may be chosen are tied with the best" in found
     assert "chosen from 158 configurations" in plain(html)
     standing = next(each for each in tuning.standings if each.key == tuning.chosen)
     test = standing.test
@@ -114,6 +118,76 @@ def test_the_recommendation_has_its_figures_and_intervals(tuning: Tuning, html: 
     for each in tuning.against:
         assert f"points against {each.baseline}" in found
         assert f"({signed(each.low)} to {signed(each.high)}): {each.words}" in found
+
+
+def test_the_context_is_that_of_the_objective(tuning: Tuning, html: str) -> None:
+    told = "tokens of context a question"
+    for name in ("choice", "cost", "pareto", "leaders"):
+        assert f"{told}, at most 1,000" in plain(part(html, name)), name
+    by_k = tuning_page(dataclasses.replace(tuning, objective="recall@5"))
+    assert "at most" not in plain(part(by_k, "choice"))
+    # Where all read as much, there is nothing to draw over it.
+    assert len(FRONTS.findall(part(html, "pareto"))) == 2  # one cost, for two widths
+
+
+def test_what_the_rows_of_the_leaders_are(tuning: Tuning, html: str) -> None:
+    told = plain(part(html, "leaders"))
+    assert "158 configurations that may be chosen, and 1 that are listed only" in told
+
+
+def test_one_retriever_of_a_default_is_meant_throughout(tuning: Tuning) -> None:
+    by_key = {each.configuration.key: each.configuration for each in tuning.outcomes}
+    other = [
+        dataclasses.replace(held, key=key)
+        for held in tuning.against
+        for key, own in by_key.items()
+        if own.baseline == held.baseline and own.retriever == "bm25"
+    ]
+    measured = Measured(dataclasses.replace(tuning, against=tuple(other)))
+    assert [each.configuration.key for each in measured.baselines()] == [each.key for each in other]
+    page = tuning_page(measured.tuning)
+    for each in other:
+        assert f"{each.baseline} · bm25" in plain(part(page, "cost"))
+
+
+def test_parts_with_few_questions_are_named(tuning: Tuning) -> None:
+    few = dataclasses.replace(tuning, small_parts={"<b>odd</b>/": 9, "notes/": 2})
+    told = plain(part(tuning_page(few), "parts"))
+    assert "Not looked at, with fewer than 10 questions: <b>odd</b>/ (9), notes/ (2)." in told
+    alone = plain(part(tuning_page(dataclasses.replace(few, parts=())), "parts"))
+    assert "notes/ (2)" in alone
+
+
+def test_the_sweep_is_shown_as_the_file_that_asks_for_it(tuning: Tuning) -> None:
+    sweep = Sweep(
+        ("handbook",), "q.json", (Grid(("sentences", "recursive"), (("max_tokens", (100, 200)),)),),
+        (Grid(("bm25",)),),
+    )  # fmt: skip
+    plan = {"sweep": json.loads(json_text(sweep)), "configurations": 4}
+    made = unescape(part(tuning_page(dataclasses.replace(tuning, plan=plan)), "made"))
+    assert (
+        '[[sweep.chunkers]]\nstrategy = ["sentences", "recursive"]\nmax_tokens = [100, 200]' in made
+    )
+    assert "chunkers ›" not in made
+
+
+@pytest.mark.parametrize(
+    ("ends", "shown"),
+    [
+        ((-0.3, 0.3), ["default better", "choice better"]),
+        ((0.0, 0.7), ["choice better"]),
+        ((-0.02, 0.7), ["choice better"]),
+        ((-0.7, 0.0), ["default better"]),
+    ],
+)
+def test_a_side_is_named_only_above_itself(
+    tuning: Tuning, ends: tuple[float, float], shown: list[str]
+) -> None:
+    held = dataclasses.replace(
+        tuning.against[0], difference=sum(ends) / 2, low=ends[0], high=ends[1]
+    )
+    drawn = differences(Measured(dataclasses.replace(tuning, against=(held,))))
+    assert re.findall("(?:← )?((?:default|choice) better)(?: →)?</text>", drawn) == shown
 
 
 def test_every_configuration_is_a_row_of_the_leaders(tuning: Tuning, html: str) -> None:
@@ -216,9 +290,9 @@ def test_sizes_are_a_chart_a_strategy_and_a_line_an_overlap(tuning: Tuning, html
     assert len(rows) == 50
 
 
-def test_the_front_goes_up_and_nothing_is_above_it(tuning: Tuning, html: str) -> None:
-    found = part(html, "pareto")
-    fronts = re.findall('<path d="M([^"]*)"[^>]*stroke="var\\(--s3\\)"', found)
+def test_the_front_goes_up_and_nothing_is_above_it(tuning: Tuning) -> None:
+    found = pareto_plots(Measured(dataclasses.replace(tuning, objective="recall@5")))
+    fronts = FRONTS.findall(found)
     assert len(fronts) == 4  # two costs, for two widths
     for path in fronts:
         steps = [tuple(map(float, step.split(","))) for step in path.split("L")]
@@ -393,7 +467,9 @@ def test_a_choice_without_chunks_has_no_cuts_and_sizes_of_another(tuning: Tuning
 
 def test_less_is_better_turns_the_sides(tuning: Tuning) -> None:
     def sides(objective: str) -> list[str]:
-        drawn = differences(Measured(dataclasses.replace(tuning, objective=objective)))
+        held = dataclasses.replace(tuning.against[0], low=-0.2, high=0.2)
+        turned = dataclasses.replace(tuning, objective=objective, against=(held,))
+        drawn = differences(Measured(turned))
         return re.findall("(?:← )?((?:default|choice) better)(?: →)?<", drawn)
 
     assert sides(OBJECTIVE) == ["default better", "choice better"]

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from chunkwise.experiments.tuning import Tuning
 
 FOLDER = "chunkwise-tune"
+_UNASKED = (
+    "without questions (--test-queries FILE) cuts, sizes and costs are compared, and nothing is recommended; "
+    "chunkwise testset generate DOCUMENTS -o FILE makes questions"
+)
 
 _EXAMPLES = """
 \b
@@ -205,8 +209,12 @@ def _tell_work(prepared: Prepared, folder: Path, options: dict[str, Any]) -> Non
         lines[-1] += f"; the time is for {TOKENS_PER_SECOND:,.0f} a second"
     if done := sum(each.key in known for each in prepared.plan.configurations):
         lines.append(f"{counted(done, 'configuration')} done already")
+    if not len(material.questions):
+        lines.append(_UNASKED)
+    if options["dry_run"]:
+        lines += [*_doubts(prepared), *_left_out(prepared)]
     if not options["quiet"]:
-        for line in [*lines, *(_left_out(prepared) if options["dry_run"] else [])]:
+        for line in lines:
             say(line)
         if sweep.seconds is not None and told.over(sweep.seconds, None):
             say(
@@ -214,6 +222,21 @@ def _tell_work(prepared: Prepared, folder: Path, options: dict[str, Any]) -> Non
             )
     if over := told.over(None, sweep.money):
         raise ChunkwiseError(f"{over}; try fewer chunkings, or raise the budget in the plan")
+
+
+def _doubts(prepared: Prepared) -> list[str]:
+    """What the end would say of such a budget and so few questions."""
+    from chunkwise.experiments.choosing.easy import few_choose, fits_nearly_all
+
+    material = prepared.material
+    if not len(material.questions):
+        return []
+    chose = material.splits.count("validation")
+    found = (
+        fits_nearly_all(prepared.sweep.objective, material.tokens()),
+        few_choose(chose, len(material.questions)),
+    )
+    return [line for line in found if line]
 
 
 def _left_out(prepared: Prepared) -> list[str]:

@@ -20,7 +20,8 @@ class Outcome:
     scores: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
     """By metric: the objective, recall within several budgets, precision and recall at k; None: unscored."""
     cost: Mapping[str, Json] = field(default_factory=dict)
-    """chunks, mean/median/p95/max_tokens, storage, tokens_embedded, context_tokens (a question, mean)."""
+    """chunks, mean/median/p95/max_tokens, storage, tokens_embedded, context_tokens (a question, mean): those of
+    k hits, or of what is read within the budget of the objective."""
     boundary_issues: Mapping[str, int] = field(default_factory=dict)
     """Of every kind; `chunks_with_issues` beside them. Empty for configurations without chunks."""
     error: str = ""

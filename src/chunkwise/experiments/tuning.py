@@ -24,7 +24,7 @@ class Standing:
     best_share: float
     """Of the resamples of the validation questions, in how many it is the best of the field."""
     pareto: bool
-    """Nothing is better in quality and no dearer in storage and context tokens."""
+    """Nothing is better in quality and no dearer in storage and, unless the objective has a budget, context tokens."""
     aside: str = ""
     """Why it is listed and not chosen from; empty: it takes part. Then it is neither tied nor on the front."""
 
@@ -92,7 +92,7 @@ class Fit:
     """How the weights of several sizes at once were fitted."""
 
     tried: tuple[tuple[str, float], ...]
-    """Label of the retriever and its cross-validated mean on the validation questions."""
+    """Label of the retriever and its mean on the validation questions, as in its standing."""
     kept: str
     why: str
 
@@ -128,4 +128,6 @@ class Tuning:
     """The least difference to the best that the validation questions show four times in five, tested alone."""
     needed: int | None = None
     """Questions that would about separate the best two; None: they are the same, or nothing is known."""
+    small_parts: Mapping[str, int] = field(default_factory=dict)
+    """Parts of the corpus with too few questions to be looked at, and how many they have."""
     timing: Mapping[str, float] = field(default_factory=dict, compare=False)

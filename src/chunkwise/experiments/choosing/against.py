@@ -14,13 +14,13 @@ from chunkwise.stats.ties import LEVEL
 def against(field: Field, chosen: int) -> tuple[Against, ...]:
     """Each default with the retriever that suits it best on validation; p after Holm over the defaults.
 
-    Empty without test questions; the choice is not held against itself.
+    Empty without test questions; a choice that is a default is not held against that one, however it is searched.
     """
     found = []
     for name, column in defaults(field).items():
         first, second = (field.scores[field.test, at] for at in (column, chosen))
-        paired = compare(first, second, seed=field.seed) if column != chosen else None
-        if paired is not None:
+        paired = compare(first, second, seed=field.seed)
+        if paired is not None and name != field.outcomes[chosen].configuration.baseline:
             found.append((name, field.outcomes[column].configuration.key, paired))
     adjusted = holm([paired.p for _, _, paired in found])
     return tuple(

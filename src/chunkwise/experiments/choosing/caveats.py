@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from chunkwise.core import Query
 from chunkwise.evaluation.comparing.comparison import NO_DIFFERENCE
+from chunkwise.experiments.choosing.easy import FEW, fits_nearly_all
 from chunkwise.experiments.choosing.findings import Findings
+from chunkwise.experiments.choosing.price import amount
 from chunkwise.experiments.choosing.words import figure, listed, several
 from chunkwise.experiments.outcome import Outcome
 from chunkwise.experiments.planning.plan import Plan
 from chunkwise.experiments.sweep import Sweep
 
-FEW = 30
-"""Questions that choose; of fewer it is said what they can show."""
 _NAMED = 3
 
 
 def caveats(found: Findings) -> tuple[str, ...]:
     """What weighs most comes first."""
     return (
+        *_of_the_budget(found),
         *_of_questions(found),
         *_of_the_choice(found),
         *_of_vectors(found),
         *not_run(found.sweep, found.plan, found.outcomes),
     )
+
+
+def _of_the_budget(found: Findings) -> Iterator[str]:
+    tokens = amount(found.field.outcomes[found.chosen], "document_tokens")
+    told = fits_nearly_all(found.sweep.objective, tokens) if math.isfinite(tokens) else ""
+    if told:
+        yield f"{told}."
 
 
 def _of_questions(found: Findings) -> Iterator[str]:
@@ -54,7 +63,7 @@ def _of_the_choice(found: Findings) -> Iterator[str]:
         needed = found.ties.needed
         more = f"; about {needed:,} would separate the first two" if needed else ""
         yield (
-            f"{found.tied} of {field} configurations cannot be told apart on "
+            f"{found.tied} of {field} configurations that may be chosen cannot be told apart on "
             f"{several(found.ties.questions, 'question')}{more}."
         )
     level = [each.baseline for each in found.against if each.words == NO_DIFFERENCE]

@@ -17,7 +17,7 @@ from chunkwise.experiments.choosing.field import Field, field_of
 from chunkwise.experiments.choosing.findings import Findings
 from chunkwise.experiments.choosing.fit import Fitted, fitted
 from chunkwise.experiments.choosing.levers import levers
-from chunkwise.experiments.choosing.parts import parts
+from chunkwise.experiments.choosing.parts import parts, small_parts
 from chunkwise.experiments.choosing.recommended import recommended
 from chunkwise.experiments.choosing.sentence import sentence
 from chunkwise.experiments.choosing.standings import places
@@ -83,6 +83,7 @@ def choose(
         outcomes=tuple(outcomes),
         detectable=least,
         needed=found.needed,
+        small_parts=small_parts(field, queries, documents),
     )
 
 

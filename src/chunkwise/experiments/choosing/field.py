@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 
 from chunkwise.evaluation.direction import lower_is_better
 from chunkwise.experiments.choosing.twins import late_twins
+from chunkwise.experiments.objective_budget import budget_of
 from chunkwise.experiments.outcome import Outcome
 from chunkwise.experiments.splits import TEST, VALIDATION
 from chunkwise.experiments.sweep import Sweep
-from chunkwise.metrics.measures import is_measure, parse
 from chunkwise.stats.table import Table
 
+TWIN = "vectors of its own, beside the same with late ones"
+"""Why a finalist's second run is listed only."""
 Rows = NDArray[np.intp]
 """Numbers of questions."""
 
@@ -74,7 +76,7 @@ def field_of(outcomes: Sequence[Outcome], splits: tuple[str, ...], sweep: Sweep)
         return None
     table = np.column_stack(columns)
     twins = late_twins(found)
-    aside = dict.fromkeys(twins, "vectors of its own, beside the same with late ones")
+    aside = dict.fromkeys(twins, TWIN)
     aside |= _with_gaps(table, [at for at in range(len(found)) if at not in aside])
     known = ~np.isnan(table[:, [at for at in range(len(found)) if at not in aside]]).any(axis=1)
     testing = np.array([side == TEST for side in splits], dtype=bool)
@@ -85,15 +87,10 @@ def field_of(outcomes: Sequence[Outcome], splits: tuple[str, ...], sweep: Sweep)
         splits,
         np.flatnonzero(known & validating),
         np.flatnonzero(known & testing),
-        _budget(sweep.objective),
+        budget_of(sweep.objective),
         aside,
         sweep.seed,
     )
-
-
-def _budget(objective: str) -> int | None:
-    wanted = parse(objective) if is_measure(objective) else None
-    return wanted.at if wanted and wanted.tokens else None
 
 
 def _with_gaps(table: Table, columns: Sequence[int]) -> dict[int, str]:

@@ -41,9 +41,7 @@ def fitted(field: Field) -> Fitted | None:
     usual = _usual(names)
     scores = field.better(field.validation, variants)
     folds = _folds(len(scores), field.seed)
-    tried = tuple(
-        (name, field.sign * _across(scores[:, at], folds) + 0.0) for at, name in enumerate(names)
-    )
+    tried = tuple((name, field.sign * mean(scores[:, at]) + 0.0) for at, name in enumerate(names))
     kept, why = _kept(scores, folds, names, usual, field.seed)
     others = tuple(at for at in variants if at != variants[kept])
     return Fitted(Fit(tried, names[kept], why), variants[kept], others)
@@ -95,11 +93,6 @@ def _folds(questions: int, seed: int) -> list[Rows]:
     """Of numbers of questions, in an order drawn by the seed; as many as there are questions for."""
     order = np.random.default_rng([seed, 2]).permutation(questions)
     return [np.sort(order[first::FOLDS]) for first in range(min(FOLDS, questions))]
-
-
-def _across(column: Table, folds: Sequence[Rows]) -> float:
-    """The mean of the folds' means."""
-    return mean(np.array([mean(column[fold]) for fold in folds]))
 
 
 def _gained(scores: Table, folds: Sequence[Rows], usual: int) -> float:

@@ -22,7 +22,7 @@ from chunkwise.stats.student import LEVEL, student
 from chunkwise.stats.table import Table, mean
 
 LEVERS = (
-    "boundaries", "size", "overlap", "context", "neighbours", "sizes", "retriever", "weights",
+    "boundaries", "size", "overlap", "context", "neighbours", "one size or several", "retriever", "weights",
 )  # fmt: skip
 
 
@@ -51,7 +51,7 @@ def _members(field: Field, name: str, columns: Sequence[int]) -> list[Member]:
     for column in columns:
         outcome = field.outcomes[column]
         values = outcome.configuration.levers
-        if name == "sizes":
+        if name == "one size or several":
             several = "several" if is_several(outcome) else "one"
             members.append(Member(column, _made_of(outcome), values.get(name, several)))
         elif name in values:

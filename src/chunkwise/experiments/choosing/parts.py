@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from chunkwise.core import Document, Query
-from chunkwise.experiments.choosing.field import Field
+from chunkwise.experiments.choosing.field import Field, Rows
 from chunkwise.experiments.tuning import Part
 from chunkwise.stats.detectable import FEWEST as FEWEST_PAIRS
 from chunkwise.stats.paired import compare
@@ -24,19 +24,38 @@ def parts(
 
     It is held against the overall choice on the part's test questions.
     """
+    found = _rows_of(field, queries, documents).items()
+    return tuple(_part(field, chosen, name, *rows) for name, rows in found if _is_enough(*rows))
+
+
+def small_parts(
+    field: Field, queries: Sequence[Query], documents: Sequence[Document]
+) -> dict[str, int]:
+    """The parts that have too few questions to be looked at, with their number."""
+    found = _rows_of(field, queries, documents).items()
+    return {name: sum(map(len, rows)) for name, rows in found if not _is_enough(*rows)}
+
+
+def _rows_of(
+    field: Field, queries: Sequence[Query], documents: Sequence[Document]
+) -> dict[str, tuple[Rows, Rows]]:
+    """The validation and the test questions of each part that has any question."""
     part_of = _parts_of(documents)
     rows: dict[str, list[int]] = {}
     for number, query in enumerate(queries):
         if query.references and (name := part_of.get(query.references[0].doc_id)) is not None:
             rows.setdefault(name, []).append(number)
-    found = (_part(field, chosen, name, rows[name]) for name in sorted(rows))
-    return tuple(part for part in found if part is not None)
+    return {
+        name: (np.intersect1d(field.validation, own), np.intersect1d(field.test, own))
+        for name, own in sorted(rows.items())
+    }
 
 
-def _part(field: Field, chosen: int, name: str, rows: Sequence[int]) -> Part | None:
-    validation, test = np.intersect1d(field.validation, rows), np.intersect1d(field.test, rows)
-    if len(validation) + len(test) < FEWEST or not len(validation) or not len(test):
-        return None
+def _is_enough(validation: Rows, test: Rows) -> bool:
+    return len(validation) + len(test) >= FEWEST and len(validation) > 0 and len(test) > 0
+
+
+def _part(field: Field, chosen: int, name: str, validation: Rows, test: Rows) -> Part:
     means = [mean(column) for column in field.better(validation, field.entrants).T]
     # Of equal ones the overall choice, so that nothing is gained where nothing differs.
     best = max(zip(means, field.entrants, strict=True), key=lambda own: (own[0], own[1] == chosen))[

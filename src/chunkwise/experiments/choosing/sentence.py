@@ -16,8 +16,8 @@ def _opening(found: Findings) -> str:
     label = found.configuration.label
     if found.configuration.baseline:
         return (
-            f"Nothing tried is shown to beat the common default {found.configuration.baseline}: "
-            f"stay with {label}, which has "
+            f"Nothing tried is shown to beat the common default {found.configuration.baseline}, which is the choice: "
+            f"stay with {label}. It has "
         )
     if found.against and all(each.words != "better" for each in found.against):
         names = listed([each.baseline for each in found.against])
@@ -38,19 +38,26 @@ def _reached(found: Findings) -> str:
 
 
 def _compared(found: Findings) -> str:
-    said = [_against(each, found.field.lower) for each in found.against]
+    said = [_against(each, _searched(found, each), found.field.lower) for each in found.against]
     return f", {listed(said)}" if said else ""
 
 
-def _against(each: Against, lower: bool) -> str:
+def _searched(found: Findings, each: Against) -> str:
+    """The default with the retriever that it is held against with."""
+    outcomes = (outcome.configuration for outcome in found.field.outcomes)
+    retriever = next(own.retriever for own in outcomes if own.key == each.key)
+    return f"{each.baseline} · {retriever}"
+
+
+def _against(each: Against, name: str, lower: bool) -> str:
     sign = -1.0 if lower else 1.0
     low, high = sorted((sign * each.low, sign * each.high))
     gain, between = sign * each.difference, points(low, high)
     if each.words == "better":
-        return f"{100 * gain:.1f} points ({between}) better than {each.baseline}"
+        return f"{100 * gain:.1f} points ({between}) better than {name}"
     if each.words == "worse":
-        return f"{-100 * gain:.1f} points ({points(-high, -low)}) worse than {each.baseline}"
-    return f"{100 * gain:+.1f} points ({between}, no difference shown) against {each.baseline}"
+        return f"{-100 * gain:.1f} points ({points(-high, -low)}) worse than {name}"
+    return f"{100 * gain:+.1f} points ({between}, no difference shown) against {name}"
 
 
 def _why(found: Findings) -> str:
@@ -61,6 +68,7 @@ def _why(found: Findings) -> str:
     if found.tied == 1:
         return f"It is the best of {field} on {chose}, and all others are shown to be worse."
     return (
-        f"Of {several(field, 'configuration')}, {found.tied} are not shown to be worse than the best on {chose}; "
-        "of those within a point of the best this is the cheapest, and the best of those that cost as little."
+        f"Of {several(field, 'configuration')} that may be chosen, {found.tied} are not shown to be worse than the "
+        f"best on {chose}; of those within a point of the best this is the cheapest, and the best of those that cost "
+        "as little."
     )

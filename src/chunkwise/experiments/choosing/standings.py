@@ -70,10 +70,9 @@ def _figures(field: Field, side: str, queries: Sequence[Query]) -> list[Figure]:
 
 
 def _efficient(field: Field, ties: Ties) -> list[bool]:
-    costs = [
-        [-amount(field.outcomes[column], name) for name in ("storage", "context_tokens")]
-        for column in field.entrants
-    ]
+    # Within a budget all read as much: what they leave of it is no saving to be chosen for.
+    names = ("storage",) if field.budget else ("storage", "context_tokens")
+    costs = [[-amount(field.outcomes[column], name) for name in names] for column in field.entrants]
     return front(np.column_stack([ties.means, costs]))
 
 

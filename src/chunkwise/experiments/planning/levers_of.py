@@ -30,12 +30,12 @@ def levers_of_chunks(
     # A parent is what others get by asking for neighbours: the same lever, another position.
     around = "parent" if isinstance(strategy.chunker, ParentChild) else "none"
     found["neighbours"] = str(neighbours) if neighbours else around
-    return found | {"sizes": "one"} | _retriever_words(retriever)
+    return found | {"one size or several": "one"} | _retriever_words(retriever)
 
 
 def levers_of_spans(retriever: str) -> dict[str, str]:
     """Of several sizes at once: what belongs to chunks is not there."""
-    return {"sizes": "several"} | _retriever_words(retriever)
+    return {"one size or several": "several"} | _retriever_words(retriever)
 
 
 def overlap_of(strategy: Strategy) -> tuple[str, int] | None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from chunkwise.experiments.configuration import Configuration
+from chunkwise.experiments.objective_budget import budget_of
 from chunkwise.experiments.recommending.recommendation import Recommendation
 from chunkwise.experiments.sweep import Sweep
 from chunkwise.experiments.tuning import Tuning
@@ -19,8 +18,6 @@ def chosen_configuration(tuning: Tuning) -> Configuration | None:
 
 def recommendation_of(configuration: Configuration, sweep: Sweep) -> Recommendation:
     """Chunks are searched by k; several sizes, and objectives within a budget, by that budget."""
-    budget = re.search(r"@(\d+)t$", sweep.objective)
-    tokens = int(budget[1]) if budget else None
     several = not configuration.strategy
     return Recommendation(
         strategy=configuration.strategy or DEFAULT_STRATEGY,
@@ -29,6 +26,6 @@ def recommendation_of(configuration: Configuration, sweep: Sweep) -> Recommendat
         vectors=configuration.vectors,
         retriever=configuration.retriever,
         k=sweep.k,
-        budget=tokens or (1000 if several else None),
+        budget=budget_of(sweep.objective) or (1000 if several else None),
         neighbours=configuration.neighbours,
     )

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import json
+import shlex
+from collections.abc import Sequence
 
 from chunkwise.experiments.recommending.recommendation import Recommendation
 from chunkwise.models import DEFAULT
 
+COMMANDS = "Command line"
+"""What is no code of Python."""
 
-def snippets(recommendation: Recommendation) -> dict[str, str]:
-    """By what they are for; all search alike, whatever was chosen: contexts, parents, several sizes at once."""
-    index = _index(recommendation)
+
+def snippets(
+    recommendation: Recommendation,
+    documents: Sequence[str] = ("documents/",),
+    file: str = "recommendation.toml",
+) -> dict[str, str]:
+    """By what they are for; all search alike, whatever was chosen: contexts, parents, several sizes at once.
+
+    `documents` are the user's own; `file` holds the recommendation.
+    """
+    index = _index(recommendation, documents)
     search = _search(recommendation)
     return {
+        COMMANDS: _commands(documents, file),
         "Python": (
             f'import chunkwise\n\n{index}\nhits = index.search("your question", {search})\n'
         ),
@@ -49,17 +62,31 @@ def snippets(recommendation: Recommendation) -> dict[str, str]:
             "        ]\n\n\n"
             "retriever = ChunkwiseRetriever()\n"
         ),
-        **_chunks(recommendation),
+        **_chunks(recommendation, documents),
     }
 
 
-def _index(recommendation: Recommendation) -> str:
+def _index(recommendation: Recommendation, documents: Sequence[str]) -> str:
     said = {"strategy": recommendation.strategy, "context": recommendation.context}
     said["vectors"] = recommendation.vectors
     if recommendation.vectors != "none" and recommendation.model != DEFAULT:
         said["model"] = recommendation.model
     told = "".join(f"    {name}={_text(value)},\n" for name, value in said.items())
-    return f'index = chunkwise.index(\n    "documents/",\n{told})'
+    return f"index = chunkwise.index(\n    {_given(documents)},\n{told})"
+
+
+def _commands(documents: Sequence[str], file: str) -> str:
+    named, config = shlex.join(documents), shlex.quote(file)
+    return (
+        f"chunkwise index {named} --config {config} --into kb/\n"
+        f'chunkwise search kb/ "your question" --config {config}\n'
+    )
+
+
+def _given(documents: Sequence[str]) -> str:
+    """One path, or a list of them."""
+    names = [_text(each) for each in documents]
+    return names[0] if len(names) == 1 else f"[{', '.join(names)}]"
 
 
 def _search(recommendation: Recommendation) -> str:
@@ -74,7 +101,7 @@ def _search(recommendation: Recommendation) -> str:
     )
 
 
-def _chunks(recommendation: Recommendation) -> dict[str, str]:
+def _chunks(recommendation: Recommendation, documents: Sequence[str]) -> dict[str, str]:
     """For a store of one's own; where chunks are not all there is to it, they would not do the same."""
     if recommendation.retriever.startswith("multiscale") or recommendation.context != "none":
         return {}
@@ -84,7 +111,7 @@ def _chunks(recommendation: Recommendation) -> dict[str, str]:
             "from langchain_core.documents import Document\n\n"
             "documents = [\n"
             '    Document(chunk.text, metadata={"source": chunk.doc_id, "start_index": chunk.start})\n'
-            f'    for chunk in chunkwise.chunk("documents/", {_text(recommendation.strategy)})\n'
+            f"    for chunk in chunkwise.chunk({_given(documents)}, {_text(recommendation.strategy)})\n"
             "]\n"
         )
     }

@@ -23,6 +23,7 @@ from chunkwise.experiments.running.workshop import Workshop
 from chunkwise.metrics.measures import Wanted, span_scores
 from chunkwise.metrics.spans.budget import first_hits
 from chunkwise.metrics.spans.span_measures import Scores
+from chunkwise.metrics.spans.tables import Found
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.retrievers import ChunkRetriever, get_retriever
 from chunkwise.retrieval.retrievers.questions import Questions
@@ -100,9 +101,8 @@ class _Chunking:
         for within, hits in ((False, first_hits(found, count)), (True, found)):
             some = [each for each in self._wanted if each.tokens == within]
             scores |= span_scores(some, workshop.gold, hits, places.chunking, workshop.cut)
-        shown = first_hits(found, self._k)
-        paid = np.bincount(shown.question, shown.tokens, len(workshop.queries))
-        return scores, paid.astype(np.int64).tolist()
+        within = self._wanted[0].tokens
+        return scores, self._read(found if within else first_hits(found, self._k))
 
     def _widened(self, index: SharedIndex, retriever: ChunkRetriever, neighbours: int) -> Asked:
         """More chunks make longer hits: every depth is an answer of its own."""
@@ -122,9 +122,17 @@ class _Chunking:
                 else widened.found(rank(each.at or k))
             )
             scores |= span_scores([each], workshop.gold, found, places.chunking, workshop.cut)
-        shown = widened.found(rank(k))
-        paid = np.bincount(shown.question, shown.tokens, len(workshop.queries))
-        return scores, paid.astype(np.int64).tolist()
+        objective = self._wanted[0]
+        return scores, self._read(
+            widened.filling(rank, k, objective.at) if objective.tokens else widened.found(rank(k))
+        )
+
+    def _read(self, found: Found) -> list[int]:
+        """Tokens of what each question's reader reads: all of it, or what the objective's budget allows."""
+        objective = self._wanted[0]
+        paid = np.bincount(found.question, found.tokens, len(self._workshop.queries))
+        most = objective.at if objective.tokens else np.inf
+        return np.minimum(paid, most).astype(np.int64).tolist()
 
     def _asked(self, index: SharedIndex, configuration: Configuration) -> Asked:
         retriever, neighbours = configuration.retriever, configuration.neighbours

@@ -20,7 +20,7 @@ from chunkwise.experiments.sweep import Sweep
 from chunkwise.retrieval.making.code import code_of
 from chunkwise.testsets.reading import hash_of
 
-LAYOUT = 1
+LAYOUT = 2
 """Of the folder; a record of another one is not gone on with."""
 _ABOUT = "about.json"
 _OUTCOMES = "outcomes"
@@ -56,7 +56,7 @@ class Record:
             if any(self._files()):
                 raise ChunkwiseError(
                     f"{self.folder} holds outcomes of a sweep, but not what they are of ({_ABOUT} is missing); "
-                    "name another folder"
+                    "name another folder: -o OTHER"
                 )
             _write(path, dict(fingerprint))
             return
@@ -64,14 +64,14 @@ class Record:
             known = _read(path)
         except (ValueError, Misfit) as error:
             raise ChunkwiseError(
-                f"{path} cannot be read ({error}): the record is damaged; name another folder"
+                f"{path} cannot be read ({error}): the record is damaged; name another folder: -o OTHER"
             ) from None
         names = dict.fromkeys([*fingerprint, *known])
         if other := [name for name in names if known.get(name) != fingerprint.get(name)]:
             told = "; ".join(_difference(each, known, fingerprint) for each in other)
             raise ChunkwiseError(
-                f"{self.folder} is the record of another sweep: {told}. Name another folder, or remove this one "
-                "to start anew"
+                f"{self.folder} is the record of another sweep: {told}. Name another folder (-o OTHER), or remove "
+                "this one to start anew"
             )
 
     def known(self) -> dict[str, Outcome]:

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
+from chunkwise.errors import InvalidParameter
+from chunkwise.evaluation.files.json_values import Misfit, read_as
 from chunkwise.evaluation.results import Json
+from chunkwise.experiments.planning.sweep_text import sweep_text
+from chunkwise.experiments.sweep import Sweep
 from chunkwise.experiments.tuning import Tuning
 from chunkwise.profile.wording import counted
 from chunkwise.report.page_text import attribute, breakable, words
@@ -75,7 +79,12 @@ def not_tried(measured: Measured) -> str:
 def made_with(measured: Measured) -> str:
     """What to run to see this again."""
     tuning = measured.tuning
-    plan = {name: value for name, value in tuning.plan.items() if name != "left_out"}
+    text = _sweep_text(tuning.plan)
+    plan = {
+        name: value
+        for name, value in tuning.plan.items()
+        if name != "left_out" and not (text and name == "sweep")
+    }
     chosen = measured.chosen.configuration if measured.chosen else None
     choice: dict[str, Json] = (
         {
@@ -95,11 +104,22 @@ def made_with(measured: Measured) -> str:
         )
         if values
     )
+    if text:
+        tables = f"<h3>sweep.toml</h3><pre><code>{_code(text)}</code></pre>{tables}"
     return (
         f'<details class="card made" open><summary>Plan, data, versions</summary>{tables}</details>'
         if tables
         else ""
     )
+
+
+def _sweep_text(plan: Mapping[str, Json]) -> str:
+    """The sweep as the file that asks for it again; empty where the plan holds none."""
+    try:
+        sweep: Sweep = read_as(Sweep, plan.get("sweep"))
+        return sweep_text(sweep)
+    except (Misfit, InvalidParameter):
+        return ""
 
 
 def use_it(code: Mapping[str, str]) -> str:
@@ -129,10 +149,10 @@ def _counts(tuning: Tuning) -> str:
         *lost,
         f"{len(tuning.standings):,} have figures",
         *(
-            f"{count:,} of these are listed and not chosen from ({words(why, 120)})"
+            f"{count:,} of these are listed only ({words(why, 120)})"
             for why, count in aside.items()
         ),
-        f"{chosen_from:,} are chosen from",
+        f"{chosen_from:,} may be chosen",
     ]
     return f"{told}; {'; '.join(parts)}."
 

@@ -59,11 +59,13 @@ def recommendation(measured: Measured) -> str:
         )
     tied = sum(each.tied for each in tuning.standings)
     if tied:
-        told.append((f"{tied:,}", f"of {_entrants(measured):,} tied with the best"))
+        told.append(
+            (f"{tied:,}", f"of {_entrants(measured):,} that may be chosen are tied with the best")
+        )
     if measured.chosen:
         for name, shown, unit in (
             ("storage", "{:.2f}×", "tokens indexed per token"),
-            ("context_tokens", "{:,.0f}", "tokens of context a question"),
+            ("context_tokens", "{:,.0f}", measured.context_words),
         ):
             value = cost_of(measured.chosen, name)
             if value is not None:

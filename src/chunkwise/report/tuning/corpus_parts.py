@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from chunkwise.experiments.choosing.parts import FEWEST
+from chunkwise.experiments.tuning import Tuning
 from chunkwise.profile.wording import counted
 from chunkwise.report.page_text import words
 from chunkwise.report.tuning.forest import Difference, forest
 from chunkwise.report.tuning.measured import Measured
+
+_NAMED = 12
 
 
 def corpus_parts(measured: Measured) -> str:
@@ -34,4 +38,15 @@ def corpus_parts(measured: Measured) -> str:
         )
     caption = f"What a setting of its own gains in {tuning.objective}, by part of the corpus"
     table = forest(rows, caption, "part", "", "gained by one of its own")
-    return f'<div class="card">{table}</div>' if table else ""
+    small = _small(tuning)
+    return f'<div class="card">{table}{small}</div>' if table or small else ""
+
+
+def _small(tuning: Tuning) -> str:
+    """What was left out, by name."""
+    names = [f"{name} ({count:,})" for name, count in tuning.small_parts.items()]
+    if not names:
+        return ""
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    told = f"Not looked at, with fewer than {FEWEST} questions: {', '.join(names[:_NAMED])}{more}."
+    return f'<p class="hint">{words(told, 1000)}</p>'

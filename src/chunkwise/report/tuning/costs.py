@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from chunkwise.experiments.choosing.field import TWIN
 from chunkwise.experiments.outcome import Outcome
 from chunkwise.profile.wording import counted, short_number
 from chunkwise.report.page_text import attribute, words
@@ -17,7 +18,6 @@ _ROWS: tuple[tuple[str, str, Callable[[float], str]], ...] = (
     ("max_tokens", "tokens in the longest chunk", "{:,.0f}".format),
     ("storage", "tokens indexed per token of the documents", "{:.2f}×".format),
     ("tokens_embedded", "tokens embedded", short_number),
-    ("context_tokens", "tokens of context a question", "{:,.0f}".format),
 )
 
 
@@ -25,7 +25,8 @@ def costs(measured: Measured) -> str:
     """A column a configuration; then the stages of the sweep."""
     columns = ([measured.chosen] if measured.chosen else []) + measured.baselines()
     unique = list({each.configuration.key: each for each in columns}.values())
-    body = "".join(_row(name, told, shown, unique) for name, told, shown in _ROWS)
+    rows = (*_ROWS, ("context_tokens", measured.context_words, "{:,.0f}".format))
+    body = "".join(_row(name, told, shown, unique) for name, told, shown in rows)
     table = ""
     if body:
         heads = "".join(
@@ -54,7 +55,10 @@ def _sweep(measured: Measured) -> str:
     ]
     if tuning.outcomes:
         done = len(tuning.outcomes)
-        told.insert(0, (f"{done:,}", counted(done, "configuration").split(" ", 1)[1] + " tried"))
+        again = sum(each.aside.startswith(TWIN) for each in tuning.standings)
+        beside = f", {again:,} of them once more with vectors of their own" if again else ""
+        name = counted(done, "configuration").split(" ", 1)[1]
+        told.insert(0, (f"{done:,}", f"{name} measured{beside}"))
     tiles = "".join(
         f'<div class="card tile"><b>{value}</b><span>{name}</span></div>' for value, name in told
     )

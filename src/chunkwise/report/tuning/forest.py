@@ -8,6 +8,9 @@ from typing import NamedTuple
 from chunkwise.report.page_text import attribute
 from chunkwise.report.scale import Scale, scale_of
 
+_ROOM = 0.25
+"""Of the axis: what the name of a side needs."""
+
 
 class Difference(NamedTuple):
     """`name`, `hint` and `words` are HTML."""
@@ -30,8 +33,11 @@ def forest(rows: Sequence[Difference], caption: str, first: str, left: str, righ
         f'<text x="{scale.at(tick)}" y="29" class="middle">{signed(tick)}</text>'
         for tick in scale.ticks
     )
-    sides = f'<text x="0" y="11">← {attribute(left)}</text>' if left else ""
-    sides += f'<text x="100%" y="11" class="last">{attribute(right)} →</text>'
+    zero = scale.share(0)
+    # Only over its own side, and where that has room for it.
+    sides = f'<text x="0" y="11">← {attribute(left)}</text>' if left and zero >= _ROOM else ""
+    if 1 - zero >= _ROOM:
+        sides += f'<text x="100%" y="11" class="last">{attribute(right)} →</text>'
     body = "".join(_row(row, scale) for row in rows)
     heads = "".join(
         f'<th role="columnheader" scope="col">{each}</th>'

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from chunkwise.evaluation.results import Figure
-from chunkwise.experiments.tuning import Standing, Tuning
-from chunkwise.profile.wording import percent
+from chunkwise.experiments.tuning import Standing
+from chunkwise.profile.wording import counted, percent
 from chunkwise.report.page_text import attribute, breakable, words
 from chunkwise.report.scale import Scale, axis_of, scale_of
 from chunkwise.report.tuning.leader_filters import leader_tools, varied
@@ -161,10 +161,16 @@ def _scale(shown: Sequence[Standing]) -> Scale:
     return scale_of((end for each in figures for end in (each.mean, each.low, each.high)), 4)
 
 
-def legend_of_leaders(tuning: Tuning) -> str:
-    """What the two dots of a row are."""
+def legend_of_leaders(measured: Measured) -> str:
+    """What the rows are, and the two dots of each."""
+    tuning = measured.tuning
+    aside = sum(bool(each.aside) for each in tuning.standings)
+    rows = f"{counted(len(tuning.standings) - aside, 'configuration')} that may be chosen" + (
+        f", and {aside:,} that are listed only" if aside else ""
+    )
     return (
-        f"{breakable(tuning.objective)} with its 95 % interval: the hollow dot on the questions that choose, the"
-        " full one on those never used to choose. <b>Tied</b>: not shown to be worse than the best."
+        f"{rows}. {breakable(tuning.objective)} with its 95 % interval: the hollow dot on the questions that choose,"
+        " the full one on those never used to choose. <b>Tied</b>: not shown to be worse than the best."
         " <b>Best in</b>: the share of the resamples of the validation questions in which it comes first."
+        f" <b>Context</b>: {measured.context_words}."
     )

@@ -51,14 +51,19 @@ def lever_line(measured: Measured) -> str:
 def _chart(levers: list[Lever], room: Room) -> Spec:
     """Full where an effect is shown, hollow where not."""
     rows: list[Spec] = [
-        {"row": row_key(at, lever.name, 16), "effect": 100 * lever.effect, "low": 100 * lever.low,
+        {"row": row_key(at, lever.name, 20), "effect": 100 * lever.effect, "low": 100 * lever.low,
          "high": 100 * lever.high, "word": _word(lever),
          "told": one_line(f"{lever.name}: {signed(lever.effect)} points, 95 % interval {_sure(lever)}", 200)}
         for at, lever in enumerate(levers)
     ]  # fmt: skip
     y = rows_of(row["row"] for row in rows)
     title = "points between the best and the worst value, with the 95 % interval"
-    x = {"type": "quantitative", "axis": {"title": "points" if room.narrow else title}}
+    axis = {
+        "title": "points" if room.narrow else title,
+        "labelOverlap": True,
+        "tickCount": 5 if room.narrow else 10,
+    }
+    x = {"type": "quantitative", "axis": axis}
     word = {
         "field": "word", "type": "nominal", "legend": {"direction": "horizontal"},
         "scale": {"type": "ordinal", "domain": _WORDS, "range": [ACCENT, CARD]},

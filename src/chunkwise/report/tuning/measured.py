@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from chunkwise.evaluation.results import Figure
+from chunkwise.experiments.objective_budget import budget_of
 from chunkwise.experiments.outcome import Outcome
 from chunkwise.experiments.tuning import Tuning
 from chunkwise.stats.bootstrap import intervals
@@ -23,6 +24,8 @@ class Measured:
         self.asked = "test" if "test" in tuning.splits else "validation"
         """The questions figures are reported on."""
         self.count = sum(split == self.asked for split in tuning.splits)
+        self.budget = budget_of(tuning.objective)
+        """Tokens that the objective allows a question."""
 
     def best_first(self) -> list[Outcome]:
         """Everything that ran, in the order of its standing; what is only listed comes behind the others."""
@@ -30,12 +33,20 @@ class Measured:
         return [self.outcomes[each.key] for each in ranked if each.key in self.outcomes]
 
     def baselines(self) -> list[Outcome]:
-        """One of each common default: the one that does best on validation."""
+        """One of each common default: the choice, the one the choice is held against, or the best on validation."""
         found: dict[str, Outcome] = {}
-        for each in self.best_first():
+        held = [self.tuning.chosen, *(each.key for each in self.tuning.against)]
+        known = [self.outcomes[key] for key in held if key in self.outcomes]
+        for each in (*known, *self.best_first()):
             if each.configuration.baseline and not each.error:
                 found.setdefault(each.configuration.baseline, each)
         return [found[name] for name in sorted(found)]
+
+    @property
+    def context_words(self) -> str:
+        """What the tokens of context are called: where the objective has a budget, no more than that is read."""
+        most = "" if self.budget is None else f", at most {self.budget:,}"
+        return f"tokens of context a question{most}"
 
     def quality(self, key: str) -> Figure | None:
         """The objective on the questions that count."""

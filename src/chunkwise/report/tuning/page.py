@@ -70,7 +70,7 @@ def _parts(
         ("use", "Use it", "Use it", use_it(code), ""),
         ("against", "Defaults", "Is it better than the common defaults?", differences(measured),
          f"Difference in {objective} {on}, in points of a hundred. A line that crosses zero shows no difference."),
-        ("leaders", "Leaders", "Everything that was tried", leaders(measured), legend_of_leaders(tuning)),
+        ("leaders", "Leaders", "Everything that was tried", leaders(measured), legend_of_leaders(measured)),
         ("unasked", "Chunkings", "What can be compared without questions", unasked_table(measured),
          "Clean cuts and low costs do not tell what a search finds."),
         ("budgets", "Budgets", "How much context does it take?", budget_curves(measured),
@@ -81,7 +81,8 @@ def _parts(
          f"{objective} {on} over the size of chunks; everything else as in the best configuration with chunks"
          f" ({rest}). Intervals are in the table."),
         ("pareto", "Trade-off", "What does quality cost?", pareto_plots(measured),
-         "The line joins those that nothing in the chart is both better and cheaper than."),
+         "The line joins those that nothing in the chart is both better and cheaper than."
+         + (f" Within {measured.budget:,} tokens all read as much: storage differs." if measured.budget else "")),
         ("parts", "Parts", "Is one setting good enough for all of the corpus?", corpus_parts(measured), ""),
         ("weights", "Weights", "Weights and vectors", weights(measured), ""),
         ("cuts", "Cuts", "What the cuts break", cut_counts(measured, explorer.cuts if explorer else {}),

@@ -16,15 +16,14 @@ from chunkwise.report.tuning.pareto_panel import CHOICE, FRONT, OTHER, Place, pa
 
 _MOST = 1000
 """Points; of more, the best and those on the front."""
-_COSTS = (
-    ("storage", "tokens indexed per token of the documents"),
-    ("context_tokens", "tokens of context a question"),
-)
 
 
 def pareto_plots(measured: Measured) -> str:
     """On validation, where the front was found."""
-    panels = [(told, places) for cost, told in _COSTS if len(places := _places(measured, cost)) > 1]
+    costs = [("storage", "tokens indexed per token of the documents")]
+    if measured.budget is None:  # within one all read as much
+        costs.append(("context_tokens", measured.context_words))
+    panels = [(told, places) for cost, told in costs if len(places := _places(measured, cost)) > 1]
     if not panels:
         return ""
     rows = [
@@ -36,16 +35,13 @@ def pareto_plots(measured: Measured) -> str:
         for each in measured.tuning.standings
         if each.pareto
     ]
-    heads = ("on the front", "quality", "storage", "context tokens")
+    heads = ("on the front", "quality", "storage", measured.context_words)
     over = " and over ".join(told for told, _ in panels)
     told = (
         f"{measured.tuning.objective} on validation over {over}, {len(panels[0][1])} configurations"
     )
     chart = drawn(lambda room: _chart(measured, panels, room), told)
-    return (
-        f'<div class="card">{chart}'
-        f"{as_table('The front over quality, storage and context tokens', heads, rows)}</div>"
-    )
+    return f'<div class="card">{chart}{as_table("The front, with its costs", heads, rows)}</div>'
 
 
 def _places(measured: Measured, cost: str) -> list[Place]:
@@ -72,7 +68,7 @@ def _places(measured: Measured, cost: str) -> list[Place]:
 
 def _chart(measured: Measured, panels: list[tuple[str, list[Place]]], room: Room) -> Spec:
     objective = measured.tuning.objective
-    names = {FRONT: "on the front of all three", OTHER: "the others"}
+    names = {FRONT: "on the front", OTHER: "the others"}
     if measured.chosen:
         names[CHOICE] = f"the choice: {measured.chosen.configuration.label}"
     for at, each in enumerate(measured.baselines()[:2], 1):
@@ -82,7 +78,15 @@ def _chart(measured: Measured, panels: list[tuple[str, list[Place]]], room: Room
     y = f"{one_line(objective, 40)} on validation"
     return {
         "concat": [
-            panel(places, keys, told, y, room, best_is_low=lower_is_better(objective))
+            panel(
+                places,
+                keys,
+                told,
+                y,
+                room,
+                best_is_low=lower_is_better(objective),
+                alone=len(panels) == 1,
+            )
             for told, places in panels
         ],
         "columns": 1 if room.narrow else 2,

@@ -35,10 +35,18 @@ class Place(NamedTuple):
 
 
 def panel(
-    places: list[Place], keys: Mapping[int, str], x: str, y: str, room: Room, *, best_is_low: bool
+    places: list[Place],
+    keys: Mapping[int, str],
+    x: str,
+    y: str,
+    room: Room,
+    *,
+    best_is_low: bool,
+    alone: bool,
 ) -> Spec:
     """The places over one cost, whose name is `x`; `keys` name the looks that are there."""
-    width, height = (286, 240) if room.narrow else (room.width // 2 - 66, 300)
+    beside = room.width - 66 if alone else room.width // 2 - 66
+    width, height = (286, 240) if room.narrow else (beside, 300)
     across = scale_of((each.cost for each in places), 5)
     up = scale_of((each.quality for each in places), 5)
     shown = list(keys.values())

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
+from chunkwise.evaluation.direction import lower_is_better
 from chunkwise.experiments.choosing.unasked import issue_share
 from chunkwise.experiments.tuning import Standing, Tuning
 from chunkwise.report.plain_text import one_line
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _LEADERS = 10
+_BAR = 6
 _COSTS = (("chunks", "{:,}"), ("median_tokens", "{:,.0f}"), ("storage", "{:.2f}×"))
 
 
@@ -23,11 +26,14 @@ def render_tuning(tuning: Tuning, console: Console) -> None:
     _leaders(console, tuning)
     if tuning.against:
         heading(console, "Against the common defaults, on test questions")
+        retrievers = {
+            each.configuration.key: each.configuration.retriever for each in tuning.outcomes
+        }
         for each in tuning.against:
             line(
                 console,
-                f"{one_line(each.baseline, 60)}: {100 * each.difference:+.1f} points "
-                f"({100 * each.low:+.1f} to {100 * each.high:+.1f}), {each.words}",
+                f"{one_line(each.baseline, 60)} · {one_line(retrievers.get(each.key, ''), 60)}: "
+                f"{100 * each.difference:+.1f} points ({100 * each.low:+.1f} to {100 * each.high:+.1f}), {each.words}",
             )
     _levers(console, tuning)
     worth = [part for part in tuning.parts if part.worth_it]
@@ -58,9 +64,10 @@ def _leaders(console: Console, tuning: Tuning) -> None:
     table.columns[0].min_width = 0
     table.columns[1].no_wrap, table.columns[1].overflow = False, "fold"
     table.columns[5].justify = "left"
-    shown = tuning.standings[:_LEADERS]
+    ranked = _ranked(tuning)
+    shown = ranked[:_LEADERS]
     # The choice is among them, wherever it stands.
-    shown += tuple(each for each in tuning.standings[_LEADERS:] if each.key == tuning.chosen)
+    shown += [each for each in ranked[_LEADERS:] if each.key == tuning.chosen]
     for standing in shown:
         test = standing.test
         told = "" if test is None or test.mean is None else f"{test.mean:.3f}"
@@ -71,8 +78,25 @@ def _leaders(console: Console, tuning: Tuning) -> None:
             "" if first is None else f"{first:.3f}", told, between, Text(_words(standing, tuning), "dim"),
         )  # fmt: skip
     console.print(table)
-    if len(tuning.standings) > _LEADERS:
-        line(console, f"and {len(tuning.standings) - _LEADERS:,} more in the report", "dim")
+    if more := len(ranked) - len(shown):
+        aside = sum(bool(each.aside) for each in ranked if each not in shown)
+        told = f"{more - aside:,} more that may be chosen" if more > aside else ""
+        listed = f"{aside:,} that are listed only" if aside else ""
+        line(console, f"in the report: {' and '.join(filter(None, (told, listed)))}", "dim")
+
+
+def _ranked(tuning: Tuning) -> list[Standing]:
+    """Those that may be chosen first; the best by the figures as they are shown, the choice first among equals."""
+    sign = 1.0 if lower_is_better(tuning.objective) else -1.0
+
+    def place(standing: Standing) -> tuple[bool, float, float, bool]:
+        means = [
+            None if each is None else each.mean for each in (standing.validation, standing.test)
+        ]
+        first, second = (math.inf if mean is None else round(sign * mean, 3) for mean in means)
+        return bool(standing.aside), first, second, standing.key != tuning.chosen
+
+    return sorted(tuning.standings, key=place)
 
 
 def _unasked(console: Console, tuning: Tuning) -> None:
@@ -110,7 +134,7 @@ def _words(standing: Standing, tuning: Tuning) -> str:
     if standing.key == tuning.chosen:
         return "chosen"
     if standing.aside:
-        return "not chosen from"
+        return "listed only"
     return "tied" if standing.tied else ""
 
 
@@ -121,7 +145,8 @@ def _levers(console: Console, tuning: Tuning) -> None:
         return
     heading(console, f"What moves {tuning.objective} here")
     table = plain_table("", "", "points", "95 % interval", "", left=2)
-    table.columns[4].justify = "left"
+    # What is too long for a narrow terminal is folded behind the figures, which stay whole.
+    table.columns[4].justify, table.columns[4].no_wrap = "left", False
     most = max((lever.effect for lever in tuning.levers), default=0.0) or 1.0
     for lever in tuning.levers:
         best, worst = lever.levels[0].value, lever.levels[-1].value
@@ -129,7 +154,7 @@ def _levers(console: Console, tuning: Tuning) -> None:
             f"{one_line(best, 24)} over {one_line(worst, 24)}" if lever.moves else "no effect shown"
         )
         table.add_row(
-            Text(f"  {lever.name}"), Text(bar(lever.effect / most, 12), "cyan"), f"{100 * lever.effect:.1f}",
+            Text(f"  {lever.name}"), Text(bar(lever.effect / most, _BAR), "cyan"), f"{100 * lever.effect:.1f}",
             f"{100 * lever.low:.1f}–{100 * lever.high:.1f}", Text(told, "" if lever.moves else "dim"),
         )  # fmt: skip
     console.print(table)

@@ -15,7 +15,7 @@ _NAMES = {"kendall_tau": "Kendall’s τ"}
 def weights(measured: Measured) -> str:
     """Two cards, where there is something to tell."""
     tuning = measured.tuning
-    cards = _fit(tuning.fit) if tuning.fit else ""
+    cards = _fit(tuning.fit, tuning.objective) if tuning.fit else ""
     if tuning.agreement:
         rows = "".join(
             f'<tr><th scope="row">{attribute(_NAMES.get(name, name), 60)}</th><td>{value:.4g}</td></tr>'
@@ -31,8 +31,8 @@ def weights(measured: Measured) -> str:
     return f'<div class="two">{cards}</div>' if cards else ""
 
 
-def _fit(fit: Fit) -> str:
-    told = "Cross-validated means by weights"
+def _fit(fit: Fit, objective: str) -> str:
+    told = f"Mean {one_line(objective, 40)} on the validation questions"
     rows = [
         [
             f"<code>{words(label, 120)}</code>{' <b>kept</b>' if label == fit.kept else ''}",
@@ -42,11 +42,12 @@ def _fit(fit: Fit) -> str:
     ]
     return (
         f'<article class="card"><h3>Weights of several sizes at once</h3><p>{words(fit.why, 600)}</p>'
-        f"{drawn(lambda room: _chart(fit, room), told, wide=HALF)}{as_table(told, ('weights', 'mean'), rows)}</article>"
+        f"{drawn(lambda room: _chart(fit, told, room), told, wide=HALF)}"
+        f"{as_table(told, ('weights', 'mean'), rows)}</article>"
     )
 
 
-def _chart(fit: Fit, room: Room) -> Spec:
+def _chart(fit: Fit, told: str, room: Room) -> Spec:
     """The one that was kept is full."""
     rows: list[Spec] = [
         {"row": row_key(at, label, 26), "mean": mean, "kept": "kept" if label == fit.kept else "tried",
@@ -65,8 +66,8 @@ def _chart(fit: Fit, room: Room) -> Spec:
         "mark": {"type": "point", "stroke": ACCENT, "strokeWidth": 2, "size": 90},
         "encoding": {
             "y": rows_of(row["row"] for row in rows),
-            "x": {"field": "mean", "type": "quantitative", "scale": {"zero": False},
-                  "axis": {"title": None, "tickCount": 4}},
+            "x": {"field": "mean", "type": "quantitative", "scale": {"zero": False, "padding": 14},
+                  "axis": {"title": told, "tickCount": 4}},
             "fill": kept,
             "description": {"field": "told"},
         },

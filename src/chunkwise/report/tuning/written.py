@@ -68,7 +68,8 @@ def write_tuned(
     else:
         recommended = recommendation_of(chosen, prepared.sweep)
         write_recommendation(recommended, folder / RECOMMENDATION, tuning.sentence)
-        code = snippets(recommended)
+        named = prepared.sweep.documents or ("documents/",)
+        code = snippets(recommended, named, str(folder / RECOMMENDATION))
         written.insert(0, RECOMMENDATION)
     try:
         shown = explorer(tuning, prepared, embedder)
