@@ -28,7 +28,8 @@ INPUTS: dict[str, Callable[[int], str]] = {
     "prose": lambda n: "The lamp is lit at dusk, and it burns till dawn. " * (n // 49),
     "no separators": lambda n: "abcdefghij" * (n // 10),
     "one line": lambda n: "word " * (n // 5),
-    "white space": lambda n: " " * (n - 1) + "x",
+    # Longer: from 4,096 signs on a run of white space is read a second time.
+    "white space": lambda n: " " * (2 * n - 1) + "x",
     "headings": lambda n: "# Head\n\nText.\n\n" * (n // 15),
     "short lines": lambda n: "a b\n" * (n // 4),
     "list items": lambda n: "- item one\n" * (n // 11),
@@ -83,18 +84,18 @@ def work(name: str, text: str, overlap: int) -> tuple[int, int]:
 @pytest.mark.parametrize("kind", INPUTS)
 @pytest.mark.parametrize("name", registry.names())
 def test_four_times_the_text_is_at_most_four_times_the_work(name: str, kind: str) -> None:
-    small, large = INPUTS[kind](5_000), INPUTS[kind](20_000)
+    small, large = INPUTS[kind](2_500), INPUTS[kind](10_000)
     get_tokenizer("cl100k_base")
+    work(name, small, 10)  # tables of characters met for the first time are filled here
     for overlap in (0, 10):
-        work(name, small, overlap)  # tables of characters met for the first time are filled here
         calls, characters = work(name, small, overlap)
         more_calls, more_characters = work(name, large, overlap)
-        assert more_calls <= 4.4 * calls + 400, (overlap, calls, more_calls)
-        assert more_characters <= 4.4 * characters + 400, (overlap, characters, more_characters)
+        assert more_calls <= 4.4 * calls + 200, (overlap, calls, more_calls)
+        assert more_characters <= 4.4 * characters + 200, (overlap, characters, more_characters)
 
 
 @pytest.mark.parametrize("name", registry.names())
 def test_a_text_is_tokenised_about_once(name: str) -> None:
-    text = INPUTS["prose"](40_000)
+    text = INPUTS["prose"](20_000)
     _, characters = work(name, text, 0)
     assert characters <= 1.6 * len(text)

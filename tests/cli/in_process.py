@@ -19,7 +19,12 @@ Run = Callable[..., "CompletedProcess[str]"]
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Like `run` of conftest.py."""
-    monkeypatch.chdir(tmp_path)
+    return running_in(tmp_path, monkeypatch)
+
+
+def running_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """For what lives longer than one test."""
+    monkeypatch.chdir(folder)
 
     def run(*words: object, stdin: str | None = None) -> "CompletedProcess[str]":
         given = io.BytesIO((stdin or "").encode())
@@ -32,7 +37,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
                 main()
         finally:
             signal.signal(signal.SIGTERM, before)
-        assert Path(os.getcwd()) == tmp_path
+        assert Path(os.getcwd()) == folder
         return CompletedProcess(sys.argv, int(str(left.value.code)), out.getvalue(), err.getvalue())
 
     return run

@@ -65,7 +65,7 @@ def test_the_shortest_command_answers_the_four_questions(here: Run, texts: Path)
     for words in (
         "Are the retrieved chunks relevant?", "Is everything needed there?", "Do the cuts hurt?",
         "Can one point at the source?", "Every figure", "recall@5", "3 questions · 2 documents",
-        "Cost", "What to try",
+        "Cost", "at its ceiling",
     ):  # fmt: skip
         assert words in done.stdout, words
     assert "unscored: " in done.stdout
@@ -177,10 +177,38 @@ def test_a_number_of_hits_within_a_budget_is_refused(here: Run, texts: Path) -> 
     assert "take another retriever than multiscale, which fills a budget" in done.stderr
     recommended = 'strategy = "sentences"\nretriever = "bm25"\nvectors = "none"\nbudget = 90\n'
     (texts.parent / "recommended.toml").write_text(recommended)
-    done = here(*words, "--config", "recommended.toml")
-    assert done.returncode == 2
-    assert "or the budget of --config" in done.stderr
+    done = here(*words, "--config", "recommended.toml", "--json")
+    assert done.returncode == 0
+    assert "-k 3 is given: the budget of --config, 90 tokens, is left out" in done.stderr
+    assert json.loads(done.stdout)["configuration"]["budget"] is None
+    assert "recall@3" in json.loads(done.stdout)["summary"]
+    assert here(*words, "--config", "recommended.toml", "--budget", 80).returncode == 2
     assert here(*words[:-2], "--config", "recommended.toml").returncode == 0
+
+
+def test_questions_without_any_reference_get_no_advice(here: Run, texts: Path) -> None:
+    write(texts.parent / "bare.json", [{"query": "Who approves leave?"}])
+    words = ("evaluate", "texts", "--test-queries", "bare.json", "--retriever", "bm25")
+    done = here(*words, "--metrics", "all")
+    assert done.returncode == 0
+    assert "! no question has a reference" in done.stdout
+    assert '"relevant_text"' in done.stdout
+    assert "What to try" not in done.stdout
+    known = [{"query": "Who approves leave?", "relevant_text": "The harbour master approves it."}]
+    write(texts.parent / "bare.json", known)
+    assert "no question has a reference" not in here(*words, "--metrics", "all").stdout
+
+
+@pytest.mark.parametrize("name", ["--page", "--report", "--view"])
+def test_a_page_is_written_by_whatever_name(here: Run, texts: Path, name: str) -> None:
+    for command in (
+        ("chunk", "texts"), ("lint", "texts"), ("profile", "texts"),
+        ("evaluate", "texts", "--test-queries", "queries.json", *FAST),
+    ):  # fmt: skip
+        page = texts.parent / f"{command[0]}.html"
+        assert here(*command, name, page.name, "-q").returncode == 0
+        assert page.read_bytes().startswith(b"<!")
+    assert {*re.findall("--(?:page|report|view)", here("chunk", "--help").stdout)} == {"--view"}
 
 
 def test_questions_have_to_be_named(here: Run, texts: Path) -> None:

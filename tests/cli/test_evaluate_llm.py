@@ -12,6 +12,7 @@ from small_corpus import passage, write_corpus, write_questions
 
 from chunkwise.core import Score
 from chunkwise.evaluation.files.results_file import read_results
+from chunkwise.evaluation.model_names import short_name
 from chunkwise.judges.calibration import Verdict, calibration
 from chunkwise.judges.calibration_store import keep_calibration
 from chunkwise.models import folder
@@ -87,7 +88,8 @@ def test_figures_who_judged_and_what_it_cost(here: Run, server: ChatServer, tmp_
     page = (tmp_path / "page.html").read_text()
     for text in (shown, page):
         assert "not measured: chunkwise judge calibrate" in text
-        assert str(results.configuration["llm"]).partition("#")[0] in text
+        assert f"judged by {short_name(str(results.configuration['llm']))};" in text
+    assert str(results.configuration["llm"]).partition("#")[0] in page
     assert "spans and llm: " in shown
     assert f"language model: {len(server.requests)} calls" in shown
     assert "paid" in shown
@@ -109,12 +111,12 @@ def test_a_calibration_stands_beside_the_figures(
     judges = read_results(tmp_path / "results.json").data["judges"]
     assert isinstance(judges, dict)
     assert isinstance(judges["llm"], dict)
-    verdicts = [Verdict(str(n), n % 2 == 0, Score(float(n % 2 == 0 and n != 2))) for n in range(10)]
+    verdicts = [Verdict(str(n), n % 2 == 0, Score(float(n % 2 == 0 and n != 2))) for n in range(20)]
     keep_calibration(
         calibration(verdicts, judge=str(judges["llm"]["identity"]), name="llm", against="labels")
     )
     done = here(*words, "--report", "page.html")
-    told = "against people's labels: accuracy 0.90, κ 0.80 (10 verdicts)"
+    told = "against people's labels: accuracy 0.95, κ 0.90 (measured elsewhere, 20 verdicts)"
     assert told in " ".join(done.stdout.split())
     assert told in (tmp_path / "page.html").read_text().replace("&#x27;", "'").replace("&#39;", "'")
 

@@ -13,7 +13,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from in_process import Run, here
+from in_process import Run, here, running_in
 
 import chunkwise
 from chunkwise.cli import progress
@@ -32,9 +32,9 @@ NAMES = ("glossary.md", "tide-clock-changelog.md", "verses-of-the-causeway.txt")
 def kb(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index of three short documents."""
     folder = tmp_path_factory.mktemp("index") / "kb"
-    paths = [str(CORPUS / name) for name in NAMES]
-    words = [sys.executable, "-m", "chunkwise", "index", *paths, "--into", str(folder)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    paths = [CORPUS / name for name in NAMES]
+    with pytest.MonkeyPatch.context() as patch:
+        done = running_in(folder.parent, patch)("index", *paths, "--into", folder)
     assert done.returncode == 0, done.stderr
     assert "3 documents (3 added)" in done.stderr
     assert "try: chunkwise search" in done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 
@@ -72,6 +73,33 @@ def test_each_question_gets_its_causes_and_remedies_once() -> None:
     assert "rerank" in first
     assert "boundary_issues 0.250: good is under 0.10" in second
     assert "semantic" in second
+
+
+def test_a_run_is_not_told_to_do_what_it_does_or_cannot() -> None:
+    low = {"retrieval_precision.spans": Figure(0.4), "completeness.spans": Figure(0.4)}
+    plain = " ".join(each.text for each in advice(low))
+    assert "a smaller k, or `--rerank maxsim`." in plain
+    assert "a larger k" in plain
+    reranked = advice(low, configuration={"rerank": "maxsim:minilm:1", "k": 5})[0].text
+    assert "rerank" not in reranked
+    assert reranked.endswith("a better model, or a smaller k.")
+    assert "rerank" not in advice(low, configuration={"hits": "theirs.jsonl"})[0].text
+    within = " ".join(each.text for each in advice(low, configuration={"k": 5, "budget": 150}))
+    assert "a smaller budget, or `--rerank maxsim`" in within
+    assert "a larger budget" in within
+    assert not re.search(r"\bk\b", within)
+
+
+def test_who_has_reached_the_most_that_can_be_reached_needs_no_advice() -> None:
+    spans, similarity = "retrieval_precision.spans", "retrieval_precision.similarity"
+    found = {spans: Figure(0.2), similarity: Figure(0.03)}
+    assert advice(found, {spans: 0.2}) == ()
+    (told,) = advice(found, {spans: 0.3})
+    assert "reaches more than 0.300" in told.text
+    # References know, likeness is a guess: where they are content, it gives no advice.
+    assert advice({spans: Figure(0.9), similarity: Figure(0.03)}) == ()
+    assert advice({similarity: Figure(0.03)})
+    assert advice({spans: Figure(None), similarity: Figure(0.03)})
 
 
 def test_answers_that_cite_badly_are_not_cut_again() -> None:

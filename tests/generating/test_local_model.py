@@ -14,7 +14,7 @@ TINY = Document(
     "The lamp at the pier is lit at dusk by the warden and burns 12 hours.\n",
 )
 # A short prompt of one's own: a small machine reads few tokens a second.
-PROMPT = "version: 7\n---\nJSON.\n---\n{{passages}}\nQuote the text and ask about it.\n"
+PROMPT = "version: 7\n---\nJSON.\n---\n{{passages}}\nQuote one word, ask in five words.\n"
 
 
 def test_one_question(
@@ -22,7 +22,9 @@ def test_one_question(
 ) -> None:
     (tmp_path / "questions_single_concept.md").write_text(PROMPT)
     monkeypatch.setenv(PROMPTS_VARIABLE, str(tmp_path))
-    monkeypatch.setattr(asking, "MOST_TOKENS", 40)
+    monkeypatch.setattr(
+        asking, "MOST_TOKENS", 100
+    )  # it ends sooner; cut short it would be asked again
     monkeypatch.setattr(asking, "TRIES", 1)
     made = generate_questions([TINY], 1, llm=local_model, types={"single-concept": 1}, max_calls=2)
     assert len(made.queries) + sum(made.dropped.values()) == 1

@@ -49,6 +49,16 @@ def test_what_is_kept_is_known_to_the_last_digit() -> None:
     assert same_calibration("llm:x:1", "labels", "abc") is None
 
 
+def test_of_two_the_one_on_these_questions_if_it_says_enough() -> None:
+    own, few, large = made(20), made(19, questions="few"), made(40, questions="other")
+    for each in (own, few, large):
+        keep_calibration(each)
+    for asked, scored in (("abc", 20), ("few", 40), ("", 40)):
+        known = known_calibration("llm:x:1", asked)
+        assert known is not None
+        assert known.confusion.scored == scored
+
+
 def test_the_day_is_noted() -> None:
     keep_calibration(made(4))
     known = known_calibration("llm:x:1")

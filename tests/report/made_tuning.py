@@ -164,7 +164,9 @@ def _configurations() -> list[Configuration]:
             found.append(dataclasses.replace(given, baseline=name))
     for label in ("multiscale", "multiscale(dense=2.0)", "multiscale(words=0)"):
         found.append(
-            Configuration("", label, levers={"sizes": "several", "retriever": "multiscale"})
+            Configuration(
+                "", label, levers={"one size or several": "several", "retriever": "multiscale"}
+            )
         )
     best = _configuration("structure(max_tokens=200)", "structure", "200 tokens", "none", "hybrid")
     return [*found, dataclasses.replace(best, vectors="own")]
@@ -174,7 +176,7 @@ def _configuration(
     label: str, boundaries: str, size: str, overlap: str, retriever: str
 ) -> Configuration:
     levers = {
-        "boundaries": boundaries, "size": size, "overlap": overlap, "context": "none", "sizes": "one",
+        "boundaries": boundaries, "size": size, "overlap": overlap, "context": "none", "one size or several": "one",
         "retriever": retriever,
     }  # fmt: skip
     return Configuration(
@@ -205,7 +207,7 @@ def _outcome(given: Configuration, rng: np.random.Generator, hard: np.ndarray) -
     cost = {
         "chunks": chunks, "mean_tokens": size * 0.9, "median_tokens": size * 0.95, "p95_tokens": size,
         "max_tokens": size, "storage": round(1 + overlap + 0.2 * rng.random(), 3), "tokens_embedded": 15_200,
-        "context_tokens": round(5.0 * size + 40 * rng.random(), 1),
+        "context_tokens": round(min(5.0 * size + 40 * rng.random(), 1000.0), 1),
     }  # fmt: skip
     if not given.strategy:
         issues, cost = {}, {"storage": 1.0, "tokens_embedded": 15_200, "context_tokens": 998.0}
@@ -277,7 +279,7 @@ def _against(outcomes: Sequence[Outcome], chosen: Outcome) -> tuple[Against, ...
 
 
 def _levers(outcomes: Sequence[Outcome]) -> tuple[Lever, ...]:
-    names = ("boundaries", "size", "overlap", "retriever", "sizes")
+    names = ("boundaries", "size", "overlap", "retriever", "one size or several")
     found = []
     for name in names:
         values: dict[str, list[float]] = {}

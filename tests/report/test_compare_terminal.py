@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from chunkwise.evaluation.comparing.compare import compare
-from chunkwise.evaluation.comparing.comparison import Comparison, Difference
+from chunkwise.evaluation.comparing.comparison import Best, Comparison, Difference
 from chunkwise.evaluation.results import Results
 from chunkwise.report.compare.difference_rows import Row, difference_bar, number, print_rows, signed
 from chunkwise.report.compare.terminal import render_comparison
@@ -151,6 +151,32 @@ def test_several_runs_say_who_is_best_and_who_is_tied() -> None:
     assert f"; tied with it: {other} (" in shown
     alone = " ".join(drawn(compare([results(1), results(2, lift=0.3), results(4)])).split())
     assert "best: b, in 100 % of resamples; all others are worse" in alone
+
+
+def test_equal_runs_are_no_tie_and_who_is_seldom_best_is_not_called_tied() -> None:
+    equal = [results(1), results(1), results(1)]
+    shown = " ".join(drawn(compare(equal)).split())
+    assert "all equal" in shown
+    assert "best:" not in shown
+    found = compare([results(1), results(2, lift=0.2), results(3, lift=0.2)])
+    shares = {"a": 0.001, "b": 0.949, "c": 0.05}
+    best = {"recall@5": Best("b", ("a", "b", "c"), shares, 40, None)}
+    shown = " ".join(drawn(dataclasses.replace(found, best=best)).split())
+    assert (
+        "best: b, in 95 % of resamples; tied with it: c (5.0 %); "
+        "seldom best, but not shown to be worse: a (0.1 %)" in shown
+    )
+
+
+def test_costs_are_few_however_few_the_measures() -> None:
+    run = dataclasses.replace(results(1), cost={"chunks": 8, "p95_tokens": 3, "seconds": 2})
+    comparison = compare([run, results(2, lift=0.1)])
+    shown, whole = drawn(comparison), drawn(comparison, whole=True)
+    assert "  chunks" in shown
+    assert "p95_tokens" not in shown
+    assert "--all shows" in shown
+    assert "p95_tokens" in whole
+    assert "--all shows" not in whole
 
 
 def test_what_was_left_out_is_said() -> None:

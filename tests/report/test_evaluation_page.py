@@ -107,6 +107,25 @@ def test_cards_say_how_far_a_figure_can_rise_and_what_offsets_are_worth(results:
     assert "shifted: " in last
 
 
+def test_a_ceiling_is_no_fault(results: Results) -> None:
+    name = "retrieval_precision.spans"
+    mean = results.summary[name].mean
+    for most, word in ((mean, "at its ceiling"), ((mean or 0) + 0.1, "out of reach")):
+        html = evaluation_page(dataclasses.replace(results, data={"reachable": {name: most}}))
+        first = part(html, "four").split("<article")[1]
+        assert re.search(rf'class="badge limit"><span aria-hidden="true">–</span> {word}<', first)
+
+
+def test_the_head_tells_every_step_and_that_nothing_is_known(results: Results) -> None:
+    asked = {**results.configuration, "rerank": "maxsim:minilm:ab first=1", "neighbours": 1}
+    html = evaluation_page(
+        dataclasses.replace(results, configuration=asked, data={"nothing_known": True})
+    )
+    assert "hybrid(rrf=60) · rerank maxsim · neighbours 1 · minilm · 5 hits" in plain(html)
+    assert "No question has a reference, an answer, facts or labels" in plain(html)
+    assert "No question has a reference" not in plain(evaluation_page(results))
+
+
 def test_a_question_that_was_not_measured_is_said_to_be_so(results: Results) -> None:
     kept = {name: own for name, own in results.summary.items() if not name.startswith("citation")}
     html = evaluation_page(dataclasses.replace(results, summary=kept))
@@ -185,6 +204,9 @@ def test_cuts_are_counted_and_marked(results: Results, html: str) -> None:
         before, after = around.split('<span class="cut"')
         joined = plain(before) + plain("<" + after)
         assert re.sub(r"\s|↵|…", "", joined) in texts[plain(where).split(" · ")[0]].replace("…", "")
+    # People count from one.
+    first = cuts.examples[0]
+    assert f"{first.doc_id} · chunk {first.chunk + 1:,} · offset {first.offset:,}" in plain(found)
     for kind, count in cuts.counts.items():
         assert (KINDS[kind] in unescape(found)) == bool(count)
 

@@ -30,16 +30,55 @@ def test_advice_names_its_figures_once() -> None:
     assert shown.count("retrieval_precision.spans") == 1
 
 
-def test_what_no_ranking_can_reach_is_told_beside_the_verdict() -> None:
+def test_what_no_ranking_can_reach_is_no_fault() -> None:
     name = "retrieval_precision.spans"
     figures = {name: Figure(0.2, 0.1, 0.3, 40, verdict="below")}
-    told = "0.200 below 0.100–0.300"
     shown = changed(summary=figures, data={"reachable": {name: 0.258}})
-    assert f"{told} at most 0.258 with k=5" in shown
+    assert "0.200 out of reach 0.100–0.300 at most 0.258" in shown
+    shown = changed(summary=figures, data={"reachable": {name: 0.2 + 1e-12}})
+    assert "0.200 at its ceiling 0.100–0.300 at most 0.200" in shown
+    guessed = {**figures, "retrieval_precision.similarity": Figure(0.1, 0.0, 0.2, verdict="below")}
+    shown = changed(summary=guessed, data={"reachable": {name: 0.2}})
+    assert "similarity 0.100 out of reach 0.000–0.200" in shown
+    told = "0.200 below 0.100–0.300"
     for data in ({"reachable": {name: 0.9}}, {"reachable": {}}, {}):
         shown = changed(summary=figures, data=data)
         assert told in shown
         assert "at most" not in shown
+
+
+def test_every_step_of_the_search_is_in_the_name() -> None:
+    asked = {"strategy": "words", "retriever": "dense", "k": 3, "budget": None, "seed": 0}
+    steps = {"rerank": "maxsim:minilm:ab:cd first=1", "mmr": 0.5, "neighbours": 2}
+    assert "words · dense · k=3" in changed(configuration=asked)
+    told = changed(configuration=asked | steps)
+    assert "words · dense · rerank maxsim · mmr 0.5 · neighbours 2 · k=3" in told
+    none = {"rerank": None, "mmr": None, "neighbours": 0}
+    assert "words · dense · k=3" in changed(configuration=asked | none)
+    assert "mmr 0.0" in changed(configuration=asked | {"mmr": 0.0})
+
+
+def test_a_mean_over_some_questions_says_why_not_over_all() -> None:
+    figures = {
+        "ndcg@5": Figure(1.0, 0.3, 1.0, 3, {"hits are no chunks": 11}),
+        "map@5": Figure(0.9, 0.3, 1.0, 3, {"hits are no chunks": 11}),
+        "hit@5": Figure(0.5, 0.3, 1.0, 14),
+    }
+    told = "unscored in part: ndcg@5, map@5 (11 of 14: hits are no chunks)"
+    assert told in changed(summary=figures)
+
+
+def test_an_interval_below_zero_is_told_in_words() -> None:
+    figures = {"answer_relevancy.similarity": Figure(0.05, -0.1, 0.2, 9)}
+    assert "-0.100 to 0.200" in changed(summary=figures)
+
+
+def test_questions_about_which_nothing_is_known_are_told_first() -> None:
+    told = (
+        "no question has a reference, an answer, facts or labels: whether the right text is found"
+    )
+    assert told not in changed()
+    assert told in changed(data={"nothing_known": True})
 
 
 def test_what_the_offsets_of_a_file_are_worth_kind_by_kind() -> None:

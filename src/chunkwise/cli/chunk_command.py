@@ -23,6 +23,7 @@ from chunkwise.cli.inputs import (
     worker_count,
 )
 from chunkwise.cli.llm_options import llm_options
+from chunkwise.cli.page_option import page_option
 
 if TYPE_CHECKING:
     from chunkwise.chunkers import Strategy
@@ -55,8 +56,9 @@ Exit status: 0 all read, 3 something was skipped, or a model did not write all i
               help='"name(parameter=value, …)"; see `chunkwise strategies`.')  # fmt: skip
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               help="Write the chunks: .jsonl, .parquet or .csv.")  # fmt: skip
-@click.option("--view", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.html",
-              help="Write one self-contained page that shows the documents with their cuts.")  # fmt: skip
+@page_option(
+    "--view", "FILE.html", "Write one self-contained page that shows the documents with their cuts."
+)
 @click.option("--context", type=click.Choice(["none", "headings"]), default="none", show_default=True,
               help="Title and section path beside each chunk, in its context; its text stays the same.")  # fmt: skip
 @contextual_option

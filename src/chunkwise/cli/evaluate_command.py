@@ -28,6 +28,7 @@ from chunkwise.cli.llm_options import (
     show_estimate,
     show_spent,
 )
+from chunkwise.cli.page_option import page_option
 
 if TYPE_CHECKING:
     from chunkwise.core import Advance, Document
@@ -62,8 +63,7 @@ Exit status: 0 evaluated, 3 something was left out or a judge could not be asked
               help="Questions with references: JSON, SQuAD, BEIR, TREC, Chroma, Ragas, AutoRAG …")  # fmt: skip
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               help="Keep the results: JSON with every question's scores.")  # fmt: skip
-@click.option("--report", type=click.Path(path_type=Path, dir_okay=False), metavar="PAGE",
-              help="Draw the results: one HTML page.")  # fmt: skip
+@page_option("--report", "PAGE", "Draw the results: one HTML page.")
 @click.option("--metrics", default="all", show_default=True, metavar="NAMES",
               help="Metrics or groups, with commas: retrieval, retrieval_precision, completeness, boundary_issues, "
               "citation_accuracy, answers, faithfulness, chroma, recall@10, recall@500t …")  # fmt: skip

@@ -17,6 +17,7 @@ from chunkwise.cli.inputs import (
     document_options,
     jobs_option,
 )
+from chunkwise.cli.page_option import page_option
 from chunkwise.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -62,8 +63,9 @@ stderr), 1 an error, 2 wrong usage or value.
 @click.option("--json", "as_json", is_flag=True, help="JSON lines on stdout, nothing else: one an issue.")  # fmt: skip
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.jsonl",
               help="Write all issues, one a line.")  # fmt: skip
-@click.option("--view", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.html",
-              help="Write one self-contained page that shows the documents with their cuts.")  # fmt: skip
+@page_option(
+    "--view", "FILE.html", "Write one self-contained page that shows the documents with their cuts."
+)
 @jobs_option
 @document_options
 def command(inputs: tuple[str, ...], **options: Any) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 from typing import Any
 
 import click
@@ -16,6 +15,7 @@ from chunkwise.cli.inputs import (
     document_options,
     load_options,
 )
+from chunkwise.cli.page_option import page_option
 
 _EXAMPLES = """
 \b
@@ -27,8 +27,7 @@ Examples:
 
 
 @click.command("profile", epilog=_EXAMPLES)
-@click.option("--page", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.html",
-              help="Write one self-contained page with charts.")  # fmt: skip
+@page_option("--page", "FILE.html", "Write one self-contained page with charts.")
 @click.option("--tokenizer", default="o200k_base", show_default=True, metavar="NAME",
               help="What sizes are counted by, as for strategies.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Only JSON on stdout.")

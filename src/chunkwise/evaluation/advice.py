@@ -6,11 +6,18 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from chunkwise.evaluation.results import Advice, Figure
+from chunkwise.evaluation.results import Advice, Figure, Json
 from chunkwise.evaluation.verdicts import BOUNDS, family, verdict
+
+_NOTHING: Mapping[str, Json] = MappingProxyType({})
+_GOLD, _GUESSED = "retrieval_precision.spans", "retrieval_precision.similarity"
+_AT = 1e-9
+"""A mean so near to the most that can be reached has reached it."""
 
 
 class _Known(NamedTuple):
+    """`{k}` stands for what says how much is handed out, `{last}` for what a run can try that has no reranker yet."""
+
     causes: str
     remedies: str
 
@@ -19,12 +26,12 @@ class _Known(NamedTuple):
 _KNOWN: Mapping[str, _Known] = MappingProxyType(
     {
         "retrieval_precision": _Known(
-            "chunks that are too large, an embedding that is too weak, a k that is too high",
-            "smaller chunks, a better model, a smaller k, or `--rerank maxsim`",
+            "chunks that are too large, an embedding that is too weak, a {k} that is too high",
+            "smaller chunks, a better model, {last}",
         ),
         "completeness": _Known(
-            "chunks that are too small, no overlap, a k that is too small",
-            "larger chunks, overlap, more chunks, or parent_child",
+            "chunks that are too small, no overlap, a {k} that is too small",
+            "larger chunks, overlap, a larger {k}, or parent_child",
         ),
         "boundary_issues": _Known(
             "the wrong separators or the wrong size",
@@ -49,26 +56,60 @@ _KNOWN: Mapping[str, _Known] = MappingProxyType(
 
 
 def advice(
-    summary: Mapping[str, Figure], reachable: Mapping[str, float] = MappingProxyType({})
+    summary: Mapping[str, Figure],
+    reachable: Mapping[str, float] = MappingProxyType({}),
+    configuration: Mapping[str, Json] = _NOTHING,
 ) -> tuple[Advice, ...]:
     """One piece for all figures below good that have the same usual causes; it names them.
 
-    `reachable`: by metric, the most that any ranking could reach with as many hits.
+    `reachable`: by metric, the most that any ranking could reach with as many hits; who has reached it needs no
+    advice. `configuration`: of the run, which is told to do nothing that it does already, or cannot.
     """
     below: dict[_Known, list[str]] = {}
     for metric, figure in summary.items():
-        if figure.mean is not None and verdict(metric, figure.mean) == "below":
+        if _wants_better(metric, figure, reachable) and not _known_better(
+            metric, summary, reachable
+        ):
             known = _KNOWN.get(metric.partition("@")[0]) or _KNOWN[family(metric)]
             below.setdefault(known, []).append(metric)
     return tuple(
-        Advice(metrics[0], _text(known, metrics, summary, reachable))
+        Advice(metrics[0], _text(_fitting(known, configuration), metrics, summary, reachable))
         for known, metrics in below.items()
     )
+
+
+def at_ceiling(metric: str, mean: float, reachable: float | None) -> bool:
+    """Whether it is as high as any ranking could make it, and that is not good."""
+    return reachable is not None and out_of_reach(metric, reachable) and mean >= reachable - _AT
 
 
 def out_of_reach(metric: str, reachable: float) -> bool:
     """Whether no ranking could be good by this metric."""
     return verdict(metric, reachable) == "below"
+
+
+def _wants_better(metric: str, figure: Figure, reachable: Mapping[str, float]) -> bool:
+    return (
+        figure.mean is not None
+        and verdict(metric, figure.mean) == "below"
+        and not at_ceiling(metric, figure.mean, reachable.get(metric))
+    )
+
+
+def _known_better(
+    metric: str, summary: Mapping[str, Figure], reachable: Mapping[str, float]
+) -> bool:
+    """Whether the references praise what the judge by similarity blames: they know, it guesses."""
+    gold = summary.get(_GOLD) if metric == _GUESSED else None
+    return gold is not None and gold.mean is not None and not _wants_better(_GOLD, gold, reachable)
+
+
+def _fitting(known: _Known, configuration: Mapping[str, Json]) -> _Known:
+    """In the words of this run: with a budget there is no k, and hits from a file are not read again."""
+    amount = "budget" if configuration.get("budget") else "k"
+    can_rerank = not configuration.get("rerank") and not configuration.get("hits")
+    last = f"a smaller {amount}, or `--rerank maxsim`" if can_rerank else f"or a smaller {amount}"
+    return _Known(*(each.format(k=amount, last=last) for each in known))
 
 
 def _text(

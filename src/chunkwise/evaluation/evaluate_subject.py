@@ -27,6 +27,7 @@ from chunkwise.metrics.claims.answers import Answer
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.estimate import Estimate
 from chunkwise.stats.detectable import detectable_by
+from chunkwise.testsets.reading import hash_of
 
 OnEstimate = Callable[[Estimate], None]
 """Gets what asking a language model will take, before anything is sent; what it raises ends the evaluation."""
@@ -93,12 +94,14 @@ def evaluate_subject(
         if PRECISION in summary:
             most = reachable(subject, queries, shown, measuring.relevance_threshold)
     judges = judges_of(measuring, judging)
+    nothing_known = _nothing_known(questions) and judging is None
+    configuration = {
+        **subject.configuration,
+        **measuring.configuration(),
+        **(judging.configuration() if judging else {}),
+    }
     return Results(
-        configuration={
-            **subject.configuration,
-            **measuring.configuration(),
-            **(judging.configuration() if judging else {}),
-        },
+        configuration=configuration,
         versions=versions(),
         data={
             "documents": {
@@ -107,6 +110,7 @@ def evaluate_subject(
                 "hash": documents_hash(subject.documents),
             },
             **questions.about,
+            **({"nothing_known": True} if nothing_known else {}),
             **({"reachable": dict(most)} if most else {}),
             **({"positions": dict(subject.position.counts)} if subject.position else {}),
             **judges_told(judges, judging),
@@ -117,13 +121,21 @@ def evaluate_subject(
         cuts=cuts,
         cost=cost_of(subject, [each.context_tokens for each in details]),
         agreement=agreement_of(verdicts, measuring),
-        advice=advice(summary, most),
+        advice=() if nothing_known else advice(summary, most, configuration),
         worst=tuple(queries[number].id for number in worst),
         objective=measuring.objective,
         detectable=_detectable(columns),
         questions=details,
-        calibrations=calibrations_told(judges),
+        calibrations=calibrations_told(judges, hash_of(queries)),
         timing={**watch.seconds, **(judging.spent() if judging else {})},
+    )
+
+
+def _nothing_known(questions: Questions) -> bool:
+    """Whether there is nothing to hold a search against; chunks have figures all the same."""
+    return not questions.answers and not any(
+        query.references or query.answer or query.facts or query.labels
+        for query in questions.queries
     )
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from chunkwise.errors import ChunkwiseError
 from chunkwise.evaluation.measuring import Measuring
+from chunkwise.evaluation.model_names import short_name
 from chunkwise.evaluation.results import Json, Results
 from chunkwise.evaluation.scores.llm.judging import LlmJudging
-from chunkwise.judges.calibration import Calibration, similarity_identity
+from chunkwise.judges.calibration import FEWEST_VERDICTS, Calibration, similarity_identity
 from chunkwise.judges.calibration_store import known_calibration
 from chunkwise.models import DEFAULT, get_embedder
 
@@ -49,10 +50,11 @@ def judges_told(judges: Mapping[str, AskedJudge], judging: LlmJudging | None) ->
     return {"judges": {**found}} if found else {}
 
 
-def calibrations_told(judges: Mapping[str, AskedJudge]) -> dict[str, Json]:
-    """What is known here of those that were ever measured: no part of the results, another machine knows other."""
-    known = {name: known_calibration(each.identity) for name, each in judges.items()}
-    return {name: _told(each) for name, each in known.items() if each is not None}
+def calibrations_told(judges: Mapping[str, AskedJudge], question_set: str = "") -> dict[str, Json]:
+    """What is known here of those that were ever measured, on these questions where it was: no part of the results,
+    another machine knows other."""
+    known = {name: known_calibration(each.identity, question_set) for name, each in judges.items()}
+    return {name: _told(each, question_set) for name, each in known.items() if each is not None}
 
 
 def judged_by(results: Results, metric: str) -> str:
@@ -63,13 +65,14 @@ def judged_by(results: Results, metric: str) -> str:
     # The embedder of the judge compares answers, too, but gives no verdict on them.
     if not isinstance(told, dict) or metric == "answer_relevancy.similarity":
         return ""
-    return f"judged by {told.get('model')}; {_measured(results.calibrations.get(method), metric)}"
+    known = results.calibrations.get(method)
+    return f"judged by {short_name(str(told.get('model')))}; {_measured(known, metric)}"
 
 
 def is_weak(results: Results, metric: str) -> bool:
     """Whether whoever judged is known to be little better than chance: what it praises is not praised."""
     known = results.calibrations.get(metric.rpartition(".")[2])
-    return bool(judged_by(results, metric) and isinstance(known, dict) and known.get("weakness"))
+    return bool(judged_by(results, metric) and _says_something(known) and known.get("weakness"))
 
 
 def judge_error(results: Results) -> str:
@@ -79,9 +82,17 @@ def judge_error(results: Results) -> str:
     return str(told.get("error", "")) if isinstance(told, dict) else ""
 
 
+def _says_something(known: Json) -> TypeGuard[dict[str, Json]]:
+    """Whether enough verdicts were held against what is so."""
+    verdicts = known.get("verdicts") if isinstance(known, dict) else None
+    return isinstance(verdicts, int) and verdicts >= FEWEST_VERDICTS
+
+
 def _measured(known: Json, metric: str) -> str:
-    if not isinstance(known, dict):
-        return NOT_MEASURED
+    is_own = isinstance(known, dict) and known.get("same_questions") is True
+    if not _says_something(known):
+        few = f"measured with fewer than {FEWEST_VERDICTS} verdicts: chunkwise judge calibrate"
+        return few if is_own else NOT_MEASURED
     figures = [
         f"{name} {value:.2f}"
         for name, value in (("accuracy", known.get("accuracy")), ("κ", known.get("kappa")))
@@ -89,15 +100,18 @@ def _measured(known: Json, metric: str) -> str:
     ]
     what = "" if metric.startswith("retrieval_precision.") else " as a judge of relevance"
     weak = f": weak, {known['weakness']}" if known.get("weakness") else ""
+    # How a judge fares depends on the documents and on how people ask: figures of other questions are a hint.
+    where = "on these questions" if is_own else "measured elsewhere"
     return (
         f"against {_AGAINST.get(str(known.get('against')), '')}{what}: {', '.join(figures)} "
-        f"({known.get('verdicts')} verdicts){weak}"
+        f"({where}, {known.get('verdicts'):,} verdicts){weak}"
     )
 
 
-def _told(known: Calibration) -> dict[str, Json]:
+def _told(known: Calibration, question_set: str) -> dict[str, Json]:
     return {
         "against": known.against,
+        "same_questions": known.question_set == question_set,
         "accuracy": known.accuracy.mean if known.accuracy else None,
         "kappa": known.kappa.mean if known.kappa else None,
         "verdicts": known.confusion.scored,

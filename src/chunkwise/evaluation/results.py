@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from chunkwise.core import Passage
+from chunkwise.evaluation.model_names import short_name
 
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 
@@ -152,12 +153,25 @@ class Results:
 
     @property
     def label(self) -> str:
-        """What a table calls it: the strategy and the retriever, or the file of the hits."""
+        """What a table calls it: the strategy, the retriever and what follows it, or the file of the hits."""
         parts = [self.configuration.get(key) for key in ("strategy", "retriever")]
-        named = " · ".join(str(part) for part in parts if part)
+        named = " · ".join(str(part) for part in (*parts, *self.steps) if part)
         # Chunks of a file go by its name; that they are these very ones is in the configuration.
         named = _OF_A_FILE.sub(lambda match: match[1], named)
         return named or str(self.configuration.get("hits", ""))
+
+    @property
+    def steps(self) -> list[str]:
+        """What was done with the ranking before it was handed out: two runs may differ by this alone."""
+        asked = self.configuration
+        told = []
+        if rerank := asked.get("rerank"):
+            told.append(f"rerank {short_name(str(rerank))}")
+        if asked.get("mmr") is not None:
+            told.append(f"mmr {asked['mmr']}")
+        if neighbours := asked.get("neighbours"):
+            told.append(f"neighbours {neighbours}")
+        return told
 
     def __repr__(self) -> str:
         figure = self.summary.get(self.objective)

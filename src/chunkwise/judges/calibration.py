@@ -22,6 +22,8 @@ Against = Literal["labels", "spans"]
 WEAK = 0.2
 """Kappa under which two judges agree slightly at best (Landis and Koch 1977)."""
 MOST_UNSCORED = 0.5
+FEWEST_VERDICTS = 20
+"""Under this nothing can be said: with ten verdicts kappa may be anything from chance to perfection."""
 
 
 class Verdict(NamedTuple):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from chunkwise.atomic import replacing, says_what_it_writes
-from chunkwise.judges.calibration import Against, Calibration, Confusion, Cost
+from chunkwise.judges.calibration import FEWEST_VERDICTS, Against, Calibration, Confusion, Cost
 from chunkwise.models.folder import home
 from chunkwise.stats.interval import Interval
 
@@ -22,13 +22,16 @@ def calibrations_file() -> Path:
     return home() / "calibrations.json"
 
 
-def known_calibration(judge_identity: str) -> Calibration | None:
-    """The one with the most verdicts, of equals the latest; None: this judge was never measured here."""
-    return max(
-        (each for each in _read(calibrations_file()) if each.judge == judge_identity),
-        key=lambda each: (each.confusion.scored, each.when),
-        default=None,
-    )
+def known_calibration(judge_identity: str, question_set: str = "") -> Calibration | None:
+    """The one on these questions if it has verdicts enough, else the one with the most, of equals the latest; None:
+    this judge was never measured here."""
+
+    def worth(each: Calibration) -> tuple[bool, int, str]:
+        is_own = each.question_set == question_set and each.confusion.scored >= FEWEST_VERDICTS
+        return is_own, each.confusion.scored, each.when
+
+    known = (each for each in _read(calibrations_file()) if each.judge == judge_identity)
+    return max(known, key=worth, default=None)
 
 
 def same_calibration(judge: str, against: Against, question_set: str) -> Calibration | None:

@@ -27,6 +27,9 @@ _MOST_CHANGED = 3
 """Questions that changed, in either direction, at first sight."""
 _MOST_QUESTIONS = 100_000
 """Nobody writes more of them: the number would say no more than that."""
+_SELDOM = 0.05
+"""Of the resamples: a run that is best in fewer is no tie, even if the tests, being many, do not show it."""
+_EQUAL = 1e-9
 _LOWER = "↓"
 
 
@@ -38,15 +41,15 @@ def render_comparison(comparison: Comparison, console: Console, *, whole: bool =
     _runs(comparison, console)
     metrics = list(dict.fromkeys(name for each in comparison.contrasts for name in each.metrics))
     shown = metrics if whole else first_metrics(comparison)
-    whole = whole or len(shown) == len(metrics)
     if len(comparison.contrasts) == 1:
-        _two(comparison.contrasts[0], shown, console, whole)
+        _two(comparison.contrasts[0], shown, console, whole or len(shown) == len(metrics))
     else:
         _several(comparison, shown, console, whole)
     _explain(comparison, shown, console)
+    # Measures may be few because the runs have few in common; what they cost is not less for it.
     figures = list(comparison.figures) if whole else first_figures(comparison.figures)
     _figures(comparison, figures, console)
-    if not whole:
+    if len(shown) < len(metrics) or len(figures) < len(comparison.figures):
         console.print()
         _say(console, "--all shows every measure, the types of questions and every cost", "dim")
 
@@ -119,12 +122,24 @@ def _several(comparison: Comparison, metrics: Sequence[str], console: Console, w
 
 
 def _best(found: Best) -> str:
-    others = [
-        f"{name} ({percent(found.best_share[name])})" for name in found.tied if name != found.best
-    ]
-    told = f"best: {found.best}, in {percent(found.best_share[found.best])} of resamples"
-    told += f"; tied with it: {listed(others, 12)}" if others else "; all others are worse"
-    if others and found.needed and found.needed > found.questions:
+    shares = found.best_share
+    if max(shares.values()) - min(shares.values()) < _EQUAL:
+        return "all equal"
+    others = [name for name in found.tied if name != found.best]
+    told = f"best: {found.best}, in {percent(shares[found.best])} of resamples"
+    if not others:
+        return f"{told}; all others are worse"
+    tied = [name for name in others if shares[name] >= _SELDOM]
+    behind = [name for name in others if shares[name] < _SELDOM]
+    for words, names in (
+        ("tied with it", tied),
+        ("seldom best, but not shown to be worse", behind),
+    ):
+        if names:
+            told += (
+                f"; {words}: {listed([f'{name} ({percent(shares[name])})' for name in names], 12)}"
+            )
+    if found.needed and found.needed > found.questions:
         told += f"; {_many(found.needed, 'about ')} questions would separate the best two"
     return told
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chunkwise.evaluation.four_questions import Answered
+from chunkwise.evaluation.four_questions import AT_CEILING, OUT_OF_REACH, WEAK, Answered
 from chunkwise.evaluation.results import Figure, Results
 from chunkwise.profile.wording import percent
 from chunkwise.report.evaluation.beside import at_most, offsets
@@ -15,6 +15,7 @@ from chunkwise.report.terminal_parts import line
 if TYPE_CHECKING:
     from rich.console import Console
 
+_WORD = max(map(len, (AT_CEILING, OUT_OF_REACH, WEAK, "excellent")))
 _STYLES = {"excellent": "green", "good": "green", "below": "yellow"}
 
 
@@ -31,7 +32,7 @@ def print_answer(console: Console, answered: Answered, results: Results) -> None
             shown.append(f"unscored: {why_unscored(figure)}", "dim")
         else:
             shown.append(f"{value(name, figure.mean):>7}  ", "bold")
-            shown.append(f"{figure.verdict:<9} ", _STYLES.get(figure.verdict, ""))
+            shown.append(f"{figure.verdict:<{_WORD}} ", _STYLES.get(figure.verdict, ""))
             shown.append(between(figure), "dim")
             if most := at_most(name, results):
                 shown.append(f"  {most}", "dim")

@@ -1,22 +1,32 @@
-"""What stands beside a figure of the four questions: how far it could rise, what the offsets are worth."""
+"""What stands beside the figures of the four questions: how far one could rise, what it rests on, or lacks."""
 
 from __future__ import annotations
 
-from chunkwise.evaluation.advice import out_of_reach
+from chunkwise.evaluation.four_questions import most_reachable
 from chunkwise.evaluation.results import Results
 from chunkwise.metrics.citations.position import EXACT, KINDS
 
 
 def at_most(name: str, results: Results) -> str:
     """How far a figure can rise that no ranking could make good; else nothing."""
-    known = results.data.get("reachable")
-    most = known.get(name) if isinstance(known, dict) else None
-    if not isinstance(most, int | float) or not out_of_reach(name, most):
+    most = most_reachable(results, name)
+    return "" if most is None else f"at most {most:.3f}"
+
+
+def with_so_many(results: Results) -> str:
+    """Why it cannot rise further: how much is handed out."""
+    asked = results.configuration
+    return "here" if asked.get("budget") else f"with k={asked['k']}"
+
+
+def nothing_known(results: Results) -> str:
+    """That nothing can be said of the search, and what the questions lack; empty: something is known."""
+    if not results.data.get("nothing_known"):
         return ""
-    where = (
-        "here" if results.configuration.get("budget") else f"with k={results.configuration['k']}"
+    return (
+        "no question has a reference, an answer, facts or labels: whether the right text is found cannot be scored. "
+        'Add relevant_text: [{"query": "How long is the guarantee?", "relevant_text": "guaranteed for five years"}]'
     )
-    return f"at most {most:.3f} {where}"
 
 
 def offsets(results: Results) -> list[str]:

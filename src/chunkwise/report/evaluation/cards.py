@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from chunkwise.evaluation.four_questions import FOUR, WEAK, Answered, four_questions
+from chunkwise.evaluation.four_questions import (
+    AT_CEILING,
+    FOUR,
+    OUT_OF_REACH,
+    WEAK,
+    Answered,
+    four_questions,
+)
 from chunkwise.evaluation.judges_told import judged_by
 from chunkwise.evaluation.results import Figure, Results
 from chunkwise.evaluation.verdicts import BOUNDS
-from chunkwise.report.evaluation.beside import at_most, offsets
+from chunkwise.report.evaluation.beside import at_most, offsets, with_so_many
 from chunkwise.report.evaluation.marks import gauge
 from chunkwise.report.evaluation.rows import between, value_text, why_unscored
 from chunkwise.report.page_text import attribute, breakable
 
 _WORDS = {
     "excellent": ("★", "excellent"), "good": ("✓", "good"), "below": ("!", "below good"), WEAK: ("?", WEAK),
+    AT_CEILING: ("–", AT_CEILING), OUT_OF_REACH: ("–", OUT_OF_REACH),
 }  # fmt: skip
 """A sign beside the word, so that colour is never what tells them apart."""
 _WHOLE = "share of chunks with an issue"
@@ -44,7 +52,7 @@ def _card(results: Results, question: str, metric: str, answered: Answered | Non
         _unscored(method, figure) for method, figure in told + gone if figure.unscored
     )
     beside = [
-        f"{method}: {most}"
+        f"{method}: {most} {with_so_many(results)}"
         for method, _ in told
         if (most := at_most(f"{metric}.{method}", results))
     ]
@@ -79,7 +87,7 @@ def badge(verdict: str) -> str:
     if verdict not in _WORDS:
         return ""
     sign, word = _WORDS[verdict]
-    kind = "below" if verdict == WEAK else verdict
+    kind = {WEAK: "below", AT_CEILING: "limit", OUT_OF_REACH: "limit"}.get(verdict, verdict)
     return f'<span class="badge {kind}"><span aria-hidden="true">{sign}</span> {word}</span>'
 
 

@@ -70,5 +70,5 @@ def _example(cut: CutIssue) -> str:
         f'<li><p class="around">{opening}<bdi>{attribute(before)}</bdi>'
         f'<span class="cut" role="img" aria-label="cut here" title="The cut"></span>'
         f"<bdi>{attribute(after)}</bdi>{'…' if one_line(after).strip() else ''}</p>"
-        f'<p class="where">{words(cut.doc_id, 120)} · chunk {cut.chunk:,} · offset {cut.offset:,}</p></li>'
+        f'<p class="where">{words(cut.doc_id, 120)} · chunk {cut.chunk + 1:,} · offset {cut.offset:,}</p></li>'
     )

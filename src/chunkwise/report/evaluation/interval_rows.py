@@ -40,8 +40,15 @@ def _scale(console: Console) -> int:
 
 
 def between(figure: Figure) -> str:
-    """The interval in figures."""
-    return "" if figure.low is None else f"{figure.low:.3f}–{figure.high:.3f}"
+    """The interval in figures; in words where a minus would stand beside the dash."""
+    if figure.low is None or figure.high is None:
+        return ""
+    return joined(f"{figure.low:.3f}", f"{figure.high:.3f}")
+
+
+def joined(low: str, high: str) -> str:
+    """`0.1–0.2`, but `-0.1 to 0.2`."""
+    return f"{low} to {high}" if "-" in low + high else f"{low}–{high}"
 
 
 def _drawn(figure: Figure, width: int) -> Text:

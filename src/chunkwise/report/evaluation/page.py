@@ -10,6 +10,7 @@ from chunkwise.core import Document
 from chunkwise.evaluation.results import Json, Results
 from chunkwise.profile.wording import counted, short_number
 from chunkwise.report.evaluation.account import cost, how_sure, made_with, what_to_try
+from chunkwise.report.evaluation.beside import nothing_known
 from chunkwise.report.evaluation.cards import four_cards
 from chunkwise.report.evaluation.cuts import cut_kinds, cuts_lead
 from chunkwise.report.evaluation.figures import all_figures, by_document, by_type
@@ -69,11 +70,8 @@ def _parts(results: Results, documents: Mapping[str, Document]) -> list[PagePart
 def _head(results: Results) -> str:
     given = results.configuration
     strategy = given.get("strategy") or given.get("hits") or "An evaluation"
-    how = [
-        f"<b>{words(str(given[name]), 120)}</b>"
-        for name in ("retriever", "model")
-        if given.get(name)
-    ]
+    parts = [given.get("retriever"), *results.steps, given.get("model")]
+    how = [f"<b>{words(str(each), 120)}</b>" for each in parts if each]
     budget, k = given.get("budget"), given.get("k")
     if isinstance(budget, int):
         how.append(f"{budget:,} tokens a question")
@@ -84,9 +82,11 @@ def _head(results: Results) -> str:
         how.append(counted(documents, "document"))
     if tokens := _count(results.data.get("tokens")):
         how.append(f"{short_number(tokens)} tokens")
+    told = nothing_known(results)
+    lacking = f"<p><b>{words(told[:1].upper() + told[1:])}</b></p>" if told else ""
     return (
         f'<header class="top"><div><p class="kicker">Evaluation</p><h1>{words(str(strategy), 300)}</h1>'
-        f'<p class="how">{" · ".join(how)}</p></div>{_objective(results)}</header>'
+        f'<p class="how">{" · ".join(how)}</p>{lacking}</div>{_objective(results)}</header>'
     )
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from chunkwise.evaluation.results import Figure
 from chunkwise.profile.wording import counted, percent
+from chunkwise.report.evaluation.interval_rows import joined
 from chunkwise.report.evaluation.marks import axis
 from chunkwise.report.page_text import attribute, breakable
 
@@ -61,7 +62,7 @@ def between(name: str, figure: Figure) -> str:
     """The interval in words; empty where there is none."""
     if figure.low is None or figure.high is None:
         return ""
-    return f"{value_text(name, figure.low)}–{value_text(name, figure.high)}"
+    return joined(value_text(name, figure.low), value_text(name, figure.high))
 
 
 def why_unscored(figure: Figure) -> str:

@@ -16,6 +16,7 @@ from chunkwise.report.evaluation.answers_terminal import (
     value,
     why_unscored,
 )
+from chunkwise.report.evaluation.beside import nothing_known
 from chunkwise.report.evaluation.interval_rows import add_row, figure_table
 from chunkwise.report.evaluation.spent import llm_spent
 from chunkwise.report.plain_text import one_line
@@ -73,6 +74,8 @@ def _head(results: Results, console: Console) -> None:
         f"{short_number(_whole(documents.get('characters')))} characters",
         "dim",
     )
+    if told := nothing_known(results):
+        line(console, f"! {told}", "yellow")
 
 
 def _judged(console: Console, results: Results, names: Iterable[str], left: int = 2) -> None:
@@ -104,6 +107,19 @@ def _unscored(console: Console, figures: Mapping[str, Figure]) -> None:
             reasons.setdefault(why_unscored(figure), []).append(name)
     for why, names in reasons.items():
         line(console, f"unscored: {', '.join(names)} ({why})", "dim")
+    _partly_scored(console, figures)
+
+
+def _partly_scored(console: Console, figures: Mapping[str, Figure]) -> None:
+    """Metrics that some questions have no score in: a mean over the others may be one over the easy ones."""
+    reasons: dict[str, list[str]] = {}
+    for name, figure in figures.items():
+        if figure.mean is not None and figure.unscored:
+            gone = sum(figure.unscored.values())
+            told = f"{gone:,} of {gone + figure.scored:,}: {why_unscored(figure)}"
+            reasons.setdefault(told, []).append(name)
+    for why, names in reasons.items():
+        line(console, f"unscored in part: {', '.join(names)} ({why})", "dim")
 
 
 def _groups(

@@ -67,7 +67,8 @@ def detect(path: str | Path) -> Format:
         raise ChunkwiseError(wide_problem(str(path), encoding))
     raise ChunkwiseError(
         f"{path} is of no format that is known ({', '.join(sorted(_CLASSES))}); "
-        f"say which: chunkwise testset convert FILE --from FORMAT --to chunkwise"
+        "say which: chunkwise testset convert FILE --from FORMAT --to chunkwise; the simplest form is JSON: "
+        '[{"query": "How long is the guarantee?", "relevant_text": "guaranteed for five years"}]'
     )
 
 
