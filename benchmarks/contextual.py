@@ -71,6 +71,7 @@ def _rows(
     queries: list[Query],
     contexts: Sequence[str],
     client: LlmClient | None = None,
+    rerank: Reranker | None = None,
 ) -> list[list[str]]:
     """A row for each search and measure: without, with each context, and the paired difference."""
     searches = _searches(documents)
@@ -79,14 +80,16 @@ def _rows(
         for context in ("none", *contexts)
     }
     rows = []
-    for retriever in searches:
+    tried: list[tuple[str, Reranker | None]] = [(retriever, None) for retriever in searches]
+    for retriever, model in [*tried, *([("hybrid", rerank)] if rerank else [])]:
         results = {
-            context: _asked(name, index, queries, retriever, METRICS)
+            context: _asked(name, index, queries, retriever, METRICS, model)
             for context, index in indexes.items()
         }
+        shown = f"{retriever} + rerank" if model else retriever
         for context, metric in product(contexts, METRICS):
             told = _difference(results["none"], results[context], metric)
-            rows.append([name, retriever, context, metric, *told])
+            rows.append([name, shown, context, metric, *told])
     return rows
 
 
@@ -184,11 +187,14 @@ def _used_to_choose(name: str, queries: Sequence[Query]) -> set[str]:
     return {drawn[at].id for at in order[: len(order) // 2]}
 
 
-def written(llm: str, count: int) -> str:
+def written(llm: str, count: int, rerank: str) -> str:
     """What a language model wrote about each chunk."""
     documents, queries = _sample(count)
     client = LlmClient(get_language_model(llm))
-    rows = _rows("part of the sample corpus", documents, queries, ["headings", "document"], client)
+    rows = _rows(
+        "part of the sample corpus", documents, queries, ["headings", "document"], client,
+        get_reranker(rerank),
+    )  # fmt: skip
     spent = client.spent
     told = (
         f"{len(documents)} documents of the sample corpus, {len(queries)} questions about them; contexts by "
@@ -240,7 +246,10 @@ if __name__ == "__main__":
     PARTS: dict[str, tuple[str, Callable[[], str]]] = {
         "headings": ("Headings", headings),
         "reranking": ("Reranking", lambda: reranking(given.rerank)),
-        "written": ("Contexts by a language model", lambda: written(given.llm, given.documents)),
+        "written": (
+            "Contexts by a language model",
+            lambda: written(given.llm, given.documents, given.rerank),
+        ),
     }
     if given.only:
         for part in PARTS.keys() - set(given.only):

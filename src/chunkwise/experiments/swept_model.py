@@ -42,8 +42,8 @@ class Purse:
                 money_words(each, self._currency) for each in (self._spent, cost, self._money)
             )
             raise ChunkwiseError(
-                f"the model was not asked: about {spent} are spent, {more} more would be needed, and the budget is "
-                f"{most}; raise the budget in the plan, and the same command goes on"
+                f"the model was not asked: about {spent} are spent, {more} more would be needed, and the budget of a "
+                f"run is {most}; raise it in the plan, or spend as much once more: the same command goes on"
             )
         self._spent += cost
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from chunkwise.evaluation.results import Figure
 from chunkwise.experiments.configuration import Configuration
 from chunkwise.report.charts.drawn import Room, as_table, drawn
-from chunkwise.report.charts.look import Spec
+from chunkwise.report.charts.look import Spec, row_key
 from chunkwise.report.charts.series import MOST, lines_and_signs, look, series_key
 from chunkwise.report.page_text import words
 from chunkwise.report.plain_text import one_line
@@ -86,20 +86,22 @@ def _point(given: Configuration) -> tuple[str, str]:
 
 
 def _chart(found: Found, sizes: list[str], overlaps: list[str], room: Room) -> Spec:
+    # Sizes of one unit need not say it; those of several are different places.
+    short = len({size.partition(" ")[2] for size in sizes}) == 1
+    shown = {size: one_line(size.partition(" ")[0] if short else size, 16) for size in sizes}
     keys = [series_key(at, f"overlap {name or 'none'}", 40) for at, name in enumerate(overlaps)]
     points = [
-        {"series": key, "strategy": one_line(name or "chunks", 24), "size": one_line(size.split(" ", 1)[0], 12),
+        {"series": key, "strategy": row_key(place, name or "chunks", 24), "size": shown[size],
          "mean": figure.mean, "told": one_line(_told(name, overlap, size, figure), 300), **look(at)}
-        for name in sorted(found)
+        for place, name in enumerate(sorted(found))
         for at, (key, overlap) in enumerate(zip(keys, overlaps, strict=True))
         for size, figure in found[name].get(overlap, {}).items()
     ]  # fmt: skip
     columns = 1 if room.narrow else _COLUMNS[min(len(found), len(_COLUMNS)) - 1]
-    order = list(dict.fromkeys(one_line(size.split(" ", 1)[0], 12) for size in sizes))
     x = {
         "field": "size",
         "type": "ordinal",
-        "sort": order,
+        "sort": list(shown.values()),
         "axis": {"title": None},
         "scale": {"padding": 0.5},
     }
@@ -109,7 +111,12 @@ def _chart(found: Found, sizes: list[str], overlaps: list[str], room: Room) -> S
     }  # fmt: skip
     return {
         "data": {"values": points},
-        "facet": {"field": "strategy", "type": "nominal"},
+        "facet": {
+            "field": "strategy",
+            "type": "nominal",
+            "sort": None,
+            "header": {"labelExpr": "split(datum.label, '\\n')[1]"},
+        },
         "columns": columns,
         "spacing": {"row": 22, "column": 24},
         "spec": {

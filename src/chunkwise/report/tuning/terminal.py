@@ -155,6 +155,6 @@ def _levers(console: Console, tuning: Tuning) -> None:
         )
         table.add_row(
             Text(f"  {lever.name}"), Text(bar(lever.effect / most, _BAR), "cyan"), f"{100 * lever.effect:.1f}",
-            f"{100 * lever.low:.1f}–{100 * lever.high:.1f}", Text(told, "" if lever.moves else "dim"),
+            f"{100 * lever.low:+.1f} to {100 * lever.high:+.1f}", Text(told, "" if lever.moves else "dim"),
         )  # fmt: skip
     console.print(table)
