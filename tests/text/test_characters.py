@@ -35,3 +35,10 @@ def test_kinds_of_some_characters_are_those_among_all() -> None:
     characters = Characters(text)
     some = np.array([9, 1, 6, 10])
     assert kinds_of(characters.points[some]).tolist() == characters.kinds[some].tolist()
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(st.text(st.characters(max_codepoint=127), max_size=9))
+def test_kinds_of_ascii_looked_up_in_pairs_are_those_of_each_character(text: str) -> None:
+    characters = Characters(text)
+    assert characters.kinds.tolist() == kinds_of(characters.points).tolist()

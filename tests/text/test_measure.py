@@ -98,6 +98,17 @@ def test_reaches_of_all_positions(tokenizer: str, text: str, limit: int) -> None
 
 
 @pytest.mark.parametrize("tokenizer", NAMED)
+@settings(max_examples=examples(25), deadline=None)
+@given(NASTY, st.integers(1, 9))
+def test_counts_of_many_spans(tokenizer: str, text: str, size: int) -> None:
+    sizes, starts = measure(text, tokenizer), np.arange(len(text))
+    ends = np.minimum(starts + size, len(text))
+    spans = zip(starts.tolist(), ends.tolist(), strict=True)
+    expected = [sizes.tokenizer.count(text[start:end]) for start, end in spans]
+    assert sizes.counts(starts, ends).tolist() == expected
+
+
+@pytest.mark.parametrize("tokenizer", NAMED)
 def test_long_spans_of_long_texts(tokenizer: str) -> None:
     """Far ends, spaces beyond the look-back, stretches without any place to restart."""
     rng = random.Random(9)

@@ -109,6 +109,32 @@ def test_a_short_text_is_cut_as_within_a_long_one(text: str) -> None:
     assert sentence_starts(Characters(many)).tolist()[: len(alone)] == alone
 
 
+@settings(max_examples=examples(60), deadline=None)
+@given(st.lists(st.sampled_from(PIECES + SPACES), max_size=60).map("".join), st.data())
+def test_all_sentences_of_a_span_are_found_within_it(text: str, data: st.DataObject) -> None:
+    text = f"{text}\n\n{'x ' * 99}\n\n{text}"
+    borders = sorted(data.draw(st.sets(st.integers(0, len(text)), min_size=2, max_size=6)))
+    spans = np.array(list(pairwise(borders))[::2])
+    wanted = {
+        start
+        for start in sentence_starts(Characters(text)).tolist()
+        if any(low < start < high and not text[low].isspace() for low, high in spans.tolist())
+    }
+    found = sentence_starts(Characters(text), spans).tolist()
+    assert wanted <= set(found) <= set(sentence_starts(Characters(text)).tolist())
+
+
+@pytest.mark.parametrize(
+    "stop", ["Mr.", "dr.", "p.", "1.", "U.S.", "l'avv.", "Done.", "MR.", "тыс.", "ed."]
+)
+def test_a_word_among_many_is_read_as_among_few(stop: str) -> None:
+    """Of many words most are told by how they end, of few all are read."""
+    few = f"He saw {stop} Hale there."
+    many = " ".join([few] * 40)
+    starts = [*sentence_starts(Characters(few)).tolist(), len(few) + 1]
+    assert sentence_starts(Characters(many)).tolist()[: len(starts)] == starts
+
+
 @pytest.mark.parametrize(
     "text", ["", " ", "\n", "\n\n\n", ".", "x", "\x00", "\ud83d", "...", "?!", "。"]
 )

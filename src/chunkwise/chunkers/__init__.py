@@ -80,6 +80,7 @@ class Strategy:
             return
         measure = analyzed.measure(self.limit[0] if self.limit else DEFAULT)
         source, size, outline = analyzed.document, len(analyzed.text), SectionLookup(analyzed)
+        label = self.label
         for index, piece in enumerate(self._pieces(analyzed)):
             start, end, context, count, parent, summary, summarised, level = piece
             if not 0 <= start < end <= size:
@@ -93,7 +94,7 @@ class Strategy:
             elif count < 0:
                 count = measure.count(start, end)
             yield Chunk(
-                source, index, start, end, count, context, self.label, outline, parent,
+                source, index, start, end, count, context, label, outline, parent,
                 summary, summarised, level,
             )  # fmt: skip
 

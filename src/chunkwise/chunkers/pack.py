@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import islice, repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +30,15 @@ class _Frame(NamedTuple):
     level: int
     floor: int
     """Overlap reaches back no further than this."""
+
+
+def _plain_pieces(
+    starts: NDArray[np.int64], ends: NDArray[np.int64], sizes: NDArray[np.int64]
+) -> Iterator[Piece]:
+    """Pieces that are nothing but a span and its size, made without a call for each."""
+    rest = map(repeat, (Piece._field_defaults[name] for name in Piece._fields[4:]))
+    rows = zip(starts.tolist(), ends.tolist(), repeat(""), sizes.tolist(), *rest)
+    return map(partial(tuple.__new__, Piece), rows)
 
 
 class Packer:
@@ -88,17 +99,20 @@ class Packer:
 
     def pack_each(self, starts: NDArray[np.int64], floors: NDArray[np.int64]) -> list[Piece]:
         """Chunks of all stretches that these starts part, each with its floor: what fits is taken whole."""
-        done = len(self._pieces)
+        pieces = self._pieces
+        first = len(pieces)
         ends = np.append(starts[1:], len(self._text))
         stops, fits = self._whole(starts, ends)
-        columns = (starts, ends, stops, fits, floors)
-        for start, end, stop, fit, floor in zip(*(c.tolist() for c in columns), strict=True):
-            size = self._measure.count(start, stop) if fit else 0
-            if fit and size <= self._limit:
-                self._emit(start, stop, size)
-            else:
-                self.pack(start, end, floor)
-        return self._pieces[done:]
+        sizes = self._measure.counts(starts[fits], stops[fits])
+        fits[fits] = small = sizes <= self._limit
+        whole = _plain_pieces(starts[fits], stops[fits], sizes[small])
+        done = 0
+        for index in np.flatnonzero(~fits).tolist():
+            pieces.extend(islice(whole, index - done))
+            self.pack(int(starts[index]), int(ends[index]), int(floors[index]))
+            done = index + 1
+        pieces.extend(whole)
+        return pieces[first:]
 
     def _whole(
         self, starts: NDArray[np.int64], ends: NDArray[np.int64]
@@ -106,15 +120,21 @@ class Packer:
         """Where stretches end without white space, and which of them `pack` would take whole at once."""
         if self._overlap_from is not None or self._keeps_indent:
             return ends, np.zeros(len(ends), dtype=np.bool_)
-        kinds, space = self._characters.kinds, np.uint16(SPACE)
-        stops = ends
+        fits = ~self._spaced(starts) & (self._measure.reaches(starts, self._limit) >= ends)
+        stops = ends.copy()
+        left = np.flatnonzero(fits)
         for _ in range(_SHORT_GAP):
-            stops = np.maximum(stops - (kinds[stops - 1] & space != 0), starts + 1)
-        fits = (kinds[starts] & space == 0) & (kinds[stops - 1] & space == 0)
-        fits &= self._measure.reaches(starts, self._limit) >= ends
-        sure = np.flatnonzero(fits)
-        fits[sure] = np.isin(stops[sure], self._graphemes.keep(stops[sure]), kind="sort")
+            left = left[self._spaced(stops[left] - 1)]
+            stops[left] -= 1
+        for index in left[self._spaced(stops[left] - 1)].tolist():
+            stops[index] = self._trimmed(int(starts[index]), int(stops[index]))
+        kept = self._graphemes.keep(stops)
+        if len(kept) < len(stops):
+            fits &= np.isin(stops, kept, kind="sort")
         return stops, fits
+
+    def _spaced(self, positions: NDArray[np.int64]) -> NDArray[np.bool_]:
+        return self._characters.kinds.take(positions) & np.uint16(SPACE) != 0
 
     def _next_level(self, level: int, fresh: int, stop: int) -> int:
         """The next level that has a cut in this stretch; the last one always has."""

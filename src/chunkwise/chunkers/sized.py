@@ -75,6 +75,11 @@ class Sized:
         """What the hard limit is counted by, and the limit."""
         return self.tokenizer, self.max_tokens
 
+    @property
+    def overlaps(self) -> bool:
+        """Whether chunks repeat something of the one before."""
+        return self._overlap()[1] > 0
+
     def _overlap(self) -> tuple[str, int]:
         """Unit and amount."""
         if self.overlap is not None:

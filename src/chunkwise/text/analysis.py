@@ -85,10 +85,14 @@ class Analyzed:
     @cached_property
     def sentences(self) -> NDArray[np.int64]:
         """Starts of sentences, list items, rows, headings and lines of code: they tile the text."""
+        return self.sentences_within(None)
+
+    def sentences_within(self, spans: NDArray[np.int64] | None) -> NDArray[np.int64]:
+        """Of `sentences` all that start in these sorted spans, two columns, and some elsewhere; None: all."""
         if self.document.format == "code":
             return self._tiles(self.lines.start)
         blocks = self.blocks
-        starts = [blocks.start, self._sentences_in_prose()]
+        starts = [blocks.start, self._sentences_in_prose(spans)]
         code = blocks.code
         if len(code):
             line = self.lines.start
@@ -96,8 +100,8 @@ class Analyzed:
             starts.append(line[(inside >= 0) & (line < code[inside, 1])])
         return self._tiles(*starts)
 
-    def _sentences_in_prose(self) -> NDArray[np.int64]:
-        starts = sentence_starts(self.characters)
+    def _sentences_in_prose(self, spans: NDArray[np.int64] | None) -> NDArray[np.int64]:
+        starts = sentence_starts(self.characters, spans)
         prose = self.blocks.spans("paragraph", "item")
         if not len(prose):
             return starts[:0]

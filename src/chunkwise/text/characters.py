@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 import regex
@@ -114,6 +114,15 @@ def kinds_of(points: NDArray[np.uint32]) -> NDArray[np.uint16]:
     return kinds
 
 
+@lru_cache(maxsize=1)
+def _pairs() -> NDArray[np.uint32]:
+    """The kinds of two ASCII characters for the number that their bytes are: half as many to look up."""
+    kinds = kinds_of(np.arange(128, dtype=np.uint32))
+    pairs = np.zeros((256, 256, 2), dtype=np.uint16)
+    pairs[:128, :128, 0], pairs[:128, :128, 1] = kinds, kinds[:, None]
+    return pairs.view(np.uint32).ravel()
+
+
 def lower(points: NDArray[np.uint32]) -> NDArray[np.uint32]:
     """Small letters for capitals; of characters whose kinds were asked for."""
     return _lower.take(points)
@@ -131,7 +140,10 @@ class Characters:
 
     @cached_property
     def kinds(self) -> NDArray[np.uint16]:
-        return kinds_of(self.points)
+        if not self.text.isascii():
+            return kinds_of(self.points)
+        pairs = np.frombuffer(f"{self.text} "[: len(self.text) + 1 & ~1].encode(), dtype=np.uint16)
+        return _pairs().take(pairs).view(np.uint16)[: len(self.text)]
 
     @property
     def solid(self) -> NDArray[np.int64]:

@@ -70,15 +70,13 @@ def bullets(lines: Lines, signs: str) -> NDArray[np.bool_]:
 def numbered(lines: Lines, digits: int = 9) -> NDArray[np.bool_]:
     """Lines that open with a number, `.` or `)`, and white space."""
     found = np.zeros(len(lines), dtype=np.bool_)
-    candidate = (lines.head >= ord("0")) & (lines.head <= ord("9"))
-    if not candidate.any():
-        return found
+    left = np.flatnonzero((lines.head >= ord("0")) & (lines.head <= ord("9")))
     for offset in range(1, digits + 1):
-        char = lines.at(offset)
-        found |= candidate & one_of(char, ".)") & _ends_word(lines.at(offset + 1))
-        candidate &= (char >= ord("0")) & (char <= ord("9"))
-        if not candidate.any():
+        if not len(left):
             break
+        char = lines.at(offset, left)
+        found[left] |= one_of(char, ".)") & _ends_word(lines.at(offset + 1, left))
+        left = left[(char >= ord("0")) & (char <= ord("9"))]
     return found
 
 

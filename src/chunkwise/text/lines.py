@@ -18,12 +18,12 @@ class Lines:
     def __init__(self, characters: Characters) -> None:
         self.characters = characters
         points = characters.points
-        breaks = np.flatnonzero(characters.are(NEWLINE))
-        # CR LF is one break: it ends the line at CR and starts the next after LF.
-        pair = (points[breaks[1:]] == 10) & (points[breaks[:-1]] == 13) & (np.diff(breaks) == 1)
-        one = np.ones(min(len(breaks), 1), dtype=np.bool_)
-        ends = breaks[np.concatenate((one, ~pair))]
-        nexts = breaks[np.concatenate((~pair, one))] + 1
+        ends = breaks = np.flatnonzero(characters.are(NEWLINE))
+        nexts = breaks + 1
+        if "\r" in characters.text:
+            # CR LF is one break: it ends the line at CR and starts the next after LF.
+            pair = (points[breaks[1:]] == 10) & (points[breaks[:-1]] == 13) & (np.diff(breaks) == 1)
+            ends, nexts = breaks[np.append(True, ~pair)], nexts[np.append(~pair, True)]
         self.start: NDArray[np.int64] = np.concatenate(([0], nexts))
         self.end: NDArray[np.int64] = np.append(ends, len(points))
         if self.start[-1] == len(points):
@@ -76,13 +76,10 @@ class Lines:
         kinds = self.characters.kinds[np.minimum(self.first, len(self.characters.kinds) - 1)]
         return ~self.blank & ((kinds & np.uint16(flags)) != 0)
 
-    def at(self, offset: int) -> NDArray[np.uint32]:
-        """The character this far behind each line's first; 0 beyond the line's end."""
-        where = self.first + offset
-        inside = where < self.end
-        points = np.zeros(len(self), dtype=np.uint32)
-        points[inside] = self.characters.points[where[inside]]
-        return points
+    def at(self, offset: int, which: NDArray[np.int64] | slice = slice(None)) -> NDArray[np.uint32]:
+        """The character this far behind each line's first; 0 beyond the line's end. `which`: some lines only."""
+        where = self.first[which] + offset
+        return self.characters.points.take(where, mode="clip") * (where < self.end[which])
 
     @cached_property
     def indent(self) -> NDArray[np.int64]:
@@ -94,6 +91,8 @@ class Lines:
         self, characters: str, start: NDArray[np.int64], end: NDArray[np.int64]
     ) -> NDArray[np.int64]:
         """How many of these characters lie between each pair of positions."""
+        if not any(char in self.characters.text for char in characters):
+            return np.zeros(len(start), dtype=np.int64)
         found = np.flatnonzero(self._any_of(characters))
         counts: NDArray[np.int64] = found.searchsorted(end) - found.searchsorted(start)
         return counts

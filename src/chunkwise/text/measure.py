@@ -34,6 +34,7 @@ class Measure:
         self._seam = tokenizer.seam if isinstance(tokenizer, _Seamed) else None
         self._asked = self._answer = 0
         self._counted = (-1, -1, 0)
+        self._clean = -1
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:
@@ -64,9 +65,11 @@ class Measure:
         end = int(self.starts[stop])
         # Nothing is to be counted where the text can be cut at both ends without changing a token.
         if self.starts[stop - 1] < end:
-            clean = self._is_clean(start)  # first, since its answer is the one remembered
+            # The end of one span is the start of the next; first, since its answer is the one remembered.
+            clean = start == self._clean or self._is_clean(start)
             self._asked, self._answer = end, stop
             if clean and self._is_clean(end):
+                self._clean = end
                 return end, limit
         return end, self.count(start, end)
 
@@ -83,6 +86,11 @@ class Measure:
         if counted[:2] != (start, end):
             counted = self._counted = start, end, self._count(start, end)
         return counted[2]
+
+    def counts(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
+        """`count` of each of many spans."""
+        found = map(self.count, starts.tolist(), ends.tolist())
+        return np.fromiter(found, np.int64, len(starts))
 
     def _count(self, start: int, end: int) -> int:
         if self.tokenizer.restart is None:
@@ -160,6 +168,9 @@ class CodePointMeasure(Measure):
 
     def count(self, start: int, end: int) -> int:
         return end - start
+
+    def counts(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
+        return ends - starts
 
 
 def measure_of(text: str, tokenizer: Tokenizer) -> Measure:

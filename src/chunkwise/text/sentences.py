@@ -24,7 +24,7 @@ from chunkwise.text.characters import (
     UPPER,
     Characters,
 )
-from chunkwise.text.word_hash import hash_beside, hash_words, listed
+from chunkwise.text.word_hash import hash_beside, hash_endings, hash_words, listed
 
 _CLOSERS_AT_MOST = 4
 _WORD = LETTER | DIGIT | MARK | JOINER
@@ -36,17 +36,35 @@ _SAYING = [ord(char) for char in "问問说說喊叫"]
 _SPEAKER_AT_MOST = 6
 _FIRST_KANA, _LAST_KANA = 0x3040, 0x30FF
 _FEW_WORDS = 32
+_FURTHEST = 128
+"""Characters from a full stop on among which what belongs to its sentence ends: quotes, brackets, notes."""
+_ENDING = 3
+"""Characters by which most words before a full stop are told from every abbreviation."""
+_MARKS = np.uint64(1 << 16)
+_BEFORE = (
+    abbreviations.NEVER_LAST, abbreviations.BEFORE_NUMBER, abbreviations.RARELY_LAST, abbreviations.OFTEN_LAST,
+    abbreviations.OF_THE_CLOCK,
+)  # fmt: skip
+_BEHIND = (abbreviations.OPENERS_OF_SENTENCES, abbreviations.MONTHS, abbreviations.TITLES)
 _LONGEST_NOTE = 24
 """Characters of a note mark that belongs to the sentence before it: `[12]`, `[citation needed]`."""
 
 
-def sentence_starts(characters: Characters) -> NDArray[np.int64]:
-    """Start of every sentence but the first, as if the text were one paragraph."""
+def sentence_starts(
+    characters: Characters, within: NDArray[np.int64] | None = None
+) -> NDArray[np.int64]:
+    """Start of every sentence but the first, as if the text were one paragraph.
+
+    `within`: sorted spans, two columns, that all sentences are wanted of; elsewhere some may be missing.
+    """
     if not characters.text:
         return np.zeros(0, dtype=np.int64)
     terminator = characters.are(FULL_STOP | ENDER | FINAL)
     at = np.flatnonzero(terminator)
     at = at[np.append(np.diff(at) > 1, True)[: len(at)]]  # "?!" and "..." end once
+    if within is not None:
+        span = within[:, 0].searchsorted(at + _FURTHEST, "right") - 1
+        at = at[(span >= 0) & (at < within[span, 1])] if len(within) else at[:0]
     if not len(at):
         return _thai_starts(characters)
     after = _behind_closers(characters, at)
@@ -184,17 +202,9 @@ def _quoted_speech_goes_on(
 
 @lru_cache(maxsize=1)
 def _lists() -> tuple[NDArray[np.uint64], ...]:
-    before = [
-        abbreviations.NEVER_LAST,
-        abbreviations.BEFORE_NUMBER,
-        abbreviations.RARELY_LAST,
-        abbreviations.OFTEN_LAST,
-        abbreviations.OF_THE_CLOCK,
-    ]
-    behind = [abbreviations.OPENERS_OF_SENTENCES, abbreviations.MONTHS, abbreviations.TITLES]
     return (
-        *(hash_words(words, backwards=True) for words in before),
-        *(hash_words(words, backwards=False) for words in behind),
+        *(hash_words(words, backwards=True) for words in _BEFORE),
+        *(hash_words(words, backwards=False) for words in _BEHIND),
     )
 
 
@@ -204,6 +214,15 @@ def _perhaps_last() -> NDArray[np.uint64]:
     return np.unique(np.concatenate((numbered, rarely, often)))
 
 
+@lru_cache(maxsize=1)
+def _endings() -> NDArray[np.bool_]:
+    """Marks where the hashes of how listed words end come to lie."""
+    words = {word[-_ENDING:] for word in frozenset().union(*_BEFORE)}
+    marks = np.zeros(_MARKS, dtype=np.bool_)
+    marks[hash_words(words, backwards=True) % _MARKS] = True
+    return marks
+
+
 def _full_stop_ends(
     characters: Characters,
     at: NDArray[np.int64],
@@ -211,6 +230,30 @@ def _full_stop_ends(
     following: NDArray[np.int64],
 ) -> NDArray[np.bool_]:
     """Whether a lone full stop before white space and no small letter ends its sentence."""
+    if len(at) <= _FEW_WORDS:
+        return _full_stop_read(characters, at, after, following)
+    doubtful = _may_be_short_for(characters, at)
+    index = np.flatnonzero(doubtful)
+    ends = ~doubtful
+    ends[index] = _full_stop_read(characters, at[index], after[index], following[index])
+    return ends
+
+
+def _may_be_short_for(characters: Characters, at: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether the word before a full stop is short, no mere letters, or ends as some abbreviation does."""
+    kinds = characters.kinds.take(at - np.arange(1, _ENDING + 1)[:, None], mode="clip")
+    word = np.bitwise_and.reduce(kinds) & np.uint16(LETTER) != 0
+    ending = hash_endings(characters, at - 1, _ENDING)
+    return ~word | (at < _ENDING) | _endings().take(ending % _MARKS)
+
+
+def _full_stop_read(
+    characters: Characters,
+    at: NDArray[np.int64],
+    after: NDArray[np.int64],
+    following: NDArray[np.int64],
+) -> NDArray[np.bool_]:
+    """The same, the whole word before it read."""
     never, *_ = _lists()
     before, length = _words_beside(characters, at - 1, _INSIDE_WORD, -1)
     ends = ~listed(before, never)

@@ -35,9 +35,11 @@ def token_starts(data: bytes, encode: Encode) -> NDArray[np.int64]:
         if cut and not _meet(data, begin + int(starts[cut - 1]), middle, following, encode):
             cut, middle, end = 0, begin, len(data)
             following = encode(data[middle:])
-        found.append(starts[:cut] + begin)
+        starts += begin
+        found.append(starts[:cut])
         begin, starts = middle, following
-    return np.concatenate((*found, starts + begin))
+    starts += begin
+    return np.concatenate((*found, starts))
 
 
 def _character_start(data: bytes, position: int) -> int:

@@ -52,6 +52,17 @@ def hash_beside(
     return value, length
 
 
+def hash_endings(
+    characters: Characters, positions: NDArray[np.int64], size: int
+) -> NDArray[np.uint64]:
+    """Hash of as many characters up to each position, read backwards; what precedes the text is its first."""
+    where = positions - np.arange(size)[:, None]
+    value = np.zeros(len(positions), dtype=np.uint64)
+    for letters in lower(characters.points.take(where, mode="clip")):
+        value = value * np.uint64(_BASE) + letters
+    return value
+
+
 def listed(values: NDArray[np.uint64], hashes: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Whether each hash is in the sorted list."""
     index = np.minimum(hashes.searchsorted(values), len(hashes) - 1)
