@@ -6,16 +6,26 @@ import json
 import random
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from benchmarks.corpora import SHARED
-from chunkwise.core import Hit
 
 
 class Place(NamedTuple):
     document: str
     start: int
     end: int
+
+
+class Found(Protocol):
+    """What a search handed out: a hit, or any span of a document."""
+
+    @property
+    def doc_id(self) -> str: ...
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
 
 
 class Question(NamedTuple):
@@ -76,7 +86,7 @@ def _place(record: dict[str, Any]) -> Place:
     return Place(record["doc_id"], record["start"], record["end"])
 
 
-def recall(question: Question, hits: Sequence[Hit]) -> float:
+def recall(question: Question, hits: Sequence[Found]) -> float:
     """Share of the characters of the references that the hits cover."""
     spans: dict[str, list[tuple[int, int]]] = {}
     for hit in hits:

@@ -16,10 +16,11 @@ if str(ROOT) not in sys.path:  # run as a file, not as a module
     sys.path.insert(0, str(ROOT))
 
 import chunkwise  # noqa: E402
-from benchmarks import machine  # noqa: E402
+from benchmarks import first_recipe, machine  # noqa: E402
 from benchmarks.question_sets import SETS, Question, QuestionSet, recall  # noqa: E402
 from benchmarks.resampling import Interval, bootstrap  # noqa: E402
 from benchmarks.tables import table  # noqa: E402
+from chunkwise import documents  # noqa: E402
 
 BUDGETS = (250, 500, 1000, 2000)
 DEFAULT = "recursive(max_tokens=1000, overlap=200, tokenizer='characters')"
@@ -32,6 +33,21 @@ SIGNALS = {
 """The retriever of chunks, and several sizes with the same signals."""
 
 OWN = "default, own vectors"
+
+RECIPE = "## Against the plain recipe, the same questions"
+RECIPE_SETS = ("chroma_eval", "anthropic_code", "squad2", "cuad")
+RECIPES = {"recipe": False, "simple": True}
+"""With the sentences and terms of the index, and with simple ones."""
+
+RECIPE_NOTES = """Words alone. The recipe that `multiscale` started from is written down literally in
+`benchmarks/first_recipe.py` and shares no code with the retriever: windows of 40 to 800 tokens and whole
+documents, BM25 at each size, scores as shares of the best of their size, the best window of each size over an atom
+added up, atoms in order of score until one does not fit. `recipe` has the sentences and the terms of the index, so
+what differs is the retriever. `simple` has those one writes in ten minutes, so how the text is read differs, too: an
+atom ends at a line's end or at a full stop and a space; words are runs of letters and digits, stemmed, without English
+stop words. The recipe counts the tokens of an atom where it stands in its document; `multiscale` counts every span by
+itself, which is often a token more, and so hands out a little less text for the same budget.
+"""
 
 Scores = dict[tuple[str, str, int], NDArray[np.float64]]
 """One score a question, by chunking, signal and budget."""
@@ -140,6 +156,54 @@ def _counted(found: list[Interval], other: str) -> str:
     )
 
 
+def recipe_rows(test: QuestionSet, questions: list[Question]) -> list[list[str]]:
+    """The recipe and several sizes at once by words alone, budget by budget."""
+    began = perf_counter()
+    texts = [question.text for question in questions]
+    read = list(documents.read(test.paths))
+    found: dict[str, NDArray[np.float64]] = {}
+    for name, simple in RECIPES.items():
+        spans = first_recipe.search(first_recipe.Atoms.of(read, simple), texts, BUDGETS)
+        pairs = zip(questions, spans, strict=True)
+        found[name] = np.array([[recall(asked, each) for each in own] for asked, own in pairs])
+    index = chunkwise.index(test.paths, DEFAULT, vectors="none")
+    rows = []
+    for column, budget in enumerate(BUDGETS):
+        answers = index.search(texts, budget=budget, retriever=SIGNALS["bm25"])
+        ours = np.array([recall(*pair) for pair in zip(questions, answers, strict=True)])
+        plain = [found[name][:, column] for name in RECIPES]
+        rows.append([
+            f"{test.name}, {budget:,}",
+            *(f"{100 * each.mean():.1f}" for each in (*plain, ours)),
+            *(_difference(ours, each)[0] for each in plain),
+        ])  # fmt: skip
+    print(f"{test.name}: recipe, {perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
+    return rows
+
+
+def recipe_section(rows: list[list[str]]) -> str:
+    head = ["set, budget", *RECIPES, "multiscale", *(f"− {name}" for name in RECIPES)]
+    return f"{RECIPE}\n\n{RECIPE_NOTES}\n{table(head, rows)}\n"
+
+
+def run_recipe(names: list[str], most: int | None, output: Path) -> None:
+    """That section alone, put in its place on the page where there is one."""
+    rows: list[list[str]] = []
+    for test in SETS:
+        if test.folder in names and test.folder in RECIPE_SETS and test.available:
+            rows += recipe_rows(test, test.read(most))
+    section = recipe_section(rows)
+    print(section, flush=True)
+    if output.exists():
+        output.write_text(with_section(output.read_text(encoding="utf-8"), section), "utf-8")
+
+
+def with_section(text: str, section: str) -> str:
+    """The page with this section instead of the one it had, right before the notes."""
+    before, notes, behind = text.partition(NOTES.partition("\n")[0])
+    return f"{before.partition(RECIPE)[0]}{section}\n{notes}{behind}"
+
+
 def page(told: list[str], against: Against) -> str:
     """What was measured so far."""
     return "\n".join([
@@ -158,6 +222,7 @@ def run(names: list[str], most: int | None, own: bool, output: Path) -> None:
     """One set after the other; the page is on disk after each."""
     told: list[str] = []
     against = Against([], [])
+    rows: list[list[str]] = []
     output.parent.mkdir(parents=True, exist_ok=True)
     for test in SETS:
         if test.folder not in names:
@@ -168,10 +233,13 @@ def run(names: list[str], most: int | None, own: bool, output: Path) -> None:
             told.append(f"## {test.name}, {len(questions):,} questions\n\n{text}\n")
             against.default.extend(found.default)
             against.single.extend(found.single)
+            rows += recipe_rows(test, questions) if test.folder in RECIPE_SETS else []
         else:
             told.append(f"## {test.name}\n\nleft out: its data are not there.\n")
         print(told[-1], flush=True)
-        output.write_text(page(told, against), encoding="utf-8")
+        written = page(told, against)
+        written = with_section(written, recipe_section(rows)) if rows else written
+        output.write_text(written, encoding="utf-8")
 
 
 def main() -> None:
@@ -185,11 +253,15 @@ def main() -> None:
     parser.add_argument(
         "--output", type=Path, default=ROOT / "docs" / "benchmarks" / "retrieval.md"
     )
+    parser.add_argument("--only", choices=["recipe"], help="this section alone; the rest stays")
     given = parser.parse_args()
     unknown = set(given.sets) - set(names)
     if unknown:
         parser.error(f"unknown set {', '.join(sorted(unknown))}; known: {', '.join(names)}")
-    run(given.sets or names, given.questions, given.own, given.output)
+    if given.only == "recipe":
+        run_recipe(given.sets or names, given.questions, given.output)
+    else:
+        run(given.sets or names, given.questions, given.own, given.output)
     print(f"written to {given.output}", file=sys.stderr)
 
 

@@ -161,6 +161,16 @@ def shown(document: Analyzed, starts: NDArray[np.int64]) -> list[str]:
     return [document.text[lo:hi].strip() for lo, hi in pairwise(bounds)]
 
 
+def test_atoms_of_a_text_without_capitals_end_at_full_stops() -> None:
+    said = "revenue rose in the second quarter (see note 4.2 above.) costs fell by 3.5 percent! did it?"
+    few, many = (Analyzed(Document("a", " ".join([said] * times))) for times in (1, 9))
+    assert shown(few, few.atoms()) == [said]  # short enough as it is
+    assert len(many.sentences) == 1
+    assert shown(many, many.atoms()) == [
+        "revenue rose in the second quarter (see note 4.2 above.)", "costs fell by 3.5 percent!", "did it?",
+    ] * 9  # fmt: skip
+
+
 def test_the_atoms_of_markdown_are_sentences_items_rows_and_lines_of_code() -> None:
     text = "# Head. Line\nOne. Two!\n\n- an item. B\n- c\n\n| x |\n|---|\n| y |\n\n```\nf()\n\ng. H\n```\nEnd"
     document = Analyzed(Document("x", text, format="markdown"))

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nasty_text import NASTY
+from numpy.typing import NDArray
 
 from chunkwise.core import Document
 from chunkwise.errors import InvalidParameter, MissingExtra
@@ -130,6 +131,27 @@ def test_a_name_made_of_words_is_found_whole_and_in_parts() -> None:
     assert seen("XMLHttpRequest = x", format="code") == ["XMLHttpRequest"] * 4 + ["x"]
 
 
+def test_a_name_that_prose_holds_as_a_whole_is_one_word_of_a_question() -> None:
+    held = terms_of("DiffExecutors run. Another executor differs from the lamp_post.").hash
+
+    def holds(terms: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        return np.isin(terms, held)
+
+    whole, unknown = "What is a DiffExecutor?", "What is a DiffLamp?"
+    assert len(query_terms(whole, ["en"])) == len(query_terms(unknown, ["en"], holds)) == 3
+    assert (
+        query_terms(whole, ["en"], holds).tolist() == query_terms("diffexecutor", ["en"]).tolist()
+    )
+    # The stem that is held is that of one language; the parts count in none.
+    assert len(query_terms("DiffExecutors", ["en", "none"], holds)) == 2
+    # Among code a name is whatever it is made of.
+    assert len(query_terms(whole, ["code", "en"], holds)) == 3
+    assert (
+        query_terms("lamp_post", ["de", "en"], holds).tolist()
+        == query_terms("lamppost", ["de", "en"]).tolist()
+    )
+
+
 def test_code_keeps_its_small_words() -> None:
     assert seen("if not the_end: return is_on", format="code").count("not") == 1
     assert read_as(Document("a", "x", format="code", language="python"), "de") == "code"
@@ -202,6 +224,7 @@ def check_terms(terms: Terms, text: str) -> None:
     assert (terms.end <= len(text)).all()
 
 
+@pytest.mark.unwatched
 @pytest.mark.parametrize("document", hostile_documents(), ids=lambda document: document.id)
 def test_hostile_documents(document: Document) -> None:
     terms = document_terms(Analyzed(document))

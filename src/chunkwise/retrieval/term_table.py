@@ -51,6 +51,10 @@ class TermTable:
         at = np.minimum(self.hashes.searchsorted(hashes), len(self.hashes) - 1)
         return np.where(self.hashes[at] == hashes, at, -1).astype(np.int64)
 
+    def holds(self, hashes: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        """Whether each term occurs in some row."""
+        return self.find(hashes) >= 0
+
     def columns(self, hashes: NDArray[np.uint64]) -> TermTable:
         """Only these terms (distinct, in this order); the lengths of the rows stay what they are."""
         number = self.find(hashes)

@@ -22,8 +22,10 @@ from chunkwise.text.sentences import sentence_starts
 from chunkwise.text.tokenizers import DEFAULT, TokenizerLike, get_tokenizer
 
 ATOM_TOKENS = 80
-"""An atom longer than this is cut at spaces."""
+"""An atom longer than this is cut: at full stops, where it is still longer at spaces."""
 
+_FULL_STOP = re.compile(r"""[.!?]["'”’)\]]*\s+(?=\S)""")
+"""Small letters behind one begin no sentence, but in a text without capitals nothing else does."""
 
 _LONG_LINE = 200
 """Longer than any heading."""
@@ -128,6 +130,11 @@ class Analyzed:
         blank = self.lines.blank
         return self.lines.start[~blank & np.append(True, blank[:-1])[: len(blank)]]
 
+    @cached_property
+    def _behind_full_stops(self) -> NDArray[np.int64]:
+        found = (match.end() for match in _FULL_STOP.finditer(self.text))
+        return self.graphemes.keep(np.fromiter(found, np.int64))
+
     def measure(self, tokenizer: TokenizerLike = DEFAULT) -> Measure:
         """Sizes by this tokenizer; the text is tokenised once, whatever is asked."""
         key = tokenizer if isinstance(tokenizer, str) else id(tokenizer)
@@ -138,7 +145,7 @@ class Analyzed:
     def atoms(
         self, tokenizer: TokenizerLike = DEFAULT, max_tokens: int = ATOM_TOKENS
     ) -> NDArray[np.int64]:
-        """Starts of the smallest units anything is built from: sentences, overlong ones cut at spaces."""
+        """Starts of the smallest units anything is built from: sentences, overlong ones cut at full stops or spaces."""
         measure = self.measure(tokenizer)
         starts = self.sentences
         tokens = measure.starts
@@ -146,6 +153,11 @@ class Analyzed:
         size = np.diff(tokens.searchsorted(bounds))
         if not (size > max_tokens).any():
             return starts
+        behind = self._behind_full_stops
+        inside = starts.searchsorted(behind, "right") - 1
+        starts = merged(starts, behind[size[inside] > max_tokens])
+        bounds = np.append(starts, len(self.text))
+        size = np.diff(tokens.searchsorted(bounds))
         words = self.graphemes.keep(self.characters.word_starts)
         extra = []
         for unit in np.flatnonzero(size > max_tokens).tolist():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from hashlib import blake2b
@@ -107,22 +107,44 @@ def _hash(term: str) -> int:
     return int.from_bytes(blake2b(term.encode(), digest_size=8).digest(), "little")
 
 
-def query_terms(text: str, languages: Sequence[str]) -> NDArray[np.uint64]:
+Holds = Callable[[NDArray[np.uint64]], NDArray[np.bool_]]
+"""Which of these terms the documents have."""
+
+
+def query_terms(
+    text: str, languages: Sequence[str], holds: Holds | None = None
+) -> NDArray[np.uint64]:
     """The terms of a question in each language an index was read in; a word said twice counts twice.
 
     A term that several languages find in one word counts once. Small words of the question's own language are
-    left out in all of them: among documents without stop words "the" would be rare, and weigh much.
+    left out in all of them: among documents without stop words "the" would be rare, and weigh much. Where it is known
+    what the documents hold, a name made of words that stands in prose as a whole is one word, not three.
     """
     words = words_of(Characters(text))
     told = language_of_text(text)
     small = stop_words(told) if told in languages or CODE in languages else frozenset()
-    readers = [_reader(language) for language in languages]
-    of_word: list[list[int]] = []
-    for word in words.distinct:
-        found = (each for read in readers for each in read(word))
-        of_word.append(list(dict.fromkeys(found)) if folded(word) not in small else [])
+    of_word = [
+        _asked(word, languages, holds) if folded(word) not in small else []
+        for word in words.distinct
+    ]
     terms = [each for number in words.number.tolist() for each in of_word[number]]
     return np.array(terms, dtype=np.uint64)
+
+
+def _asked(word: str, languages: Sequence[str], holds: Holds | None) -> list[int]:
+    as_written = dict.fromkeys(languages, word)
+    parts = parts_of(word)
+    if holds is not None and len(parts) > 1:
+        whole = {each: folded(parts[0]) for each in languages if each != CODE}
+        if holds(np.array(_read(whole), dtype=np.uint64)).any():
+            return _read(as_written | whole)
+    return _read(as_written)
+
+
+def _read(spellings: Mapping[str, str]) -> list[int]:
+    """The terms of a word, spelled for each language, each of them once."""
+    found = (each for language, word in spellings.items() for each in _reader(language)(word))
+    return list(dict.fromkeys(found))
 
 
 def why_unfindable(text: str, languages: Sequence[str]) -> str:

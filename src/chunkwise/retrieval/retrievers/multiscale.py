@@ -40,7 +40,8 @@ class MultiscaleRetriever(Multiscale):
                 "words is 0, and the index has no vectors of its sentences; let words count (words=1), "
                 "or make the index again with vectors ('late' or 'both')"
             )
-        terms = [query_terms(text, source.languages) for text in questions.texts]
+        holds = atoms.terms.holds
+        terms = [query_terms(text, source.languages, holds) for text in questions.texts]
         vectors = questions.vectors if atoms.vectors is not None and self.dense else None
         allowed = source.allowed("atom", only)
         texts = _Texts(atoms, source.document, source.section_path)
