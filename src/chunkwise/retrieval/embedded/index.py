@@ -45,6 +45,7 @@ class EmbeddedIndex:
         self.settings = settings
         self.languages = tuple(languages)
         self._documents = DocumentsCache(self._read_document)
+        self._paths: dict[int, tuple[str, ...]] = {}
         self._masks: dict[tuple[Table, Filter], NDArray[np.bool_] | None] = {}
 
     def _array(self, name: str) -> Any:
@@ -122,7 +123,9 @@ class EmbeddedIndex:
 
     def section_path(self, number: int) -> tuple[str, ...]:
         """The path behind a section number of the atom table."""
-        return tuple(json.loads(self._strings("title")[number]))
+        if number not in self._paths:  # many hits of many questions lie in one section
+            self._paths[number] = tuple(json.loads(self._strings("title")[number]))
+        return self._paths[number]
 
     def chunk_vectors(self, numbers: Sequence[int]) -> NDArray[np.float32]:
         return self._vectors[np.asarray(numbers, np.int64)]

@@ -124,7 +124,8 @@ def mapped(path: Path, stored: Stored) -> Array:
         )
     if not size:  # nothing cannot be mapped
         return np.empty(stored.shape, stored.dtype)
-    return np.memmap(path, stored.dtype, "r", shape=stored.shape).view(np.ndarray)
+    # Of a `Path` the map would follow every link, which takes longer than to map it.
+    return np.memmap(os.fspath(path), stored.dtype, "r", shape=stored.shape).view(np.ndarray)
 
 
 def is_whole(values: Array, stored: Stored) -> bool:
