@@ -10,20 +10,21 @@ OF_LLM = "llm_"
 """How its entries in `timing` begin: a second run finds most verdicts kept, so that they are no part of the result."""
 
 _WORDS = {
-    "llm_calls": "calls",
-    "llm_kept": "verdicts of earlier runs",
-    "llm_failed": "requests without a usable answer",
-    "llm_prompt_tokens": "tokens read",
-    "llm_output_tokens": "tokens written",
+    "llm_calls": ("call", ""),
+    "llm_kept": ("verdict", " of earlier runs"),
+    "llm_failed": ("request", " without a usable answer"),
+    "llm_prompt_tokens": ("token", " read"),
+    "llm_output_tokens": ("token", " written"),
 }
+"""What is counted, and what is said of it."""
 
 
 def llm_spent(results: Results) -> list[tuple[str, str]]:
     """What, and how much of it; empty where none was asked."""
     timing = results.timing
     found = [
-        (words, short_number(timing[key]))
-        for key, words in _WORDS.items()
+        (noun + ("" if timing[key] == 1 else "s") + more, short_number(timing[key]))
+        for key, (noun, more) in _WORDS.items()
         if key in timing and (timing[key] or key == "llm_calls")
     ]
     if money := timing.get("llm_money"):

@@ -218,7 +218,7 @@ def _cost(console: Console, results: Results) -> None:
     told = []
     if "chunks" in cost:
         told.append(
-            f"{_whole(cost['chunks']):,} chunks of {_number(cost.get('median_tokens')):,.0f} tokens (median; "
+            f"{counted(_whole(cost['chunks']), 'chunk')} of {_number(cost.get('median_tokens')):,.0f} tokens (median; "
             f"p95 {_number(cost.get('p95_tokens')):,.0f}, longest {_number(cost.get('max_tokens')):,.0f})"
         )
     if cost.get("storage") is not None:
