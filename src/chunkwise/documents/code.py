@@ -58,17 +58,24 @@ _FILE_NAMES = {"makefile": "makefile", "dockerfile": "dockerfile", "rakefile": "
 _INTERPRETERS = {"python": "python", "node": "javascript", "bash": "bash", "sh": "sh"} | {
     name: name for name in ("ruby", "perl", "php", "lua")
 }
+_OTHER_NAMES = {"c++": "cpp", "c#": "csharp", "f#": "fsharp", "shell": "bash", "golang": "go"}
 _SHEBANG = re.compile(rb"#![^\n]*?([a-z]+)[0-9.]*[ \t\r]*(?:\n|$)")
 
 
 class CodeLoader:
-    """By suffix; without one, by a shebang line. Configuration files are plain text."""
+    """By suffix; without one, by a shebang line or all its lines. Configuration files are plain text."""
 
     suffixes: tuple[str, ...] = tuple(LANGUAGES)
     stream = False
 
     def accepts(self, name: str, head: bytes) -> bool:
-        return bool(language_of(name, head))
+        language = language_of(name, head)
+        if language or suffix_of(name):
+            return bool(language)
+        # Imported here: its patterns take longer to compile than most files to read.
+        from chunkwise.documents.looks_like_code import looks_like_code
+
+        return looks_like_code(head.decode("utf-8", "replace"))
 
     def load(self, source: Source, options: LoadOptions, on_skip: OnSkip) -> Iterator[Document]:
         data = source.read(options.max_bytes)
@@ -86,3 +93,10 @@ def language_of(name: str, head: bytes = b"") -> str:
     if shebang:
         return _INTERPRETERS.get(shebang[1].decode(), "")
     return _FILE_NAMES.get(name.lower(), "")
+
+
+def language_named(name: str) -> str:
+    """The language people call by this name, as `language_of` writes it; empty when it is none."""
+    name = name.strip().lower()
+    name = _OTHER_NAMES.get(name, name)
+    return name if name in _SUFFIXES else ""

@@ -13,7 +13,6 @@ ID_FIELDS = (
     "key",
 )  # fmt: skip
 TITLE_FIELDS = ("title", "headline", "subject", "name")
-PLACE_FIELDS = ("source", "path", "file_path", "filepath", "file", "filename", "file_name", "url")
 _CHUNK_FIELDS = frozenset("id doc_id index start end text token_count strategy".split())
 _QUESTION_FIELDS = ("query", "question", "user_input")
 _GOLD_FIELDS = (

@@ -7,21 +7,17 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from chunkwise.core import Document
-from chunkwise.documents.code import language_of
 from chunkwise.documents.fields import (
     ID_FIELDS,
-    PLACE_FIELDS,
     TEXT_FIELDS,
     TITLE_FIELDS,
     field_of,
     no_text,
     text_field_of,
 )
-from chunkwise.documents.loader import suffix_of
-from chunkwise.documents.markdown import MarkdownLoader, looks_like_markdown
 from chunkwise.documents.options import LoadOptions
+from chunkwise.documents.record_format import FormatFields, format_fields, record_format
 from chunkwise.documents.source import Source
-from chunkwise.documents.text import TextLoader
 from chunkwise.errors import UnreadableDocument
 
 _SHAPES_KEPT = 256
@@ -39,7 +35,7 @@ class _Shape(NamedTuple):
     text: str | None
     id: str | None
     title: str | None
-    places: tuple[str, ...]
+    format: FormatFields
     others: tuple[tuple[str, str], ...]
     """Names of the metadata, and how each is written."""
 
@@ -73,11 +69,12 @@ class Records:
             raise UnreadableDocument(self.place(where), why)
         self._first[doc_id] = where
         text = _encodable(text)
-        format, language = _format(text, [record[name] for name in shape.places], doc_id)
+        title = _label(record[shape.title]) if shape.title is not None else ""
+        format, language = record_format(text, record, shape.format, doc_id, title)
         return Document(
             doc_id,
             text,
-            title=_label(record[shape.title]) if shape.title is not None else "",
+            title=title,
             source=self._source.origin,
             format=format,
             language=language,
@@ -105,13 +102,12 @@ class Records:
         names = list(names)
         id = field_of(names, ID_FIELDS, self._options.id_field)
         title = field_of(names, TITLE_FIELDS, self._options.title_field)
-        places = (field_of(names, (name,), None) for name in PLACE_FIELDS)
         others = [name for name in names if name not in (text, id, title)]
         return _Shape(
             text,
             id,
             title,
-            tuple(name for name in places if name is not None),
+            format_fields(names),
             tuple((name, _encodable(str(name))) for name in others),
         )
 
@@ -131,32 +127,6 @@ def _label(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
     return _encodable(str(value)).strip()
-
-
-def _format(text: str, places: list[object], doc_id: str) -> tuple[str, str]:
-    """The format a record's own path declares; else what its text evidently is."""
-    for place in (*places, doc_id):
-        if not isinstance(place, str) or "." not in place:
-            continue
-        name = _file_name(place)
-        suffix = suffix_of(name)
-        if not suffix:
-            continue
-        if suffix in MarkdownLoader.suffixes:
-            return "markdown", ""
-        if language := language_of(name):
-            return "code", language
-        if suffix in TextLoader.suffixes:
-            return "text", ""
-    return ("markdown" if looks_like_markdown(text) else "text"), ""
-
-
-def _file_name(place: str) -> str:
-    """Last part of a path; the host of an address is none."""
-    _, is_address, rest = place.partition("://")
-    if is_address:
-        place = rest.partition("/")[2]
-    return place.partition("?")[0].partition("#")[0].rpartition("/")[2]
 
 
 def _metadata(
