@@ -7,6 +7,11 @@ STAMP := $(VENV)/.installed
 # Modules are compiled once, not again by every process that the tests start.
 export PYTHONDONTWRITEBYTECODE :=
 
+# Three workers keep two cores busy while one waits for a server or a page; threads of small products would only wait
+# for each other.
+TOGETHER := -n 3 --dist worksteal
+test thorough: export OPENBLAS_NUM_THREADS := 1
+
 .PHONY: test thorough docs demo bench clean
 
 test: $(STAMP) ## every check and every test
@@ -16,13 +21,13 @@ test: $(STAMP) ## every check and every test
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python scripts/generate_docs.py --check
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -n 2 --dist worksteal
+	$(BIN)/coverage run -m pytest $(TOGETHER)
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --fail-under=95
 	$(BIN)/python scripts/check_bare_wheel.py
 
 thorough: $(STAMP) ## every property on forty times as many examples
-	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -n 2 --dist worksteal
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest $(TOGETHER)
 
 demo: $(STAMP) ## the product at work on the corpus inside the package
 	$(BIN)/python scripts/demo.py

@@ -1,5 +1,6 @@
 """Tests read the weights that the set-up fetched, and keep vectors in a folder of their own."""
 
+import gc
 import os
 import tempfile
 from collections.abc import Iterator
@@ -17,7 +18,14 @@ settings.register_profile("chunkwise", deadline=None, max_examples=30)
 settings.register_profile(THOROUGH, deadline=None, max_examples=1200)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "chunkwise"))
 
-__all__ = ["pytest_runtest_call"]  # a hook
+__all__ = ["pytest_collection_finish", "pytest_runtest_call"]  # hooks
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of collected tests are not looked through again whenever garbage is."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
 
 
 @pytest.fixture(autouse=True, scope="session")

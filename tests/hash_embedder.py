@@ -35,7 +35,8 @@ class PlainHashEmbedder:
         self.asked.extend(texts)
         vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         for row, text in enumerate(texts):
-            total = sum((_vector(token) for token in _TOKEN.findall(text)), np.zeros(16))
+            rows = [_vector(token) for token in _TOKEN.findall(text)]
+            total = np.add.reduce(rows) if rows else np.zeros(16)
             vectors[row] = total / (np.linalg.norm(total) or 1)
         return vectors
 

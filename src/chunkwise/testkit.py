@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pickle
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from itertools import accumulate
 
 import numpy as np
 import regex
@@ -159,17 +160,22 @@ def _check_gap(text: str, start: int, end: int) -> None:
         raise BrokenContract(f"no chunk has the text between {start} and {end}: {lost[:60]!r}")
 
 
-def _check_size(chunk: Chunk, breaks: set[int], tokenizer: TokenizerLike, limit: int) -> None:
+def _check_size(
+    chunk: Chunk, breaks: Collection[int], tokenizer: TokenizerLike, limit: int
+) -> None:
     size = get_tokenizer(tokenizer).count(chunk.text)
     if size != chunk.token_count:
         raise BrokenContract(_say(chunk, f"says {chunk.token_count} tokens, its text has {size}"))
-    divisible = any(edge in breaks for edge in range(chunk.start + 1, chunk.end))
-    if size > limit and divisible:
+    if size > limit and any(edge in breaks for edge in range(chunk.start + 1, chunk.end)):
         raise BrokenContract(_say(chunk, f"has {size} tokens, the limit is {limit}"))
 
 
-def _grapheme_breaks(text: str) -> set[int]:
-    return {0, *(match.end() for match in _CLUSTER.finditer(text))}
+def _grapheme_breaks(text: str) -> Collection[int]:
+    if (
+        text.isascii() and "\r\n" not in text
+    ):  # signs of ASCII are clusters of one, but for this pair
+        return range(len(text) + 1)
+    return {0, *accumulate(map(len, _CLUSTER.findall(text)))}
 
 
 def check_embedder(

@@ -111,12 +111,14 @@ def test_one_sentence_and_one_subject_stay_whole() -> None:
     assert len(chunk_text(same, strategy=Cluster(model=HashEmbedder()))) == 1
 
 
+@pytest.mark.unwatched
 @pytest.mark.parametrize("vectors", ["own", "late"])
 def test_the_contract_holds_with_any_vectors(vectors: str) -> None:
     made = Cluster(model=HashEmbedder(), vectors=vectors, max_tokens=30, tokenizer="cl100k_base")
     check_chunker(made, overlap=False)
 
 
+@pytest.mark.unwatched
 @pytest.mark.unwatched
 def test_the_contract_holds_on_large_and_strange_documents() -> None:
     for text in ("word and word " * 15_000, "👨‍👩‍👧‍👦🇩🇪" * 3000, "x" * 100_000, "Yes. " * 5000):

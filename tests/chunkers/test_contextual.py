@@ -2,6 +2,7 @@
 
 import re
 import time
+from functools import cache
 from pathlib import Path
 from threading import Event
 
@@ -146,16 +147,27 @@ def context_size(user: str) -> int:
     return sum(COUNT(text) for name in names for _, text in parts(user, name))
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("window", [1200, None])
-def test_prompts_fit_whatever_the_document(way: Way, window: int | None, tmp_path: Path) -> None:
+@cache
+def long_documents() -> list[Chunked]:
+    """With their first chunks."""
+    every = []
     for document in hostile_documents():
-        scribe = Scribe(window=window)
         long = Document(document.id, document.text * 8, document.title, format=document.format)
         spec = "paragraphs" if len(document.id) % 2 else "sentences(max_tokens=300)"
         found = cut(long, spec)
         found.chunks = found.chunks[:5]
-        writer_of(scribe, tmp_path, way).write([found])
+        every.append(found)
+    return every
+
+
+@pytest.mark.unwatched
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("window", [1200, None])
+def test_prompts_fit_whatever_the_document(way: Way, window: int | None, tmp_path: Path) -> None:
+    cache = VectorCache(tmp_path / "kept.sqlite")
+    for found in long_documents():
+        scribe = Scribe(window=window)
+        ContextWriter(LlmClient(scribe, cache=cache), way, cache=cache).write([found])
         for request in scribe.asked:
             assert whole_size(request) <= (window or 100_000)
             assert way == "document" or context_size(request.user) <= CONTEXT_TOKENS

@@ -74,6 +74,7 @@ def test_sizes_may_be_tokens() -> None:
     check_parents(Document("x", PROSE), chunks, 40)
 
 
+@pytest.mark.unwatched
 @pytest.mark.parametrize("parent", ["words", "section"])
 def test_the_contract_holds(parent: str) -> None:
     spec = f"parent_child(max_tokens=12, parent_size=40, parent={parent}, min_tokens=4)"

@@ -66,7 +66,7 @@ test_queries = "queries.json"
 model = "none"
 
 [[sweep.chunkers]]
-strategy = ["sentences", "sections"]
+strategy = ["sections"]
 max_tokens = [40, 80]
 overlap = 0
 

@@ -176,6 +176,7 @@ def test_without_a_name_and_without_weights_it_says_what_to_do(
     assert done.stderr.endswith("the passages alone: chunkwise search kb 'who?'\n")
 
 
+@pytest.mark.unwatched
 def test_half_a_character_from_a_model_is_written_as_json_spells_it(
     here: Run, tmp_path: Path
 ) -> None:

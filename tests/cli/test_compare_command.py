@@ -32,6 +32,7 @@ def test_two_runs_in_the_terminal(here: Run, folder: Path) -> None:
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
+@pytest.mark.unwatched
 def test_all_is_shown_on_request_and_what_is_named(here: Run, folder: Path) -> None:
     for name, lift in (("many.json", 0.0), ("more.json", 0.2)):
         rows = [

@@ -172,6 +172,7 @@ def test_what_makes_no_sense_is_refused(
     assert not Path("kb").exists() or not list(Path("kb").glob("*.json"))
 
 
+@pytest.mark.unwatched
 def test_answers_that_say_nothing_are_told_and_the_status_says_so(
     here: Run, handbook: Path
 ) -> None:

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,22 @@ from click.testing import CliRunner
 
 from chunkwise.cli import doctor_checks
 from chunkwise.cli.doctor_command import command
+from chunkwise.models.llm import local_model as module
+from chunkwise.models.llm.local_model import LocalModel
 from chunkwise.models.weights.catalogue import MINILM, SMOLLM2
 from chunkwise.models.weights.shelf import ensure
 
 KEY = "sk-not-a-real-key-0123456789"
+
+
+_version, _requires = cache(importlib.metadata.version), cache(importlib.metadata.requires)
+
+
+@pytest.fixture(autouse=True)
+def metadata_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not anew by every run of the command: no package comes or goes between two tests."""
+    monkeypatch.setattr(doctor_checks, "version", _version)
+    monkeypatch.setattr(doctor_checks, "requires", _requires)
 
 
 def doctor(*words: str) -> tuple[int, str]:
@@ -51,7 +64,10 @@ def untried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor_checks, "find_spec", lambda name: None)
 
 
-def test_where_everything_is_here_the_status_is_0(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_everything_is_here_the_status_is_0(
+    monkeypatch: pytest.MonkeyPatch, local_model: LocalModel
+) -> None:
+    monkeypatch.setattr(module, "packaged", lambda: local_model)  # it is loaded once
     status, found = told()
     assert status == 0
     assert found["embedding"]["state"] == "works"
@@ -70,6 +86,7 @@ def test_where_everything_is_here_the_status_is_0(monkeypatch: pytest.MonkeyPatc
     assert "work here as they come" in shown
 
 
+@pytest.mark.unwatched
 def test_without_weights_it_says_how_to_get_them(bare: Path) -> None:
     status, found = told()
     assert status == 1
@@ -84,6 +101,7 @@ def test_without_weights_it_says_how_to_get_them(bare: Path) -> None:
     assert shown.rstrip().endswith("weights of minilm: chunkwise models get minilm")
 
 
+@pytest.mark.unwatched
 def test_without_a_language_model_all_else_works(
     bare: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,6 +173,7 @@ def test_a_folder_that_cannot_be_used(bare: Path, monkeypatch: pytest.MonkeyPatc
         assert "CHUNKWISE_HOME" in found["cache folder"]["command"]
 
 
+@pytest.mark.unwatched
 def test_keys_are_told_by_name_only(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     for words in ((), ("--json",)):

@@ -72,6 +72,7 @@ def test_the_shortest_command_answers_the_four_questions(here: Run, texts: Path)
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.unwatched
 def test_results_page_and_what_is_said(here: Run, texts: Path, tmp_path: Path) -> None:
     words = ("evaluate", "texts", "--test-queries", "queries.json", *FAST)
     done = here(*words, "--output", "results.json", "--report", "page.html")
@@ -361,6 +362,7 @@ def test_hits_and_chunks_of_others(here: Run, texts: Path, tmp_path: Path) -> No
     assert "hits from a file are evaluated; leave one of them out" in done.stderr
 
 
+@pytest.mark.unwatched
 def test_an_index_is_asked_as_it_is(here: Run, texts: Path) -> None:
     assert here("index", "texts", "--into", "kb", "--vectors", "none", "-q").returncode == 0
     words = ("--test-queries", "queries.json", "--metrics", "recall,mrr", "--json")

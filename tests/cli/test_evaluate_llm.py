@@ -63,6 +63,7 @@ def test_a_model_needs_a_judge(here: Run, server: ChatServer) -> None:
     assert server.requests == []
 
 
+@pytest.mark.unwatched
 def test_a_model_of_the_environment_is_not_asked_unless_it_judges(
     here: Run, server: ChatServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -73,6 +74,7 @@ def test_a_model_of_the_environment_is_not_asked_unless_it_judges(
     assert server.requests
 
 
+@pytest.mark.unwatched
 def test_figures_who_judged_and_what_it_cost(here: Run, server: ChatServer, tmp_path: Path) -> None:
     (tmp_path / "answers.json").write_text(
         json.dumps([{"query_id": f"q{n}", "answer": passage(n)} for n in range(4)])
@@ -103,6 +105,7 @@ def test_figures_who_judged_and_what_it_cost(here: Run, server: ChatServer, tmp_
     assert "language model: 0 calls" in " ".join(again.stdout.split())
 
 
+@pytest.mark.unwatched
 def test_a_calibration_stands_beside_the_figures(
     here: Run, server: ChatServer, tmp_path: Path
 ) -> None:
@@ -121,6 +124,7 @@ def test_a_calibration_stands_beside_the_figures(
     assert told in (tmp_path / "page.html").read_text().replace("&#x27;", "'").replace("&#39;", "'")
 
 
+@pytest.mark.unwatched
 def test_a_dry_run_counts_and_sends_nothing(here: Run, server: ChatServer, tmp_path: Path) -> None:
     words = (*FEW, "--judge", "llm", "--llm", server.name(), "--price", "1/2", "-o", "results.json")
     done = here(*words, "--dry-run")

@@ -19,7 +19,9 @@ def summary(done: "CompletedProcess[str]") -> dict[str, object]:
     return told
 
 
-def test_a_new_index_says_what_it_holds_and_what_to_do_next(run: Run, handbook: Path) -> None:
+def test_a_new_index_says_what_it_holds_and_what_to_do_next(
+    run: Run, here: Run, handbook: Path
+) -> None:
     done = run("index", "handbook", *WORDS)
     assert done.returncode == 0
     assert done.stdout == ""
@@ -29,7 +31,7 @@ def test_a_new_index_says_what_it_holds_and_what_to_do_next(run: Run, handbook: 
         r"\d chunks of \d{3} tokens by structure, words alone; .* [kM]B, .* s", second
     )
     assert third == 'try: chunkwise search kb "your question"'
-    assert "Ask in writing." in run("search", "kb", "writing").stdout
+    assert "Ask in writing." in here("search", "kb", "writing").stdout
 
 
 def test_only_what_has_changed_is_done_again(here: Run, handbook: Path) -> None:
@@ -46,6 +48,7 @@ def test_only_what_has_changed_is_done_again(here: Run, handbook: Path) -> None:
     assert here("search", "kb", "dusk").stdout == "nothing found\n"
 
 
+@pytest.mark.unwatched
 def test_settings_stay_unless_the_index_is_rebuilt(here: Run, handbook: Path) -> None:
     here("index", "handbook", *WORDS, "-s", "sentences(max_tokens=30)")
     kept = summary(here("index", "handbook", "--into", "kb", "--json", "-q"))
@@ -58,6 +61,7 @@ def test_settings_stay_unless_the_index_is_rebuilt(here: Run, handbook: Path) ->
     assert anew["strategy"] == "words"
 
 
+@pytest.mark.unwatched
 def test_vectors_and_headings_beside_the_chunks(here: Run, handbook: Path) -> None:
     done = here("index", "handbook", "--into", "kb", "--context", "headings", "--json", "-q")
     told = summary(done)

@@ -69,6 +69,7 @@ def test_a_model_that_knows_is_measured_shown_and_remembered(here: Run) -> None:
         assert known.confusion.scored == 20
 
 
+@pytest.mark.unwatched
 def test_a_model_that_is_always_wrong_is_called_weak_with_examples(here: Run) -> None:
     with chat_server(lambda payload: verdicts(payload, right=False)) as server:
         ran = here(*with_llm(server, "--show", "2"))
@@ -79,6 +80,7 @@ def test_a_model_that_is_always_wrong_is_called_weak_with_examples(here: Run) ->
     assert "is kept by the" in ran.stdout
 
 
+@pytest.mark.unwatched
 def test_answers_of_another_form_are_unscored_with_a_reason(here: Run) -> None:
     with chat_server(lambda payload: "I would rather not say.") as server:
         ran = here(*with_llm(server, "--json"))
@@ -93,6 +95,7 @@ def test_answers_of_another_form_are_unscored_with_a_reason(here: Run) -> None:
     assert not calibrations_file().exists()  # it would say nothing
 
 
+@pytest.mark.unwatched
 def test_a_dry_run_sends_nothing(here: Run) -> None:
     with chat_server(verdicts) as server:
         words = here(*with_llm(server, "--dry-run"))
@@ -113,6 +116,7 @@ def test_it_stops_before_the_limit_is_passed(here: Run) -> None:
     assert any("limit" in reason for reason in told["unscored"])
 
 
+@pytest.mark.unwatched
 def test_the_key_appears_nowhere(
     here: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -226,6 +230,7 @@ def test_a_home_that_cannot_be_written_does_not_cost_the_figures(here: Run, tmp_
     assert "cannot write" in ran.stderr
 
 
+@pytest.mark.unwatched
 def test_a_model_of_the_environment_is_not_asked_unless_it_is_wanted(
     here: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -239,6 +244,7 @@ def test_a_model_of_the_environment_is_not_asked_unless_it_is_wanted(
         assert len(server.requests) == 2
 
 
+@pytest.mark.unwatched
 def test_a_judge_that_could_not_be_asked_is_not_called_weak(here: Run) -> None:
     refused = {"error": {"message": "no such key"}}
     with chat_server(lambda payload: (401, refused)) as server:
@@ -254,6 +260,7 @@ def test_a_judge_that_could_not_be_asked_is_not_called_weak(here: Run) -> None:
     assert not calibrations_file().exists()
 
 
+@pytest.mark.unwatched
 def test_a_limit_that_lets_nothing_pass_is_told_as_such(here: Run) -> None:
     with chat_server(verdicts) as server:
         ran = here(*with_llm(server, "--json", "--max-cost", "0.0000001"))

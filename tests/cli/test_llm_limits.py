@@ -90,6 +90,7 @@ def test_a_client_is_made_once_a_name() -> None:
     assert clients.made == [one, two]
 
 
+@pytest.mark.unwatched
 @pytest.mark.parametrize("command", [("chunk",), ("index", "--into", "kb", "--vectors", "none")])
 def test_what_is_foreseen_is_what_is_asked(here: Run, pier: Path, command: tuple[str, ...]) -> None:
     """Cold, with the first level known, and warm; summaries and contexts together."""

@@ -12,6 +12,8 @@ from chunkwise.cli.cache_command import command as cache
 from chunkwise.cli.models_command import command as models
 from chunkwise.errors import ChunkwiseError
 from chunkwise.models.kept.vector_cache import VectorCache
+from chunkwise.models.llm import local_model as module
+from chunkwise.models.llm.local_model import LocalModel
 from chunkwise.models.weights.catalogue import MINILM
 from chunkwise.models.weights.shelf import ensure
 
@@ -56,7 +58,10 @@ def test_from_nothing_to_fetched_to_removed(bare: Path) -> None:
     assert json.loads(call(models, "remove", "minilm", "--json").stdout)["freed"] > 20e6
 
 
-def test_speed_is_measured_unless_it_is_not_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_speed_is_measured_unless_it_is_not_wanted(
+    monkeypatch: pytest.MonkeyPatch, local_model: LocalModel
+) -> None:
+    monkeypatch.setattr(module, "packaged", lambda: local_model)  # it is loaded once
     for name, few in (("_SECONDS", 0.1), ("_WRITTEN", 3), ("_SAMPLE", "The ferry leaves at six. ")):
         monkeypatch.setattr(model_speed, name, few)
     assert "tokens_per_second" not in call(models, "--no-speed", "--json").stdout

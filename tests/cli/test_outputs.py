@@ -72,6 +72,7 @@ def test_a_document_in_a_folder_is_never_overwritten(
     assert contents(tmp_path) == before
 
 
+@pytest.mark.unwatched
 @pytest.mark.parametrize(
     "words",
     [

@@ -59,6 +59,7 @@ def test_one_question_in_the_terminal(run: Run, kb: Path) -> None:
     assert all(line == line.rstrip() for line in done.stdout.splitlines())
 
 
+@pytest.mark.unwatched
 def test_json_lines_are_exact_places(here: Run, kb: Path) -> None:
     found = rows(here("search", kb, "what", "is", "datum", "--json", "-k", "4"))
     assert [row["rank"] for row in found] == [1, 2, 3, 4]
@@ -145,6 +146,7 @@ def test_a_text_may_begin_with_a_bracket(here: Run, kb: Path, text: str) -> None
     assert "begins like a JSON list and is none" in done.stderr
 
 
+@pytest.mark.unwatched
 def test_answers_are_written_before_the_next_are_asked(
     here: Run, kb: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,8 +183,9 @@ def test_many_questions_show_how_far_they_are(
 
 
 _AT_ONCE_A_BAR = """
-from chunkwise.cli import progress
+from chunkwise.cli import progress, search_command
 progress._SECONDS_BEFORE_BAR = -1.0
+search_command._AT_ONCE = 4
 from chunkwise.cli.main import main
 main()
 """
@@ -199,15 +202,15 @@ def test_a_bar_on_the_terminal_takes_no_line_away(kb: Path, words: list[str]) ->
     options = ["search", str(kb), "-k", "1", "--retriever", "bm25", "--queries", "-", *words]
     done = subprocess.run(
         [sys.executable, "-c", _AT_ONCE_A_BAR, *options],
-        input=b"datum\n" * 300, stdout=subprocess.PIPE, stderr=follower, timeout=120,
+        input=b"datum\n" * 6, stdout=subprocess.PIPE, stderr=follower, timeout=120,
         env={**os.environ, "TERM": "xterm"},
     )  # fmt: skip
     os.close(follower)
     reading.join(10)
     os.close(leader)
     assert done.returncode == 0
-    assert b"300 of 300 questions" in b"".join(drawn)
-    assert done.stdout.count(b'"query_id"' if words else b"1 hit \xc2\xb7 ") == 300
+    assert b"6 of 6 questions" in b"".join(drawn)
+    assert done.stdout.count(b'"query_id"' if words else b"1 hit \xc2\xb7 ") == 6
     assert b"glossary" not in b"".join(drawn)
 
 
@@ -316,6 +319,7 @@ def test_why_words_find_nothing_is_told(
     assert "hit" in here("search", "kb", "潮水").stdout
 
 
+@pytest.mark.unwatched
 def test_a_question_of_small_words_is_answered_by_vectors(here: Run, kb: Path) -> None:
     assert rows(here("search", kb, "what is it?", "--json", "--retriever", "dense"))
     assert rows(here("search", kb, "what is it?", "--json"))

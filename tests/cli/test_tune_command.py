@@ -39,8 +39,8 @@ def no_charts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 
 
 def write_material(folder: Path) -> Path:
-    write_corpus(folder / "docs")
-    write_questions(folder / "queries.json")
+    write_corpus(folder / "docs", passages=5)
+    write_questions(folder / "queries.json", count=20, passages=5)
     (folder / "sweep.toml").write_text(PLAN)
     return folder / "docs"
 
@@ -87,7 +87,7 @@ def test_the_shortest_command_recommends_and_writes(here: Run, docs: Path, tmp_p
     done = here("tune", "docs", *ASK, *WORDS)
     assert done.returncode == 0, done.stderr
     said = done.stderr
-    assert "4 documents, 40 questions" in said
+    assert "4 documents, 20 questions" in said
     assert re.search(r"\d+ configurations of \d+ chunkings", said)
     assert "about " in said
     for words in (
@@ -111,8 +111,8 @@ def test_the_shortest_command_recommends_and_writes(here: Run, docs: Path, tmp_p
 def test_without_headings_neither_sections_nor_their_context_is_tried(
     here: Run, tmp_path: Path
 ) -> None:
-    write_corpus(tmp_path / "plain", headings=False)
-    write_questions(tmp_path / "plain.json", headings=False)
+    write_corpus(tmp_path / "plain", passages=4, headings=False)
+    write_questions(tmp_path / "plain.json", count=16, passages=4, headings=False)
     done = here("tune", "plain", "--test-queries", "plain.json", *WORDS, "-o", "out")
     assert done.returncode == 0, done.stderr
     results = json.loads((tmp_path / "out" / "results.json").read_text())
@@ -127,6 +127,7 @@ def test_without_headings_neither_sections_nor_their_context_is_tried(
     assert untimed(tmp_path / "out" / "results.json") == first
 
 
+@pytest.mark.unwatched
 def test_a_plan_and_what_is_said_beside_it(here: Run, swept: Path, tmp_path: Path) -> None:
     results = json.loads((swept / "results.json").read_text())
     labels = {each["configuration"]["strategy"] for each in results["outcomes"]}
@@ -156,6 +157,7 @@ def test_a_model_beside_a_plan_leaves_its_searches_alone(
     assert any("hybrid" in each["what"] for each in results["plan"]["left_out"])
 
 
+@pytest.mark.unwatched
 def test_a_dry_run_says_the_work_and_writes_nothing(here: Run, swept: Path, tmp_path: Path) -> None:
     before = everything(tmp_path)
     done = here("tune", "docs", *ASK, "--dry-run")  # a model is neither fetched nor loaded
@@ -170,6 +172,7 @@ def test_a_dry_run_says_the_work_and_writes_nothing(here: Run, swept: Path, tmp_
     assert everything(tmp_path) == before
 
 
+@pytest.mark.unwatched
 def test_what_fails_is_told_and_the_status_says_so(here: Run, docs: Path, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
         "class Mine:\n    def split(self, document):\n        raise RuntimeError('no such luck')\n"
@@ -189,6 +192,7 @@ def test_a_dry_run_asks_no_endpoint(here: Run, docs: Path) -> None:
     assert "tokens to embed" in done.stderr
 
 
+@pytest.mark.unwatched
 def test_the_same_command_and_resume_give_the_same(here: Run, swept: Path, tmp_path: Path) -> None:
     results = swept / "results.json"
     first, recommendation = untimed(results), (tmp_path / "out/recommendation.toml").read_bytes()
@@ -208,6 +212,7 @@ def test_the_same_command_and_resume_give_the_same(here: Run, swept: Path, tmp_p
     assert untimed(tmp_path / "new" / "results.json") == first
 
 
+@pytest.mark.unwatched
 def test_several_processes_change_nothing(here: Run, swept: Path, tmp_path: Path) -> None:
     assert here("tune", "sweep.toml", "-o", "two", "-q", "-j", "2").returncode == 0
     assert untimed(tmp_path / "two/results.json") == untimed(swept / "results.json")
@@ -275,14 +280,15 @@ def test_without_questions_no_model_reads(
     assert "failed" not in done.stdout
 
 
+@pytest.mark.unwatched
 def test_few_questions_show_little_and_it_is_said(here: Run, docs: Path, tmp_path: Path) -> None:
-    write_questions(tmp_path / "few.json", count=12)
+    write_questions(tmp_path / "few.json", count=12, passages=5)
     done = here("tune", "sweep.toml", "--queries", "few.json", "-o", "out")
     assert done.returncode == 0, done.stderr
     told = " ".join(done.stdout.split())
     assert "Only 6 questions could choose" in told
     assert "30 or more are needed" in told
-    write_questions(tmp_path / "one.json", count=1)
+    write_questions(tmp_path / "one.json", count=1, passages=5)
     done = here("tune", "sweep.toml", "--queries", "one.json", "-o", "single")
     assert done.returncode == 0, done.stderr
     assert "Only 1 question could choose" in " ".join(done.stdout.split())
@@ -378,7 +384,7 @@ def test_an_endpoint_that_refuses_is_asked_once(here: Run, docs: Path, tmp_path:
         done = here("tune", "sweep.toml", "-o", "out", "-q")
     assert done.returncode == 3
     assert len(server.seen) == 1
-    assert "6 of 12 configurations failed: " in done.stderr
+    assert "4 of 8 configurations failed: " in done.stderr
     assert "answered 401" in done.stderr
 
 
@@ -403,6 +409,7 @@ def test_a_report_that_was_interrupted_is_written_by_the_next_run(
     assert (tmp_path / "out folder" / "report.html").exists()
 
 
+@pytest.mark.unwatched
 def test_what_it_writes_and_what_it_reads_is_no_document(
     here: Run, docs: Path, tmp_path: Path
 ) -> None:
@@ -412,12 +419,12 @@ def test_what_it_writes_and_what_it_reads_is_no_document(
     for _ in range(2):
         done = here("tune", "docs/sweep.toml", "-o", "docs/out")
         assert done.returncode == 0, done.stderr
-        assert "4 documents, 40 questions" in done.stderr
+        assert "4 documents, 20 questions" in done.stderr
     assert "everything is done already" in done.stderr
     (docs / "sweep.toml").unlink()
     words = ("--queries", "docs/queries.json", *WORDS, "--dry-run", "-o", "elsewhere")
     done = here("tune", "docs", *words)  # nor is what another sweep has written
-    assert "4 documents, 40 questions" in done.stderr
+    assert "4 documents, 20 questions" in done.stderr
     assert done.returncode == 0
 
 
@@ -443,7 +450,7 @@ def test_json_and_quiet(here: Run, swept: Path) -> None:
     assert {"format": "chunkwise recommendation", **told["recommendation"]} == written
     done = here("tune", "sweep.toml", "-o", "out", "--queries", "queries.json", "-q")
     assert (done.stdout, done.stderr) == ("", "")
-    done = here("tune", "docs", *WORDS, "-o", "unasked", "--json", "-q")
+    done = here("tune", "docs/duties-0.md", *WORDS, "-o", "unasked", "--json", "-q")
     assert json.loads(done.stdout)["recommendation"] is None
 
 
@@ -451,8 +458,6 @@ def test_json_and_quiet(here: Run, swept: Path) -> None:
 def test_with_the_model_late_vectors_and_vectors_of_their_own(
     here: Run, docs: Path, tmp_path: Path
 ) -> None:
-    write_corpus(docs, passages=5)
-    write_questions(tmp_path / "queries.json", count=20, passages=5)
     plan = PLAN.replace('model = "none"\n', "finalists = 1\n")
     plan = plan.replace('["bm25"]', '["bm25", "dense", "multiscale(dense=1)"]')
     (tmp_path / "sweep.toml").write_text(plan)
@@ -505,6 +510,7 @@ def test_ctrl_c_keeps_what_is_done(docs: Path, tmp_path: Path) -> None:
     assert f"{done} configuration" in told.stderr
 
 
+@pytest.mark.unwatched
 def test_leaders_are_shown_while_it_runs(
     here: Run, docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -540,7 +546,7 @@ def test_leaders_stand_under_the_bar_of_a_terminal(docs: Path, tmp_path: Path) -
     assert running.wait(60) == 0
     bar = shown.decode("utf-8", "replace")
     assert re.search(r"\n  [01]\.\d{3}  \S.* · bm25", bar)
-    assert re.search(r"configurations \S+ \d of 6 ", re.sub(r"\x1b\[[\d;?]*\w", "", bar))
+    assert re.search(r"configurations \S+ \d of 4 ", re.sub(r"\x1b\[[\d;?]*\w", "", bar))
 
 
 def test_a_report_without_its_questions_is_better_than_none(
@@ -563,6 +569,8 @@ def test_a_report_without_its_questions_is_better_than_none(
 
 
 def test_a_dry_run_says_what_the_end_would_doubt(here: Run, docs: Path, tmp_path: Path) -> None:
+    write_corpus(docs)
+    write_questions(tmp_path / "queries.json")
     done = here("tune", "docs", *ASK, *WORDS, "--dry-run", "--objective", "recall@1000t")
     assert re.search(r"1,000 tokens are \d+ % of these documents", done.stderr)
     assert "--objective recall@100t" in done.stderr

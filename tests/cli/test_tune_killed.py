@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
 from in_process import Run, here
 from small_corpus import PLAN, write_corpus, write_questions
 
@@ -16,7 +17,11 @@ __all__ = ["here"]  # a fixture
 TUNE = ("tune", "sweep.toml", "-q", "-j", "1", "-o")
 
 
-def test_a_sweep_killed_at_several_moments_has_the_same_results(here: Run, tmp_path: Path) -> None:
+@pytest.mark.unwatched
+def test_a_sweep_killed_at_several_moments_has_the_same_results(
+    here: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "vl_convert", None)  # charts are not asked here
     write_corpus(tmp_path / "docs")
     write_questions(tmp_path / "queries.json")
     (tmp_path / "sweep.toml").write_text(PLAN)

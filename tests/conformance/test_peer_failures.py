@@ -12,6 +12,7 @@ from peer_inputs import FAMILY, HEADINGS, INPUTS, MARKDOWN, Input
 
 from chunkwise.chunkers import get_strategy, registry
 from chunkwise.core import Chunk, Document
+from chunkwise.testkit import check_chunks
 from hash_embedder import HashEmbedder
 
 pytestmark = pytest.mark.unwatched  # the contract of every strategy is watched in test_contract.py
@@ -19,6 +20,8 @@ pytestmark = pytest.mark.unwatched  # the contract of every strategy is watched 
 BY_NAME = {given.name: given for given in INPUTS}
 STRATEGIES = sorted(set(registry.builtin) - {"raptor"})
 """What raptor has summarised stands in no document; its chunks are whole sentences, as those of `sentences`."""
+
+CHECKED = ("recursive", "sentences", "structure", "sections", "paragraphs")
 
 
 def strategy_for(name: str, given: Input, **more: object) -> str:
@@ -40,26 +43,20 @@ def chunks_of(name: str, given: Input, **more: object) -> list[Chunk]:
 
 @pytest.mark.parametrize("given", INPUTS, ids=lambda given: given.name)
 @pytest.mark.parametrize("name", STRATEGIES)
-def test_contract(name: str, given: Input) -> None:
+def test_contract_and_our_own_checker_agrees(name: str, given: Input) -> None:
     # Where meaning cuts, any vectors will do: the contract holds whatever the model says.
     model = {"model": HashEmbedder()} if name in ("semantic", "cluster") else {}
     strategy = get_strategy(strategy_for(name, given), **model)
     assert strategy.limit is not None
     tokenizer, limit = strategy.limit
-    chunks = list(strategy.chunks(Document("x", given.text, format=given.format)))
+    document = Document("x", given.text, format=given.format)
+    chunks = list(strategy.chunks(document))
     found = problems(given.text, chunks, limit, str(tokenizer), given.overlap)
     if name == "words":  # counted by chunkwise's own definition, which an outsider does not know
         found = [line for line in found if " tokens" not in line]
     assert not found, f"{len(found)} breaches: {found[:3]}"
-
-
-@pytest.mark.parametrize("given", INPUTS, ids=lambda given: given.name)
-@pytest.mark.parametrize("name", ["recursive", "sentences", "structure", "sections", "paragraphs"])
-def test_our_own_checker_agrees(name: str, given: Input) -> None:
-    testkit = pytest.importorskip("chunkwise.testkit")
-    document = Document("x", given.text, format=given.format)
-    strategy = get_strategy(strategy_for(name, given))
-    testkit.check_chunks(document, list(strategy.chunks(document)), limit=strategy.limit)
+    if name in CHECKED:
+        check_chunks(document, chunks, limit=strategy.limit)
 
 
 @pytest.mark.parametrize("name", ["recursive", "structure"])

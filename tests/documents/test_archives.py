@@ -111,6 +111,7 @@ def test_a_damaged_document_is_called_what_its_name_says(reader, write, make_zip
     ]
 
 
+@pytest.mark.unwatched
 @pytest.mark.parametrize("kind", ["zip", "tar.gz", "gz", "docx"])
 def test_bombs(reader, write, make_zip, monkeypatch, kind) -> None:
     monkeypatch.setattr(archive, "HARMLESS", 100_000)

@@ -137,6 +137,7 @@ def test_drawings_and_noscript_stand_apart(markup: str, expected: str) -> None:
     assert text_of(markup) == expected
 
 
+@pytest.mark.unwatched
 @pytest.mark.parametrize(
     "markup",
     [

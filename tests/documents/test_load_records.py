@@ -179,6 +179,7 @@ def test_a_field_longer_than_the_csv_librarys_limit(reader, write) -> None:
     assert len(reader.one(write("c.csv", "text\n" + "x" * 200_000)).text) == 200_000
 
 
+@pytest.mark.unwatched
 def test_megabytes_of_rows_take_a_moment(reader, write) -> None:
     path = write("t.csv", "a,b\n" + 'some value,"another, value"\n' * 74_000)
     started = time.process_time()

@@ -96,6 +96,7 @@ def test_five_questions_show_nothing() -> None:
     assert one.difference.low < 0 < one.difference.high
 
 
+@pytest.mark.unwatched
 def test_many_runs_by_many_metrics_show_what_is_plain() -> None:
     metrics = [f"m{number}@5" for number in range(25)]
 
@@ -110,6 +111,7 @@ def test_many_runs_by_many_metrics_show_what_is_plain() -> None:
     assert "a" not in found.best["m0@5"].tied
 
 
+@pytest.mark.unwatched
 def test_the_order_of_questions_changes_nothing() -> None:
     a, b = results(1), results(2, lift=0.02)
     order = np.random.default_rng(0).permutation(40).tolist()
@@ -248,6 +250,7 @@ def test_another_judge_is_another_measure_where_it_judges() -> None:
     assert compare([one, judged[1]]).warnings == ()
 
 
+@pytest.mark.unwatched
 def test_of_several_the_best_and_those_tied_with_it_are_named() -> None:
     runs = [results(1), results(2, lift=0.2), results(3, lift=0.2), results(4)]
     found = compare(runs, sources=["w.json", "x.json", "y.json", "z.json"])
@@ -292,6 +295,7 @@ def test_figures_of_whole_runs_stand_beside() -> None:
     }
 
 
+@pytest.mark.unwatched
 def test_a_comparison_is_json_and_the_same_every_time() -> None:
     runs = [made_results.results(seed, lift=seed / 50) for seed in range(3)]
     text = json_text(compare(runs))

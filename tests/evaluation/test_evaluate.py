@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,7 +25,7 @@ from chunkwise.text.tokenizers import DEFAULT, get_tokenizer
 
 FIXTURES = Path(__file__).parent / "fixtures"
 STRATEGY = "sentences(max_tokens=24, overlap=0)"
-THINGS = ("lamp", "rope", "anchor", "tide table", "fog horn", "signal flag", "oil can", "ladder")
+THINGS = ("lamp", "rope", "anchor", "tide table", "fog horn", "signal flag", "oil can")
 KEEPERS = ("Orla", "Piet", "Maren", "Tove")
 
 
@@ -137,6 +139,7 @@ def check(results: Results, hits: Sequence[Sequence[Hit]], at: str) -> None:
         assert figure.low <= (figure.mean or 0.0) <= figure.high
 
 
+@pytest.mark.unwatched
 @pytest.mark.parametrize("k", [1, 3, 7])
 def test_figures_at_k_are_those_of_the_hits(words: Index, k: int) -> None:
     hits = words.search(QUESTIONS, k=k, retriever="bm25")
@@ -166,6 +169,7 @@ def test_another_budget_than_that_of_the_run_is_another_search(words: Index) -> 
             assert told.scores[f"recall@{budget}t"] == pytest.approx(naive(query, own)["recall"])
 
 
+@pytest.mark.unwatched
 def test_recall_within_tokens_is_searched_deep_enough(words: Index) -> None:
     deep = words.search(QUESTIONS, k=1000, retriever="bm25")
     results = run(k=1, retriever="bm25", metrics="recall@300t")
@@ -185,6 +189,7 @@ def test_recall_within_tokens_is_searched_deep_enough(words: Index) -> None:
     assert further, "chunks of this corpus are smaller than a fifth of the budget"
 
 
+@pytest.mark.unwatched
 def test_neighbours_are_measured_with_exactly_the_k_asked_for(words: Index) -> None:
     for k in (2, 4):
         hits = words.search(QUESTIONS, k=k, retriever="bm25", neighbours=1)
@@ -193,6 +198,7 @@ def test_neighbours_are_measured_with_exactly_the_k_asked_for(words: Index) -> N
     assert results.configuration["neighbours"] == 1
 
 
+@pytest.mark.unwatched
 def test_other_metrics_do_not_change_a_figure_of_merged_hits(words: Index) -> None:
     alone = run(words, k=2, retriever="bm25", neighbours=1, metrics="recall@150t")
     among = run(
@@ -223,6 +229,7 @@ def test_diverse_hits_are_measured_with_exactly_the_k_asked_for() -> None:
         )
 
 
+@pytest.mark.unwatched
 def test_multiscale_without_a_budget_gets_the_usual_one(words: Index) -> None:
     results = run(words, retriever="multiscale", metrics="recall,ndcg")
     assert results.configuration["budget"] == 1000
@@ -233,6 +240,7 @@ def test_multiscale_without_a_budget_gets_the_usual_one(words: Index) -> None:
     assert results.summary["ndcg@5"].mean is None, "spans of any size are no chunks"
 
 
+@pytest.mark.unwatched
 def test_questions_without_references_are_counted_and_not_scored() -> None:
     bare = [replace(query, references=()) for query in QUESTIONS[:5]]
     results = run(queries=[*bare, *QUESTIONS[5:]], retriever="bm25")
@@ -267,6 +275,7 @@ def test_figures_by_type_and_by_document() -> None:
         assert figures["iou@5"].mean == pytest.approx(sum(filter(None, own)) / len(own))
 
 
+@pytest.mark.unwatched
 def test_the_worst_come_first_with_what_was_missed_and_where_it_stands(words: Index) -> None:
     results = run(words, k=1, retriever="bm25", metrics="recall")
     scores = {told.id: told.scores["recall@1"] or 0.0 for told in results.questions}
@@ -320,6 +329,7 @@ def test_lengths_in_tokens(words: Index) -> None:
         assert told.scores["precision@3"] == pytest.approx(len(gold & found) / len(found))
 
 
+@pytest.mark.unwatched
 def test_all_sources_of_the_same_chunks_give_the_same_figures(words: Index, tmp_path: Path) -> None:
     folder = tmp_path / "texts"
     folder.mkdir()
@@ -388,6 +398,7 @@ def written(path: Path, hits: Sequence[Sequence[Hit]]) -> Path:
     return path
 
 
+@pytest.mark.unwatched
 def test_hits_of_a_file_with_and_without_their_chunks(words: Index, tmp_path: Path) -> None:
     file = written(tmp_path / "hits.jsonl", words.search(QUESTIONS, k=8, retriever="bm25"))
     metrics = "recall,precision,density,iou,hit,mrr,ndcg,map,split_references,boundary_issues"
@@ -508,6 +519,7 @@ def test_answers_of_a_system(tmp_path: Path) -> None:
     assert results.questions[1].scores["citation_accuracy.support"] == 1.0
 
 
+@pytest.mark.unwatched
 def test_labels_of_people_are_a_judge() -> None:
     queries = [
         replace(query, labels=(Label(query.references[0].doc_id, 0, 10_000, at % 2 == 0),))
@@ -524,6 +536,7 @@ def test_labels_of_people_are_a_judge() -> None:
     assert [(pair.first, pair.second) for pair in results.agreement] == [("labels", "spans")]
 
 
+@pytest.mark.unwatched
 def test_hashes_tell_what_was_asked_about_what(words: Index) -> None:
     known = run(words, retriever="bm25", metrics="recall").data
 
@@ -547,7 +560,7 @@ def without_timing(text: str) -> dict[str, object]:
 
 
 def test_the_file_is_the_same_to_the_byte_whatever_the_process_and_the_order(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for document in DOCUMENTS:
         (tmp_path / document.id).write_text(document.text)
@@ -566,17 +579,21 @@ def test_the_file_is_the_same_to_the_byte_whatever_the_process_and_the_order(
         "print(results_text(replace(found, timing={})))\n"
     )  # fmt: skip
     names = [document.id for document in DOCUMENTS]
-    made = []
-    for seed, order in (("1", names), ("2", names[::-1])):
-        done = subprocess.run(
-            [sys.executable, "-c", script, *order], cwd=tmp_path, capture_output=True, check=True,
-            env={**os.environ, "PYTHONHASHSEED": seed}, timeout=120,
-        )  # fmt: skip
-        made.append(done.stdout)
-    assert made[0] == made[1]
-    assert json.loads(made[0])["summary"]["recall@5"]["mean"] is not None
+    done = subprocess.run(
+        [sys.executable, "-c", script, *names[::-1]], cwd=tmp_path, capture_output=True, check=True,
+        env={**os.environ, "PYTHONHASHSEED": "1"}, timeout=120,
+    )  # fmt: skip
+    # Strings have other hashes here, unless one in four billion is as lucky.
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["", *names])
+    here = io.StringIO()
+    with redirect_stdout(here):
+        exec(script, {})
+    assert here.getvalue() == done.stdout.decode()
+    assert json.loads(here.getvalue())["summary"]["recall@5"]["mean"] is not None
 
 
+@pytest.mark.unwatched
 def test_two_runs_in_one_process_are_the_same(words: Index) -> None:
     texts = [results_text(run(words, retriever="bm25")) for _ in range(2)]
     assert without_timing(texts[0]) == without_timing(texts[1])
@@ -600,6 +617,7 @@ def test_everything_with_the_real_model() -> None:
     assert None not in similarity
 
 
+@pytest.mark.unwatched
 def test_a_model_of_ones_own_with_every_metric() -> None:
     sys.path.insert(0, str(Path(__file__).parents[1] / "retrieval"))
     from tiny_embedder import Tiny

@@ -127,6 +127,7 @@ def test_the_chunks_of_an_index_are_those_it_was_made_of() -> None:
             assert (got.parent, got.strategy) == (known.parent or known.span, known.strategy)
 
 
+@pytest.mark.unwatched
 @pytest.mark.parametrize("vectors", ["late", "own", "both", "none"])
 def test_cost(vectors: Vectors) -> None:
     strategy = "sentences(max_tokens=20, overlap=8)"

@@ -139,6 +139,7 @@ def test_every_figure_is_what_the_rule_says(server: ChatServer, answers: str) ->
     assert results.summary["faithfulness.llm"].scored == 2
 
 
+@pytest.mark.unwatched
 def test_the_same_passage_is_never_judged_twice(server: ChatServer) -> None:
     """Counted at the server: not with another k, another retriever, another chunking that has the same spans."""
     run(server.name(), metrics="retrieval_precision.llm")
@@ -169,6 +170,7 @@ def _by_question(payloads: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(payloads, key=lambda payload: place[fenced_texts(asked(payload))["question"][0]])
 
 
+@pytest.mark.unwatched
 def test_results_are_the_same_bytes_whether_verdicts_were_kept_or_not(
     server: ChatServer, answers: str, tmp_path: Path
 ) -> None:
@@ -212,6 +214,7 @@ def test_nothing_is_asked_without_a_judge(server: ChatServer, answers: str) -> N
     assert server.requests == []
 
 
+@pytest.mark.unwatched
 def test_a_model_and_a_client_are_taken_as_they_are() -> None:
     rule = RuleModel()
     by_model = run(rule)
@@ -233,6 +236,7 @@ def test_a_dead_endpoint_leaves_the_other_figures(tmp_path: Path) -> None:
     assert len(server.requests) <= 8  # those under way when the first came back
 
 
+@pytest.mark.unwatched
 def test_single_failures_are_counted_beside_the_figure(server: ChatServer) -> None:
     def sometimes(payload: dict[str, Any]) -> str:
         if "lamp" in fenced_texts(asked(payload))["question"][0]:
@@ -247,6 +251,7 @@ def test_single_failures_are_counted_beside_the_figure(server: ChatServer) -> No
         assert "not of the form" in results.questions[0].unscored[name]
 
 
+@pytest.mark.unwatched
 def test_money_ends_the_asking_in_time(server: ChatServer) -> None:
     model = get_language_model(server.name())
     client = LlmClient(model, price=Price(100, 1000), max_cost=0.3, concurrency=1)
@@ -258,6 +263,7 @@ def test_money_ends_the_asking_in_time(server: ChatServer) -> None:
     assert results.timing["llm_money"] == pytest.approx(client.spent.money)
 
 
+@pytest.mark.unwatched
 def test_what_asking_takes_is_known_before_anything_is_sent(server: ChatServer) -> None:
     class Enough(Exception):
         pass
@@ -304,6 +310,7 @@ def test_what_is_known_of_a_judge_stands_in_the_results(server: ChatServer) -> N
     assert texts[0] == texts[1]
 
 
+@pytest.mark.unwatched
 def test_what_a_weak_judge_praises_is_not_praised(server: ChatServer) -> None:
     judge = LlmJudge(LlmClient(get_language_model(server.name())))
     verdicts = [Verdict("q", truth, Score(1.0)) for truth in (True, False) * 10]

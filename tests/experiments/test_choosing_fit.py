@@ -32,6 +32,7 @@ def test_weights_that_are_clearly_better_are_kept_and_stand_for_all() -> None:
     assert sum(standing.best_share for standing in found.standings if standing.aside) == 0
 
 
+@pytest.mark.unwatched
 def test_the_default_stays_where_nothing_is_shown() -> None:
     changed = 0
     for seed in range(20):

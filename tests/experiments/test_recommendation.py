@@ -118,6 +118,7 @@ CHOICES = {
 }
 
 
+@pytest.mark.unwatched
 @pytest.mark.parametrize("name", CHOICES)
 def test_the_code_runs_and_does_the_same(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

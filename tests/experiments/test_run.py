@@ -145,6 +145,7 @@ def test_several_sizes_are_those_of_an_evaluation(retriever: str, tmp_path: Path
     assert outcome.boundary_issues == {}
 
 
+@pytest.mark.unwatched
 @pytest.mark.parametrize("budget", [None, 60])
 @pytest.mark.parametrize(
     "configuration",
@@ -197,6 +198,7 @@ def test_questions_without_references_or_words_are_unscored_or_find_nothing(tmp_
         assert outcome.scores["recall@1000t"][1] is None
 
 
+@pytest.mark.unwatched
 def test_what_is_known_is_not_run_again(words: list[Outcome], tmp_path: Path) -> None:
     model = HashEmbedder()
     told: list[Outcome] = []
@@ -299,6 +301,7 @@ def test_what_was_done_before_an_interrupt_is_kept(tmp_path: Path) -> None:
     assert Record(tmp_path).known() == {each.configuration.key: each for each in told}
 
 
+@pytest.mark.unwatched
 def test_several_processes_change_nothing(
     words: list[Outcome], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,6 +23,7 @@ def workshop() -> Workshop:
     return Workshop(DOCUMENTS, QUERIES, LazyEmbedder(HashEmbedder()))
 
 
+@pytest.mark.unwatched
 @pytest.mark.parametrize(
     ("strategy", "context", "vectors"),
     [

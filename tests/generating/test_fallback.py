@@ -149,6 +149,7 @@ def made() -> Generated:
     return generate_questions(DOCUMENTS, 40)
 
 
+@pytest.mark.unwatched
 def test_the_corpus_without_a_model(made: Generated) -> None:
     assert made.is_complete
     assert len({query.references[0].doc_id for query in made.queries}) == len(DOCUMENTS)
@@ -159,6 +160,7 @@ def test_the_corpus_without_a_model(made: Generated) -> None:
     assert [each for each in problems if each.kind not in ("similar_question", "overlapping")] == []
 
 
+@pytest.mark.unwatched
 def test_easy_is_what_words_find_with_every_strategy(made: Generated) -> None:
     easy = [query for query in made.queries if "easy" in query.types]
     assert 5 < len(easy) < 40

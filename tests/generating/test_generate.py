@@ -46,6 +46,7 @@ def told(answer: object) -> Callable[[str], str]:
     return lambda prompt: json.dumps(answer)
 
 
+@pytest.mark.unwatched
 def test_every_reference_stands_where_it_says_and_the_file_is_sound(tmp_path: Path) -> None:
     file = tmp_path / "queries.json"
     made = generate_questions(
@@ -75,6 +76,7 @@ def test_types_are_what_the_questions_turned_out_to_be(tmp_path: Path) -> None:
     assert types[str(NOTE["question"])] == "single-concept"
 
 
+@pytest.mark.unwatched
 def test_a_paraphrase_uses_other_words(tmp_path: Path) -> None:
     made = generate_questions(
         DOCUMENTS, 5, llm=client(RuleModel(), tmp_path), types={"paraphrase": 1}, max_calls=40
@@ -207,6 +209,7 @@ def test_what_is_dropped_is_counted(tmp_path: Path) -> None:
     assert not made.is_complete
 
 
+@pytest.mark.unwatched
 def test_the_same_question_twice_is_kept_once(tmp_path: Path) -> None:
     shares = {"single-concept": 1.0, "list": 1.0, "paraphrase": 1.0}
     made = generate_questions(
@@ -302,6 +305,7 @@ class _NoCache(VectorCache):
         return None
 
 
+@pytest.mark.unwatched
 def test_the_same_seed_gives_the_same_questions_however_many_at_once(tmp_path: Path) -> None:
     def run(name: str, **more: int) -> list[object]:
         model = RuleModel(name="same", concurrency=more.get("concurrency", 1))
@@ -316,6 +320,7 @@ def test_the_same_seed_gives_the_same_questions_however_many_at_once(tmp_path: P
     assert run("a") == run("b") == run("c", concurrency=4)
 
 
+@pytest.mark.unwatched
 def test_a_killed_run_goes_on_and_ends_as_if_it_had_not_been_killed(tmp_path: Path) -> None:
     class Killed(Exception):
         pass
@@ -366,6 +371,7 @@ def test_what_people_did_stays_and_what_they_dropped_does_not_come_back(tmp_path
     assert gone["query_id"] not in [row["query_id"] for row in after]
 
 
+@pytest.mark.unwatched
 @pytest.mark.parametrize(("wanted", "failing", "kept"), [(1, 4, 1), (1, 5, 0), (3, 2, 3)])
 def test_one_answer_that_cannot_be_had_does_not_end_the_run(
     wanted: int, failing: int, kept: int, tmp_path: Path

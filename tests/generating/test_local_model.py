@@ -14,9 +14,16 @@ TINY = Document(
     "The lamp at the pier is lit at dusk by the warden and burns 12 hours.\n",
 )
 # A short prompt of one's own: a small machine reads few tokens a second.
-PROMPT = "version: 7\n---\nJSON.\n---\n{{passages}}\nQuote one word, ask in five words.\n"
+PROMPT = """version: 7
+---
+JSON.
+---
+{{passages}}
+{"quotes":["lit at dusk"],"question":"When is it lit?","answer":"dusk","facts":["dusk"]}
+"""
 
 
+@pytest.mark.unwatched
 def test_one_question(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, local_model: LocalModel
 ) -> None:

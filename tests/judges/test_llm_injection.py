@@ -89,6 +89,7 @@ def test_a_model_that_was_talked_into_another_form_gives_no_verdict(
     assert len(server.requests) == 2  # once more with what was wrong
 
 
+@pytest.mark.unwatched
 def test_the_local_model_keeps_the_form(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, local_model: LocalModel
 ) -> None:

@@ -37,10 +37,12 @@ def test_the_faster_reading_of_latin_texts_reads_the_same(text: str) -> None:
         assert plain._LATIN_TOKEN.findall(folded) == plain._TOKEN.findall(folded)
 
 
+@pytest.mark.unwatched
 def test_every_latin_character_is_read_the_same_between_others() -> None:
-    for point in range(sys.maxunicode + 1):
-        if not plain._LATIN.fullmatch(chr(point)):
-            continue
+    every = "".join(map(chr, range(sys.maxunicode + 1)))
+    latin = "".join(plain._LATIN.findall(every))
+    assert len(latin) > 700
+    for point in map(ord, latin):
         for text in (f"a{chr(point)}b", f"1{chr(point)}2", f" {chr(point)}5", f"a {chr(point)} #"):
             folded = text.casefold()
             if plain._LATIN.fullmatch(folded):

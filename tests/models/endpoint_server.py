@@ -42,6 +42,7 @@ class Server:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True  # or the body waits for a word from the client, 40 ms
 
             def do_POST(self) -> None:
                 outer._answer(self, answer)

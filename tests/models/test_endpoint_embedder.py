@@ -3,7 +3,7 @@
 import base64
 import pickle
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from threading import Event
 from typing import Any
@@ -214,6 +214,12 @@ def test_a_server_that_refuses_everything_is_not_asked_for_every_text() -> None:
     assert len(server.seen) < 60
 
 
+@pytest.fixture(scope="module")
+def good_server() -> Iterator[str]:
+    with serving(good) as server:
+        yield server.url
+
+
 @settings(deadline=None, max_examples=examples(25))
 @given(
     texts=st.lists(
@@ -222,14 +228,15 @@ def test_a_server_that_refuses_everything_is_not_asked_for_every_text() -> None:
     batch=st.integers(1, 7),
     concurrency=st.integers(1, 3),
 )
-def test_runs_of_rows_make_up_the_whole(texts: list[str], batch: int, concurrency: int) -> None:
-    with serving(good) as server:
-        model = embedder(server.url, dimensions=5, batch=batch, concurrency=concurrency)
-        whole = np.full((len(texts), 5), np.nan, np.float32)
-        for first, rows in model.embed_each(texts):
-            assert np.isnan(whole[first : first + len(rows)]).all()
-            whole[first : first + len(rows)] = rows
-        np.testing.assert_array_equal(model.embed(texts), whole)
+def test_runs_of_rows_make_up_the_whole(
+    good_server: str, texts: list[str], batch: int, concurrency: int
+) -> None:
+    model = embedder(good_server, dimensions=5, batch=batch, concurrency=concurrency)
+    whole = np.full((len(texts), 5), np.nan, np.float32)
+    for first, rows in model.embed_each(texts):
+        assert np.isnan(whole[first : first + len(rows)]).all()
+        whole[first : first + len(rows)] = rows
+    np.testing.assert_array_equal(model.embed(texts), whole)
     for row, text in zip(whole, texts, strict=True):
         wanted = expected([text])[0] if text.strip() else np.zeros(5)
         np.testing.assert_allclose(row, wanted, atol=1e-6)

@@ -150,7 +150,7 @@ def _sum_with_special_tokens(model: MiniLM, text: str) -> NDArray[np.float64]:
 
 @pytest.mark.parametrize(
     "text",
-    ["x" * 1_000_000, "\ud800\udfff" * 50, "\x00" * 5000, "e" + "\u0301" * 3000, "한국어" * 300],
+    ["x" * 300_000, "\ud800\udfff" * 50, "\x00" * 5000, "e" + "\u0301" * 3000, "한국어" * 300],
     ids=["no space", "lone surrogates", "control", "marks", "hangul"],
 )
 def test_hostile_texts(model: MiniLM, text: str) -> None:

@@ -171,6 +171,7 @@ def test_folder_of(name: str, folder: str) -> None:
     assert folder_of(name) == folder
 
 
+@pytest.mark.unwatched
 def test_many_folders_are_counted_together() -> None:
     found = profile(Document(f"f{n:03}/x", "A few words.") for n in range(MOST_FOLDERS + 7))
     assert len(found.folders) == MOST_FOLDERS + 1
@@ -193,6 +194,7 @@ def test_hostile_documents_are_counted() -> None:
     assert json.loads(json.dumps(found.to_dict(), allow_nan=False)) == found.to_dict()
 
 
+@pytest.mark.unwatched
 def test_thousands_of_documents_in_a_stream() -> None:
     characters = 0
 

@@ -98,27 +98,44 @@ def luminance(colour: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def in_browser(html: str, folder: Path, script: str, width: int = 1280) -> list[str]:
-    """What a script finds once the page is drawn; it runs because the policy is taken away for it."""
+def in_browser(
+    html: str, folder: Path, script: str, width: int = 1280, *, as_it_is: bool = False
+) -> list[str]:
+    """What a script finds once the page is drawn; it runs because the policy is taken away for it.
+
+    The last is the title of the page `as_it_is`, policy and all, once its own scripts have run.
+    """
     free = re.sub('<meta http-equiv="Content-Security-Policy"[^>]*>', "", html)
     told = f"<script>parent.postMessage((()=>{{{script}}})().join('|'), '*')</script></body>"
     (folder / "page.html").write_text(free.replace("</body>", told), encoding="utf-8")
     # A window is never as narrow as a telephone; a frame is.
     frame = folder / "frame.html"
-    frame.write_text(
-        "<script>addEventListener('message', (event) => { document.title = event.data; })</script><title></title>"
-        f'<iframe src="page.html" width="{width}" height="900" frameborder="0"></iframe>',
-        encoding="utf-8",
-    )
-    return unescape(title_of(frame, folder)).split("|")
+    drawn = f'<iframe src="page.html" width="{width}" height="900" frameborder="0"></iframe>'
+    if as_it_is:
+        (folder / "whole.html").write_text(html, encoding="utf-8")
+        drawn += '<iframe src="whole.html"></iframe>'
+    frame.write_text(f"<title></title><script>{_TOLD}</script>{drawn}", encoding="utf-8")
+    return unescape(_title_of(frame, folder)).split("|")
 
 
-def title_of(file: Path, folder: Path) -> str:
+_TOLD = """
+let told = "", title = "";
+const tell = () => { document.querySelector("title").textContent = told + title; };
+addEventListener("message", (event) => { told = event.data; tell(); });
+addEventListener("load", () => {
+  if (frames.length > 1) title = "|" + frames[1].document.querySelector("title").textContent;
+  tell();
+});
+"""
+
+
+def _title_of(file: Path, folder: Path) -> str:
     """The title of a page once its scripts have run."""
     command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"]
     command += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
     command += [f"--user-data-dir={folder / 'profile'}", "--virtual-time-budget=3000"]
-    command += ["--hide-scrollbars", "--window-size=1400,1000", "--dump-dom", file.as_uri()]
+    command += ["--allow-file-access-from-files", "--hide-scrollbars", "--window-size=1400,1000"]
+    command += ["--dump-dom", file.as_uri()]
     done = subprocess.run(command, capture_output=True, timeout=60)
     found = re.search("<title>(.*?)</title>", done.stdout.decode("utf-8"), re.S)
     assert found

@@ -52,6 +52,7 @@ def html() -> str:
     return drawn(chart, NAMES[0])
 
 
+@pytest.mark.unwatched
 def test_what_anybody_wrote_stays_text(html: str) -> None:
     page = Page(html)
     shapes = {"svg", "g", "path", "line", "text", "tspan", "title"}
@@ -83,6 +84,7 @@ def test_colours_are_those_of_the_page_and_letters_in_its_font(html: str) -> Non
     assert "font-family" not in html
 
 
+@pytest.mark.unwatched
 def test_the_same_numbers_give_the_same_bytes(html: str) -> None:
     drawing._svg.cache_clear()
     assert drawn(chart, NAMES[0]) == html
@@ -96,6 +98,7 @@ def test_series_are_told_apart_by_shape_or_dash() -> None:
     assert series_key(0, "word " * 90, 20).count("\n") == 3
 
 
+@pytest.mark.unwatched
 def test_without_the_library_tables_stand_open_in_the_place_of_charts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

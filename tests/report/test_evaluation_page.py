@@ -22,7 +22,6 @@ from reading_pages import (
     needs_browser,
     part,
     plain,
-    title_of,
 )
 
 from chunkwise.core import Document
@@ -116,6 +115,7 @@ def test_a_ceiling_is_no_fault(results: Results) -> None:
         assert re.search(rf'class="badge limit"><span aria-hidden="true">–</span> {word}<', first)
 
 
+@pytest.mark.unwatched
 def test_the_head_tells_every_step_and_that_nothing_is_known(results: Results) -> None:
     asked = {**results.configuration, "rerank": "maxsim:minilm:ab first=1", "neighbours": 1}
     html = evaluation_page(
@@ -278,6 +278,7 @@ def test_questions_are_counted_by_score_in_a_chart_and_its_table(
             assert f"<title>{name}: {count} question" in found
 
 
+@pytest.mark.unwatched
 def test_without_the_library_of_charts_the_table_is_open(
     results: Results, html: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -381,6 +382,7 @@ def test_hits_of_another_system_and_questions_without_scores(results: Results) -
     assert html.count(">no hits<") == 3
 
 
+@pytest.mark.unwatched
 def test_the_same_results_make_the_same_file(results: Results, tmp_path: Path) -> None:
     for name in ("a.html", "folder/b.html"):
         write_evaluation_page(results, tmp_path / name, corpus())
@@ -482,12 +484,12 @@ def test_a_telephone_needs_no_scrolling_sideways_and_hostile_text_does_nothing(
       && each.getBoundingClientRect().right > root.clientWidth + 12).map((each) => each.outerHTML.slice(0, 80));
     return [document.title === "owned", root.clientWidth, root.scrollWidth, out.length];
     """
-    assert in_browser(html, tmp_path, script, width=390) == ["false", "390", "390", "0"]
-    file = tmp_path / "as it is.html"
-    file.write_text(html, encoding="utf-8")
-    assert unescape(title_of(file, tmp_path)) == Page(html).title
+    *found, title = in_browser(html, tmp_path, script, width=390, as_it_is=True)
+    assert found == ["false", "390", "390", "0"]
+    assert title == Page(html).title
 
 
+@pytest.mark.unwatched
 def test_a_thousand_questions_make_a_page_of_little_weight(results: Results) -> None:
     many = tuple(
         dataclasses.replace(own, id=f"{own.id}-{turn}")

@@ -75,6 +75,7 @@ def _parse(html: str) -> _Page:
     return page
 
 
+@pytest.mark.unwatched
 def test_advice_comes_first_and_every_part_is_there() -> None:
     found = _usual()
     html = profile_page(found, "Lamps of the island").replace("<path", "\n<path")
@@ -154,6 +155,7 @@ def test_columns_have_short_labels() -> None:
     assert "<title>999,999 sections of" in drawn
 
 
+@pytest.mark.unwatched
 def test_languages_are_those_of_people_and_none_is_left_out_silently() -> None:
     documents = [Document(language, text) for language, text in LANGUAGES.items()]
     code = Document("x.py", "x = 1", format="code", language="python")

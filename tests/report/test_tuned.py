@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,13 @@ import chunkwise
 from chunkwise.errors import ChunkwiseError, InvalidParameter
 from chunkwise.experiments.outcome import Outcome
 from hash_embedder import HashEmbedder
+
+
+@pytest.fixture(autouse=True)
+def no_charts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They take longer than such a sweep; pages are made without them where nobody can draw."""
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+
 
 _THINGS = ("crane", "lamp", "rope", "gate", "winch")
 
@@ -58,16 +66,17 @@ def test_documents_and_questions_that_are_there_already() -> None:
 
 
 def test_a_folder_keeps_what_is_done_and_gets_the_files(tmp_path: Path) -> None:
-    first = chunkwise.tune(DOCUMENTS, QUERIES, model="", output=tmp_path / "out")
+    documents, queries = DOCUMENTS[:2], QUERIES[:10]
+    first = chunkwise.tune(documents, queries, model="", output=tmp_path / "out")
     names = {path.name for path in (tmp_path / "out").iterdir()}
     # What is only in memory cannot be gone on with from a plan.
     assert names == {".chunkwise-sweep", "recommendation.toml", "results.json", "report.html"}
     results = json.loads((tmp_path / "out" / "results.json").read_text())
     assert results["sentence"] == first.tuning.sentence
-    again = chunkwise.tune(DOCUMENTS, QUERIES, model="", output=tmp_path / "out")
+    again = chunkwise.tune(documents, queries, model="", output=tmp_path / "out")
     assert again == first
     with pytest.raises(ChunkwiseError, match="its documents are others"):
-        chunkwise.tune(DOCUMENTS[:2], QUERIES[:10], model="", output=tmp_path / "out")
+        chunkwise.tune(documents[:1], queries[:5], model="", output=tmp_path / "out")
 
 
 def test_files_a_plan_and_what_is_said_beside_it(tmp_path: Path) -> None:
@@ -104,7 +113,7 @@ def test_files_a_plan_and_what_is_said_beside_it(tmp_path: Path) -> None:
 
 def test_a_model_of_ones_own() -> None:
     model = HashEmbedder()
-    tuned = chunkwise.tune(DOCUMENTS, QUERIES, model=model)
+    tuned = chunkwise.tune(DOCUMENTS[:2], QUERIES[:10], model=model)
     assert not any(each.error for each in tuned.tuning.outcomes)
     assert {"late", "own", "none"} == {each.configuration.vectors for each in tuned.tuning.outcomes}
 

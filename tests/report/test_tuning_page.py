@@ -27,7 +27,6 @@ from reading_pages import (
     needs_browser,
     part,
     plain,
-    title_of,
 )
 
 from chunkwise.core import Passage
@@ -73,9 +72,21 @@ def explorer() -> Explorer:
     return made_explorer()
 
 
+@pytest.fixture
+def no_charts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They take longer than the rest of a page, and are on that of `html`."""
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+
+
 @pytest.fixture(scope="module")
 def html(tuning: Tuning, explorer: Explorer) -> str:
     return tuning_page(tuning, explorer=explorer, code=CODE)
+
+
+@pytest.fixture(scope="module")
+def page(html: str) -> Page:
+    """That of `html`, read."""
+    return Page(html)
 
 
 def rows_of(html: str, table: str) -> list[str]:
@@ -94,8 +105,8 @@ def curves(svg: str) -> list[tuple[str, str]]:
     return re.findall('<path d="M[^"]*" stroke="([^"]*)" stroke-width="2.2"([^>]*)>', svg)
 
 
-def test_the_parts_come_in_their_order(html: str) -> None:
-    assert Page(html).headings == [
+def test_the_parts_come_in_their_order(html: str, page: Page) -> None:
+    assert page.headings == [
         "What to do", "Use it", "Is it better than the common defaults?", "Everything that was tried",
         "How much context does it take?", "What moves it, and what does not", "How large should chunks be?",
         "What does quality cost?", "Is one setting good enough for all of the corpus?", "Weights and vectors",
@@ -120,6 +131,8 @@ def test_the_recommendation_has_its_figures_and_intervals(tuning: Tuning, html: 
         assert f"({signed(each.low)} to {signed(each.high)}): {each.words}" in found
 
 
+@pytest.mark.unwatched
+@pytest.mark.usefixtures("no_charts")
 def test_the_context_is_that_of_the_objective(tuning: Tuning, html: str) -> None:
     told = "tokens of context a question"
     for name in ("choice", "cost", "pareto", "leaders"):
@@ -135,6 +148,8 @@ def test_what_the_rows_of_the_leaders_are(tuning: Tuning, html: str) -> None:
     assert "158 configurations that may be chosen, and 1 that are listed only" in told
 
 
+@pytest.mark.unwatched
+@pytest.mark.usefixtures("no_charts")
 def test_one_retriever_of_a_default_is_meant_throughout(tuning: Tuning) -> None:
     by_key = {each.configuration.key: each.configuration for each in tuning.outcomes}
     other = [
@@ -150,6 +165,7 @@ def test_one_retriever_of_a_default_is_meant_throughout(tuning: Tuning) -> None:
         assert f"{each.baseline} · bm25" in plain(part(page, "cost"))
 
 
+@pytest.mark.usefixtures("no_charts")
 def test_parts_with_few_questions_are_named(tuning: Tuning) -> None:
     few = dataclasses.replace(tuning, small_parts={"<b>odd</b>/": 9, "notes/": 2})
     told = plain(part(tuning_page(few), "parts"))
@@ -158,6 +174,8 @@ def test_parts_with_few_questions_are_named(tuning: Tuning) -> None:
     assert "notes/ (2)" in alone
 
 
+@pytest.mark.unwatched
+@pytest.mark.usefixtures("no_charts")
 def test_the_sweep_is_shown_as_the_file_that_asks_for_it(tuning: Tuning) -> None:
     sweep = Sweep(
         ("handbook",), "q.json", (Grid(("sentences", "recursive"), (("max_tokens", (100, 200)),)),),
@@ -226,6 +244,7 @@ def test_filters_are_the_levers_with_more_than_one_value(tuning: Tuning, html: s
     assert in_order("none") < in_order("10 %") < in_order("100 tokens") < in_order("parent")
 
 
+@pytest.mark.unwatched
 def test_curves_are_means_and_intervals_of_test_questions(tuning: Tuning, html: str) -> None:
     found = part(html, "budgets")
     table = {
@@ -408,6 +427,7 @@ def test_gold_text_is_marked_on_both_sides(explorer: Explorer, html: str) -> Non
     assert [row.count("<details open>") for row in rows] == [1] + [0] * (len(rows) - 1)
 
 
+@pytest.mark.usefixtures("no_charts")
 def test_a_summary_is_shown_by_what_it_says(tuning: Tuning) -> None:
     """Not by the text between its first place and its last, which it need not stand for."""
     text = "First of all. " + "Gold is here. " * 20 + "Last of all."
@@ -437,6 +457,8 @@ def test_documents_are_cut_as_both_cut_them(explorer: Explorer, html: str) -> No
     assert 'class="again"' in found[0]
 
 
+@pytest.mark.unwatched
+@pytest.mark.usefixtures("no_charts")
 def test_without_an_explorer_there_is_no_explorer(tuning: Tuning) -> None:
     page = tuning_page(tuning)
     assert 'id="questions"' not in page
@@ -488,9 +510,7 @@ def test_an_empty_tuning_is_a_page(tuning: Tuning, monkeypatch: pytest.MonkeyPat
     assert "on the 120 validation questions" in part(tuning_page(alone), "budgets")
 
 
-def test_the_policy_allows_the_two_inline_texts_and_nothing_else(html: str) -> None:
-    page = Page(html)
-
+def test_the_policy_allows_the_two_inline_texts_and_nothing_else(page: Page) -> None:
     def source(text: str) -> str:
         digest = hashlib.sha256(text.encode()).digest()
         return f"'sha256-{base64.b64encode(digest).decode()}'"
@@ -534,30 +554,32 @@ def evil(tuning: Tuning, explorer: Explorer) -> tuple[Tuning, str]:
     return own, tuning_page(own, explorer=shown, code={EVIL: EVIL})
 
 
-def test_hostile_text_is_only_text(evil: tuple[Tuning, str], html: str) -> None:
+@pytest.mark.unwatched
+def test_hostile_text_is_only_text(evil: tuple[Tuning, str], html: str, page: Page) -> None:
     own, drawn = evil
-    page = Page(drawn)
-    assert [tag for tag, _ in page.tags if tag in ("script", "img", "style", "title")].count(
+    read = Page(drawn)
+    assert [tag for tag, _ in read.tags if tag in ("script", "img", "style", "title")].count(
         "script"
     ) == 1
-    assert not [tag for tag, _ in page.tags if tag == "img"]
+    assert not [tag for tag, _ in read.tags if tag == "img"]
     assert not re.search("[\x00-\x08\x1b\u202e\u2066\u200f\ufeff\ud800]", drawn)
-    assert "document.title" in page.text
-    assert page.headings == Page(html).headings
+    assert "document.title" in read.text
+    assert read.headings == page.headings
     assert len(drawings(drawn)) == len(drawings(html))
     fragment = Page(tuning_fragment(own))
     assert not [tag for tag, _ in fragment.tags if tag in ("script", "img")]
 
 
+@pytest.mark.unwatched
 def test_without_the_library_of_charts_their_tables_are_open(
-    tuning: Tuning, html: str, monkeypatch: pytest.MonkeyPatch
+    tuning: Tuning, explorer: Explorer, html: str, page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     charts = html.count("<figure")
     assert charts == html.count('<details class="numbers">') == 5
     assert "chunkwise[charts]" not in html
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    bare = tuning_page(tuning, explorer=made_explorer(), code=CODE)
-    assert Page(bare).headings == Page(html).headings
+    bare = tuning_page(tuning, explorer=explorer, code=CODE)
+    assert Page(bare).headings == page.headings
     assert bare.count("pip install &#x27;chunkwise[charts]&#x27;") == 1
     assert bare.count('<details class="numbers" open>') == charts
     assert "<figure" not in bare
@@ -567,6 +589,8 @@ def test_without_the_library_of_charts_their_tables_are_open(
     assert "chunkwise[charts]" not in tuning_page(made_tuning(0))  # which has no charts
 
 
+@pytest.mark.unwatched
+@pytest.mark.usefixtures("no_charts")
 def test_a_page_is_written_whole_and_in_utf_8(tuning: Tuning, tmp_path: Path) -> None:
     write_tuning_page(tuning, tmp_path / "report.html")
     assert (tmp_path / "report.html").read_text("utf-8") == tuning_page(tuning)
@@ -577,7 +601,7 @@ def test_a_large_sweep_with_long_texts_stays_under_five_megabytes(tuning: Tuning
     by_key = {each.configuration.key: each for each in tuning.outcomes}
     standings: list[Standing] = []
     outcomes = []
-    for turn in range(13):
+    for turn in range(7):
         for each in tuning.standings:
             own = by_key[each.key]
             label = f"{own.configuration.strategy}{turn}"
@@ -743,11 +767,9 @@ def test_a_telephone_needs_no_scrolling_sideways_and_hostile_text_does_nothing(
     return [document.title === "owned", root.clientWidth, root.scrollWidth, out.length,
       seen.length, seen.every((each) => each.matches(".narrow")), Math.min(...letters) > 10];
     """
-    found = in_browser(html, tmp_path, script, width=390)
+    *found, title = in_browser(html, tmp_path, script, width=390, as_it_is=True)
     assert found == ["false", "390", "390", "0", f"{len(drawings(html)) // 2}", "true", "true"]
-    file = tmp_path / "as it is.html"
-    file.write_text(html, encoding="utf-8")
-    assert unescape(title_of(file, tmp_path)) == Page(html).title
+    assert title == Page(html).title
 
 
 @needs_browser

@@ -50,9 +50,16 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CHUNKWISE_HOME", str(tmp_path / "home"))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def index() -> Index:
     return chunkwise.index(DOCUMENTS, "sentences(max_tokens=40)", model=Tiny())
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    folder = tmp_path_factory.mktemp("opened") / "kb"
+    chunkwise.index(DOCUMENTS, "sentences(max_tokens=40)", model=Tiny(), into=folder)
+    return chunkwise.open_index(folder, model=Tiny())
 
 
 ASKED = [
@@ -69,9 +76,7 @@ ASKED = [
 
 
 @pytest.mark.parametrize("asked", ASKED, ids=str)
-def test_memory_and_folder_answer_alike(index: Index, tmp_path: Path, asked: dict) -> None:  # type: ignore[type-arg]
-    chunkwise.index(DOCUMENTS, "sentences(max_tokens=40)", model=Tiny(), into=tmp_path / "kb")
-    opened = chunkwise.open_index(tmp_path / "kb", model=Tiny())
+def test_memory_and_folder_answer_alike(index: Index, opened: Index, asked: dict) -> None:  # type: ignore[type-arg]
     answers = index.search(QUESTIONS, **asked)
     assert answers == opened.search(QUESTIONS, **asked)
     assert any(answers)
@@ -128,6 +133,7 @@ def test_atoms_are_those_of_the_documents(index: Index) -> None:
     assert ("Part 3",) in paths
 
 
+@pytest.mark.unwatched
 def test_filters_take_what_they_say(index: Index) -> None:
     for only in (
         Filter(documents=("book/3.md", "book/7.md")),
@@ -182,7 +188,8 @@ def test_a_question_without_direction_is_near_to_nothing() -> None:
     assert [len(ranking.numbers) for ranking in found] == [0, 0]
 
 
-def test_an_index_in_memory_is_brought_up_to_date(index: Index) -> None:
+def test_an_index_in_memory_is_brought_up_to_date() -> None:
+    index = chunkwise.index(DOCUMENTS, "sentences(max_tokens=40)", model=Tiny())
     model = index._model
     assert model is not None
     changes = index.update([*DOCUMENTS[2:], Document("new", "An otter in a boat.")])

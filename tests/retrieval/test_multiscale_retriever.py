@@ -117,6 +117,7 @@ Write to the workshop with the serial number, which is under the base.
 """
 
 
+@pytest.mark.unwatched
 @pytest.mark.parametrize(("name", "enough"), [("multiscale", 13), ("bm25", 22)])
 def test_no_hit_ends_with_a_heading_or_a_header_of_a_table(name: str, enough: int) -> None:
     """Unless there is nothing else: below `enough` tokens no text fits, but a heading may."""

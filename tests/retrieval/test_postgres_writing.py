@@ -262,20 +262,29 @@ sys.path.insert(0, {str(Path(__file__).parent)!r})
 from test_postgres_writing import _built, _document
 from chunkwise.retrieval.postgres import open_postgres, writing
 from chunkwise.retrieval.postgres.address import address
-settings = open_postgres({url!r}).settings
-with writing(address({url!r})) as writer:
-    update = writer.start(settings, anew={{anew}})
-    update.add(_built(_document(30)))
-    update._flush()
-    print("written", flush=True)
-    os.kill(os.getpid(), 9)
+for line in sys.stdin:
+    if os.fork():
+        print("killed by", os.wait()[1], flush=True)
+        continue
+    settings = open_postgres({url!r}).settings
+    with writing(address({url!r})) as writer:
+        update = writer.start(settings, anew=line == "anew\\n")
+        update.add(_built(_document(30)))
+        update._flush()
+        print("written", flush=True)
+        os.kill(os.getpid(), 9)
 """
-    for anew in (False, True):
-        code = program.replace("{anew}", str(anew))
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-        assert done.returncode == -9, done.stderr
-        assert "written" in done.stdout
-        assert _tables(url) == before
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for how in ("as it is", "anew"):
+            print(how, file=process.stdin, flush=True)
+            assert process.stdout.readline() == "written\n"
+            assert process.stdout.readline() == "killed by 9\n"
+            assert _tables(url) == before
+        process.stdin.close()
     assert index.words(["plum"], 9)[0].numbers.size == 3
     _, changes = put(DOCUMENTS[:4], url, wait=20)  # and the lock went with it
     assert (changes.added, changes.unchanged) == (1, 3)

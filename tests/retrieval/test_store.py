@@ -7,6 +7,7 @@ import json
 import linecache
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,7 +15,6 @@ import textwrap
 import time
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -42,10 +42,16 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CHUNKWISE_HOME", str(tmp_path / "home"))
 
 
+@pytest.fixture(scope="module")
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("made") / "kb"
+    chunkwise.index(DOCUMENTS, into=folder, model=Tiny())
+    return folder
+
+
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    chunkwise.index(DOCUMENTS, into=tmp_path / "kb", model=Tiny())
-    return tmp_path / "kb"
+def folder(tmp_path: Path, made_once: Path) -> Path:
+    return Path(shutil.copytree(made_once, tmp_path / "kb"))
 
 
 def arrays_of(folder: Path) -> dict[str, bytes]:
@@ -69,6 +75,7 @@ def test_one_generation_and_a_manifest_are_all_there_is(folder: Path) -> None:
     assert {NAME, lock.NAME} < set(names)
 
 
+@pytest.mark.unwatched
 def test_an_index_made_step_by_step_equals_a_fresh_one_to_the_bit(tmp_path: Path) -> None:
     changed = Document(DOCUMENTS[2].id, "# Changed\n\nNothing is as it was.\n")
     renamed = Document("elsewhere/0.md", DOCUMENTS[0].text, metadata={"by": "me"})
@@ -184,6 +191,7 @@ def _files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file() and path.name != lock.NAME)
 
 
+@pytest.mark.unwatched
 def test_every_truncated_file_is_found_when_the_index_is_opened(folder: Path) -> None:
     names = [path.relative_to(folder) for path in _files(folder)]
     assert len(names) > 30
@@ -201,6 +209,7 @@ def test_every_truncated_file_is_found_when_the_index_is_opened(folder: Path) ->
     assert ask(folder) == ["notes/1.md"]
 
 
+@pytest.mark.unwatched
 def test_every_missing_file_is_found(folder: Path) -> None:
     for path in _files(folder):
         whole = path.read_bytes()
@@ -211,6 +220,7 @@ def test_every_missing_file_is_found(folder: Path) -> None:
     assert ask(folder) == ["notes/1.md"]
 
 
+@pytest.mark.unwatched
 def test_every_flipped_bit_is_found_on_demand(folder: Path) -> None:
     chunkwise.open_index(folder).verify()
     for path in _files(folder):
@@ -263,7 +273,7 @@ def test_a_broken_manifest_is_told(folder: Path, text: str) -> None:
 # Writers are killed at the n-th thing they do to the disk. They are forked, since starting Python takes longer.
 _KILLED = textwrap.dedent(
     """
-    import os, signal, sys
+    import json, os, signal, sys
     sys.path.insert(0, {here!r})
     from pathlib import Path
     from tiny_embedder import Tiny
@@ -294,8 +304,8 @@ _KILLED = textwrap.dedent(
     for line in sys.stdin:
         child = os.fork()
         if not child:
-            left = int(line)
-            chunkwise.index(documents, into={folder!r}, model=Tiny())
+            left, folder, os.environ["CHUNKWISE_HOME"] = json.loads(line)
+            chunkwise.index(documents, into=folder, model=Tiny())
             print(left, flush=True)
             os._exit(0)
         if os.waitpid(child, 0)[1] == signal.SIGKILL:
@@ -304,10 +314,10 @@ _KILLED = textwrap.dedent(
 )
 
 
-@contextmanager
-def _writers(folder: Path) -> Iterator[Callable[[int], str]]:
+@pytest.fixture(scope="module")
+def killed() -> Iterator[Callable[[int, Path], str]]:
     """Runs a writer that is killed at a point; the answer is `killed`, or how far away the point was."""
-    code = _KILLED.format(here=str(Path(__file__).parent), folder=str(folder))
+    code = _KILLED.format(here=str(Path(__file__).parent))
     with subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
@@ -315,8 +325,8 @@ def _writers(folder: Path) -> Iterator[Callable[[int], str]]:
         assert process.stdout is not None
         asked, answers = process.stdin, process.stdout
 
-        def run(at: int) -> str:
-            asked.write(f"{at}\n")
+        def run(at: int, folder: Path) -> str:
+            asked.write(json.dumps([at, str(folder), os.environ["CHUNKWISE_HOME"]]) + "\n")
             asked.flush()
             return answers.readline().strip()
 
@@ -324,33 +334,36 @@ def _writers(folder: Path) -> Iterator[Callable[[int], str]]:
         asked.close()
 
 
-def test_a_writer_killed_at_any_point_leaves_a_whole_index(folder: Path) -> None:
+@pytest.mark.unwatched
+def test_a_writer_killed_at_any_point_leaves_a_whole_index(
+    folder: Path, killed: Callable[[int, Path], str]
+) -> None:
     before = arrays_of(folder)
     old, new = ["notes/1.md"], ["new/0.md", "new/1.md"]
     seen = []
-    with _writers(folder) as run:
-        calls = 1_000_000 - int(run(1_000_000))
-        after = arrays_of(folder)
-        # The manifest is replaced before some forty files of the old generation go, one by one.
-        for at in [3, calls // 2, *range(calls - 50, calls - 40), calls - 20, calls]:
-            chunkwise.index(DOCUMENTS, into=folder, model=Tiny())  # clears what the killed one left
-            assert arrays_of(folder) == before
-            assert len(list(folder.iterdir())) == 3
-            assert run(at) == "killed"
-            found = ask(folder)
-            assert found in (old, new)
-            assert arrays_of(folder) == (before if found == old else after)
-            seen.append(found)
+    calls = 1_000_000 - int(killed(1_000_000, folder))
+    after = arrays_of(folder)
+    # The manifest is replaced before some forty files of the old generation go, one by one.
+    for at in [3, calls // 2, *range(calls - 50, calls - 40), calls - 20, calls]:
+        chunkwise.index(DOCUMENTS, into=folder, model=Tiny())  # clears what the killed one left
+        assert arrays_of(folder) == before
+        assert len(list(folder.iterdir())) == 3
+        assert killed(at, folder) == "killed"
+        found = ask(folder)
+        assert found in (old, new)
+        assert arrays_of(folder) == (before if found == old else after)
+        seen.append(found)
     assert seen.count(old) > 2
     assert seen.count(new) > 2
 
 
-def test_the_first_writer_killed_is_no_obstacle(tmp_path: Path) -> None:
-    with _writers(tmp_path / "kb") as run:
-        for at in (2, 100):
-            assert run(at) == "killed"
-            with pytest.raises(ChunkwiseError, match="holds no index"):
-                chunkwise.open_index(tmp_path / "kb")
+def test_the_first_writer_killed_is_no_obstacle(
+    tmp_path: Path, killed: Callable[[int, Path], str]
+) -> None:
+    for at in (2, 100):
+        assert killed(at, tmp_path / "kb") == "killed"
+        with pytest.raises(ChunkwiseError, match="holds no index"):
+            chunkwise.open_index(tmp_path / "kb")
     chunkwise.index(DOCUMENTS, into=tmp_path / "kb", model=Tiny())
     assert ask(tmp_path / "kb") == ["notes/1.md"]
     assert len(list((tmp_path / "kb").iterdir())) == 3
@@ -404,31 +417,36 @@ def test_the_second_writer_is_told_who_is_first(folder: Path) -> None:
     chunkwise.index(DOCUMENTS[:1], into=folder, model=Tiny(), wait=0)
 
 
+_TWO = """
+import os, sys
+sys.path.insert(0, sys.argv[1])
+from tiny_embedder import Tiny
+import chunkwise
+from chunkwise import Document
+chunkwise.index([Document("x", "x")], model=Tiny())  # imports what there is to import
+children = []
+for name in ("heron", "otter"):
+    children.append(os.fork())
+    if not children[-1]:
+        for round in range(3):
+            documents = [Document(f"{name}{n}", f"{name} {n} {round}") for n in range(5)]
+            chunkwise.index(documents, into=sys.argv[2], model=Tiny())
+        os._exit(0)
+sys.exit(any([os.waitpid(child, 0)[1] for child in children]))
+"""
+
+
 def test_two_writers_come_one_after_the_other(folder: Path) -> None:
     here = str(Path(__file__).parent)
-    code = textwrap.dedent(
-        f"""
-        import sys
-        sys.path.insert(0, {here!r})
-        from tiny_embedder import Tiny
-        import chunkwise
-        name = sys.argv[1]
-        for round in range(3):
-            documents = [chunkwise.Document(f"{{name}}{{n}}", f"{{name}} {{n}} {{round}}") for n in range(5)]
-            chunkwise.index(documents, into={str(folder)!r}, model=Tiny())
-        """
+    running = subprocess.Popen(
+        [sys.executable, "-c", _TWO, here, str(folder)], stderr=subprocess.PIPE, text=True
     )
-    running = [
-        subprocess.Popen([sys.executable, "-c", code, name], stderr=subprocess.PIPE, text=True)
-        for name in ("heron", "otter")
-    ]
-    while any(process.poll() is None for process in running):
+    while running.poll() is None:
         # Readers come at any time, and find one whole index or the other.
         assert len(chunkwise.open_index(folder).source.ids()) in (4, 5)
-        time.sleep(0.01)
-    for process in running:
-        _, errors = process.communicate(timeout=60)
-        assert process.returncode == 0, errors
+        time.sleep(0.02)
+    _, errors = running.communicate(timeout=60)
+    assert running.returncode == 0, errors
     index = chunkwise.open_index(folder, model=Tiny())
     index.verify()
     ids = index.source.ids()
@@ -500,6 +518,7 @@ def test_an_index_of_nothing(tmp_path: Path) -> None:
     assert ask(tmp_path / "late") == ["notes/1.md"]
 
 
+@pytest.mark.unwatched
 def test_hundreds_of_small_documents(tmp_path: Path) -> None:
     documents = [Document(f"{number}.txt", f"Room {number}") for number in range(300)]
     index = chunkwise.index(documents, into=tmp_path / "kb", vectors="none")
@@ -645,22 +664,26 @@ from pathlib import Path
 import chunkwise
 documents = [chunkwise.Document("a", "A text.", metadata={"tags": set("abcdefgh"), "at": Path("x")})]
 index = chunkwise.index(documents, into=sys.argv[1], vectors="none")
-print(index.changes, index.source.document(0).metadata)
+print(list(set("abcdefgh")), index.changes, index.source.document(0).metadata, sep="|", end="")
 """
 
 
 def test_sets_are_the_same_in_every_process(tmp_path: Path) -> None:
-    told, times = [], []
-    for seed in ("1", "2"):
-        done = subprocess.run(
-            [sys.executable, "-c", _SETS, str(tmp_path / "kb")],
-            env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True,
-        )  # fmt: skip
-        told.append(done.stdout.split(" ", 2)[2])
-        times.append((tmp_path / "kb" / NAME).stat().st_mtime_ns)
-    assert told[0] == told[1]
-    assert "['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']" in told[0]
-    assert times[0] == times[1]
+    metadata = {"tags": set("abcdefgh"), "at": Path("x")}
+    index = chunkwise.index(
+        [Document("a", "A text.", metadata=metadata)], into=tmp_path / "kb", vectors="none"
+    )
+    written = (tmp_path / "kb" / NAME).stat().st_mtime_ns
+    done = subprocess.run(
+        [sys.executable, "-c", _SETS, str(tmp_path / "kb")],
+        env={**os.environ, "PYTHONHASHSEED": "1"}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    order, changes, told = done.stdout.split("|")
+    assert order != str(list(set("abcdefgh")))  # or nothing would be shown
+    assert changes == "1 unchanged"
+    assert told == str(index.source.document(0).metadata)
+    assert "['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']" in told
+    assert (tmp_path / "kb" / NAME).stat().st_mtime_ns == written
 
 
 @pytest.mark.parametrize(

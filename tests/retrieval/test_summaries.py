@@ -112,6 +112,7 @@ def engines(tmp_path_factory: pytest.TempPathFactory) -> tuple[Index, list[Index
     return made(), others
 
 
+@pytest.mark.unwatched
 @pytest.mark.parametrize("only", FILTERS, ids=str)
 def test_a_folder_and_a_server_answer_as_memory_does(
     engines: tuple[Index, list[Index]], only: Filter

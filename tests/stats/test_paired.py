@@ -44,7 +44,7 @@ def test_it_agrees_with_another_implementation_on_many_pairs() -> None:
     second = np.clip(first + rng.normal(0.07, 0.2, 60), 0, 1)
     found = compare(first, second)
     other = stats.permutation_test(
-        (second, first), lambda x, y: np.mean(x - y), permutation_type="samples",
+        (second, first), lambda x, y, axis: np.mean(x - y, axis), permutation_type="samples",
         n_resamples=20_000, rng=np.random.default_rng(1),
     )  # fmt: skip
     assert found is not None

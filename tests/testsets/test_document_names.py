@@ -68,9 +68,9 @@ def test_one_document_needs_no_name() -> None:
 
 @pytest.mark.unwatched
 def test_thousands_of_foreign_names_are_not_all_compared() -> None:
-    names = DocumentNames([Document(f"handbook/{n:06}.md", "") for n in range(10_000)])
+    names = DocumentNames([Document(f"h{n:05}", "") for n in range(10_000)])
     began = time.process_time()
-    told = [names.find(f"hendbook/{n:06}.txt") for n in range(5_000)]
-    assert time.process_time() - began < 15  # comparing all takes an hour
-    assert "near: 'handbook/000000.md'" in str(told[0])
-    assert str(told[-1]).endswith("; ids are as in 'handbook/000000.md'")
+    told = [names.find(f"i{n:05}") for n in range(5_000)]
+    assert time.process_time() - began < 15  # comparing all takes a quarter of an hour
+    assert "near: 'h00000'" in str(told[0])
+    assert str(told[-1]).endswith("; ids are as in 'h00000'")

@@ -303,6 +303,7 @@ def calls(passages: Sequence[str], documents: Sequence[Document]) -> int:
     return count
 
 
+@pytest.mark.unwatched
 def test_four_times_the_passages_and_documents_is_four_times_the_work() -> None:
     def inputs(size: int) -> tuple[list[str], list[Document]]:
         bodies = [
@@ -322,6 +323,7 @@ def test_four_times_the_passages_and_documents_is_four_times_the_work() -> None:
     assert large <= 4.4 * small + 400
 
 
+@pytest.mark.unwatched
 def test_a_passage_of_one_letter_in_a_document_of_nothing_else() -> None:
     document = Document("d", "a" * 60_000)
     wanted = [Wanted("a" * size) for size in (1, 2, 31, 32, 33, 59, 20_000, 60_000, 60_001)]

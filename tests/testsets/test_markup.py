@@ -96,6 +96,7 @@ def test_whatever_the_text_marks_are_disjoint_and_the_rest_is_kept(text: str) ->
     assert all(one <= other for one, other in zip(found.end, found.begin[1:], strict=False))
 
 
+@pytest.mark.unwatched
 @pytest.mark.parametrize(
     "text", ["](" * 50_000, "**a " * 50_000, "[" * 100_000, "](a(b" * 20_000, '](a "b' * 20_000]
 )

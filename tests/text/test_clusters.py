@@ -3,6 +3,7 @@
 from itertools import product
 
 import numpy as np
+import pytest
 import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -38,6 +39,7 @@ def expected(text: str) -> list[int]:
     return [place for place in range(len(text)) if place not in starts]
 
 
+@pytest.mark.unwatched
 def test_all_sequences_of_four_classes() -> None:
     """Parted by tabs, which no character joins."""
     text = "\t".join(map("".join, product(ONE_OF_EACH, repeat=4)))

@@ -28,6 +28,7 @@ def check(name: str, text: str) -> None:
     assert token_windows.token_starts(data, encode).tolist() == encode(data).tolist()
 
 
+@pytest.mark.unwatched
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("name", OPENAI)
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ PROSE = [
 ]
 
 
+@pytest.mark.unwatched
 @pytest.mark.parametrize("name", OPENAI)
 @pytest.mark.parametrize("text", PROSE)
 def test_prose_and_code_are_cut_as_openai_cuts_them(name: str, text: str) -> None:

@@ -102,8 +102,8 @@ def test_keys_are_looked_for_in_one_walk() -> None:
     began = time.process_time()
     for unit in (b'"\\', b'"', b"\\", b'\\"', b'"" ', b'"a\n', b'{"a":', b"["):
         for at in (0, 1):
-            assert "x" not in JsonKeys(b"{" + b'"' * at + unit * 100_000).at()
-    assert time.process_time() - began < 5  # walking again from every quote takes minutes
+            assert "x" not in JsonKeys(b"{" + b'"' * at + unit * 50_000).at()
+    assert time.process_time() - began < 3  # walking again from every quote takes far longer
 
 
 def test_halves_of_pairs_become_one_sign_each() -> None:
