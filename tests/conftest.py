@@ -11,14 +11,23 @@ from hypothesis import settings
 from chunkwise.models import folder
 from chunkwise.models.llm.local_model import LocalModel, packaged
 from how_many import THOROUGH
-from watching import pytest_runtest_call
+from watching import (
+    pytest_collection,
+    pytest_runtest_call,
+    pytest_runtest_setup,
+    pytest_runtest_teardown,
+    pytest_sessionfinish,
+)
 
 # What an example takes depends on what else the machine does.
 settings.register_profile("chunkwise", deadline=None, max_examples=30)
 settings.register_profile(THOROUGH, deadline=None, max_examples=1200)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "chunkwise"))
 
-__all__ = ["pytest_collection_finish", "pytest_runtest_call"]  # hooks
+__all__ = [  # hooks
+    "pytest_collection", "pytest_collection_finish", "pytest_runtest_call", "pytest_runtest_setup",
+    "pytest_runtest_teardown", "pytest_sessionfinish",
+]  # fmt: skip
 
 
 def pytest_collection_finish() -> None:

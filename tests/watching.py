@@ -3,31 +3,78 @@
 import sys
 from collections.abc import Generator
 from functools import wraps
+from importlib import import_module
+from pkgutil import walk_packages
 from typing import Any
 
 import pytest
 
+import chunkwise
+
 _EXAMPLES = 10
 """Of a property that are watched; the others pass the same lines."""
+
+_TRACER: pytest.StashKey[Any] = pytest.StashKey()
+"""What watches, while nothing is to be watched: None where nobody asked for coverage."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """What runs when modules are imported is watched here, once; not how thousands of tests are found."""
+    tracer = session.stash[_TRACER] = sys.gettrace()
+    if tracer is not None:
+        for module in walk_packages(chunkwise.__path__, f"{chunkwise.__name__}."):
+            if not module.name.endswith("__main__"):
+                import_module(module.name)
+    sys.settrace(None)
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
+    with _Watched(item.session.stash[_TRACER]):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
+    with _Watched(item.session.stash[_TRACER]):
+        return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Function) -> Generator[None]:
     """Tests marked `unwatched` are not watched, properties on their first examples."""
-    tracer = sys.gettrace()
+    tracer = item.session.stash[_TRACER]
     handle = getattr(item.obj, "hypothesis", None)
-    if tracer is None or (handle is None and item.get_closest_marker("unwatched") is None):
-        return (yield)
-    inner = getattr(handle, "inner_test", None)
-    if handle is not None:
-        handle.inner_test = _watched_at_first(inner, tracer)
-    sys.settrace(None)
+    if handle is None or tracer is None:
+        marked = item.get_closest_marker("unwatched") is not None
+        with _Watched(None if marked else tracer):
+            return (yield)
+    inner = handle.inner_test
+    handle.inner_test = _watched_at_first(inner, tracer)
     try:
         return (yield)
     finally:
-        sys.settrace(tracer)
-        if handle is not None:
-            handle.inner_test = inner
+        handle.inner_test = inner
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Whoever began to watch finds things as they were."""
+    sys.settrace(session.stash.get(_TRACER, None))
+
+
+class _Watched:
+    """Watches between entry and exit."""
+
+    def __init__(self, tracer: Any) -> None:
+        self._tracer = tracer
+
+    def __enter__(self) -> None:
+        sys.settrace(self._tracer)
+
+    def __exit__(self, *_: object) -> None:
+        sys.settrace(None)
 
 
 def _watched_at_first(test: Any, tracer: Any) -> Any:
@@ -37,10 +84,7 @@ def _watched_at_first(test: Any, tracer: Any) -> Any:
     def watched(*values: Any, **more: Any) -> Any:
         nonlocal tried
         tried += 1
-        sys.settrace(tracer if tried <= _EXAMPLES else None)
-        try:
+        with _Watched(tracer if tried <= _EXAMPLES else None):
             return test(*values, **more)
-        finally:
-            sys.settrace(None)
 
     return watched

@@ -6,7 +6,7 @@ import sys
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chunkwise.core import Document, Hit
@@ -49,6 +49,8 @@ def test_every_latin_character_is_read_the_same_between_others() -> None:
                 assert plain._LATIN_TOKEN.findall(folded) == plain._TOKEN.findall(folded), point
 
 
+@example("0E-MAIL", "EMAIL")
+@example("e-mail2", "email")
 @given(TEXTS, TEXTS)
 def test_a_text_that_a_quick_look_refuses_holds_nothing(text: str, claim: str) -> None:
     letters = letters_of(text)

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from scipy import stats
 
 from chunkwise.errors import InvalidParameter
 from chunkwise.stats.bootstrap import interval, intervals
@@ -79,7 +79,7 @@ def test_a_resample_without_any_scored_question_has_no_mean() -> None:
 def test_it_agrees_with_another_implementation() -> None:
     values = table(60, 1)[:, 0] ** 3
     found = interval(values)
-    other = stats.bootstrap(
+    other = scipy.stats.bootstrap(
         (values,), np.mean, method="percentile", n_resamples=10_000, rng=np.random.default_rng(1)
     ).confidence_interval
     assert found is not None
@@ -116,7 +116,7 @@ def test_degenerate_columns() -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 5, 40, 132])
 def test_of_right_answers_alone_the_interval_is_the_exact_one_of_a_share(count: int) -> None:
-    other = stats.binomtest(count, count).proportion_ci(0.95, "exact")
+    other = scipy.stats.binomtest(count, count).proportion_ci(0.95, "exact")
     right, wrong = interval(np.ones(count)), interval(np.zeros(count))
     assert right == Interval(1.0, pytest.approx(other.low), 1.0)
     assert wrong == Interval(0.0, 0.0, pytest.approx(1 - other.low))

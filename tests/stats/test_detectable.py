@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from chunkwise.stats.detectable import (
     detectable,
@@ -22,8 +22,8 @@ def test_a_difference_of_this_size_is_shown_four_times_in_five(pairs: int) -> No
     least = detectable(0.3, pairs)
     assert least is not None
     freedom, shift = pairs - 1, least / 0.3 * math.sqrt(pairs)
-    bound = stats.t.ppf(0.975, freedom)
-    power = stats.nct.sf(bound, freedom, shift) + stats.nct.cdf(-bound, freedom, shift)
+    bound = scipy.stats.t.ppf(0.975, freedom)
+    power = scipy.stats.nct.sf(bound, freedom, shift) + scipy.stats.nct.cdf(-bound, freedom, shift)
     assert power == pytest.approx(0.8, abs=0.03)
 
 

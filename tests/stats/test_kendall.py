@@ -3,9 +3,9 @@
 import math
 
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import kendalltau
 
 from chunkwise.errors import InvalidParameter
 from chunkwise.stats.kendall import kendall
@@ -18,7 +18,7 @@ def test_it_is_what_scipy_says(pairs: list[tuple[int, int]]) -> None:
     if len(set(first)) == 1 or len(set(second)) == 1:
         assert found is None
     else:
-        assert found == pytest.approx(kendalltau(first, second).statistic, abs=1e-12)
+        assert found == pytest.approx(scipy.stats.kendalltau(first, second).statistic, abs=1e-12)
 
 
 def test_the_same_order_is_1_and_the_opposite_is_minus_1() -> None:

@@ -5,9 +5,9 @@ import math
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from chunkwise.errors import InvalidParameter
 from chunkwise.stats.holm import holm
@@ -43,7 +43,7 @@ def test_it_agrees_with_another_implementation_on_many_pairs() -> None:
     first = rng.random(60)
     second = np.clip(first + rng.normal(0.07, 0.2, 60), 0, 1)
     found = compare(first, second)
-    other = stats.permutation_test(
+    other = scipy.stats.permutation_test(
         (second, first), lambda x, y, axis: np.mean(x - y, axis), permutation_type="samples",
         n_resamples=20_000, rng=np.random.default_rng(1),
     )  # fmt: skip
