@@ -157,7 +157,7 @@ class Characters:
         found = positions.copy()
         left = np.arange(len(found))
         for _ in range(_SHORT_GAP):
-            left = left[self._spaced(found[left])]
+            left = left[self.have(found[left], SPACE)]
             if not len(left):
                 return found
             found[left] += 1
@@ -173,9 +173,10 @@ class Characters:
             found[index] = high
         return found
 
-    def _spaced(self, positions: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def have(self, positions: NDArray[np.int64], flags: int) -> NDArray[np.bool_]:
+        """Whether the character at each position has any of these kinds; behind the text none has."""
         kinds = self.kinds.take(positions, mode="clip")
-        return (kinds & np.uint16(SPACE) != 0) & (positions < len(self.text))
+        return (kinds & np.uint16(flags) != 0) & (positions < len(self.text))
 
     @cached_property
     def _solid_or_end(self) -> NDArray[np.int64]:

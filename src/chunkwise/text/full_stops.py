@@ -1,0 +1,164 @@
+"""Whether a full stop ends its sentence: the word before it may be short for another, a number, an initial."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.text import abbreviations
+from chunkwise.text.characters import DIGIT, JOINER, LETTER, MARK, NEWLINE, UPPER, Characters
+from chunkwise.text.word_hash import hash_beside, hash_endings, hash_words, listed
+
+_WORD = LETTER | DIGIT | MARK | JOINER
+_INSIDE_WORD = ".-’'"
+_FEW_WORDS = 32
+_ENDING = 3
+"""Characters by which most words before a full stop are told from every abbreviation."""
+_MARKS = np.uint64(1 << 16)
+_BEFORE = (
+    abbreviations.NEVER_LAST, abbreviations.BEFORE_NUMBER, abbreviations.RARELY_LAST, abbreviations.OFTEN_LAST,
+    abbreviations.OF_THE_CLOCK,
+)  # fmt: skip
+_BEHIND = (abbreviations.OPENERS_OF_SENTENCES, abbreviations.MONTHS, abbreviations.TITLES)
+
+
+def full_stop_ends(
+    characters: Characters,
+    at: NDArray[np.int64],
+    after: NDArray[np.int64],
+    following: NDArray[np.int64],
+) -> NDArray[np.bool_]:
+    """Whether a lone full stop before white space and no small letter ends its sentence."""
+    if len(at) <= _FEW_WORDS:
+        return _full_stop_read(characters, at, after, following)
+    doubtful = _may_be_short_for(characters, at)
+    index = np.flatnonzero(doubtful)
+    ends = ~doubtful
+    ends[index] = _full_stop_read(characters, at[index], after[index], following[index])
+    return ends
+
+
+def _may_be_short_for(characters: Characters, at: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether the word before a full stop is short, no mere letters, or ends as some abbreviation does."""
+    kinds = characters.kinds.take(at - np.arange(1, _ENDING + 1)[:, None], mode="clip")
+    word = np.bitwise_and.reduce(kinds) & np.uint16(LETTER) != 0
+    ending = hash_endings(characters, at - 1, _ENDING)
+    return ~word | (at < _ENDING) | _endings().take(ending % _MARKS)
+
+
+def _full_stop_read(
+    characters: Characters,
+    at: NDArray[np.int64],
+    after: NDArray[np.int64],
+    following: NDArray[np.int64],
+) -> NDArray[np.bool_]:
+    """The same, the whole word before it read."""
+    never, *_ = _lists()
+    before, length = _words_beside(characters, at - 1, _INSIDE_WORD, -1)
+    ends = ~listed(before, never)
+    # Behind a word of some length that is on no list a full stop is what it seems.
+    doubtful = (
+        (length == 1)
+        | characters.have(np.maximum(at - 1, 0), DIGIT)
+        | _acronym(characters, at, length)
+    )
+    doubtful |= listed(before, _perhaps_last())
+    index = np.flatnonzero(ends & doubtful)
+    if not len(index):
+        return ends
+    ends[index] = _doubtful_ends(
+        characters, at[index], after[index], following[index], before[index], length[index]
+    )
+    return ends
+
+
+def _acronym(
+    characters: Characters, at: NDArray[np.int64], length: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    return (length >= 3) & (characters.points[np.maximum(at - 2, 0)] == ord("."))
+
+
+def _doubtful_ends(
+    characters: Characters,
+    at: NDArray[np.int64],
+    after: NDArray[np.int64],
+    following: NDArray[np.int64],
+    before: NDArray[np.uint64],
+    length: NDArray[np.int64],
+) -> NDArray[np.bool_]:
+    """The same behind initials, numbers, acronyms and words that may end a sentence or not."""
+    _, numbered, rarely, often, clock, openers, months, titles = _lists()
+    behind, behind_length = _words_beside(characters, following, "", 1)
+    opens = listed(behind, openers)
+    previous = np.maximum(at - 1, 0)
+    digits, capital = characters.have(previous, DIGIT), characters.have(previous, UPPER)
+    initial = (length == 1) & characters.have(previous, LETTER)
+    # "т. д. Потом" ends, "z. B. ein" and "p. A. Meyer" go on: a lone small letter counts as an
+    # abbreviation's end unless another initial follows.
+    initial_follows = (behind_length == 1) & characters.have(following, UPPER)
+    small_and_last = initial & ~capital & ~initial_follows & (at >= 3)
+    small_and_last &= (characters.points[np.maximum(at - 2, 0)] == 32) & (
+        (characters.points[np.maximum(at - 3, 0)] == ord("."))
+        | characters.have(np.maximum(at - 3, 0), DIGIT)
+    )
+    ordinal = digits & (length <= 2) & listed(behind, months)
+    word_start = at - length
+    opens_line = (word_start == 0) | characters.have(np.maximum(word_start - 1, 0), NEWLINE)
+    marker = digits & (length <= 3) & opens_line  # "1. First" at the start of a line
+    goes_on = ordinal | marker
+    goes_on |= listed(before, numbered) & characters.have(following, DIGIT)
+    seldom = listed(before, rarely) | (_acronym(characters, at, length) & ~listed(before, often))
+    goes_on |= listed(before, clock) & listed(behind, titles)
+    goes_on |= seldom & ~opens & (after == at + 1)
+    goes_on |= initial & ~small_and_last & ~(capital & opens & (behind_length > 1))
+    return ~goes_on
+
+
+@lru_cache(maxsize=4096)
+def _hash_of(word: str) -> int:
+    return int(hash_words(["".join(char.lower()[0] for char in word)], backwards=False)[0])
+
+
+def _words_beside(
+    characters: Characters, positions: NDArray[np.int64], also: str, step: int
+) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """What `hash_beside` says; a short text's few words are read one by one, arrays would cost more."""
+    if len(positions) > _FEW_WORDS:
+        return hash_beside(characters, positions, _WORD, also, step)
+    hashes, lengths = [], []
+    for position in positions.tolist():
+        lo, hi = (max(position - 12, 0), position + 1) if step < 0 else (position, position + 13)
+        near, word = characters.kinds[lo:hi].tolist()[::step], characters.text[lo:hi][::step]
+        length = 0
+        for kind, char in zip(near, word, strict=True):
+            if not (kind & _WORD or char in also):
+                break
+            length += 1
+        hashes.append(_hash_of(word[:length]))
+        lengths.append(length)
+    return np.array(hashes, dtype=np.uint64), np.array(lengths, dtype=np.int64)
+
+
+@lru_cache(maxsize=1)
+def _lists() -> tuple[NDArray[np.uint64], ...]:
+    return (
+        *(hash_words(words, backwards=True) for words in _BEFORE),
+        *(hash_words(words, backwards=False) for words in _BEHIND),
+    )
+
+
+@lru_cache(maxsize=1)
+def _perhaps_last() -> NDArray[np.uint64]:
+    _, numbered, rarely, often, *_ = _lists()
+    return np.unique(np.concatenate((numbered, rarely, often)))
+
+
+@lru_cache(maxsize=1)
+def _endings() -> NDArray[np.bool_]:
+    """Marks where the hashes of how listed words end come to lie."""
+    words = {word[-_ENDING:] for word in frozenset().union(*_BEFORE)}
+    marks = np.zeros(_MARKS, dtype=np.bool_)
+    marks[hash_words(words, backwards=True) % _MARKS] = True
+    return marks
