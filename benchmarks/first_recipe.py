@@ -1,6 +1,7 @@
 """The recipe that several sizes at once started from, written down literally: none of the retriever's code is used.
 
-1. Atoms are sentences within lines or blocks; longer than 80 tokens: cut at spaces.
+1. Atoms are sentences within lines or blocks; longer than 80 tokens: cut at spaces (those of an index: at full stops
+   first).
 2. Windows of up to 40, 100, 200, 400 and 800 tokens of consecutive atoms, starting every half window, and whole
    documents.
 3. BM25 at each size, with its own idf and lengths (k1 1.5, b 0.75); a word that a question says twice counts once.
@@ -108,11 +109,14 @@ class Atoms:
         shape = (before, len(numbers))
         counts = sparse.csr_matrix((np.ones(len(terms)), (np.concatenate(row), terms)), shape)
 
+        def holds(terms: NDArray[np.uint64]) -> NDArray[np.bool_]:
+            return np.array([term in numbers for term in terms.tolist()])
+
         def terms_of(text: str) -> list[int]:
             asked: Iterable[str | int] = (
                 (term for _, term in _simple_terms(text))
                 if simple
-                else query_terms(text, sorted(languages)).tolist()
+                else query_terms(text, sorted(languages), holds).tolist()
             )
             return sorted({numbers[term] for term in asked if term in numbers})
 

@@ -171,9 +171,8 @@ def _check_size(
 
 
 def _grapheme_breaks(text: str) -> Collection[int]:
-    if (
-        text.isascii() and "\r\n" not in text
-    ):  # signs of ASCII are clusters of one, but for this pair
+    # Signs of ASCII are clusters of one, but for this pair.
+    if text.isascii() and "\r\n" not in text:
         return range(len(text) + 1)
     return {0, *accumulate(map(len, _CLUSTER.findall(text)))}
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from chunkwise.documents.looks_like_code import looks_like_code
 
-CODE = {
+_SNIPPETS = {
     "python": 'import os\n\n\ndef total(items):\n    """The sum of what is in stock, however it was\n'
     '    counted before; see the notes on rounding."""\n    found = 0\n    for item in items:\n'
     "        if item.in_stock:\n            found += item.price\n    return found\n",
@@ -45,6 +45,9 @@ CODE = {
     "    y = x + 1\n    return y\n",
     "windows": "def f(x):\r\n    y = x + 1\r\n    return y\r\n",
 }
+CODE = {name: f"{text}\n" * 4 for name, text in _SNIPPETS.items()}
+"""Long enough to be sure of."""
+
 NOT_CODE = {
     "nothing": "",
     "blank": "\n \n\t\n\n",
@@ -87,6 +90,17 @@ NOT_CODE = {
 @pytest.mark.parametrize("text", CODE.values(), ids=CODE)
 def test_code(text: str) -> None:
     assert looks_like_code(text)
+
+
+@pytest.mark.parametrize("text", [text for text in _SNIPPETS.values() if text.count("\n") < 7])
+def test_a_few_lines_are_too_few_to_tell(text: str) -> None:
+    assert not looks_like_code(text)
+
+
+def test_markdown_with_short_lines_is_no_code() -> None:
+    methods = "connect(host, port)\nclose()\nsend(data)\nx = poll(3)\n"
+    assert looks_like_code(methods * 4)
+    assert not looks_like_code(f"# Client\n\n## Methods\n\n{methods * 4}")
 
 
 @pytest.mark.parametrize("text", NOT_CODE.values(), ids=NOT_CODE)
@@ -141,7 +155,10 @@ def test_any_text_is_judged_and_only_its_beginning_counts(text: str) -> None:
         ({"text": CODE["c"], "language": "en"}, ("code", "")),
         ({"text": "#!/usr/bin/env python3\n" + CODE["python"]}, ("code", "python")),
         ({"text": CODE["python with a fence in a string"]}, ("code", "")),
-        ({"text": "x", "title": "src/main.rs"}, ("code", "rust")),
+        ({"text": "x", "title": "src/main.rs"}, ("text", "")),
+        ({"text": CODE["rust"], "title": "src/main.rs"}, ("code", "rust")),
+        ({"text": "It runs.", "url": "https://example.org/viewtopic.php"}, ("text", "")),
+        ({"text": CODE["rust"], "url": "https://example.org/main.rs"}, ("code", "rust")),
         ({"text": "It runs programs.", "title": "Node.js"}, ("text", "")),
         ({"text": "It is a path.", "title": "all about src/main.rs"}, ("text", "")),
         ({"text": "He wrote it.", "language": "python"}, ("text", "")),

@@ -166,6 +166,16 @@ def test_filters(corpus: Index) -> None:
     assert corpus.search("leave", budget=400, only=Filter(pages=(1, 9))) == []
 
 
+def test_a_name_is_sought_in_parts_where_no_allowed_document_has_it_whole() -> None:
+    made = index(
+        documents("The DiffExecutor keeps lamps.", "Each executor of a diff runs."), vectors="none"
+    )
+    question = "Where does the DiffExecutor keep old lamps lit?"
+    for only, expected in ((Filter(), "d0"), (Filter(documents=("d1",)), "d1")):
+        found = made.search(question, budget=50, retriever="multiscale(dense=0)", only=only)
+        assert [hit.doc_id for hit in found] == [expected]
+
+
 def test_windows_are_made_once_an_index(corpus: Index, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus.search("tide", budget=50)
     made = []

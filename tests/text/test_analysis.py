@@ -171,6 +171,15 @@ def test_atoms_of_a_text_without_capitals_end_at_full_stops() -> None:
     ] * 9  # fmt: skip
 
 
+def test_rows_of_dots_and_abbreviations_part_no_overlong_sentence() -> None:
+    row = "definitions " + ". " * 300 + "3"
+    document = Analyzed(Document("a", row))
+    assert len(document.atoms()) < 6
+    clause = "no. 5 of main st. is held by dr. smith and mr. jones, i.e. the firm (see fig. 3 and approx. p. 7) "
+    document = Analyzed(Document("a", clause * 9))
+    assert len(document.atoms()) < 6  # cut at spaces
+
+
 def test_the_atoms_of_markdown_are_sentences_items_rows_and_lines_of_code() -> None:
     text = "# Head. Line\nOne. Two!\n\n- an item. B\n- c\n\n| x |\n|---|\n| y |\n\n```\nf()\n\ng. H\n```\nEnd"
     document = Analyzed(Document("x", text, format="markdown"))

@@ -91,6 +91,9 @@ class Chunk:
         made.__class__ = cls
         return made
 
+    def __init_subclass__(cls) -> None:
+        raise TypeError("Chunk takes no subclasses: what you add goes into a class that holds the chunk")
+
     @property
     def id(self) -> str:
         return f"{self.document.id}::{self.index}"

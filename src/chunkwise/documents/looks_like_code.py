@@ -28,8 +28,8 @@ _PROSE_WIDTH = 80
 """Characters of prose that weigh as much as one line of code."""
 
 # Shares of the lines outside remarks; a text must pass all of them.
-_LEAST_LINES = 3
-_LEAST_SIGNS = 2
+_LEAST_LINES = 8
+_LEAST_SIGNS = 4
 _LEAST_SPACES = 4
 _SIGNS = 0.2
 _MARKED = 0.2
@@ -40,6 +40,8 @@ _OPENING = 3
 
 _DATA = ("<", "{", "[")
 _REMARKS = ("//", "#", "--", "<!--", ";;")
+_HEADING = re.compile(r"\n\n#{2,6} \S[^\n]*\n\n")
+"""Of Markdown: program texts have their remarks right above what they explain."""
 _POD = re.compile(r"=(?:head\d|pod|over|encoding)\b")
 
 
@@ -48,6 +50,8 @@ def looks_like_code(text: str) -> bool:
     head = text[:_LOOKED_AT]
     # Most records of most corpora; markup, data and patches.
     if head.count("\n") < _LEAST_LINES - 1 or head.lstrip()[:1] in _DATA or "\n@@ -" in head:
+        return False
+    if _HEADING.search(head):
         return False
     lines: list[str] = []
     for line in islice(_outside_remarks(head), _LINES):

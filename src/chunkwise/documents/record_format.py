@@ -40,8 +40,6 @@ def record_format(
     """The format, and of source code the programming language where it is known."""
     places = [place for name in fields.places if isinstance(place := record[name], str)]
     places.append(doc_id)
-    if "/" in title and not any(map(str.isspace, title)):  # `Node.js` is the title of an article
-        places.append(title)
     said = record[fields.format] if fields.format is not None else None
     if said in _FORMATS:
         format = str(said)
@@ -57,7 +55,8 @@ def record_format(
             continue
         if suffix in MarkdownLoader.suffixes:
             return "markdown", ""
-        if language := language_of(name):
+        # An address may end in `.php` whatever the page says.
+        if (language := language_of(name)) and "://" not in place:
             return "code", language
         if suffix in TextLoader.suffixes:
             return "text", ""
@@ -65,7 +64,7 @@ def record_format(
     from chunkwise.documents.looks_like_code import looks_like_code
 
     if looks_like_code(text):
-        return "code", _language(text, record, fields, [title])
+        return "code", _language(text, record, fields, [*places, title])
     return ("markdown" if looks_like_markdown(text) else "text"), ""
 
 

@@ -118,7 +118,7 @@ def _indentation(line: str) -> int:
 
 
 def _marked(text: str, question: str, languages: Sequence[str]) -> list[tuple[int, int]]:
-    """Where words of the question stand, in whatever form word search takes for the same."""
+    """Where words of the question stand, in whatever form word search takes for the same, names also in parts."""
     asked = query_terms(question, languages)
     found = set()
     for language in languages:

@@ -51,9 +51,14 @@ class TermTable:
         at = np.minimum(self.hashes.searchsorted(hashes), len(self.hashes) - 1)
         return np.where(self.hashes[at] == hashes, at, -1).astype(np.int64)
 
-    def holds(self, hashes: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Whether each term occurs in some row."""
-        return self.find(hashes) >= 0
+    def holds(
+        self, hashes: NDArray[np.uint64], allowed: NDArray[np.bool_] | None = None
+    ) -> NDArray[np.bool_]:
+        """Whether each term occurs in some row, of those allowed."""
+        some = self.columns(hashes)
+        held = np.ones(len(some.row)) if allowed is None else allowed[some.row]
+        before = np.append(0, np.cumsum(held))
+        return before[some.first[1:]] > before[some.first[:-1]]
 
     def columns(self, hashes: NDArray[np.uint64]) -> TermTable:
         """Only these terms (distinct, in this order); the lengths of the rows stay what they are."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from chunkwise.core import Document
 from chunkwise.text.blocks import CODE_OF, Blocks
 from chunkwise.text.characters import Characters
+from chunkwise.text.full_stops import behind_stops
 from chunkwise.text.graphemes import Graphemes
 from chunkwise.text.lines import Lines
 from chunkwise.text.markdown_blocks import markdown_blocks
@@ -23,9 +24,6 @@ from chunkwise.text.tokenizers import DEFAULT, TokenizerLike, get_tokenizer
 
 ATOM_TOKENS = 80
 """An atom longer than this is cut: at full stops, where it is still longer at spaces."""
-
-_FULL_STOP = re.compile(r"""[.!?]["'”’)\]]*\s+(?=\S)""")
-"""Small letters behind one begin no sentence, but in a text without capitals nothing else does."""
 
 _LONG_LINE = 200
 """Longer than any heading."""
@@ -130,11 +128,6 @@ class Analyzed:
         blank = self.lines.blank
         return self.lines.start[~blank & np.append(True, blank[:-1])[: len(blank)]]
 
-    @cached_property
-    def _behind_full_stops(self) -> NDArray[np.int64]:
-        found = (match.end() for match in _FULL_STOP.finditer(self.text))
-        return self.graphemes.keep(np.fromiter(found, np.int64))
-
     def measure(self, tokenizer: TokenizerLike = DEFAULT) -> Measure:
         """Sizes by this tokenizer; the text is tokenised once, whatever is asked."""
         key = tokenizer if isinstance(tokenizer, str) else id(tokenizer)
@@ -153,7 +146,7 @@ class Analyzed:
         size = np.diff(tokens.searchsorted(bounds))
         if not (size > max_tokens).any():
             return starts
-        behind = self._behind_full_stops
+        behind = self.graphemes.keep(behind_stops(self.characters))
         inside = starts.searchsorted(behind, "right") - 1
         starts = merged(starts, behind[size[inside] > max_tokens])
         bounds = np.append(starts, len(self.text))

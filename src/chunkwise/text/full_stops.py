@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 import numpy as np
@@ -22,6 +23,19 @@ _BEFORE = (
     abbreviations.OF_THE_CLOCK,
 )  # fmt: skip
 _BEHIND = (abbreviations.OPENERS_OF_SENTENCES, abbreviations.MONTHS, abbreviations.TITLES)
+
+
+_ANY_STOP = re.compile(r"""(?<=\w)[.!?]["'”’)\]]*\s+(?=\S)""")
+
+
+def behind_stops(characters: Characters) -> NDArray[np.int64]:
+    """Starts of what follows a sentence that ends, small letters too: a text without capitals has nothing else."""
+    found = [match.span() for match in _ANY_STOP.finditer(characters.text)]
+    at, start = np.array(found, dtype=np.int64).reshape(-1, 2).T
+    ends = characters.points.take(at) != ord(".")
+    index = np.flatnonzero(~ends)
+    ends[index] = full_stop_ends(characters, at[index], at[index] + 1, start[index])
+    return start[ends]
 
 
 def full_stop_ends(

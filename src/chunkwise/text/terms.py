@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from hashlib import blake2b
@@ -107,6 +107,9 @@ def _hash(term: str) -> int:
     return int.from_bytes(blake2b(term.encode(), digest_size=8).digest(), "little")
 
 
+_SENTENCE = 4
+"""Words of a question, small ones apart, from which on a name is one word among others."""
+
 Holds = Callable[[NDArray[np.uint64]], NDArray[np.bool_]]
 """Which of these terms the documents have."""
 
@@ -118,32 +121,29 @@ def query_terms(
 
     A term that several languages find in one word counts once. Small words of the question's own language are
     left out in all of them: among documents without stop words "the" would be rare, and weigh much. Where it is known
-    what the documents hold, a name made of words that stands in prose as a whole is one word, not three.
+    what the documents hold, a name made of words that stands in prose as a whole is one word of a longer question.
     """
     words = words_of(Characters(text))
     told = language_of_text(text)
     small = stop_words(told) if told in languages or CODE in languages else frozenset()
-    of_word = [
-        _asked(word, languages, holds) if folded(word) not in small else []
-        for word in words.distinct
-    ]
+    said = [word for word in words.distinct if folded(word) not in small]
+    # Who asks for little besides a name wants whatever is spelled like it.
+    names_count_once = holds if len(said) >= _SENTENCE else None
+    asked = {word: _asked(word, languages, names_count_once) for word in said}
+    of_word = [asked.get(word, []) for word in words.distinct]
     terms = [each for number in words.number.tolist() for each in of_word[number]]
     return np.array(terms, dtype=np.uint64)
 
 
 def _asked(word: str, languages: Sequence[str], holds: Holds | None) -> list[int]:
-    as_written = dict.fromkeys(languages, word)
+    """The terms of a word in each language, each of them once."""
     parts = parts_of(word)
-    if holds is not None and len(parts) > 1:
-        whole = {each: folded(parts[0]) for each in languages if each != CODE}
-        if holds(np.array(_read(whole), dtype=np.uint64)).any():
-            return _read(as_written | whole)
-    return _read(as_written)
-
-
-def _read(spellings: Mapping[str, str]) -> list[int]:
-    """The terms of a word, spelled for each language, each of them once."""
-    found = (each for language, word in spellings.items() for each in _reader(language)(word))
+    found: list[int] = []
+    for language in languages:
+        read = _reader(language)
+        whole = read(folded(parts[0])) if len(parts) > 1 and language != CODE else ()
+        once = holds is not None and whole and holds(np.array(whole, dtype=np.uint64)).all()
+        found += whole if once else read(word)
     return list(dict.fromkeys(found))
 
 

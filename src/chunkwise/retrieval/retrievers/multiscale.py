@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from weakref import WeakKeyDictionary
 
 from chunkwise.core import Document
@@ -40,10 +41,10 @@ class MultiscaleRetriever(Multiscale):
                 "words is 0, and the index has no vectors of its sentences; let words count (words=1), "
                 "or make the index again with vectors ('late' or 'both')"
             )
-        holds = atoms.terms.holds
+        allowed = source.allowed("atom", only)
+        holds = partial(atoms.terms.holds, allowed=allowed)
         terms = [query_terms(text, source.languages, holds) for text in questions.texts]
         vectors = questions.vectors if atoms.vectors is not None and self.dense else None
-        allowed = source.allowed("atom", only)
         texts = _Texts(atoms, source.document, source.section_path)
         windows = self._windows(source, atoms)
         found = self.search(windows, terms, vectors, budget, allowed, texts)
