@@ -92,7 +92,9 @@ class Chunk:
         return made
 
     def __init_subclass__(cls) -> None:
-        raise TypeError("Chunk takes no subclasses: what you add goes into a class that holds the chunk")
+        raise TypeError(
+            "Chunk takes no subclasses: what you add goes into a class that holds the chunk"
+        )
 
     @property
     def id(self) -> str:
