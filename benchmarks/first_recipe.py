@@ -56,15 +56,11 @@ class Voice(NamedTuple):
     over: NDArray[np.int64]
     """For each atom the first window that holds it and the one behind the last, all in one row."""
 
-    def of_windows(self, question: int) -> NDArray[np.float64]:
+    def of_atoms(self, question: int) -> NDArray[np.float64]:
+        """The best window over each, as a share of the best of all."""
         own = slice(*self.scores.indptr[question : question + 2].tolist())
         found = np.zeros(len(self.first) + 1)  # one more: the end of the last range
         found[self.scores.indices[own]] = self.scores.data[own]
-        return found
-
-    def of_atoms(self, question: int) -> NDArray[np.float64]:
-        """The best window over each, as a share of the best of all."""
-        found = self.of_windows(question)
         return np.maximum.reduceat(found, self.over)[::2] / (found.max() or 1.0)
 
 
@@ -201,26 +197,4 @@ def search(
         held = np.cumsum(atoms.tokens[order])
         yield [
             atoms.spans(order[: held.searchsorted(budget, "right")].tolist()) for budget in budgets
-        ]
-
-
-def search_windows(
-    atoms: Atoms, questions: Sequence[str], budgets: Sequence[int], size: int
-) -> Iterator[list[list[Span]]]:
-    """One size alone: its windows whole, in order of rank, until one does not fit; text said twice is paid twice."""
-    voice = atoms.voice(questions, size)
-    before = np.append(0, np.cumsum(atoms.tokens))
-    for question in range(len(questions)):
-        points = voice.of_windows(question)
-        order = np.argsort(-points, kind="stable")[: np.count_nonzero(points)]
-        first, behind = voice.first[order], voice.behind[order]
-        held = np.cumsum(before[behind] - before[first])
-        fitting = [int(held.searchsorted(budget, "right")) for budget in budgets]
-        yield [
-            atoms.spans(
-                atom
-                for low, high in zip(first[:count].tolist(), behind[:count].tolist(), strict=True)
-                for atom in range(low, high)
-            )
-            for count in fitting
         ]

@@ -128,6 +128,14 @@ def lower(points: NDArray[np.uint32]) -> NDArray[np.uint32]:
     return _lower.take(points)
 
 
+def one_of(values: NDArray[np.uint32], characters: str) -> NDArray[np.bool_]:
+    """Whether each code point is one of these few characters: `np.isin` takes ten times as long."""
+    found = values == ord(characters[0])
+    for char in characters[1:]:
+        found |= values == ord(char)
+    return found
+
+
 class Characters:
     """Code points and their kinds, one array element a character."""
 

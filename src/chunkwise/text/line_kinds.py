@@ -5,19 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.text.characters import one_of
 from chunkwise.text.lines import Lines
 
 BLANK, TEXT, HEADING, ITEM, HEADER, DELIMITER, ROW, UNDERLINE, INDENTED, FENCED, RULE = range(11)
 
 CODE_INDENT = 4
-
-
-def one_of(values: NDArray[np.uint32], characters: str) -> NDArray[np.bool_]:
-    """Whether each code point is one of these characters."""
-    found = values == ord(characters[0])
-    for char in characters[1:]:
-        found |= values == ord(char)
-    return found
 
 
 def _ends_word(values: NDArray[np.uint32]) -> NDArray[np.bool_]:

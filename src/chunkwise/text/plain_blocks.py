@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from chunkwise.text import line_kinds as kinds
 from chunkwise.text.blocks import CODE_OF, Blocks
+from chunkwise.text.characters import one_of
 from chunkwise.text.lines import Lines
 from chunkwise.text.plain_headings import heading_levels
 
@@ -33,8 +34,8 @@ def _classify(lines: Lines) -> NDArray[np.int8]:
     kind = np.full(len(lines), kinds.TEXT, dtype=np.int8)
     kind[kinds.bullets(lines, _BULLETS) | kinds.numbered(lines, 3)] = kinds.ITEM
     second = lines.second
-    roman = kinds.one_of(lines.head, "ivx") & kinds.one_of(second, "ivx")
-    bracket = np.flatnonzero((lines.head == ord("(")) | kinds.one_of(second, ".)") | roman)
+    roman = one_of(lines.head, "ivx") & one_of(second, "ivx")
+    bracket = np.flatnonzero((lines.head == ord("(")) | one_of(second, ".)") | roman)
     text, first, end = lines.characters.text, lines.first, lines.end
     for line in bracket.tolist():
         # "A. Smith" is a name as often as an item: letters count in brackets or before one.
