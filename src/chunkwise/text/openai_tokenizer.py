@@ -116,9 +116,6 @@ class OpenAITokenizer:
     def _byte_starts(self, data: bytes) -> NDArray[np.int64]:
         return token_starts(data, self._encoded)
 
-    def _encoded(self, data: bytes) -> NDArray[np.int64]:
+    def _encoded(self, data: bytes) -> NDArray[np.int32]:
         ids = self._encoding.encode(data.decode())
-        lengths = _token_bytes(self.name).take(np.frombuffer(array("I", ids), np.uint32))
-        starts = np.zeros(len(lengths) + 1, dtype=np.int64)
-        np.cumsum(lengths, out=starts[1:])
-        return starts[:-1]
+        return _token_bytes(self.name).take(np.frombuffer(array("I", ids), np.uint32))

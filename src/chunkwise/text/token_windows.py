@@ -17,29 +17,40 @@ _LOOK = 200
 _SEAM = re.compile(rb"(?<=[!-~])(?= )|(?<=[A-Za-z]{2}[a-z])(?=[A-Za-z])")
 """Where a piece of the text may be parted without a change on either side, if two tokens meet there."""
 
-Encode = Callable[[bytes], NDArray[np.int64]]
-"""The byte at which each token of a text starts."""
+Encode = Callable[[bytes], NDArray[np.int32]]
+"""How many bytes each token of a text has."""
 
 
 def token_starts(data: bytes, encode: Encode) -> NDArray[np.int64]:
-    """What `encode` would return for the whole UTF-8 text."""
-    found: list[NDArray[np.int64]] = []
+    """The byte at which each token of the whole UTF-8 text starts."""
     begin, end = 0, _character_start(data, _WINDOW)
-    starts = encode(data[:end])
+    lengths = encode(data[:end])
+    # As many places as there can be tokens: memory nobody writes to costs nothing, a copy of all would.
+    starts = np.empty(len(data) if end < len(data) else len(lengths), dtype=np.int64)
+    done = 0
     while end < len(data):
-        cut = _seam(data, begin, starts)
-        middle = begin + int(starts[cut])
-        end = _character_start(data, middle + _WINDOW) if cut else len(data)
+        _place(starts, done, begin, lengths)
+        cut = _seam(data, starts, done, done + len(lengths))
+        middle = int(starts[cut])
+        end = _character_start(data, middle + _WINDOW) if cut > done else len(data)
         following = encode(data[middle:end])
         # Tokens of which every two neighbours would be cut as they are, by themselves, are the right ones.
-        if cut and not _meet(data, begin + int(starts[cut - 1]), middle, following, encode):
-            cut, middle, end = 0, begin, len(data)
+        if cut > done and not _meet(data, int(starts[cut - 1]), middle, following, encode):
+            cut, middle, end = done, begin, len(data)
             following = encode(data[middle:])
-        starts += begin
-        found.append(starts[:cut])
-        begin, starts = middle, following
-    starts += begin
-    return np.concatenate((*found, starts))
+        done, begin, lengths = cut, middle, following
+    _place(starts, done, begin, lengths)
+    starts.resize(done + len(lengths), refcheck=False)
+    return starts
+
+
+def _place(starts: NDArray[np.int64], done: int, begin: int, lengths: NDArray[np.int32]) -> None:
+    """Write down where the tokens of a window start, behind those written before."""
+    if len(lengths):
+        window = starts[done : done + len(lengths)]
+        window[0] = 0
+        np.cumsum(lengths[:-1], out=window[1:])
+        window += begin
 
 
 def _character_start(data: bytes, position: int) -> int:
@@ -49,24 +60,24 @@ def _character_start(data: bytes, position: int) -> int:
     return min(position, len(data))
 
 
-def _seam(data: bytes, begin: int, starts: NDArray[np.int64]) -> int:
-    """Index of the last token before the margin that starts at a seam; 0 if none does."""
-    last = len(starts) - _MARGIN
-    for index in range(last, max(last - _LOOK, 0), -1):
-        if _SEAM.match(data, begin + int(starts[index])):
+def _seam(data: bytes, starts: NDArray[np.int64], done: int, end: int) -> int:
+    """The last token before the margin that starts at a seam; `done` if none behind it does."""
+    last = end - _MARGIN
+    for index in range(last, max(last - _LOOK, done), -1):
+        if _SEAM.match(data, int(starts[index])):
             return index
-    return 0
+    return done
 
 
 def _meet(
-    data: bytes, start: int, middle: int, following: NDArray[np.int64], encode: Encode
+    data: bytes, start: int, middle: int, following: NDArray[np.int32], encode: Encode
 ) -> bool:
     """Whether the token before the middle and the first behind it are cut as they are when they stand alone."""
     if len(following) < 2:
         return False
-    both = data[start : middle + int(following[1])]
+    before, behind = middle - start, int(following[0])
     try:
-        alone = encode(both)
+        alone = encode(data[start : middle + behind])
     except UnicodeDecodeError:  # one of them is part of a character
         return False
-    return alone.tolist() == [0, middle - start]
+    return alone.tolist() == [before, behind]
