@@ -21,6 +21,7 @@ from benchmarks.tables import table  # noqa: E402
 from chunkwise.core import Document  # noqa: E402
 from chunkwise.retrieval.atom_table import AtomTable  # noqa: E402
 from chunkwise.retrieval.multiscale import Multiscale  # noqa: E402
+from chunkwise.retrieval.small_vectors import SmallVectors  # noqa: E402
 from chunkwise.retrieval.term_table import TermTable  # noqa: E402
 from chunkwise.text.analysis import Analyzed  # noqa: E402
 from chunkwise.text.term_counts import joined  # noqa: E402
@@ -102,8 +103,7 @@ def _atoms(documents: list[Document], seed: int) -> AtomTable:
         tokens=tokens.astype(np.int32),
         section=np.zeros(len(owner), np.int32),
         terms=TermTable.of(joined(counts)),
-        vectors=rng.integers(-127, 128, (len(owner), DIMENSIONS)).astype(np.int8),
-        scale=rng.random(len(owner)).astype(np.float32),
+        vectors=SmallVectors.of(rng.normal(size=(len(owner), DIMENSIONS)).astype(np.float32)),
     )
 
 

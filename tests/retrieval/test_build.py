@@ -8,8 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from tiny_embedder import Tiny, WholeTexts
 
 from chunkwise import Block, Document, get_strategy
@@ -21,7 +19,6 @@ from chunkwise.retrieval.making.fingerprint import OnlyNew, fingerprint, heads
 from chunkwise.retrieval.part import Part
 from chunkwise.retrieval.record import document_of, record_of
 from chunkwise.retrieval.settings import Settings
-from chunkwise.retrieval.small import small
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.terms import text_terms
 from chunkwise.text.tokenizers import get_tokenizer
@@ -170,18 +167,6 @@ def test_hostile_documents_become_parts(document: Document) -> None:
         for table, name in (("chunk", "chunk.start"), ("atom", "atom.start")):
             assert int(portion.size[table].sum()) == len(portion.column[name])
         assert int(part.atoms.tokens.sum()) == get_tokenizer("o200k_base").count(document.text)
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(st.lists(st.floats(-1e4, 1e4, width=32), min_size=3, max_size=3)))
-def test_small_numbers_lose_less_than_half_a_step(rows: list[list[float]]) -> None:
-    sums = np.array(rows, np.float32).reshape(-1, 3)
-    stored, scale = small(sums)
-    assert stored.dtype == np.int8
-    step = scale[:, None].astype(np.float64)
-    assert (
-        np.abs(stored * step - sums) <= step * 0.5001 + 1e-40
-    ).all()  # less is no number of 4 bytes
 
 
 def test_the_fingerprint_is_of_what_is_indexed() -> None:

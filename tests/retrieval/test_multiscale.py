@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -20,6 +21,7 @@ from chunkwise.retrieval.atom_table import AtomTable
 from chunkwise.retrieval.multiscale import Candidates, Multiscale, ScoredSpan, Texts, Voice, votes
 from chunkwise.retrieval.multiscale import assemble as assemble_candidates
 from chunkwise.retrieval.multiscale.windows import whole_documents, windows_of
+from chunkwise.retrieval.small_vectors import SmallVectors, turned
 from chunkwise.retrieval.term_table import TermTable
 from chunkwise.text.term_counts import TermCounts
 from how_many import examples
@@ -43,11 +45,23 @@ def table(atoms: list[Atom], vectors: bool = True) -> AtomTable:
         tokens=np.array(columns[3], np.int32),
         section=np.array([atom.section for atom in atoms], np.int32),
         terms=TermTable.of(terms),
-        vectors=np.array([a.vector for a in atoms], np.int8).reshape(-1, DIMENSIONS)
-        if vectors
-        else None,
-        scale=np.full(len(atoms), 1.0, np.float32) if vectors else None,
+        vectors=stored([atom.vector for atom in atoms]) if vectors else None,
     )
+
+
+def stored(rows: Sequence[Sequence[float]]) -> SmallVectors:
+    """These numbers, from -7 to 7, as an index keeps them: the vectors are already turned."""
+    half = len(rows[0]) // 2 if len(rows) else DIMENSIONS // 2
+    pairs = [
+        [(int(row[j]) % 16) + (int(row[j + half]) % 16) * 16 for j in range(half)] for row in rows
+    ]
+    return SmallVectors(np.array(pairs, np.uint8).reshape(-1, half), np.ones(len(rows), np.float32))
+
+
+def direction(*numbers: float) -> np.ndarray:
+    """The vector of a question that is turned to these numbers."""
+    axes = turned(np.eye(len(numbers), dtype=np.float32))
+    return (axes @ np.array(numbers))[None].astype(np.float32)
 
 
 def assemble(
@@ -133,13 +147,15 @@ def test_spans_are_those_of_the_loop(
     data: st.DataObject,
 ) -> None:
     allowed = data.draw(st.lists(st.booleans(), min_size=len(atoms), max_size=len(atoms)))
-    asked = None if vector is None else tuple(vector)
+    question = None if vector is None else np.array([vector], np.float32)
+    # In the steps in which products are counted: what is equal there has to be equal here.
+    asked = None if question is None else tuple(np.rint(turned(question)[0] * 2**15) / 2**15)
     least = data.draw(st.sampled_from([0, 3, 12]))
     retriever = Multiscale(sizes=tuple(sizes), dense=dense, least=least)
     [found] = retriever.search(
         table(atoms),
         [query(*terms)],
-        None if vector is None else np.array([vector], np.float32),
+        question,
         budget,
         np.array(allowed, np.bool_),
         Said(atoms),
@@ -211,14 +227,14 @@ def test_question_without_known_term_and_vector_finds_nothing() -> None:
 
 def test_vectors_answer_where_words_cannot() -> None:
     [found] = Multiscale(sizes=(5,)).search(
-        table(of(5, 5, 5)), [query(99)], np.array([[0, 1, 0, 0]], np.float32), 6
+        table(of(5, 5, 5)), [query(99)], direction(0, 1, 0, 0), 6
     )
     assert found == [ScoredSpan(0, 10, 15, 5, found[0].score, 0)]
 
 
 def test_a_question_without_a_direction_has_no_voice_of_meaning() -> None:
     atoms = table(of(5, 5, 5))
-    vectors = np.array([[0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 0]], np.float32)
+    vectors = np.concatenate([direction(0, near, 0, 0) for near in (0, 1, 0)])
     nothing, near, words = Multiscale(sizes=(5,)).search(
         atoms, [query(99), query(99), query(1)], vectors, 100
     )
@@ -301,7 +317,7 @@ def many(rng: np.random.Generator, count: int) -> AtomTable:
     document = np.sort(rng.integers(0, 20, count))
     atoms = [
         Atom(int(d), n * 10, n * 10 + 10, int(rng.integers(1, 50)), tuple(rng.integers(0, 60, 5).tolist()),
-             tuple(rng.integers(-127, 128, DIMENSIONS).tolist()))
+             tuple(rng.integers(-7, 8, DIMENSIONS).tolist()))
         for n, d in enumerate(document)
     ]  # fmt: skip
     return table(atoms)
@@ -316,7 +332,7 @@ print(Multiscale(dense=1.0).search(*pickle.load(sys.stdin.buffer), 200))
 
 def test_threads_change_nothing() -> None:
     rng = np.random.default_rng(3)
-    vectors = rng.integers(-127, 128, (2000, 384)).astype(np.int8)
+    vectors = SmallVectors.of(rng.normal(size=(2000, 384)).astype(np.float32))
     atoms = replace(many(rng, 2000), vectors=vectors)
     queries = [rng.integers(0, 60, 6).astype(np.uint64) for _ in range(20)]
     given = pickle.dumps((atoms, queries, rng.normal(size=(20, 384)).astype(np.float32)))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.retrieval.small_vectors import SmallVectors
 from chunkwise.retrieval.term_table import TermTable
 
 
@@ -23,9 +24,8 @@ class AtomTable:
     """Number of a section path, counted across the index: its `section_path` tells the titles."""
     terms: TermTable
     """Rows are atoms."""
-    vectors: NDArray[np.int8] | None
-    """Sums of token vectors: that of atom `i` is about `vectors[i] * scale[i]`; None: an index of words alone."""
-    scale: NDArray[np.float32] | None
+    vectors: SmallVectors | None
+    """Sums of token vectors; None: an index of words alone."""
 
     def __len__(self) -> int:
         return len(self.document)

@@ -66,7 +66,6 @@ def _late_cosines(index: Index) -> Iterator[tuple[Cosines, Cosines]]:
     """
     atoms, chunks = index.source.atom_table(), index.source.chunk_table()
     assert atoms.vectors is not None
-    assert atoms.scale is not None
     for position, number in enumerate(index.source.document_numbers()):
         low, high = atoms.document.searchsorted([number, number + 1])
         first, last = chunks.document.searchsorted([position, position + 1])
@@ -76,7 +75,7 @@ def _late_cosines(index: Index) -> Iterator[tuple[Cosines, Cosines]]:
         spans = np.stack([chunks.start[first:last], chunks.end[first:last]], axis=1)
         if chunks.level is not None:
             spans = spans[chunks.level[first:last] == 0]
-        sums = atoms.vectors[low:high] * atoms.scale[low:high, None]
+        sums = atoms.vectors.turned(slice(low, high))
         vectors = span_vectors(start, int(end[-1]), sums, spans)
         sentence, chunk = _inside(start, end, spans)
         near = neighbour_cosines(vectors, np.zeros(len(vectors), np.int64))

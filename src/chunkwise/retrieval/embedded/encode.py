@@ -1,4 +1,4 @@
-"""A part of an index as it is stored: texts as bytes, sums of vectors as small integers."""
+"""A part of an index as it is stored: texts as bytes, sums of vectors in four bits a number."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from chunkwise.retrieval.embedded.layout import COLUMNS, Array, Portion
 from chunkwise.retrieval.embedded.strings import encoded
 from chunkwise.retrieval.part import Part, Rows, Summaries
 from chunkwise.retrieval.record import record_of
-from chunkwise.retrieval.small import small
+from chunkwise.retrieval.small_vectors import SmallVectors
 
 
 def encode(part: Part, language: str) -> Portion:
@@ -32,7 +32,8 @@ def encode(part: Part, language: str) -> Portion:
     sizes["atom_term"] = np.diff(part.atoms.terms.first)
     columns |= _columns("atom", part.atoms)
     if part.atom_sums is not None:
-        columns["atom.vector"], columns["atom.scale"] = small(part.atom_sums)
+        vectors = SmallVectors.of(part.atom_sums)
+        columns |= {"atom.vector": vectors.packed, "atom.scale": vectors.scale}
     sizes["page"] = _count(part.document.pages)
     sizes["atom"] = _count(part.atoms)
     return Portion(sizes, {name: _typed(name, each) for name, each in columns.items()})

@@ -31,6 +31,7 @@ from chunkwise.retrieval.record import document_of
 from chunkwise.retrieval.refusals import no_vectors, wrong_size
 from chunkwise.retrieval.searchable import Bounds, ChunkTable, FoundChunk
 from chunkwise.retrieval.settings import Settings
+from chunkwise.retrieval.small_vectors import SmallVectors
 from chunkwise.text.terms import query_terms
 
 _FILTERS = 32
@@ -202,8 +203,9 @@ class EmbeddedIndex:
             tokens=self._array("atom.tokens"),
             section=self._section("atom").astype(np.int32),
             terms=term_table(self.arrays, "atom"),
-            vectors=self._array("atom.vector") if "atom.vector" in self.arrays else None,
-            scale=self._array("atom.scale") if "atom.scale" in self.arrays else None,
+            vectors=SmallVectors(self._array("atom.vector"), self._array("atom.scale"))
+            if "atom.vector" in self.arrays
+            else None,
         )
 
     def _owner(self, table: Table) -> NDArray[np.int32]:

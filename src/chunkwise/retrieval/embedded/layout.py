@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.retrieval import small_vectors
 from chunkwise.retrieval.settings import Vectors
 
 Array = NDArray[Any]
@@ -34,11 +35,21 @@ places they stand for."""
 
 
 class Column(NamedTuple):
-    """What the rows of a table hold; 0 columns wide: one value a row, -1: as wide as the vectors."""
+    """What the rows of a table hold; 0 columns wide: one value a row."""
 
     table: str
     dtype: str
-    width: int = 0
+    width: int | Callable[[int], int] = 0
+    """What to make of the number of dimensions, where it depends on them."""
+
+    def shape(self, dimensions: int) -> tuple[int, ...]:
+        """Of one row."""
+        width = self.width if isinstance(self.width, int) else self.width(dimensions)
+        return (width,) if width else ()
+
+
+def _whole(dimensions: int) -> int:
+    return dimensions
 
 
 COLUMNS = {
@@ -60,14 +71,14 @@ COLUMNS = {
     "chunk.section": Column("chunk", "<i4"),
     "chunk.parent": Column("chunk", "<i8", 2),
     "chunk.level": Column("chunk", "|i1"),
-    "chunk.vector": Column("chunk", "<f4", -1),
+    "chunk.vector": Column("chunk", "<f4", _whole),
     "chunk_term.hash": Column("chunk_term", "<u8"),
     "chunk_term.times": Column("chunk_term", "<i4"),
     "atom.start": Column("atom", "<i8"),
     "atom.end": Column("atom", "<i8"),
     "atom.tokens": Column("atom", "<i4"),
     "atom.section": Column("atom", "<i4"),
-    "atom.vector": Column("atom", "|i1", -1),
+    "atom.vector": Column("atom", "|u1", small_vectors.width),
     "atom.scale": Column("atom", "<f4"),
     "atom_term.hash": Column("atom_term", "<u8"),
     "atom_term.times": Column("atom_term", "<i4"),
@@ -103,8 +114,7 @@ def expected(vectors: Vectors, dimensions: int) -> dict[str, tuple[str, tuple[in
             found[f"{table}.first"] = "<i8", ()
     for name, column in COLUMNS.items():
         if column.table not in rows_of_terms and name not in left_out(vectors):
-            width = dimensions if column.width < 0 else column.width
-            found[name] = column.dtype, (width,) if width else ()
+            found[name] = column.dtype, column.shape(dimensions)
     for table in _TERM_TABLES:
         found |= {f"{table}_terms.{name}": (dtype, ()) for name, dtype in TERM_COLUMNS.items()}
     return found

@@ -42,8 +42,7 @@ class Collector:
         # An index of no documents has every column, too.
         for name, column in COLUMNS.items():
             if name not in leave_out:
-                width = dimensions if column.width < 0 else column.width
-                sink.append(name, np.empty((0, width) if width else 0, column.dtype))
+                sink.append(name, np.empty((0, *column.shape(dimensions)), column.dtype))
 
     def add(self, portion: Portion) -> None:
         for table, sizes in portion.size.items():

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from chunkwise.retrieval.atom_table import AtomTable
 from chunkwise.retrieval.multiscale.windows import Windows
+from chunkwise.retrieval.small_vectors import turned
 
 _FINE = 2.0**15
 """Steps of a question's components."""
@@ -19,21 +20,26 @@ _NUMBERS_AT_ONCE = 4_000_000
 def window_lengths(atoms: AtomTable, sizes: Sequence[Windows]) -> list[NDArray[np.float64]]:
     """How long the summed vectors of every window of every size are."""
     assert atoms.vectors is not None
-    assert atoms.scale is not None
     squares = [np.zeros(len(windows)) for windows in sizes]
-    dimensions = atoms.vectors.shape[1]
+    scale = atoms.vectors.scale[:, None].astype(np.float64)
     # A few dimensions of all atoms at a time: sums of whole documents need all their atoms.
     columns = max(1, _NUMBERS_AT_ONCE // (len(atoms) + 1))
-    for left in range(0, dimensions, columns):
-        part = atoms.vectors[:, left : left + columns] * atoms.scale[:, None].astype(np.float64)
-        before = np.zeros((len(part) + 1, part.shape[1]))
-        np.cumsum(part, axis=0, out=before[1:])
-        for square, windows in zip(squares, sizes, strict=True):
-            for low in range(0, len(windows), _ATOMS_AT_ONCE):
-                some = slice(low, low + _ATOMS_AT_ONCE)
-                own = before[windows.behind[some]] - before[windows.first[some]]
-                square[some] += np.einsum("ij,ij->i", own, own)
+    for left in range(0, atoms.vectors.packed.shape[1], columns):
+        for part in atoms.vectors.halves(columns=slice(left, left + columns)):
+            before = np.zeros((len(part) + 1, part.shape[1]))
+            np.cumsum(part * scale, axis=0, out=before[1:])
+            for square, windows in zip(squares, sizes, strict=True):
+                _add_squares(square, before, windows)
     return [np.sqrt(square) for square in squares]
+
+
+def _add_squares(
+    square: NDArray[np.float64], before: NDArray[np.float64], windows: Windows
+) -> None:
+    for low in range(0, len(windows), _ATOMS_AT_ONCE):
+        some = slice(low, low + _ATOMS_AT_ONCE)
+        own = before[windows.behind[some]] - before[windows.first[some]]
+        square[some] += np.einsum("ij,ij->i", own, own)
 
 
 def running_products(atoms: AtomTable, questions: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -43,14 +49,14 @@ def running_products(atoms: AtomTable, questions: NDArray[np.float32]) -> NDArra
     a result.
     """
     assert atoms.vectors is not None
-    assert atoms.scale is not None
-    steps = np.rint(questions.astype(np.float64) * _FINE).T
+    steps = np.vsplit(np.rint(turned(questions) * _FINE).T, 2)
     found = np.zeros((len(atoms) + 1, len(questions)))
     for low in range(0, len(atoms), _ATOMS_AT_ONCE):
         some = slice(low, low + _ATOMS_AT_ONCE)
-        products = atoms.vectors[some].astype(np.float64) @ steps
-        products *= atoms.scale[some, None]
-        found[low + 1 : low + 1 + len(products)] = products
+        products = found[low + 1 : low + 1 + _ATOMS_AT_ONCE]
+        for numbers, own in zip(atoms.vectors.halves(some), steps, strict=True):
+            products += numbers.astype(np.float64) @ own
+        products *= atoms.vectors.scale[some, None]
     return np.cumsum(found, axis=0, out=found)
 
 

@@ -14,6 +14,7 @@ from chunkwise.retrieval.postgres.conditions import DOCUMENTS, SECTIONS, values_
 from chunkwise.retrieval.postgres.schema import Names
 from chunkwise.retrieval.postgres.storable import unpacked
 from chunkwise.retrieval.searchable import Bounds
+from chunkwise.retrieval.small_vectors import SmallVectors, width
 from chunkwise.retrieval.term_table import TermTable
 from chunkwise.text.term_counts import TermCounts, joined
 
@@ -49,7 +50,7 @@ def read_atoms(connection: Connection[Any], names: Names, dimensions: int) -> Kn
     columns: list[list[NDArray[Any]]] = [[] for _ in range(5)]
     counts: list[TermCounts] = []
     paths, first_path = _paths(connection, names)
-    kinds = ("<i8", "<i8", "<i4", "i1", "<f4")
+    kinds = ("<i8", "<i8", "<i4", "u1", "<f4")
     with (
         connection.transaction(),
         connection.cursor("chunkwise_atoms", binary=True) as cursor,
@@ -78,8 +79,11 @@ def read_atoms(connection: Connection[Any], names: Names, dimensions: int) -> Kn
         _whole(tokens, np.int32),
         _whole(section, np.int32),
         TermTable.of(joined(counts)),
-        _whole(vectors, np.int8).reshape(-1, dimensions) if vectors else None,
-        _whole(scale, np.float32) if vectors else None,
+        SmallVectors(
+            _whole(vectors, np.uint8).reshape(-1, width(dimensions)), _whole(scale, np.float32)
+        )
+        if vectors
+        else None,
     )
     return KnownAtoms(table, paths, first_path)
 

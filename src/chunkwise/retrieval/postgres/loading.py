@@ -15,7 +15,7 @@ from chunkwise.retrieval.part import Part, Rows, Summaries
 from chunkwise.retrieval.postgres.schema import Names
 from chunkwise.retrieval.postgres.storable import exact, packed, readable
 from chunkwise.retrieval.record import record_of
-from chunkwise.retrieval.small import small
+from chunkwise.retrieval.small_vectors import SmallVectors
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -183,7 +183,7 @@ def _atoms_of(
 def _atoms(numbered: Numbered) -> Sequence[object]:
     number, part, _ = numbered
     atoms, terms = part.atoms, part.atoms.terms
-    vectors, scale = (None, None) if part.atom_sums is None else small(part.atom_sums)
+    vectors = None if part.atom_sums is None else SmallVectors.of(part.atom_sums)
     return (
         number,
         packed(atoms.start, "<i8"),
@@ -193,8 +193,8 @@ def _atoms(numbered: Numbered) -> Sequence[object]:
         packed(terms.first, "<i8"),
         packed(terms.term, "<u8"),
         packed(terms.times, "<i4"),
-        None if vectors is None else packed(vectors, "i1"),
-        None if scale is None else packed(scale, "<f4"),
+        None if vectors is None else packed(vectors.packed, "u1"),
+        None if vectors is None else packed(vectors.scale, "<f4"),
     )
 
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
     from psycopg.sql import Composed, Identifier
 
-FORMAT = 4
+FORMAT = 5
 TABLES = ("postings", "atoms", "chunks", "sections", "documents", "about")
 """In the order in which they may be dropped."""
 

@@ -17,7 +17,7 @@ from chunkwise.retrieval.settings import Settings
 
 NAME = ".index.json"
 """Hidden, so that documents read from around an index do not include it."""
-FORMAT = 2
+FORMAT = 3
 _KIND = "chunkwise index"
 
 
