@@ -120,8 +120,7 @@ class Workshop:
         # Our own strategies count exactly; where they count in the index's tokens nothing is counted again.
         limit = strategy.limit
         counted = strategy.name in registry.builtin and (limit is None or limit[0] == DEFAULT)
-        for own, ground in zip(chunks, self.grounds, strict=True):
-            made = built(own, ground, settings, embedder, counted=counted)
+        for made in built(chunks, self.grounds, settings, embedder, counted=counted):
             collector.add(encode_chunks(made.part, made.language))
         arrays = {
             name: each
@@ -192,8 +191,8 @@ class Workshop:
             settings = self._settings("", "none", vectors)
             collector = Collector(MemorySink(), settings.dimensions, left_out(vectors))
             embedder = self._embedder if vectors != "none" else None
-            for ground in self.grounds:
-                made = built((), ground, settings, embedder)
+            without: list[list[Chunk]] = [[] for _ in self.grounds]
+            for made in built(without, self.grounds, settings, embedder):
                 collector.add(encode(made.part, made.language))
             self._base[vectors] = collector.finish()
         return self._base[vectors]

@@ -32,6 +32,12 @@ class CachedEmbedder:
     def identity(self) -> str:
         return self.embedder.identity
 
+    @property
+    def slice_size(self) -> int:
+        """How many texts keep the embedder busy: one that sends requests says so."""
+        size: int = getattr(self.embedder, "slice_size", 1)
+        return size
+
     @cached_property
     def dimensions(self) -> int:
         """Kept as well: an endpoint has to be asked for it."""
@@ -86,8 +92,8 @@ class CachedEmbedder:
             )
 
     def _slices(self, keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
-        """As many at once as take about a second; an embedder that sends requests says how many keep it busy."""
-        least: int = getattr(self.embedder, "slice_size", 1)
+        """As many at once as take about a second, or keep the embedder busy."""
+        least = self.slice_size
         first, size = 0, max(least, _FIRST)
         while first < len(keys):
             began = time.monotonic()

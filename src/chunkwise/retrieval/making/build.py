@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from chunkwise.models.embedder import Embedder, TokenEmbedder
 from chunkwise.pipeline import Chunked
 from chunkwise.retrieval.making.ground import Ground, OnDone, Paths, read_by_model
 from chunkwise.retrieval.making.late_chunks import late_vectors
+from chunkwise.retrieval.making.own_vectors import own_vectors
 from chunkwise.retrieval.making.summaries import with_summaries
 from chunkwise.retrieval.part import Part, Rows
 from chunkwise.retrieval.settings import Settings
@@ -22,9 +24,6 @@ from chunkwise.text.analysis import Analyzed
 from chunkwise.text.sections import Sections
 from chunkwise.text.term_counts import TermCounts, added, joined
 from chunkwise.text.terms import rows, text_terms
-
-_TEXTS = 64
-"""Chunks embedded before the work done is told."""
 
 
 class Built(NamedTuple):
@@ -49,29 +48,55 @@ def build(
         assert isinstance(embedder, TokenEmbedder)
         read_by_model(grounds, embedder, on_done)
         on_done = None  # With both, the work is told by the pass over the text.
-    return [
-        built(chunked.chunks, ground, settings, embedder, on_done)
-        for chunked, ground in zip(documents, grounds, strict=True)
-    ]
+    chunks = [each.chunks for each in documents]
+    return list(built(chunks, grounds, settings, embedder, on_done))
 
 
 def built(
-    chunks: Sequence[Chunk],
-    ground: Ground,
+    documents: Sequence[Sequence[Chunk]],
+    grounds: Sequence[Ground],
     settings: Settings,
     embedder: Embedder | None,
     on_done: OnDone | None = None,
     *,
     counted: bool = False,
-) -> Built:
-    """The rows of one document; `counted`: its chunks know their size in tokens of the index."""
-    analyzed, terms = ground.analyzed, ground.terms
+) -> Iterator[Built]:
+    """The rows of each document's chunks; `counted`: they know their size in tokens of the index."""
+    both = zip(documents, grounds, strict=True)
+    parted = [_parted(chunks, ground, settings) for chunks, ground in both]
+    vectors: Iterator[NDArray[np.float32] | None] = repeat(None, len(parted))
+    if settings.vectors in ("own", "both"):
+        assert embedder is not None
+        vectors = own_vectors([chunks for chunks, _ in parted], embedder, on_done)
+    for ground, (chunks, summaries), own in zip(grounds, parted, vectors, strict=True):
+        part = _part(chunks, ground, settings, embedder, own, counted)
+        if summaries:
+            part = with_summaries(part, summaries, ground, embedder)
+        yield Built(part, ground.terms.language)
+
+
+def _parted(
+    chunks: Sequence[Chunk], ground: Ground, settings: Settings
+) -> tuple[Sequence[Chunk], Sequence[Chunk]]:
+    """The chunks as they are indexed, and the summaries among them."""
     summaries = [chunk for chunk in chunks if chunk.level]
     if summaries:
         check_order(chunks)
         chunks = [chunk for chunk in chunks if not chunk.level]
     if settings.context == "headings":
-        chunks = with_headings(chunks, analyzed)
+        chunks = with_headings(chunks, ground.analyzed)
+    return chunks, summaries
+
+
+def _part(
+    chunks: Sequence[Chunk],
+    ground: Ground,
+    settings: Settings,
+    embedder: Embedder | None,
+    vectors: NDArray[np.float32] | None,
+    counted: bool,
+) -> Part:
+    analyzed, terms = ground.analyzed, ground.terms
     paths = Paths(ground.paths)
     spans = _spans(chunks)
     contexts = tuple(chunk.context for chunk in chunks)
@@ -82,19 +107,15 @@ def built(
         _section_numbers(spans, analyzed.sections, paths),
         _with_contexts(rows(terms, spans[:, 0], spans[:, 1]), contexts, terms.language),
     )
-    vectors = None
     if settings.vectors == "late":
         assert isinstance(embedder, TokenEmbedder)
         assert ground.sums is not None
         vectors = late_vectors(embedder, analyzed.text, ground.starts, ground.sums, spans, contexts)
-    elif settings.vectors in ("own", "both"):
-        assert embedder is not None
-        vectors = _embedded(embedder, chunks, on_done)
     parents = spans.copy()
     for at, chunk in enumerate(chunks):
         if chunk.parent is not None:
             parents[at] = chunk.parent
-    part = Part(
+    return Part(
         document=analyzed.document,
         fingerprint=ground.fingerprint,
         paths=tuple(paths.numbers),
@@ -105,9 +126,6 @@ def built(
         atoms=ground.atoms,
         atom_sums=ground.sums if settings.vectors in ("late", "both") else None,
     )
-    if summaries:
-        part = with_summaries(part, summaries, ground, embedder)
-    return Built(part, terms.language)
 
 
 def _spans(chunks: Sequence[Chunk]) -> NDArray[np.int64]:
@@ -144,17 +162,3 @@ def _with_contexts(own: TermCounts, contexts: Sequence[str], language: str) -> T
             ends = np.zeros(1, np.int64), np.full(1, len(context), np.int64)
             made[context] = rows(text_terms(context, language), *ends)
     return added(own, joined([made[context] for context in contexts]))
-
-
-def _embedded(
-    embedder: Embedder, chunks: Sequence[Chunk], on_done: OnDone | None
-) -> NDArray[np.float32]:
-    vectors = np.zeros((len(chunks), embedder.dimensions), np.float32)
-    told = 0
-    for first in range(0, len(chunks), _TEXTS):
-        some = chunks[first : first + _TEXTS]
-        vectors[first : first + len(some)] = embedder.embed([each.index_text for each in some])
-        if on_done and some[-1].end > told:  # chunks may overlap
-            on_done(some[-1].end - told)
-            told = some[-1].end
-    return vectors

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.core import Advance
-from chunkwise.errors import ChunkwiseError, InvalidParameter
+from chunkwise.errors import ChunkwiseError, InvalidParameter, UnknownName
 from chunkwise.models import DEFAULT
 from chunkwise.models.embedder import Embedder, TokenEmbedder
 from chunkwise.pipeline import DEFAULT_STRATEGY, StrategyLike
@@ -31,6 +31,11 @@ from chunkwise.retrieval.settings import (
 )
 from chunkwise.text.terms import check_language
 from chunkwise.text.tokenizers import get_tokenizer
+
+
+_UNREADABLE = (
+    "what the index was made with before could not be read: where nothing else was said, the usual settings are taken"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +86,38 @@ def choose(given: Given, before: Settings | None, advance: Advance | None = None
     """The settings of an index; one that is there already keeps its own, and others are an error."""
     given.check()
     return _first(given, advance) if before is None else _again(given, before, advance)
+
+
+def choose_anew(given: Given, before: Settings | None, advance: Advance | None = None) -> Choice:
+    """For an index in the place of another: what is not said is as that one was made; None: that cannot be told."""
+    given.check()
+    if before is None:
+        choice = _first(given, advance)
+        return replace(choice, notes=(_UNREADABLE, *choice.notes))
+    try:
+        return _first(_remembered(given, before), advance)
+    except UnknownName as error:
+        raise InvalidParameter(
+            f"what the index was made with cannot be made again by its name ({error}); pass it, or another one: "
+            "model=…, llm=… (chunkwise index --model NAME, --llm NAME)"
+        ) from error
+
+
+def _remembered(given: Given, before: Settings) -> Given:
+    """What the user said, and where that is nothing, what the index was made with."""
+    vectors, model = given.vectors, given.model
+    # Late vectors are the usual: a model that has none may fall back. One that is named has vectors to make.
+    if vectors is None and before.vectors != "late" and (model is None or before.vectors != "none"):
+        vectors = before.vectors
+    if model is None and before.vectors != "none":
+        model = before.model
+    context, llm = given.context or before.context, given.llm
+    if llm is None and context in WRITTEN:
+        llm = before.llm or None
+    return Given(
+        _strategy_again(given, before), model, vectors, context, given.language or before.language,
+        given.tokenizer or before.tokenizer, llm,
+    )  # fmt: skip
 
 
 def _first(given: Given, advance: Advance | None) -> Choice:

@@ -16,6 +16,7 @@ from chunkwise.retrieval.making.fingerprint import OnlyNew, fingerprint, heads, 
 from chunkwise.retrieval.making.gather import Reading, outcomes, renamed
 from chunkwise.retrieval.making.lost_summaries import LostSummaries
 from chunkwise.retrieval.making.naming import Naming
+from chunkwise.retrieval.making.own_vectors import texts_at_once
 from chunkwise.retrieval.making.unread import Unread
 
 _DOCUMENTS = 64
@@ -111,6 +112,7 @@ class _Group:
         self._waiting: list[_Waiting] = []
         self._characters = 0
         self._chunks = 0
+        self._times = 1
 
     def add(self, chunked: Chunked, is_passed_over: bool) -> None:
         document = chunked.document
@@ -121,7 +123,10 @@ class _Group:
         self._tally.add(document.id, found)
         self._waiting.append(_Waiting(chunked, found, known))
         self._characters += len(document.text)
-        if len(self._waiting) >= _DOCUMENTS or self._characters >= _CHARACTERS:
+        if (
+            len(self._waiting) >= _DOCUMENTS * self._times
+            or self._characters >= _CHARACTERS * self._times
+        ):
             self.flush()
 
     def flush(self) -> None:
@@ -144,6 +149,8 @@ class _Group:
         model, contexts = self._choice.model, self._choice.contexts
         is_whole = iter(contexts.write(new, written) if new and contexts else [True] * len(new))
         embedder = model.embedder if new and model else None
+        if embedder is not None:  # known only now: many a run needs none
+            self._times = texts_at_once(embedder) // _DOCUMENTS
         on_done = None if done else told  # what a language model wrote took the time
         built = iter(build(new, self._choice.settings, embedder, on_done) if new else ())
         for chunked, found, is_known in self._waiting:
