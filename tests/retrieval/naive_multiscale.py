@@ -163,9 +163,14 @@ def crumbs(atoms: list[Atom], taken: set[int], least: int) -> set[int]:
 
 def worth_reading(atoms: list[Atom], votes: list[float], budget: int, least: int) -> set[int]:
     least = min(least, budget // 4)
+    best = max(range(len(atoms)), key=lambda i: votes[i])  # the first of equals
+    equal = [atom for atom, vote in zip(atoms, votes, strict=True) if vote == votes[best]]
+    too_long = votes[best] > 0 and budget > 0 and all(atom.tokens > budget for atom in equal)
+    if too_long and atoms[best].terms:
+        return {best}
     first = taken = fill(atoms, votes, budget)
     if not any(atoms[i].terms for i in taken):
-        return fill(atoms, votes, budget, alone=True)
+        return fill(atoms, votes, budget, alone=True) or ({best} if too_long else set())
     for _ in range(2):
         dropped = crumbs(atoms, taken, least)
         votes = [0.0 if i in dropped else vote for i, vote in enumerate(votes)]

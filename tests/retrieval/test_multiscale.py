@@ -206,7 +206,9 @@ def check_promises(
 ) -> None:
     taken = covered(atoms, spans)
     assert sum(span.tokens for span in spans) == sum(atoms[i].tokens for i in taken)
-    assert naive.cost(atoms, taken) <= budget
+    assert naive.cost(atoms, taken) <= budget or (
+        len(taken) == 1 and atoms[min(taken)].tokens > budget > 0
+    )
     assert all(allowed[i] for i in taken)
     assert all(0 < span.score <= 1 + 1e-6 for span in spans)
     order = [span.document for span in spans]
@@ -255,8 +257,9 @@ def test_empty_index_and_no_questions() -> None:
 
 def test_nothing_is_cut_to_fit() -> None:
     atoms = table(of(30, 4, 30, terms=((1,), (1,), (2,))))
+    # Not even the shortest fits: the best is left to the reader to cut.
     [found] = Multiscale().search(atoms, [query(2)], None, 3)
-    assert found == []
+    assert [(span.start, span.end) for span in found] == [(30, 34)]
     # The atom that holds the term is too long; a shorter one beside it fits.
     [found] = Multiscale(sizes=(40,), least=0).search(atoms, [query(2)], None, 20)
     assert [(span.start, span.end) for span in found] == [(30, 34)]
@@ -408,7 +411,7 @@ def test_a_header_of_a_table_comes_with_a_row_or_not_at_all() -> None:
 def test_a_heading_alone_is_better_than_nothing() -> None:
     atoms = [atom._replace(section=number >= 1) for number, atom in enumerate(of(20, 3, 20, 1))]
     atoms[3] = atoms[3]._replace(terms=())
-    points = np.array([0.9, 0.8, 0.7, 0.1])
+    points = np.array([0.8, 0.9, 0.7, 0.1])
     found = assemble(table(atoms), points, 5, texts=Said(atoms))
     assert [(span.start, span.end) for span in found] == [(20, 23)]
 

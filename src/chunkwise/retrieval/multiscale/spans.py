@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.retrieval.multiscale.filling import Atoms, Candidates, Texts, fill, join
+from chunkwise.text.analysis import ATOM_TOKENS
 
 _REFILLS = 2
 """How often the room that crumbs leave is filled again."""
@@ -31,9 +32,10 @@ def assemble(
 ) -> list[ScoredSpan]:
     """The best document's spans first, each document's in its own order; no more than `budget` tokens by themselves.
 
-    A budget too small for any atom that got a vote gives nothing: atoms are not cut. Spans of fewer than
-    `least` tokens (of a quarter of a small budget) are left out. None ends with a heading or
-    with a table's header whose text did not come along, unless nothing else fits.
+    Atoms are not cut: where the budget is too small for any that got a vote, or is less than a long sentence and the
+    best is one, that atom is the only span, longer than the budget. Spans of fewer than `least` tokens (of a quarter
+    of a small budget) are left out. None ends with a heading or with a table's header whose text did not come along,
+    unless nothing else fits.
     """
     taken = _worth_reading(atoms, found, budget, min(least, budget // 4), texts)
     if not len(taken):
@@ -74,9 +76,15 @@ def _worth_reading(
     atoms: Atoms, found: Candidates, budget: int, least: int, texts: Texts | None
 ) -> NDArray[np.int64]:
     """Atoms that fill the budget, in order; without crumbs, unless there is nothing else."""
+    best = found.numbers[:1]
+    equal = found.numbers[found.points == found.points[:1]]
+    too_long = len(best) > 0 and bool((atoms.tokens[equal] > budget).all())
+    if too_long and budget < ATOM_TOKENS and _say(best, texts):
+        return best
     first = taken = fill(atoms, found, budget, texts)
-    if not (len(taken) if texts is None else any(map(texts.says, taken.tolist()))):
-        return fill(atoms, found, budget, texts, alone=True)
+    if not _say(taken, texts):
+        alone = fill(atoms, found, budget, texts, alone=True)
+        return alone if len(alone) or not too_long else best
     for _ in range(_REFILLS):
         crumb = _crumbs(atoms, taken, least)
         if not crumb.any():
@@ -85,6 +93,11 @@ def _worth_reading(
         taken = fill(atoms, found, budget, texts)
     kept = taken[~_crumbs(atoms, taken, least)]
     return kept if len(kept) else first
+
+
+def _say(taken: NDArray[np.int64], texts: Texts | None) -> bool:
+    """Whether one at least has something to read."""
+    return bool(len(taken)) if texts is None else any(map(texts.says, taken.tolist()))
 
 
 def _crumbs(atoms: Atoms, taken: NDArray[np.int64], least: int) -> NDArray[np.bool_]:
