@@ -181,5 +181,5 @@ def test_standard_input_and_documents_without_text(here: Run) -> None:
     )
     assert {row["source"] for row in rows(done)} == {"stdin"}
     empty = here("lint", "-", "--at-most", "0", stdin=" \n")
-    assert empty.returncode == 0
-    assert "there are no chunks" in empty.stdout
+    assert empty.returncode == 3
+    assert "empty: no text in it" in empty.stderr

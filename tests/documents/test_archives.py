@@ -138,18 +138,35 @@ def test_a_member_over_the_limit_is_skipped_and_the_next_is_read(
     assert [str(problem) for problem in reader.skipped] == [f"{path}/b.md: larger than 1,000 bytes"]
 
 
-def test_members_over_the_limit_count_towards_the_total(
+def test_a_bomb_among_other_files_is_named_and_they_are_read(
     reader, write, make_zip, monkeypatch
 ) -> None:
-    monkeypatch.setattr(archive, "MAX_MEMBER", 1000)
+    monkeypatch.setattr(archive, "HARMLESS", 100_000)
+    members = {"a.txt": b"first", "big.txt": b"a" * 3_000_000, "c.txt": b"last"}
+    path = write("a.zip", make_zip(members))
+    assert [document.text for document in reader(path)] == ["first", "last"]
+    assert [problem.source for problem in reader.skipped] == [f"{path}/big.txt"]
+    assert reader.reasons[0].startswith("unpacks to 3,000,000 bytes, but an archive of ")
+    path = write("a.tgz", tar_bytes(list(members.items()), "w:gz"))
+    assert [document.text for document in reader(path)] == ["first"]
+    assert [problem.source for problem in reader.skipped] == [f"{path}/big.txt"]
+    assert reader.reasons[0].endswith("what follows it in the archive is not read")
+
+
+def test_what_is_read_of_an_archive_is_bounded_in_all(reader, write, make_zip, monkeypatch) -> None:
     monkeypatch.setattr(archive, "MAX_TOTAL", 2500)
-    path = write("a.zip", make_zip({f"{name}.md": name * 5000 for name in "abcd"}))
-    assert reader(path) == []
-    assert [reason.split(" (")[0] for reason in reader.reasons] == [
-        "larger than 1,000 bytes",
-        "larger than 1,000 bytes",
-        "unpacks to more than 2,500 bytes",
-    ]
+    files = {f"{name}.md": name * 1000 for name in "abcd"} | {"e.md": "e" * 500, "f.md": "f"}
+    path = write("a.zip", make_zip(files))
+    assert ids(reader(path)) == ["a.zip/a.md", "a.zip/b.md", "a.zip/e.md"]
+    assert [problem.source for problem in reader.skipped] == [f"{path}/{n}.md" for n in "cdf"]
+
+
+def test_files_too_large_are_named_up_to_twenty(reader, write, make_zip, monkeypatch) -> None:
+    monkeypatch.setattr(archive, "MAX_MEMBER", 1000)
+    path = write("a.zip", make_zip({f"{n:02}.md": "x" * 1001 for n in range(25)} | {"z.md": "z"}))
+    assert ids(reader(path)) == ["a.zip/z.md"]
+    assert reader.reasons[:20] == ["larger than 1,000 bytes"] * 20
+    assert reader.reasons[20:] == ["... and 5 more files that are too large"]
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])

@@ -50,6 +50,29 @@ def test_blocks_come_in_document_order(reader, write, report) -> None:
     assert (document.title, document.format) == ("Report", "docx")
 
 
+@pytest.mark.parametrize(
+    ("own", "expected"),
+    [
+        ("Annual \n Report 2024", "Annual Report 2024"),
+        ("Documentation of the plan", "Documentation of the plan"),
+        ("", "Report"),
+        ("  ", "Report"),
+        ("Microsoft Word - final_v2.doc", "Report"),
+        ("Word Document", "Report"),
+        ("Document1", "Report"),
+        ("Untitled", "Report"),
+        ("final_v2.docx", "Report"),
+    ],
+)
+def test_the_files_own_title_comes_first_unless_a_program_gave_it(
+    reader, write, report, own, expected
+) -> None:
+    report.core_properties.title = own
+    document = reader.one(write("a.docx", saved(report)))
+    assert document.title == expected
+    assert document.text.startswith("Report\n")
+
+
 def test_without_a_title_headings_keep_their_levels(reader, write) -> None:
     made = docx.Document()
     made.add_heading("Part", 1)

@@ -50,8 +50,10 @@ def test_without_suffix_it_is_told_by_its_content(reader, write, make_zip, parts
 
 def test_a_missing_chapter_does_not_lose_the_others(reader, write, make_zip, parts) -> None:
     del parts["OPS/text/one.xhtml"]
-    (document,) = reader(write("a.epub", make_zip(parts)))
+    path = write("a.epub", make_zip(parts))
+    (document,) = reader(path)
     assert document.text == "Second part\n\n- b"
+    assert [problem.source for problem in reader.skipped] == [f"{path}/OPS/text/one.xhtml"]
     assert reader.reasons == ["damaged EPUB: no 'OPS/text/one.xhtml' in it"]
 
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkwise.documents.html_text import html_text
+from chunkwise.documents.html_flat import flattened
+from chunkwise.documents.html_parse import html_text
 
 
 def text_of(markup: str) -> str:
@@ -150,6 +151,9 @@ def test_drawings_and_noscript_stand_apart(markup: str, expected: str) -> None:
         "x" + "<!--" * 100_000,
         "<svg>x" * 100_000,
         "<svg>x</svg>" * 100_000,
+        "<b>x</i>" * 150_000,
+        "<i>" + "<div>x</i>" * 150_000,
+        "<wbr>x<script>a</script></i>" * 50_000,
     ],
     ids=[
         "divs",
@@ -161,12 +165,89 @@ def test_drawings_and_noscript_stand_apart(markup: str, expected: str) -> None:
         "comments",
         "drawings",
         "icons",
+        "stray_ends",
+        "ends_of_what_is_out_of_reach",
+        "ends_behind_what_never_ends",
     ],
 )
 def test_hostile_nesting_takes_linear_time(markup: str) -> None:
     started = time.process_time()
     text_of(markup)
     assert time.process_time() - started < 20  # a quadratic parser needs half a minute
+
+
+PARTS = st.lists(
+    st.one_of(
+        st.sampled_from([f"<{tag}>" for tag in TAGS] + [f"</{tag}>" for tag in TAGS]),
+        st.sampled_from(
+            ["<!-- w1 -->", "<script>'</p>w2'</script>", "<b a='>w3' c=\">\">", "< w4 "]
+        ),
+        st.integers(0, 999).map(lambda number: f" w{number} "),
+    ),
+    max_size=60,
+)
+
+
+@given(PARTS)
+def test_a_page_without_its_nesting_has_the_same_words(parts: list[str]) -> None:
+    markup = "".join(parts)
+    flat = flattened(markup.encode()).decode()
+    assert text_of(flat).split() == re.sub(r"(?m)^ *(- |\d+\. )|\|", " ", text_of(markup)).split()
+    assert flat.count("</") == flat.count("</script>") + flat.count("'</p>")
+
+
+def test_stray_end_tags_leave_words_blocks_and_the_title() -> None:
+    head = "<title>A &lt; B</title><style>p{}</style><!-- </p> -->"
+    page = html_text(head + "<p>one <b>two</b>, th<i>ree</i><p>four" + "<b>x</i>" * 50_000)
+    assert page.title == "A < B"
+    assert page.layout.text == "one two, three\n\nfour" + "x" * 50_000
+
+
+@pytest.mark.unwatched
+@pytest.mark.parametrize(
+    "part", ["<!--", '<a b="', "<a b='>", "<script>", "<", "</", "<a ", "<!", "="]
+)
+def test_nesting_is_left_out_in_linear_time(part: str) -> None:
+    started = time.process_time()
+    flattened(b"<p>" + part.encode() * 200_000)
+    assert time.process_time() - started < 5
+
+
+def test_spanned_cells_keep_their_columns() -> None:
+    rows = "<tr><td rowspan=2>Basic</td><td>EU</td><td>10</td></tr><tr><td>US</td><td>12</td></tr>"
+    assert text_of(f"<table>{rows}<tr><td>Pro<td>EU<td>20</table>") == (
+        "Basic | EU | 10\n | US | 12\nPro | EU | 20"
+    )
+    heads = "<thead><tr><th rowspan=0>Plan<th colspan=2>Price<th>Note<tr><th>EU<th>US</thead>"
+    assert text_of(f"<table>{heads}<tr><td>A<td>1<td>2<td>n</table>") == (
+        "Plan | Price |  | Note\n | EU | US\nA | 1 | 2 | n"
+    )
+
+
+@given(st.lists(st.lists(st.tuples(st.integers(1, 3), st.integers(1, 3)), max_size=5), max_size=6))
+def test_cells_stand_where_a_grid_has_them(rows: list[list[tuple[int, int]]]) -> None:
+    taken: set[tuple[int, int]] = set()
+    markup, expected = "<table>", []
+    for y, row in enumerate(rows):
+        markup += "<tr>"
+        line: dict[int, str] = {}
+        for number, (columns, height) in enumerate(row):
+            x = max(line, default=-1) + 1
+            while (x, y) in taken:
+                x += 1
+            line[x] = f"c{number}"
+            taken |= {(x + i, y + j) for i in range(columns) for j in range(height)}
+            markup += f"<td colspan={columns} rowspan='{height}'>c{number}</td>"
+        markup += "</tr>"
+        if line:
+            expected.append(" | ".join(line.get(x, "") for x in range(max(line) + 1)))
+    assert text_of(markup + "</table>") == "\n".join(expected)
+
+
+@pytest.mark.parametrize("span", ["1000000000", "99999999", "-1", "2.5", "", "x"])
+def test_a_hostile_span_adds_few_cells(span: str) -> None:
+    rows = f"<tr><td colspan={span} rowspan={span}>a<td>b</tr>" + "<tr><td>c</tr>" * 100
+    assert len(text_of(f"<table>{rows}</table>")) < 50_000
 
 
 def test_the_loader_reads_declared_encodings(reader, write) -> None:

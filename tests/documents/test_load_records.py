@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.documents.csv import read_records
+from chunkwise.documents.looks_like_csv import looks_like_csv
 
 
 def test_jsonl_keeps_ids_titles_and_other_fields(reader, write) -> None:
@@ -185,3 +186,59 @@ def test_megabytes_of_rows_take_a_moment(reader, write) -> None:
     started = time.process_time()
     assert len(reader.one(path).blocks) == 74_001
     assert time.process_time() - started < 6
+
+
+@pytest.mark.parametrize("name", ["corpus", "corpus.txt", "corpus.csv"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_csv_by_its_content(reader, write, name, delimiter) -> None:
+    rows = [["id", "Text", "year"], ["a", "one, two; three\tfour\nfive", "1"], ["b", 'a "b"', ""]]
+    out = io.StringIO(newline="")
+    csv.writer(out, delimiter=delimiter, lineterminator="\r\n").writerows(rows)
+    documents = reader(write(name, "\ufeff" + out.getvalue()))
+    assert {document.id: document.text for document in documents} == {
+        "a": "one, two; three\tfour\nfive",
+        "b": 'a "b"',
+    }
+
+
+def test_long_csv_by_its_content(reader, write) -> None:
+    text = "id,text\n" + "".join(f'{n},"some é words, {n}"\n' for n in range(1000))
+    assert len(reader(write("corpus", text))) == 1000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Text, content\n",
+        "id,text\n1,one row proves nothing\n",
+        "id,name\n1,a\n2,b\n3,c\n",
+        "text,title\nDear Sir,\nwe write, as we said, to you.\nYours\n",
+        "In the text, we say\nthat prose, too\nhas commas, often\n",
+        "Text, text\nmore, words\nmore, words\n",
+        "Title, body and soul together again, text.\nOne, two, three\nOne, two, three\n",
+        "id | text\n---|---\n1 | a\n2 | b\n",
+        "| id | text |\n|---|---|\n| 1 | a |\n| 2 | b |\n",
+        "text\none\ntwo\nthree\n",
+    ],
+)
+def test_what_may_be_prose_is_no_csv(reader, write, text) -> None:
+    assert not looks_like_csv(text.encode())
+    assert reader.one(write("notes", text)).text == text
+
+
+@pytest.mark.parametrize("name", ["corpus", "corpus.txt"])
+def test_json_lines_by_their_content(reader, write, name) -> None:
+    records = '{"id":"a","text":"one"}\n{"id":"b","text":"two"}\n'
+    assert [document.id for document in reader(write(name, records))] == ["a", "b"]
+
+
+def test_a_log_named_txt_stays_a_text(reader, write) -> None:
+    log = '{"time":1,"event":"start"}\n{"time":2,"event":"stop"}\n'
+    assert reader.one(write("log.txt", log)).text == log
+
+
+@pytest.mark.parametrize("name", ["corpus", "corpus.json"])
+def test_json_lines_whose_first_is_longer_than_what_is_looked_at(reader, write, name) -> None:
+    lines = [json.dumps({"id": n, "text": f"{n} " * 5000}) + "\n" for n in range(3)]
+    assert [document.id for document in reader(write(name, "".join(lines)))] == ["0", "1", "2"]
+    assert reader.skipped == []

@@ -27,8 +27,8 @@ def test_text_is_kept_to_the_character(name: str, text: str) -> None:
     if documents:
         assert [document.text for document in documents] == [text]
         assert reasons == []
-    else:  # mostly control characters
-        assert any(code < 32 for code in data)
+    else:  # mostly control characters, or nothing but white space
+        assert any(code < 32 for code in data) or not text.lstrip("\ufeff").strip()
         assert len(reasons) == 1
 
 
@@ -89,8 +89,18 @@ def test_a_note_about_an_image_format_is_no_image() -> None:
     assert loaded("a.txt", b"GIF89a is a format")[0][0].text == "GIF89a is a format"
 
 
-def test_white_space_alone_loads() -> None:
-    assert loaded("a.txt", b" \n\n")[0][0].text == " \n\n"
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.txt", b" \n\n"),
+        ("a.md", "\ufeff\n\u3000".encode()),
+        ("__init__.py", b"\n"),
+        ("a.html", b"<html><title>T</title><p> </p></html>"),
+    ],
+)
+def test_what_has_no_text_is_told_as_empty(name: str, data: bytes) -> None:
+    assert loaded(name, data) == ([], ["empty: no text in it"])
+    assert loaded(name, b"") == ([], ["empty"])
 
 
 def test_larger_than_allowed_is_skipped() -> None:

@@ -68,6 +68,34 @@ def test_records_without_the_field_are_named_up_to_twenty(reader, write) -> None
     assert reader.skipped[20].source == str(path)
 
 
+def test_equal_ids_are_named_up_to_twenty(reader, write) -> None:
+    path = write("c.jsonl", lines(*({"id": 1, "text": f"x{n}"} for n in range(40)), {"text": "y"}))
+    assert [document.text for document in reader(path)] == ["x0", "y"]
+    assert reader.reasons[:20] == ["duplicate id '1' (first at line 1)"] * 20
+    assert reader.reasons[20:] == ["... and 19 more records with an id that was there before"]
+    assert reader.skipped[20].source == str(path)
+
+
+def test_lines_that_are_no_records_are_named_up_to_twenty(reader, write) -> None:
+    path = write("c.jsonl", lines({"text": "a"}) + "{broken\n" * 30 + lines({"text": "b"}))
+    assert [document.text for document in reader(path)] == ["a", "b"]
+    assert len(reader.reasons) == 21
+    assert reader.reasons[20] == "... and 10 more records that cannot be read"
+
+
+@pytest.mark.parametrize("name", ["c.jsonl", "c.json", "c.csv"])
+def test_records_with_an_empty_text_are_named(reader, write, name) -> None:
+    records = [{"key": "a", "text": "fine"}, *({"key": f"k{n}", "text": " "} for n in range(30))]
+    made = {
+        "c.jsonl": lines(*records),
+        "c.json": json.dumps(records),
+        "c.csv": "key,text\n" + "".join(f"{each['key']},{each['text']}\n" for each in records),
+    }
+    assert [document.text for document in reader(write(name, made[name]))] == ["fine"]
+    assert reader.reasons[:20] == ["its 'text' is empty"] * 20
+    assert reader.reasons[20:] == ["... and 10 more records without a text"]
+
+
 @pytest.mark.parametrize(
     ("value", "kind"),
     [

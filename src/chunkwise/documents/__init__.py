@@ -8,6 +8,7 @@ from pathlib import Path
 
 from chunkwise.core import Document
 from chunkwise.documents.choose import choose, crash_is_unreadable, loaders
+from chunkwise.documents.fields import is_blank
 from chunkwise.documents.ids import Ids, distinct_documents
 from chunkwise.documents.inputs import Inputs, sources
 from chunkwise.documents.loader import Loader, OnSkip
@@ -58,7 +59,10 @@ def load(source: Source, options: LoadOptions, on_skip: OnSkip) -> Iterator[Docu
         skipped.clear()
         if document is None or ended:
             return
-        yield document
+        if is_blank(document.text):
+            on_skip(UnreadableDocument(source.origin, "empty: no text in it"))
+        else:
+            yield document
 
 
 _DEFAULTS = LoadOptions()

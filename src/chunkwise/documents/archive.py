@@ -27,6 +27,8 @@ MAX_RATIO = 200
 HARMLESS = 16 << 20
 """Bytes an archive may unpack to however well it is compressed."""
 
+_BOMB = "(a zip bomb?); unpack it yourself if you trust it"
+_REFUSED_LINES = 20
 _COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00")
 _DAMAGE = (
     zipfile.BadZipFile,
@@ -100,24 +102,32 @@ class Budget:
     def spend(self, size: int) -> None:
         self._spent += size
         if self.left < 0:
-            raise TooLargeError(
-                f"unpacks to more than {self._spent + self.left:,} bytes (a zip bomb?); "
-                "unpack it yourself if you trust it"
+            allowed = self._spent + self.left
+            raise TooLargeError(f"unpacks to more than {allowed:,} bytes {_BOMB}")
+
+    def check_member(self, size: int) -> None:
+        """Refuse a member by its size before it is read."""
+        if size > MAX_MEMBER:
+            raise MemberTooLargeError(f"larger than {MAX_MEMBER:,} bytes")
+        if size > self.left:
+            room = f"of which {self.left:,} are left" if self._spent else "no more"
+            raise MemberTooLargeError(
+                f"unpacks to {size:,} bytes, but an archive of {self._packed:,} may unpack to "
+                f"{self._spent + self.left:,}, {room} {_BOMB}"
             )
 
 
 def read_zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, budget: Budget) -> bytes:
-    """The bytes of one member, within the budget whatever its header says."""
+    """The bytes of one member; the library never reads more of them than the header says."""
+    budget.check_member(info.file_size)
     try:
         with archive.open(info) as handle:
-            data = handle.read(min(budget.left, MAX_MEMBER) + 1)
+            data = handle.read(info.file_size + 1)
     except OSError as error:
         if error.errno:  # the disk's
             raise
         raise zipfile.BadZipFile(str(error)) from error  # bz2 reports damage so
     budget.spend(len(data))
-    if len(data) > MAX_MEMBER:
-        raise MemberTooLargeError(f"larger than {MAX_MEMBER:,} bytes")
     return data
 
 
@@ -127,6 +137,7 @@ def _zip_members(source: Source, handle: BinaryIO, on_skip: OnSkip) -> Iterator[
             yield source
             return
         budget = Budget(handle.seek(0, 2))
+        refused = 0
         for info in sorted(archive.infolist(), key=lambda info: info.filename):
             below = _inner_path(source, info.filename, on_skip)
             if info.is_dir() or below is None:
@@ -140,12 +151,17 @@ def _zip_members(source: Source, handle: BinaryIO, on_skip: OnSkip) -> Iterator[
                 try:
                     data = read_zip_member(archive, info, budget)
                 except MemberTooLargeError as error:
-                    on_skip(UnreadableDocument(where, str(error)))
+                    refused += 1
+                    if refused <= _REFUSED_LINES:
+                        on_skip(UnreadableDocument(where, str(error)))
                     continue
                 except _DAMAGE as error:
                     on_skip(UnreadableDocument(where, f"damaged in the archive: {error}"))
                     continue
                 yield from _unpacked(source.id, source.origin, below, data, on_skip)
+        if refused > _REFUSED_LINES:
+            why = f"... and {refused - _REFUSED_LINES} more files that are too large"
+            on_skip(UnreadableDocument(source.origin, why))
 
 
 class _Measured:
@@ -189,6 +205,11 @@ def _tar_members(source: Source, handle: BinaryIO, on_skip: OnSkip) -> Iterator[
             elif info.size > MAX_MEMBER:
                 on_skip(UnreadableDocument(where, f"larger than {MAX_MEMBER:,} bytes"))
             else:
+                try:
+                    budget.check_member(info.size)
+                except MemberTooLargeError as error:  # nothing behind it can be reached
+                    why = f"{error}; what follows it in the archive is not read"
+                    raise UnreadableDocument(where, why) from error
                 stream = archive.extractfile(info)
                 assert stream is not None  # a regular file always has one
                 data = stream.read()

@@ -18,13 +18,18 @@ from chunkwise.documents.fields import (
 )
 from chunkwise.documents.loader import OnSkip
 from chunkwise.documents.options import LoadOptions
-from chunkwise.documents.record import NoText, Records
+from chunkwise.documents.record import DuplicateId, NoText, Records
 from chunkwise.documents.source import Source
 from chunkwise.errors import UnreadableDocument
 
 _LOOKED_AT = 100
 """Records that may lack a field the user named before the file is said not to have it."""
 _LINES_A_FILE = 20
+_MANY: dict[type[UnreadableDocument], str] = {
+    NoText: "without a text",
+    DuplicateId: "with an id that was there before",
+    UnreadableDocument: "that cannot be read",
+}
 
 
 class Entry(NamedTuple):
@@ -44,25 +49,24 @@ class Corpus:
         self._options = options
 
     def documents(self, entries: Iterable[Entry], on_skip: OnSkip) -> Iterator[Document]:
-        """A document for each good record; those without a text are named up to a number."""
+        """A document for each good record; of each kind of bad ones the first are named, the rest counted."""
         records = Records(self._source, self._options)
-        without = 0
+        problems = dict.fromkeys(_MANY, 0)
         for number, (where, record, key) in enumerate(entries, 1):
             try:
                 if isinstance(record, str):
                     raise UnreadableDocument(records.place(where), record)
                 document = records.document(record, number, where, key)
-            except NoText as error:
-                without += 1
-                if without <= _LINES_A_FILE:
-                    on_skip(error)
             except UnreadableDocument as error:
-                on_skip(error)
+                problems[type(error)] += 1
+                if problems[type(error)] <= _LINES_A_FILE:
+                    on_skip(error)
             else:
                 yield document
-        if without > _LINES_A_FILE:
-            why = f"... and {without - _LINES_A_FILE} more records without a text"
-            on_skip(UnreadableDocument(self._source.origin, why))
+        for kind, count in problems.items():
+            if count > _LINES_A_FILE:
+                why = f"... and {count - _LINES_A_FILE} more records {_MANY[kind]}"
+                on_skip(UnreadableDocument(self._source.origin, why))
 
     def checked(self, entries: Iterator[Entry], *, texts: bool = False) -> Iterator[Entry]:
         """The same entries; with `texts`, the first of them must have a usual text field."""

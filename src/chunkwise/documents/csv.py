@@ -11,6 +11,7 @@ from chunkwise.documents.corpus import Corpus, Entry
 from chunkwise.documents.encoding import decode
 from chunkwise.documents.fields import QUESTIONS, TEXT_FIELDS, are_questions, field_of
 from chunkwise.documents.loader import OnSkip, suffix_of
+from chunkwise.documents.looks_like_csv import looks_like_csv
 from chunkwise.documents.options import LoadOptions
 from chunkwise.documents.source import Source
 from chunkwise.errors import UnreadableDocument
@@ -24,13 +25,14 @@ _MARK = "\ufeff"
 
 
 class CsvLoader:
-    """By suffix only: commas say nothing in a text."""
+    """By suffix; by content where the name says nothing and the content leaves no doubt."""
 
     suffixes: tuple[str, ...] = (".csv", ".tsv", ".tab")
     stream = True
 
     def accepts(self, name: str, head: bytes) -> bool:
-        return suffix_of(name) in self.suffixes
+        suffix = suffix_of(name)
+        return suffix in self.suffixes or (suffix in ("", ".txt") and looks_like_csv(head))
 
     def load(self, source: Source, options: LoadOptions, on_skip: OnSkip) -> Iterator[Document]:
         text = decode(source.read(options.max_bytes), source.origin, options.encoding)

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from docx.document import Document as DocxDocument
 
 _HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
+_NO_TITLE = re.compile(
+    r"microsoft word\b.*|(?:word )?document ?\d*|untitled.*|title|\S*\.(?:docx?|docm|dotx?|rtf|odt)",
+    re.IGNORECASE,
+)
 _BODY_TEXT = 9  # as an outline level
 
 
@@ -47,11 +51,17 @@ class DocxLoader:
         yield Document(
             source.id,
             found.layout.text,
-            title=found.title or (document.core_properties.title or "").strip(),
+            title=_own_title(document) or found.title,
             source=source.origin,
             format="docx",
             blocks=tuple(found.layout.blocks),
         )
+
+
+def _own_title(document: DocxDocument) -> str:
+    """The title among the file's properties, unless a program put it there."""
+    title = " ".join((document.core_properties.title or "").split())
+    return "" if _NO_TITLE.fullmatch(title) else title
 
 
 def _open(data: bytes, origin: str) -> DocxDocument:

@@ -13,7 +13,7 @@ from chunkwise.core import Document
 from chunkwise.documents.archive import Budget, TooLargeError, read_zip_member
 from chunkwise.documents.container import open_container
 from chunkwise.documents.encoding import decode
-from chunkwise.documents.html_text import html_text
+from chunkwise.documents.html_parse import html_text
 from chunkwise.documents.layout import Layout
 from chunkwise.documents.loader import OnSkip, suffix_of
 from chunkwise.documents.options import LoadOptions
@@ -48,7 +48,8 @@ class EpubLoader:
                 try:
                     layout.extend(book.chapter(path))
                 except UnreadableDocument as error:
-                    on_skip(error)  # one broken chapter is no reason to lose the others
+                    # One broken chapter is no reason to lose the others, nor to call them lost.
+                    on_skip(UnreadableDocument(f"{source.origin}/{path}", error.reason))
         if not layout.blocks:
             raise UnreadableDocument(source.origin, "no text in any chapter")
         yield Document(

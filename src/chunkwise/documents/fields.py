@@ -48,6 +48,12 @@ def has_text(record: object, chosen: str | None) -> bool:
     return name is not None and isinstance(record[name], str)
 
 
+def is_blank(text: str) -> bool:
+    """Whether a text is nothing but white space and a byte order mark."""
+    text = text.lstrip("\ufeff")
+    return not text or text.isspace()
+
+
 def is_chunk(names: Iterable[str]) -> bool:
     """Whether chunkwise wrote this record itself."""
     return _CHUNK_FIELDS.issubset(names)

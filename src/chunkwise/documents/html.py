@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from chunkwise.core import Document
 from chunkwise.documents.code import LANGUAGES
 from chunkwise.documents.encoding import decode, marked_encoding
-from chunkwise.documents.html_text import html_text
+from chunkwise.documents.html_parse import html_text
 from chunkwise.documents.loader import OnSkip, suffix_of
 from chunkwise.documents.options import LoadOptions
 from chunkwise.documents.source import Source

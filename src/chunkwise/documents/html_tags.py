@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 SKIPPED = frozenset({"script", "style", "template", "title"})
 PREFORMATTED = frozenset({"pre", "listing", "xmp", "plaintext", "textarea"})
+ROW_GROUPS = frozenset({"thead", "tbody", "tfoot"})
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 BLOCKS = frozenset({
     "address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details",

@@ -16,6 +16,7 @@ from chunkwise.documents.html_tags import (
     HEADINGS,
     LAYOUT_SIGNS,
     PREFORMATTED,
+    ROW_GROUPS,
     SET_APART,
     SKIPPED,
     VOID,
@@ -42,6 +43,7 @@ class HtmlText:
         self.generator = ""
         self._inline: list[str] = []
         self._title: list[str] | None = None
+        self._depth = self._deepest = 0
         self._skipping = 0
         self._foreign = 0
         self._apart = 0
@@ -56,6 +58,9 @@ class HtmlText:
     # Events of the parser.
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        self._depth += 1
+        if self._depth > self._deepest:
+            self._deepest = self._depth
         if self._skipping:
             self._skipping += 1
             return
@@ -89,6 +94,7 @@ class HtmlText:
             self._start_block(tag, attributes)
 
     def end(self, tag: str) -> None:
+        self._depth -= 1
         if self._skipping:
             self._skipping -= 1
             if not self._skipping and self._title is not None:
@@ -114,6 +120,11 @@ class HtmlText:
     def close(self) -> HtmlText:
         self._boundary()
         return self
+
+    def deepest(self) -> int:
+        """How many elements were open at once since this was last asked."""
+        deepest, self._deepest = self._deepest, self._depth
+        return deepest
 
     # Blocks.
 
@@ -141,7 +152,7 @@ class HtmlText:
             self._tables.append(OpenTable(self.layout.new_group()))
             self._items.append(None)  # text in a table's cells belongs to no item around it
         elif self._tables:
-            self._start_part(tag, self._tables[-1])
+            self._start_part(tag, attributes, self._tables[-1])
 
     def _end_block(self, tag: str) -> None:
         if self._pre:
@@ -170,24 +181,26 @@ class HtmlText:
         marker = f"{number}. " if of.ordered else "- "
         self._items.append(OpenItem(marker, len(self._lists) - 1, of.group))
 
-    def _start_part(self, tag: str, table: OpenTable) -> None:
+    def _start_part(self, tag: str, attributes: Mapping[str, str], table: OpenTable) -> None:
         if tag == "tr":
             self._end_row(table)
-        elif tag == "thead":
-            table.in_head = True
+            table.start_row()
+        elif tag in ROW_GROUPS:
+            table.end_spans()
+            table.in_head = tag == "thead"
         elif tag in ("td", "th") and not table.layout:
-            table.in_cell = True
+            table.start_cell(attributes)
             self._cell_length = 0
             table.only_headers = table.only_headers and tag == "th"
 
     def _end_part(self, tag: str, table: OpenTable) -> None:
         if tag == "tr":
             self._end_row(table)
-        elif tag == "thead":
+        elif tag in ROW_GROUPS:
+            table.end_spans()
             table.in_head = False
         elif tag in ("td", "th") and table.in_cell:
-            table.cells.append(self._take().replace("\n", " ").strip(_SPACE))
-            table.in_cell = False
+            table.end_cell(self._take().replace("\n", " ").strip(_SPACE))
 
     def _end_row(self, table: OpenTable) -> None:
         if any(cell.strip() for cell in table.cells):
@@ -195,8 +208,7 @@ class HtmlText:
             line = " | ".join(table.cells)
             self.layout.add("header" if header else "row", line, group=table.group)
             table.rows += 1
-        table.cells = []
-        table.only_headers = True
+        table.end_row()
 
     def _end_open_row(self) -> None:
         """Text between two cells: the cells before it come first."""
@@ -279,16 +291,3 @@ class HtmlText:
             indent=indent,
         )
         item.marker = ""  # a second paragraph of the item has none
-
-
-def html_text(text: str) -> HtmlText:
-    """Read a page, however malformed."""
-    from lxml import etree
-
-    target = HtmlText()
-    parser = etree.HTMLParser(target=target, encoding="utf-8", huge_tree=True, recover=True)
-    data = text.encode("utf-8", "replace")
-    for start in range(0, len(data) or 1, 1 << 20):  # a parser that is fed nothing fails
-        parser.feed(data[start : start + (1 << 20)])
-    parser.close()
-    return target

@@ -30,11 +30,17 @@ class JsonLoader:
         return suffix in self.suffixes or (not suffix and head.lstrip().startswith((b"{", b"[")))
 
     def load(self, source: Source, options: LoadOptions, on_skip: OnSkip) -> Iterator[Document]:
-        text = decode(source.read(options.max_bytes), source.origin, options.encoding)
+        data = source.read(options.max_bytes)
+        text = decode(data, source.origin, options.encoding)
         try:
             value = json.loads(text.removeprefix("\ufeff"))
             found = corpus_records(value, options.text_field)
         except (ValueError, RecursionError) as error:
+            from chunkwise.documents.jsonl import JsonLinesLoader, is_lines  # it imports this file
+
+            if is_lines(data):  # of which the first was too long to be told by
+                yield from JsonLinesLoader().load(source, options, on_skip)
+                return
             if suffix_of(source.name) in self.suffixes:
                 why = (
                     f"not valid JSON ({json_problem(error)}); pass --loader text to read it as text"

@@ -11,6 +11,7 @@ from typing import BinaryIO
 from chunkwise.core import Document
 from chunkwise.documents.corpus import Corpus, Entry
 from chunkwise.documents.encoding import decode, extends_ascii, marked_encoding
+from chunkwise.documents.fields import has_text
 from chunkwise.documents.json import json_problem
 from chunkwise.documents.loader import OnSkip, suffix_of
 from chunkwise.documents.options import LoadOptions
@@ -28,7 +29,9 @@ class JsonLinesLoader:
         suffix = suffix_of(name)
         if suffix in self.suffixes:
             return True
-        return suffix in ("", ".json") and _is_lines(head)
+        if suffix == ".txt":  # a log may have a record a line, and is no corpus
+            return is_lines(head, texts=True)
+        return suffix in ("", ".json") and is_lines(head)
 
     def load(self, source: Source, options: LoadOptions, on_skip: OnSkip) -> Iterator[Document]:
         corpus = Corpus(source, options)
@@ -36,14 +39,16 @@ class JsonLinesLoader:
         yield from corpus.documents(entries, on_skip)
 
 
-def _is_lines(head: bytes) -> bool:
+def is_lines(head: bytes, *, texts: bool = False) -> bool:
+    """Whether a file begins with an object a line; with `texts`, one that holds a text."""
     first, newline, rest = head.removeprefix(codecs.BOM_UTF8).lstrip().partition(b"\n")
     if not newline or not rest.lstrip().startswith(b"{"):
         return False
     try:
-        return isinstance(json.loads(first), dict)
+        record = json.loads(first)
     except (ValueError, RecursionError):
         return False
+    return has_text(record, None) if texts else isinstance(record, dict)
 
 
 def _entries(source: Source, options: LoadOptions) -> Iterator[Entry]:

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING
 from chunkwise.core import Document
 from chunkwise.documents.loader import OnSkip, suffix_of
 from chunkwise.documents.options import LoadOptions
+from chunkwise.documents.pdf_hyphens import without_hyphens
+from chunkwise.documents.pdf_pages import joined_pages
 from chunkwise.documents.source import Source
 from chunkwise.errors import UnreadableDocument
 
 if TYPE_CHECKING:
     import pypdfium2
 
-_PAGE_BREAK = "\n\n"
 _PASSWORD_ERRORS = (4, 5)
 _LOCK = threading.Lock()  # PDFium may be called by one thread at a time
-# A hyphen at the end of a line is U+FFFE or U+0002 to PDFium; NUL is a glyph without a character.
-_REPAIRS = str.maketrans({"\ufffe": "-", "\x02": "-", "\x00": None, "\r": None})
+# NUL is a glyph without a character.
+_REPAIRS = str.maketrans({"\x00": None, "\r": None})
 
 
 class PdfLoader:
@@ -40,17 +41,14 @@ class PdfLoader:
         if not any(text.strip() for text in texts):
             pages = "its only page" if len(texts) == 1 else f"any of its {len(texts)} pages"
             raise UnreadableDocument(source.origin, f"no text on {pages} (scanned?); run OCR first")
-        starts, offset = [], 0
-        for text in texts:
-            starts.append(offset)
-            offset += len(text) + len(_PAGE_BREAK)
+        text, starts = joined_pages(without_hyphens(texts))
         yield Document(
             source.id,
-            _PAGE_BREAK.join(texts),
+            text,
             title=title,
             source=source.origin,
             format="pdf",
-            pages=tuple(starts),
+            pages=starts,
         )
 
 

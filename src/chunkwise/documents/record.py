@@ -12,6 +12,7 @@ from chunkwise.documents.fields import (
     TEXT_FIELDS,
     TITLE_FIELDS,
     field_of,
+    is_blank,
     no_text,
     text_field_of,
 )
@@ -27,6 +28,10 @@ _SIMPLE = (str, int, type(None))  # bool is an int
 
 class NoText(UnreadableDocument):
     """A record without a text; a file may have many, see `Corpus`."""
+
+
+class DuplicateId(UnreadableDocument):
+    """A record whose id another one has; a file may have many, too."""
 
 
 class _Shape(NamedTuple):
@@ -62,11 +67,13 @@ class Records:
             if not isinstance(text, str):
                 raise NoText(self.place(where), no_text(record, self._options.text_field))
             shape = self._learn(record, name)
+        if is_blank(text):
+            raise NoText(self.place(where), f"its {shape.text!r} is empty")
         doc_id = _label(record[shape.id]) if shape.id is not None else ""
         doc_id = doc_id or id or f"{self._source.id}#{number}"
         if doc_id in self._first:
             why = f"duplicate id {doc_id!r} (first at {self._first[doc_id]})"
-            raise UnreadableDocument(self.place(where), why)
+            raise DuplicateId(self.place(where), why)
         self._first[doc_id] = where
         text = _encodable(text)
         title = _label(record[shape.title]) if shape.title is not None else ""
