@@ -39,6 +39,11 @@ CASES: dict[str, list[str]] = {
         "He paused . . . and went on. . . . |Then he left. |.NET was new.",
         "“Why?” — asked she. |— Because!",
         "At 5 p.m. Mr. X left. |At 6 a.m. Dr. Lund came.",
+        "Version 1.2.3 is out. |www.foo.com is up.",
+        "I am 12. |Mary is 10. |I’m 12. |Tom is 9.",
+        "See e.g. www.foo.com and cf. www.bar.com for it. |So it is.",
+        '"Really?" he asked. |Yahoo! is old. |Why? he thought.',
+        "They sell ham; eggs; tea. |It was med. |Then he left.",
     ],
     "German": [
         "Das ist z. B. ein Test. |Er geht weiter.",
@@ -63,6 +68,11 @@ CASES: dict[str, list[str]] = {
         "Er kam um 8 Uhr. |2019 war das anders.",
         "Bitte an info@beispiel.de schreiben. |Danke!",
         "Das gilt u. a. für Kinder, i. d. R. aber nicht. |Punkt.",
+        "Herr Dr. h. c. Müller kam. |Prof. Dr. med. Klein und Dr. rer. nat. Lund fehlten.",
+        "Die Fa. Meier zahlt. |Frl. Huber auch.",
+        "Der 2. Weltkrieg endete. |Im 1. Akt und am 2. Weihnachtstag ist Ruhe.",
+        "Er wohnt in der 2. |Sie wohnt in der 3. |Die Wohnung ist klein.",
+        "Es waren 12. |Danach kamen 13. |Alle blieben.",
     ],
     "French": [
         "M. Dupont est arrivé. |Mme Durand aussi.",
@@ -89,6 +99,7 @@ CASES: dict[str, list[str]] = {
         "Mele, pere, ecc. sono lì. |Ama mele, pere, ecc. |Poi parte.",
         "Vedi pag. 12 e n. 3. |È chiaro.",
         "Dove vai? |Vieni! |Sì.",
+        "Venne due anni fa. |Poi partì.",
     ],
     "Dutch": [
         "Dhr. Jansen en mevr. De Vries kwamen. |Zij bleven.",
@@ -114,6 +125,11 @@ CASES: dict[str, list[str]] = {
         "他走了。|“再见。”|门关上了。",
         "“你好吗？”他问道。|“很好。”小明说。|门开了。",
         "“走！”|他不动，没有说话。",
+        "他来了!|她走了?|我不知道。",
+        "真的吗?!|是的!!|好吧。",
+        '他说:"走!"|然后他走了。',
+        "“你好吗?”他问道。|“走!”|他不动。",
+        "打开 https://a.cn/搜索?q=1 看看。|好! |再见。",
     ],
     "Japanese": [
         "今日は晴れです。|明日は雨でしょう。|本当？|はい！",
@@ -121,6 +137,9 @@ CASES: dict[str, list[str]] = {
         "「行くの？」|彼女は黙っていた。",
         "彼は「はい。」って答えた。|終わり。",
         "値段は3.5円です。|安い！",
+        "本当?|はい!|行きます。",
+        "「行く?」と彼は言った。|終わり!",
+        "Yahoo!知恵袋を見た。|終わり。",
     ],
     "Hindi": [
         "यह पहला वाक्य है। |क्या यह दूसरा है? |हाँ!",
@@ -145,6 +164,14 @@ CASES: dict[str, list[str]] = {
         "Живёт на ул. Ленина, д. 5. |Рядом парк.",
         "См. рис. 3 и табл. 2 на стр. 12. |Понятно.",
         "Цена 3,5 тыс. руб. за штуку. |Дорого!",
+        "Она живёт в кв. 3. |Рядом оф. 12 и парк.",
+    ],
+    "Greek": [
+        "Τι κάνεις; |Είμαι καλά. |Εσύ;",
+        "Πού πας\u037e |Έλα! |Ναι.",
+        "«Ποιος είναι;» |Κανείς.",
+        "Ο κ. Παππάς ήρθε; |Ναι.",
+        "Ήρθε; και μετά έφυγε. |Use a; B in C.",
     ],
     "Thai": [
         "สวัสดีครับ |ผมชื่อสมชาย |ยินดีที่ได้รู้จัก",

@@ -8,6 +8,7 @@ import pytest
 
 import chunkwise
 from chunkwise.core import Document
+from chunkwise.text.function_words import LANGUAGES_OF
 from chunkwise.text.language import UNKNOWN, language_of, language_of_text
 
 SENTENCES = {
@@ -43,6 +44,47 @@ def test_one_sentence(language: str, text: str) -> None:
 @pytest.mark.parametrize("text", ["", "1 2 3", "…", "xqz vrt", "\ud800"])
 def test_no_language(text: str) -> None:
     assert language_of_text(text) == UNKNOWN
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Para one. Para two sentence.", "a b c d e f o a", "Come home.", "Sin City", "Cold War era", "Men over 40",
+        "Windows OS", "foo.com", "Health care", "Open door", "Item a. Item b.", "Item i, item o, item e, item a",
+        "Para para para para.", "Gdańsk", "Señor Muñoz", "os os os com com",
+    ],
+)  # fmt: skip
+def test_thin_evidence_is_none(text: str) -> None:
+    """One word that several languages have, labels, and words English spells alike tell nothing."""
+    assert language_of_text(text) == UNKNOWN
+
+
+SHORT = {
+    "en": ["the cat", "How do I return goods?", "It was over.", "They met at the door."],
+    "de": ["Wir haben Ihren Brief vom 3. Mai erhalten.", "Was ist Photosynthese?",
+           "Das Hotel liegt nahe am Bahnhof. Man isst gut.",
+           "Der Vertrag tritt mit der Unterschrift in Kraft und gilt zwei Jahre."],
+    "fr": ["Il a dit : « Viens ici ». Elle est venue, puis ils sont partis ensemble.", "Qu’est-ce que c’est ?",
+           "« Je ne sais pas », dit-elle. « C'est à toi de voir. » Il partit sans un mot.",
+           "Le contrat prend effet à la date de signature et dure deux ans."],
+    "es": ["El contrato entra en vigor en la fecha de la firma y dura dos años.", "¿Qué hora es? No lo sé.",
+           "La casa de mi abuela tenía un patio grande con un naranjo.", "Hemos recibido su carta del 3 de mayo."],
+    "it": ["Il contratto entra in vigore alla data della firma e dura due anni.", "Che ora è? Non lo so.",
+           "L’albergo si trova vicino alla stazione. Si mangia bene."],
+    "pt": ["O contrato entra em vigor na data da assinatura e dura dois anos."],
+    "tr": ["Sözleşme imza tarihinde yürürlüğe girer ve iki yıl sürer."],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("language", "text"), [(name, text) for name, texts in SHORT.items() for text in texts]
+)
+def test_short_texts_that_are_plain(language: str, text: str) -> None:
+    assert language_of_text(text) == language
+
+
+def test_no_word_counts_twice_for_a_language() -> None:
+    assert all(len(set(languages)) == len(languages) for languages in LANGUAGES_OF.values())
 
 
 def test_listings_do_not_decide() -> None:

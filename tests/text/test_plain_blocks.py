@@ -129,6 +129,19 @@ def test_books_nest_chapters_and_a_chapters_title_belongs_to_it() -> None:
         ("4.2 Fees and costs", 4), ("4.2.1 Fees", 5), ("4.2 fees and costs", 0), ("PAGE 12", 0),
         ("Page 3 of 9", 0), ("4.2 All fees are due at once.", 0), ("2024", 0), ("INTRODUCTION", 2),
         ("2. Thus they say:--", 0), ("AB", 0), ("GOODS, SERVICES,", 0), ("Dear Sir", 0), ("Ⅳ", 0), ("1.5 %", 0),
+        ("(1) Scope", 7), ("A.1 Foo", 4), ("B.2.1 Foo", 5), ("1: Scope", 3), ("अध्याय 1", 2), ("الفصل 1", 2),
+        ("الباب الأول", 1), ("บทที่ 1", 2), ("บทที่ ๒ เริ่มต้น", 2), ("الفصل ٣", 2), ("المادة 5", 3),
+        ("(1) scope", 0), ("(1) Scope of the work;", 0), ("(1984) Orwell", 0), ("A. Smith", 0), ("A.1 foo", 0),
+        ("1: in the beginning", 0), ("12:30 Lunch", 0), ("अध्याय", 0), ("الفصل", 0), ("บทที่ดี", 0), ("U.S. Army", 0),
+        ("(1) The buyer shall at once pay for all of the goods", 0), ("J.R. Tolkien", 0), ("A.1 Foo ends.", 0),
+        ("E.1 Notes. 1. [*]", 0), ("Exhibit II Table 1 Study (excluding all the later studies)", 3),
+        ("Section 3.1. Either party may say “it ends here and now.”", 0),
+        ("Section 3. Representations, Warranties and Covenants of the Agent and the Fund.", 3),
+        ("Section 3.01 [Printing of Calling Cards]. Printing of Calling Cards. Acme shall negotiate and", 0),
+        ("Section 2.1 Salary. The Employer shall pay $5,000 per month.", 0), ("Section 5. Definitions.", 3),
+        ("Section 3.1. Either party may end this contract at once.", 0), ("Chapter 3 is about whales.", 0),
+        ("Article 4 Duties. The Employee shall:", 0), ("CHAPTER I. Mr. Toad drives. He falls.", 2),
+        ("Article 5. Mr. Toad's House", 3), ("Section 3.1.", 3), ("§ 5 gilt nicht.", 0), ("ARTICLE IV. THE END.", 3),
     ],
 )  # fmt: skip
 def test_a_line_that_stands_alone(line: str, level: int) -> None:
@@ -238,3 +251,93 @@ def test_the_smallest_texts(text: str, dense: bool) -> None:
 def test_ten_thousand_headings() -> None:
     text = "".join(f"CHAPTER {n}\n\nText of chapter {n}.\n\n" for n in range(10_000))
     assert len(headings(text)) == 10_000
+
+
+TWO_LINES = """\
+THE CONTRACT
+
+ARTICLE I
+DEFINITIONS
+
+Section 1.1 Terms. In this contract "Goods" means what is sold.
+
+Section 1.2 Time
+
+Days are days.
+
+Article II
+The Terms
+
+They are few.
+
+ARTICLE III
+PAY
+The buyer pays.
+
+ARTICLE 4 - TERMS
+The buyer pays at once.
+
+Article V
+
+Section 5.1 Place
+
+At the door.
+"""
+
+
+def test_an_article_may_have_its_title_on_the_next_line_and_sections_below_it() -> None:
+    assert headings(TWO_LINES) == [
+        (2, "THE CONTRACT"),
+        (3, "ARTICLE I\nDEFINITIONS"),
+        (5, "Section 1.2 Time"),
+        (3, "Article II\nThe Terms"),
+        (3, "ARTICLE III\nPAY"),
+        (3, "ARTICLE 4 - TERMS"),
+        (3, "Article V"),
+        (5, "Section 5.1 Place"),
+    ]
+    assert headings(TWO_LINES.replace("\n", "\r\n"))[1] == (3, "ARTICLE I\r\nDEFINITIONS")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("ACT I\nSCENE II\n\nEnter two.\n", ["ACT I", "SCENE II"]),
+        ("Chapter 3\nIt was a dark night. Rain fell.\n", ["Chapter 3"]),
+        ("Chapter 3: The Rain\nIt was a dark night.\n", ["Chapter 3: The Rain"]),
+        ("CHAPTER I\nTHE RAIN\n", ["CHAPTER I\nTHE RAIN"]),
+        ("第三章\n开始\n\n他来了。\n", ["第三章\n开始"]),
+        ("Chapter 1\nChapter 2\nChapter 3\n", []),
+        ("Chapter 1\nSection 1\nSection 2\nChapter 2\n", []),
+        ("Section 5 of the Act\nIs void.\n", []),
+        ("Section 5 Rules of the\nRoyal House\n", []),
+        ("SECTION 5 OF THIS CONTRACT AND\nALL ITS PARTS ARE VOID.\n", []),
+        ("He read\nARTICLE II\nTERMS\n\nand slept.\n", []),
+        ("Article II\nand no other\n", []),
+        ("BOOK SELLERS\nOF LONDON\n", []),
+    ],
+)
+def test_a_named_line_right_above_another(text: str, found: list[str]) -> None:
+    assert [title for _, title in headings(text)] == found
+
+
+def test_articles_of_a_code_of_law_are_not_above_its_sections() -> None:
+    text = "".join(
+        f"Section {s}\n\n" + "".join(f"Article {s * 3 + a}\n\nIt is so.\n\n" for a in range(3))
+        for s in range(3)
+    )
+    text = "Article 99\n\nIt was so.\n\n" + text
+    assert {level for level, _ in headings(text)} == {3}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Bring:\n\n(1) Apples\n\n(2) Pears\n\nThat is all.\n",
+        "The parties are:\n\n(1) Acme Limited\n\nand\n\n(2) Foo Limited\n",
+        "(1) Apples\n(2) Pears\n",
+        "It ends here.\n\n(1) Apples\n",
+    ],
+)
+def test_what_only_looks_like_a_heading_in_brackets(text: str) -> None:
+    assert headings(text) == []

@@ -16,7 +16,7 @@ WORDS = re.findall(r"(?:\w|§)+(?=[|)])", heading_words._DIVISION.pattern)
 OPENINGS = [
     *WORDS, *(word.upper() for word in WORDS), *(word.title() for word in WORDS), "第三章", "第2节", "LİBRO", "lıvre",
     "1", "12.", "1.2.3)", "٣.", "²", "I.", "IV)", "XXL.", "C.", "MIX", "\ufeff1.", "\ufeffPART", "TITLE", "ÄÖÜ", "ﬁ",
-    "Dr.", "The", "She", "“Yes,”", "--", "e", "§§",
+    "Dr.", "The", "She", "“Yes,”", "--", "e", "§§", "(1)", "A.1", "X.2.1", "1:", "بابا", "บทที่",
 ]  # fmt: skip
 LINES = st.tuples(
     st.sampled_from(OPENINGS),

@@ -87,6 +87,14 @@ def test_level_jumps() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("empty", ["##", "## ", "## ##", "<h2></h2>"])
+def test_a_heading_without_words_adds_none_to_a_path(empty: str) -> None:
+    text = f"# A\n\n## B\n\nb\n\n{empty}\n\nc\n\n### D\n\nd\n\n# \n\ne\n"
+    assert path_at(text, "\nc\n") == ("A",)
+    assert path_at(text, "\nd\n") == ("A", "D")
+    assert path_at(text, "\ne\n") == ()
+
+
 def test_a_document_that_starts_deep() -> None:
     assert path_at("### Deep\n\na\n\n# Top\n\nb\n", "a\n") == ("Deep",)
     assert path_at("### Deep\n\na\n\n# Top\n\nb\n", "b\n") == ("Top",)

@@ -77,6 +77,7 @@ def test_english_prose_is_cut_as_nupunkt_cuts_it() -> None:
 
 PIECES = (
     ". ! ? … .. ?! 。 」 「 ” “ « » ) ( [1] * _ Dr e.g U.S D.C 3 3. Word word A b usw Nr 文 है ไทย ا т — – "
+    "α ; \u037e www. Fa der 2 h c med "
     "\u0301 \u200d \x00 \ud800 \u2028 \x85 \r\n \n \t"
 ).split(" ")
 SPACES = [" ", "  ", "\u00a0", "\u3000"]
@@ -96,7 +97,7 @@ def test_starts_are_sorted_unique_and_at_a_character_one_can_see(text: str) -> N
 def test_no_sentence_but_the_last_lacks_an_end(text: str) -> None:
     """What is cut off holds a terminator, or is Thai."""
     for sentence in cut(text)[:-1]:
-        assert any(char in ".!?…。।؟" or "\u0e01" <= char <= "\u0e5b" for char in sentence)
+        assert any(char in ".!?…。।؟;\u037e" or "\u0e01" <= char <= "\u0e5b" for char in sentence)
 
 
 @settings(max_examples=examples(50), deadline=None)
@@ -125,7 +126,26 @@ def test_all_sentences_of_a_span_are_found_within_it(text: str, data: st.DataObj
 
 
 @pytest.mark.parametrize(
-    "stop", ["Mr.", "dr.", "p.", "1.", "U.S.", "l'avv.", "Done.", "MR.", "тыс.", "ed."]
+    "stop",
+    [
+        "Mr.",
+        "dr.",
+        "p.",
+        "1.",
+        "U.S.",
+        "l'avv.",
+        "Done.",
+        "MR.",
+        "тыс.",
+        "ed.",
+        "Fa.",
+        "fa.",
+        "der 2.",
+        "I am 2.",
+        "Dr. h. c.",
+        "Dr. med.",
+        "du med.",
+    ],
 )
 def test_a_word_among_many_is_read_as_among_few(stop: str) -> None:
     """Of many words most are told by how they end, of few all are read."""

@@ -7,7 +7,7 @@ NEVER_LAST = frozenset(
     resp ed eds trans transl dept univ assn bros tel ext orig abbr obs pseud var
 
     hr hrn z.b d.h u.a u.ä o.ä s.o s.u i.d.r i.a v.a m.e bzw bspw ggf evtl vgl inkl exkl zzgl abzgl sog
-    geb gest hrsg aufl ing dipl mag röm österr schweiz str tel hl
+    geb gest hrsg aufl ing dipl mag röm österr schweiz str tel hl frl
 
     डॉ श्री श्रीमती प्रो पं कु
     p.ex p.ej ej ee vgr env av boul bd apr avt exc etc.-à-d c.-à-d ud uds vd vds avda ctra dto dtor excmo ilmo núm
@@ -24,11 +24,20 @@ BEFORE_NUMBER = frozenset(
     pt pts app appx ex exh ln ll n nn v vv lib ver vers op cap sched reg regs
     abs abb kap bd anm anl zif ziff rn rz art aufl bl
     chap art l'art l’art d'art d’art dell'art dell’art all'art all’art al fig núm pág págs cap h nº
-    гл ст п пп рис табл стр с т
+    гл ст п пп рис табл стр с т кв корп оф каб эт
     jan feb mar apr jun jul aug sep sept oct nov dec mär mrz okt dez
     """.split()
 )
 """End no sentence where a number follows: "Fig. 2", "No. 7", "Art. IV"."""
+
+BEHIND_TITLE = frozenset("med phil jur rer nat theol pol oec techn habil".split())
+"""End no sentence behind another abbreviation: "Dr. rer. nat. Lund"."""
+
+CAPITAL_SHORT = frozenset(["fa"])
+"""Are short for a word where a capital opens them: "die Fa. Meier", but "due anni fa"."""
+
+BEFORE_ORDINAL = frozenset("der die das dem den des am im vom zum zur beim".split())
+"""Make a number behind them an ordinal: "der 2. Weltkrieg"."""
 
 RARELY_LAST = frozenset(
     """

@@ -17,7 +17,7 @@ UPPER = 8
 DIGIT = 16
 FULL_STOP = 32
 ENDER = 64
-"""Ends a sentence where white space follows: ! ? and the ellipsis."""
+"""Ends a sentence where white space follows: ! ? the Greek question mark and the ellipsis."""
 FINAL = 128
 """Ends a sentence wherever it stands: the full stops of scripts that write without spaces, the danda …"""
 CLOSER = 256
@@ -30,6 +30,8 @@ JOINER = 8192
 IDEOGRAPH = 2048
 """Is a word by itself: Han, kana."""
 NEWLINE = 4096
+SEMICOLON = 16384
+"""Ends a sentence behind a Greek letter, as a question mark does elsewhere."""
 _KNOWN = 1 << 15
 _SHORT_GAP = 6
 """White space behind most words and before most lines: passed a step at a time, all positions at once."""
@@ -37,7 +39,7 @@ _FEW = 1000
 """So few longer gaps are searched one by one; for more it pays to find all that is solid."""
 
 _FINAL = frozenset("。！？｡।॥؟۔։።፧፨។៕။᠃᠉꘎꘏꛳꛷꡶꡷⳹⳺⳻")
-_ENDER = frozenset("!?…‼‽⁇⁈⁉")
+_ENDER = frozenset("!?…‼‽⁇⁈⁉\u037e")
 _CLOSER = frozenset("\"'”’»›)]}」』）】》〉］｝＂＇*_“«‹")
 _OPENER = frozenset("\"'“‘„«‹([{「『（【《〈［｛¿¡*_‚")
 _NEWLINE = frozenset("\n\r\v\f\x85\u2028\u2029")
@@ -74,6 +76,8 @@ def _classify(point: int) -> int:
             kind |= flag
     if char == ".":
         kind |= FULL_STOP
+    if char == ";":
+        kind |= SEMICOLON
     if point > 0x7F:
         if _JOINERS.match(char):
             kind |= JOINER

@@ -9,7 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.text import abbreviations
-from chunkwise.text.characters import DIGIT, JOINER, LETTER, MARK, NEWLINE, UPPER, Characters
+from chunkwise.text.characters import (
+    DIGIT,
+    FULL_STOP,
+    JOINER,
+    LETTER,
+    MARK,
+    NEWLINE,
+    UPPER,
+    Characters,
+)
 from chunkwise.text.word_hash import hash_beside, hash_endings, hash_words, listed
 
 _WORD = LETTER | DIGIT | MARK | JOINER
@@ -17,10 +26,11 @@ _INSIDE_WORD = ".-’'"
 _FEW_WORDS = 32
 _ENDING = 3
 """Characters by which most words before a full stop are told from every abbreviation."""
+_HONOUR = ". h. c."
 _MARKS = np.uint64(1 << 16)
 _BEFORE = (
     abbreviations.NEVER_LAST, abbreviations.BEFORE_NUMBER, abbreviations.RARELY_LAST, abbreviations.OFTEN_LAST,
-    abbreviations.OF_THE_CLOCK,
+    abbreviations.OF_THE_CLOCK, abbreviations.BEHIND_TITLE, abbreviations.CAPITAL_SHORT,
 )  # fmt: skip
 _BEHIND = (abbreviations.OPENERS_OF_SENTENCES, abbreviations.MONTHS, abbreviations.TITLES)
 
@@ -103,7 +113,7 @@ def _doubtful_ends(
     length: NDArray[np.int64],
 ) -> NDArray[np.bool_]:
     """The same behind initials, numbers, acronyms and words that may end a sentence or not."""
-    _, numbered, rarely, often, clock, openers, months, titles = _lists()
+    _, numbered, rarely, often, clock, learned, short, openers, months, titles = _lists()
     behind, behind_length = _words_beside(characters, following, "", 1)
     opens = listed(behind, openers)
     previous = np.maximum(at - 1, 0)
@@ -122,12 +132,38 @@ def _doubtful_ends(
     opens_line = (word_start == 0) | characters.have(np.maximum(word_start - 1, 0), NEWLINE)
     marker = digits & (length <= 3) & opens_line  # "1. First" at the start of a line
     goes_on = ordinal | marker
+    index = np.flatnonzero(digits & (length <= 2) & ~opens & ~goes_on)
+    goes_on[index] = _behind_article(characters, word_start[index])
+    behind_stop = characters.have(word_start - 2, FULL_STOP) & (word_start >= 2)
+    goes_on |= listed(before, learned) & behind_stop
+    goes_on |= listed(before, short) & characters.have(word_start, UPPER)
+    small_and_last &= ~_of_honour(characters, at, small_and_last)
     goes_on |= listed(before, numbered) & characters.have(following, DIGIT)
     seldom = listed(before, rarely) | (_acronym(characters, at, length) & ~listed(before, often))
     goes_on |= listed(before, clock) & listed(behind, titles)
     goes_on |= seldom & ~opens & (after == at + 1)
     goes_on |= initial & ~small_and_last & ~(capital & opens & (behind_length > 1))
     return ~goes_on
+
+
+def _behind_article(characters: Characters, start: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether a German article stands before the word that starts there; "I am 12" has none."""
+    before, length = _words_beside(characters, np.maximum(start - 2, 0), "", -1)
+    spaced = (characters.points.take(start - 1, mode="clip") == 32) & (start >= 3)
+    mine = characters.points.take(start - length - 3, mode="clip") == ord("I")
+    return listed(before, _articles()) & spaced & ~(mine & (length == 2))
+
+
+def _of_honour(
+    characters: Characters, at: NDArray[np.int64], where: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Whether the full stop is the last of "Dr. h. c."."""
+    found = np.zeros(len(at), dtype=np.bool_)
+    index = np.flatnonzero(where & (at >= len(_HONOUR)))
+    for offset, char in enumerate(reversed(_HONOUR)):
+        index = index[characters.points[at[index] - offset] == ord(char)]
+    found[index] = True
+    return found
 
 
 @lru_cache(maxsize=4096)
@@ -164,9 +200,14 @@ def _lists() -> tuple[NDArray[np.uint64], ...]:
 
 
 @lru_cache(maxsize=1)
+def _articles() -> NDArray[np.uint64]:
+    return hash_words(abbreviations.BEFORE_ORDINAL, backwards=True)
+
+
+@lru_cache(maxsize=1)
 def _perhaps_last() -> NDArray[np.uint64]:
-    _, numbered, rarely, often, *_ = _lists()
-    return np.unique(np.concatenate((numbered, rarely, often)))
+    _, numbered, rarely, often, _, learned, short, *_ = _lists()
+    return np.unique(np.concatenate((numbered, rarely, often, learned, short)))
 
 
 @lru_cache(maxsize=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-_WORDS = {
+SMALL_WORDS = {
     "en": "the of and to in is that it for was on with as be by at this are from or have an they which you were"
     " had not but his her there been their will would has when who more can if what said into your all its do we",
     "de": "der die das und ist nicht ein eine einen einem einer zu den dem des mit von auf für im sich auch als an"
@@ -41,10 +41,44 @@ _WORDS = {
     "vi": "và của là có được trong cho không một các với những người này đã để khi về như từ ra đến tại cũng",
 }
 
+_TELLING = {
+    "en": "he she how why where did does than then these those could should about may shall any some our my him out"
+    " also",
+    "de": "vom bis vor um wir uns ihr ihre ihren hat hatte was wer man unter diese dieser dieses sein seine wurde"
+    " wurden welche welcher welches wo warum viele ab",
+    "fr": "non je ils elles on deux très après sans sous leurs cet ces donc dont quand votre notre quel quelle chez"
+    " depuis entre l' d' c' j' n' s' m' qu' jusqu' lorsqu'",
+    "es": "del mi tu si porque donde hasta ya yo él así qué cómo cuál quién años tenía hemos sido dos les ni",
+    "it": "i ai dalla sulla nei degli due perché mi chi dove così ci quando vostra nostra"
+    " l' d' c' un' dell' nell' all' dall' sull' quest'",
+    "pt": "sem seus suas tem à às num numa foram pelos anos onde porque",
+    "sv": "i", "da": "i", "no": "i",
+}  # fmt: skip
+"""More that tell a language; with an apostrophe what is left of a word before a vowel."""
+
+_ENGLISH_TOO = (
+    "come over door men till met war per pour plus sin van para care pro com os dos son era ale den die par"
+    " hat man mi chi due dont ab"
+)
+"""Small words of other languages that English spells as it does words of its own: half a proof."""
+
 LANGUAGES_OF: dict[str, tuple[str, ...]] = {}
-for _name, _words in _WORDS.items():
-    for _word in dict.fromkeys(_words.split()):
+"""The languages a small word speaks for."""
+for _name, _words in SMALL_WORDS.items():
+    for _word in dict.fromkeys(f"{_words} {_TELLING.get(_name, '')}".split()):
         LANGUAGES_OF[_word] = (*LANGUAGES_OF.get(_word, ()), _name)
+for _word in _ENGLISH_TOO.split():
+    LANGUAGES_OF[_word] = (*LANGUAGES_OF[_word], "en")
+
+_LETTERS = {
+    "de": "ß", "fr": "œ", "es": "ñ¿¡", "pt": "ãõ", "da": "æø", "no": "æø", "pl": "ąćęłńśźż", "cs": "ěřů", "tr": "ğış",
+    "hu": "őű", "ro": "ășț", "vi": "ơưđ",
+}  # fmt: skip
+LETTERS_OF = {
+    letter: tuple(name for name, letters in _LETTERS.items() if letter in letters)
+    for letter in "".join(_LETTERS.values())
+}
+"""The languages whose own a letter or mark is, among those in Latin script."""
 
 _SCRIPTS = (
     ("el", 0x0370, 0x03FF), ("ru", 0x0400, 0x04FF), ("hy", 0x0531, 0x0587), ("he", 0x0590, 0x05FF),

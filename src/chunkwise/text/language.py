@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 
 from chunkwise.core import Document
-from chunkwise.text.function_words import LANGUAGES_OF, script_of
+from chunkwise.text.function_words import LANGUAGES_OF, LETTERS_OF, script_of
 
 UNKNOWN = "unknown"
 
@@ -14,8 +14,13 @@ _LOOKED_AT = 2000
 """Characters from the start of the prose: more rarely changes the answer."""
 _VOTES = 60
 """Of a word, shared by its languages; as many are the least evidence that counts."""
+_PLENTY = 3 * _VOTES
+"""Evidence from which on the language with most votes is the one, however close the next."""
+_LEAD = 1.25
+_KIN = frozenset({"da", "no"})
+"""Have most small words in common: neither need lead the other."""
 
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(r"[^\W\d_]+'?")
 # Code in a text is full of English words, whatever the text is written in.
 _NOT_PROSE = re.compile(r"`[^`\n]*`|https?://\S+|<[^<>\n]*>")
 _FENCE = re.compile(r"^(?:```|~~~)", re.MULTILINE)
@@ -69,11 +74,26 @@ def _refined(name: str, text: str) -> str:
 
 
 def _by_words(text: str) -> str:
-    votes: Counter[str] = Counter()
-    for word, count in Counter(_WORD.findall(text.lower())).items():
+    votes: defaultdict[str, int] = defaultdict(int)
+    evidence: defaultdict[str, int] = defaultdict(int)
+    small = text.lower().replace("’", "'")
+    for word, count in Counter(_WORD.findall(small)).items():
         languages = LANGUAGES_OF.get(word, ())
+        if not languages and word[-1] == "'":
+            languages = LANGUAGES_OF.get(word[:-1], ())
         for language in languages:
             # "de" speaks for six languages a little, "und" for one alone.
-            votes[language] += count * _VOTES // len(languages)
+            share = _VOTES // len(languages)
+            votes[language] += count * share
+            # A word said twice tells no more, and a letter may be a label: "a", "b", "o".
+            evidence[language] += share if len(word) > 1 else 0
+    for letter in set() if small.isascii() else LETTERS_OF.keys() & set(small):
+        for language in LETTERS_OF[letter]:
+            votes[language] += _VOTES // 2  # once: a name of that language may be all about it
+            evidence[language] += _VOTES // 2
     best = max(votes, key=lambda name: (votes[name], name), default="")
-    return best if votes[best] >= _VOTES else ""
+    if evidence[best] < _VOTES:
+        return ""
+    others = (votes[name] for name in votes if name != best and not {name, best} <= _KIN)
+    clear = evidence[best] >= _PLENTY or votes[best] >= _LEAD * max(others, default=0)
+    return best if clear else ""

@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 from chunkwise.text.characters import one_of
 from chunkwise.text.lines import Lines
 
-BLANK, TEXT, HEADING, ITEM, HEADER, DELIMITER, ROW, UNDERLINE, INDENTED, FENCED, RULE = range(11)
+BLANK, TEXT, HEADING, ITEM, HEADER, DELIMITER, ROW, UNDERLINE, INDENTED, FENCED, RULE, TITLE = (
+    range(12)
+)
 
 CODE_INDENT = 4
 

@@ -12,6 +12,7 @@ from chunkwise.text import line_kinds as kinds
 from chunkwise.text.blocks import CODE_OF, Blocks
 from chunkwise.text.characters import one_of
 from chunkwise.text.lines import Lines
+from chunkwise.text.named_headings import TITLE
 from chunkwise.text.plain_headings import heading_levels
 
 _BULLETS = "-*+•‣◦▪–—●"
@@ -27,6 +28,7 @@ def plain_blocks(lines: Lines, *, dense: bool = False, pages: Sequence[int] = ()
     kind = _classify(lines)
     levels = heading_levels(lines, dense=dense, pages=pages)
     kind[levels > 0] = kinds.HEADING
+    kind[levels == TITLE] = kinds.TITLE
     return _read(lines, kind, levels)
 
 
@@ -53,6 +55,8 @@ def _read(lines: Lines, kind: NDArray[np.int8], levels: NDArray[np.int64]) -> Bl
     first, last = edges[::2], edges[1::2] - 1
     # Text right below an item goes on with it; all other runs of text are paragraphs.
     ends = lines.end.copy()
+    title = np.flatnonzero(kind == kinds.TITLE)
+    ends[title - 1] = lines.end[title]
     joined = np.append(False, kind == kinds.ITEM)[first]
     ends[first[joined] - 1] = lines.end[last[joined]]
     first, last = first[~joined], last[~joined]

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from chunkwise.text.characters import LOWER, UPPER
 from chunkwise.text.heading_words import (
+    BRACKETED,
     INITIALS,
+    LETTERED,
     NUMBER,
     PAGE,
     ROMAN,
@@ -22,6 +24,7 @@ from chunkwise.text.heading_words import (
     shouts,
 )
 from chunkwise.text.lines import Lines
+from chunkwise.text.named_headings import TITLE, has_title_below, nest, runs_in, stands_above
 
 _LONGEST = 100
 _LONGEST_TIGHT = 80
@@ -29,6 +32,9 @@ _SHORT_SHARE = 0.7
 """A heading among lines no blank one parts stops well short of where full lines end."""
 _NARROWEST, _NARROWEST_BEHIND_BLANK = 24, 40
 _DEEPEST = 9
+_BRACKETED_LEVEL = 7
+"""Of "(1) Scope", below the numbers most texts have above it."""
+_BRACKETED_WORDS = 6
 _RUNNING_PAGES = 3
 _RUNNING_LINES = 4
 """Lines of a page that may be its header, and as many its footer."""
@@ -49,6 +55,8 @@ def _openings() -> NDArray[np.bool_]:
             known[ord(first), ord(second)] = True
     for first, second in product("IVXLC", "IVXLC.)"):
         known[ord(first), ord(second)] = True
+    known[ord("A") : ord("Z") + 1, ord(".")] = True
+    known[ord("("), ord("0") : ord("9") + 1] = True
     return known
 
 
@@ -62,10 +70,14 @@ class _Found(NamedTuple):
     """Parts of the heading's number; 0 for one without."""
     number: tuple[int, ...]
     alone: bool
+    named: bool = False
+    bracketed: bool = False
+    titled: bool = False
+    """The next line is its title."""
 
 
 def heading_levels(lines: Lines, *, dense: bool, pages: Sequence[int] = ()) -> NDArray[np.int64]:
-    """Heading level of each line, 0 for none."""
+    """Heading level of each line, 0 for none, `TITLE` for one that goes on with the heading above it."""
     levels = np.zeros(len(lines), dtype=np.int64)
     blank = lines.blank
     blank_before, blank_after = np.ones_like(blank), np.ones_like(blank)
@@ -75,23 +87,37 @@ def heading_levels(lines: Lines, *, dense: bool, pages: Sequence[int] = ()) -> N
     tight = (lines.head >= ord("0")) & (lines.head <= ord("9"))
     if dense:
         tight |= lines.head_is(UPPER) | (lines.head == ord("§")) | (lines.head == ord("第"))
+    else:
+        tight |= blank_before & ~blank_after & ~blank
     if tight.any():
         tight &= size < _short(size[~blank], _NARROWEST if dense else _NARROWEST_BEHIND_BLANK)
-    wrapped = lines.head_is(LOWER)
-    tight[:-1] &= ~wrapped[1:]
+    above = np.flatnonzero(tight[:-1])
+    tight[above] = ~lines.characters.have(lines.first[above + 1], LOWER)  # else a paragraph goes on
     candidates = np.flatnonzero(~blank & (size <= _LONGEST) & (alone | tight))
     candidates = candidates[_may_be_headings(lines, candidates)]
     if not len(candidates):
         return levels
     running, page_starts = _running(lines, pages)
     found: list[_Found] = []
-    columns = (candidates, lines.start[candidates], lines.end[candidates])
-    for line, start, end in zip(*(column.tolist() for column in columns), strict=True):
+    columns = (candidates, lines.start[candidates], lines.end[candidates], alone[candidates])
+    for line, start, end, parted in zip(*(column.tolist() for column in columns), strict=True):
         if line in running:
             continue
         text = lines.characters.text[start:end].strip()
-        heading = _heading(text, line, bool(alone[line]))
-        if heading is None or not (heading.alone or _may_be_tight(heading, text, dense=dense)):
+        heading = _heading(text, line, parted)
+        if heading is None:
+            continue
+        if heading.named and not (heading.alone or dense):
+            below = lines.text(line + 1).strip()
+            after = lines.text(line + 2).strip() if line + 2 < len(lines) else ""
+            if has_title_below(text, below, after):
+                found.append(heading._replace(titled=True))
+            elif stands_above(text, below, after):
+                found.append(heading)
+                other = _heading(below, line + 1, False)
+                found.extend([other] if other and other.named else [])
+            continue
+        if not (heading.alone or _may_be_tight(heading, text, dense=dense)):
             continue
         if not (heading.alone or blank_before[line]):
             after_heading = found and found[-1].line == line - 1
@@ -102,7 +128,9 @@ def heading_levels(lines: Lines, *, dense: bool, pages: Sequence[int] = ()) -> N
         found.append(heading)
     for heading in _without_lists(lines, found, dense=dense):
         levels[heading.line] = heading.level
-    _nest_titles(lines, levels)
+        if heading.titled:
+            levels[heading.line + 1] = TITLE
+    nest(lines, levels)
     return levels
 
 
@@ -131,22 +159,36 @@ def _heading(text: str, line: int, alone: bool) -> _Found | None:
         number = NUMBER.fullmatch(text)
         if number is None:
             return _Found(line, 2, 0, (), alone) if shouts(text) else None
-        title = number["title"]
-        if title[0].islower() or not any(map(str.isalpha, title)):
-            return None
-        if text[-1] in ".,;:!?-–—" and not text.isupper():
+        if not _is_title(number["title"]):
             return None
         parts = tuple(map(int, number["number"].split(".")))
         return _Found(line, min(2 + len(parts), _DEEPEST), len(parts), parts, alone)
     named = division(text) if first in INITIALS else None
     if named:
         level = 1 if named["top"] else 2 if named["chapter"] else 3
-        return _Found(line, level, 0, (), alone) if text[-1] not in ",;" else None
+        found = text[-1] not in ",;" and not runs_in(text, named)
+        return _Found(line, level, 0, (), alone, named=True) if found else None
+    lettered = LETTERED.fullmatch(text) if alone and text[1:2] == "." else None
+    if lettered and _is_title(lettered["title"]) and ". " not in lettered["title"]:
+        letter, *parts_below = lettered["number"].split(".")
+        # No number of this kind is in order with those that start with a digit.
+        parts = (-ord(letter), *map(int, parts_below))
+        return _Found(line, min(2 + len(parts), _DEEPEST), len(parts), parts, alone)
+    bracketed = BRACKETED.fullmatch(text) if alone and first == "(" else None
+    if bracketed and _is_title(bracketed["title"]):
+        few = len(bracketed["title"].split()) <= _BRACKETED_WORDS
+        return _Found(line, _BRACKETED_LEVEL, 0, (), alone, bracketed=True) if few else None
     roman = ROMAN.fullmatch(text) if first in "IVXLC" else None
     if roman and text[-1] not in _ENDS_TEXT and not roman["title"][0].islower():
         return _Found(line, 2, 0, (), alone)
     loud = shouts(text) and not PAGE.fullmatch(text)
     return _Found(line, 2, 0, (), alone) if loud else None
+
+
+def _is_title(words: str) -> bool:
+    if words[0].islower() or not any(map(str.isalpha, words)):
+        return False
+    return words[-1] not in ".,;:!?-–—" or words.isupper()
 
 
 def _may_be_tight(heading: _Found, text: str, *, dense: bool) -> bool:
@@ -166,7 +208,7 @@ def _without_lists(lines: Lines, found: list[_Found], *, dense: bool) -> list[_F
     """Numbered lines that follow each other with nothing between them are a list, not headings."""
     numbers = {heading.number[0] for heading in found if heading.depth == 1}
     numbers_below = {heading.number[0] for heading in found if heading.depth > 1}
-    dropped: set[int] = set()
+    dropped = _among_items(lines, found)
     numbered = [heading for heading in found if heading.depth]
     for one, other in pairwise(numbered):
         touching = other.line == one.line + 1
@@ -191,6 +233,22 @@ def _without_lists(lines: Lines, found: list[_Found], *, dense: bool) -> list[_F
     return [heading for heading in found if heading.line not in dropped]
 
 
+def _among_items(lines: Lines, found: list[_Found]) -> set[int]:
+    """Lines such as "(1) Scope" that what stands around them makes items of a list."""
+    bracketed = [heading.line for heading in found if heading.bracketed]
+    if not bracketed:
+        return set()
+    items: set[int] = set()
+    solid = np.flatnonzero(~lines.blank)
+    for line, at in zip(bracketed, solid.searchsorted(bracketed).tolist(), strict=True):
+        before = lines.text(int(solid[at - 1])).strip() if at else ""
+        after = lines.text(int(solid[at + 1])).strip() if at + 1 < len(solid) else ""
+        own = after and after[0] not in "([" and not after[0].islower()
+        if not own or before.endswith(":") or BRACKETED.match(before):
+            items.add(line)
+    return items
+
+
 def _same_list(lines: Lines, line: int, heading: _Found) -> bool:
     """Whether the next line is numbered no deeper than this one."""
     following = NUMBER.match(lines.text(line + 1).strip())
@@ -207,25 +265,6 @@ def _numbered_again(lines: Lines, line: int) -> bool:
         if number and "." not in number["number"]:
             return True
     return False
-
-
-def _nest_titles(lines: Lines, levels: NDArray[np.int64]) -> None:
-    """A title that follows "CHAPTER I" with nothing between them is that chapter's: one level below."""
-    headings, solid = np.flatnonzero(levels), np.flatnonzero(~lines.blank)
-    follows = np.append(solid, -1)[solid.searchsorted(headings, "right")][:-1]
-    touching = np.flatnonzero(follows == headings[1:])
-    for line, following in zip(
-        headings[touching].tolist(), headings[touching + 1].tolist(), strict=True
-    ):
-        level = int(levels[line])
-        if levels[following] > level:
-            continue
-        title = lines.text(following).strip()
-        if not division(lines.text(line).strip()) or division(title):
-            continue
-        # A number has others of its rank further on, which stay where they are.
-        if levels[following] == level or not (title[0].isdigit() or ROMAN.match(title)):
-            levels[following] = level + 1
 
 
 def _running(lines: Lines, pages: Sequence[int]) -> tuple[set[int], set[int]]:

@@ -99,7 +99,8 @@ class Sections:
         ):
             while stack[-1][0] >= level:
                 stack.pop()
-            path = (*stack[-1][1], heading_title(self._text[start:end]))
+            title = heading_title(self._text[start:end])
+            path = (*stack[-1][1], title) if title else stack[-1][1]
             stack.append((level, path))
             paths.append(path)
         return paths

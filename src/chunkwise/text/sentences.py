@@ -10,9 +10,11 @@ from chunkwise.text.characters import (
     ENDER,
     FINAL,
     FULL_STOP,
+    IDEOGRAPH,
     LETTER,
     LOWER,
     OPENER,
+    SEMICOLON,
     SPACE,
     Characters,
     one_of,
@@ -25,6 +27,9 @@ _DASHES = "—–"
 _TAKEN_UP = "とっ"
 _SAYING = "问問说說喊叫"
 _SPEAKER_AT_MOST = 6
+_ASKING_OR_CALLING = "!?"
+_ADDRESS = "www."
+_GREEK = ((0x0370, 0x03FF), (0x1F00, 0x1FFF))
 _FIRST_KANA, _LAST_KANA = 0x3040, 0x30FF
 _FURTHEST = 128
 """Characters from a full stop on among which what belongs to its sentence ends: quotes, brackets, notes."""
@@ -41,23 +46,25 @@ def sentence_starts(
     """
     if not characters.text:
         return np.zeros(0, dtype=np.int64)
-    terminator = characters.are(FULL_STOP | ENDER | FINAL)
-    at = np.flatnonzero(terminator)
+    at = _terminators(characters)
     at = at[np.append(np.diff(at) > 1, True)[: len(at)]]  # "?!" and "..." end once
     if within is not None:
         span = within[:, 0].searchsorted(at + _FURTHEST, "right") - 1
         at = at[(span >= 0) & (at < within[span, 1])] if len(within) else at[:0]
     if not len(at):
         return _thai_starts(characters)
-    after = _behind_closers(characters, at)
+    final = characters.have(at, FINAL) | _behind_ideographs(characters, at)
+    after = _behind_closers(characters, at, final)
     start = characters.next_solid(after)
     inside = start < len(characters.text)
-    at, after, start = at[inside], after[inside], start[inside]
-    final = characters.have(at, FINAL)
+    at, after, start, final = at[inside], after[inside], start[inside], final[inside]
+    # A narrow mark is none of its own: "搜索?q=1" goes on, and behind a space it is read as elsewhere.
+    narrow = final & ~characters.have(at, FINAL)
+    final &= ~narrow | ((start == after) & characters.have(start, IDEOGRAPH | OPENER))
     ends = final & ~_quoted_speech_goes_on(characters, at, after, start)
     spaced = ~final & (start > after)
     opened = _behind_openers(characters, start)
-    spaced &= ~characters.have(opened, LOWER)
+    spaced &= ~_small(characters, start, opened)
     # ". . ." is an ellipsis, ".NET" a word.
     spaced &= ~characters.have(start, FULL_STOP) | characters.have(start + 1, LETTER)
     stop = spaced & characters.have(at, FULL_STOP)
@@ -74,14 +81,61 @@ def _point(characters: Characters, positions: NDArray[np.int64]) -> NDArray[np.u
     return characters.points.take(positions, mode="clip")
 
 
-def _behind_closers(characters: Characters, at: NDArray[np.int64]) -> NDArray[np.int64]:
+def _terminators(characters: Characters) -> NDArray[np.int64]:
+    """Marks that may end a sentence; a semicolon does behind Greek letters, where it asks."""
+    ends = FULL_STOP | ENDER | FINAL
+    if characters.text.isascii():
+        return np.flatnonzero(characters.are(ends))
+    at = np.flatnonzero(characters.are(ends | SEMICOLON))
+    index = np.flatnonzero(characters.have(at, SEMICOLON))
+    if not len(index):
+        return at
+    before = _point(characters, np.maximum(at[index] - 1, 0))
+    asks = np.zeros(len(index), dtype=np.bool_)
+    for low, high in _GREEK:
+        asks |= (before >= low) & (before <= high)
+    kept = np.ones(len(at), dtype=np.bool_)
+    kept[index] = asks
+    return at[kept]
+
+
+def _behind_ideographs(characters: Characters, at: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Narrow ! and ? of Chinese and Japanese, which no space follows."""
+    found = np.zeros(len(at), dtype=np.bool_)
+    if characters.text.isascii():
+        return found
+    index = np.flatnonzero(
+        characters.have(at, ENDER) & characters.have(at - 1, IDEOGRAPH | ENDER) & (at > 0)
+    )
+    before = at[index]
+    for _ in range(_CLOSERS_AT_MOST):
+        before = before - (one_of(_point(characters, before), _ASKING_OR_CALLING) & (before > 0))
+    found[index] = (before < at[index]) & characters.have(before, IDEOGRAPH)
+    return found
+
+
+def _small(
+    characters: Characters, start: NDArray[np.int64], opened: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Whether a small letter follows; the address of a page opens a sentence all the same: www.example.org is up."""
+    small = characters.have(opened, LOWER)
+    index = np.flatnonzero(small)
+    for offset, char in enumerate(_ADDRESS):
+        index = index[_point(characters, start[index] + offset) == ord(char)]
+    small[index] = False
+    return small
+
+
+def _behind_closers(
+    characters: Characters, at: NDArray[np.int64], final: NDArray[np.bool_]
+) -> NDArray[np.int64]:
     after = at + 1
     # French sets a space before its closing quote.
     if not characters.text.isascii():
         guillemet = one_of(_point(characters, after + 1), _GUILLEMETS)
         after = after + 2 * (characters.have(after, SPACE) & guillemet)
     # In Chinese and Japanese “ only ever opens; in German it closes.
-    opens = characters.have(at, FINAL) & (_point(characters, after) == ord("“"))
+    opens = final & (_point(characters, after) == ord("“"))
     for _ in range(_CLOSERS_AT_MOST):
         closes = characters.have(after, CLOSER) & ~opens
         if not closes.any():
@@ -89,7 +143,7 @@ def _behind_closers(characters: Characters, at: NDArray[np.int64]) -> NDArray[np
         after = after + closes
     after = _behind_notes(characters, after)
     # A mark such as * or " that touches the next word opens it instead: step back to it.
-    touching = (after > at + 1) & ~characters.have(after, SPACE) & ~characters.have(at, FINAL)
+    touching = (after > at + 1) & ~characters.have(after, SPACE) & ~final
     return np.where(touching & (after < len(characters.text)), at + 1, after)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from chunkwise.text.function_words import LANGUAGES_OF
+from chunkwise.text.function_words import SMALL_WORDS
 from chunkwise.text.stems import folded
 
 # What is left of a word where an apostrophe parts it (don't, l'homme) and the words of questions.
@@ -45,5 +45,5 @@ _MORE = {
 @cache
 def stop_words(language: str) -> frozenset[str]:
     """Folded words left out in a language; none where the language is not known."""
-    small = [word for word, languages in LANGUAGES_OF.items() if language in languages]
-    return frozenset(map(folded, (*small, *_MORE.get(language, "").split())))
+    small = f"{SMALL_WORDS.get(language, '')} {_MORE.get(language, '')}"
+    return frozenset(map(folded, small.split()))

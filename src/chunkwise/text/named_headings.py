@@ -1,0 +1,123 @@
+"""Headings that name what they open: those right above their text, titles below them, and who encloses whom."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.text.heading_words import ROMAN, behind_number, division, goes_on_small
+from chunkwise.text.lines import Lines
+
+TITLE = -1
+"""Level of a line that goes on with the heading above it: the title below "ARTICLE II"."""
+_LONGEST_TITLE = 80
+_MOST_WORDS = 10
+_WORDS_OF_A_TITLE = 5
+_LONG_WORD = 4
+_ENDS_TEXT = frozenset(".,;:!?…")
+_ENDS_CLAUSE = (".", "!", "?", "…", ":")
+_CLOSERS = "\"'”’)"
+_INNER_STOP = re.compile(r"[\w\])][.!?]\s+\S")
+_PARTED = re.compile(r"[.:–—-]\s*[^\W\d_]")
+_DOTTED = re.compile(r"\w+\s+\d+\.\d")
+_SECTION_IN_ARTICLE = 2
+"""Levels below an article: the one between is its title's."""
+
+
+def runs_in(text: str, named: re.Match[str]) -> bool:
+    """Whether a line that opens with a division's name and number goes on as a sentence does."""
+    if text.isupper():
+        return False
+    ends = text.rstrip(_CLOSERS).endswith(_ENDS_CLAUSE)
+    if ends and goes_on_small(text):
+        return True
+    if not named["section"]:
+        return False  # chapters of old books sum up what happens in them
+    rest = behind_number(text).lstrip(" .:–—-")
+    behind_stops = [match.end() - 1 for match in _INNER_STOP.finditer(rest)]
+    if behind_stops:
+        return _like_prose(rest[behind_stops[-1] :])
+    return ends and len(rest.split()) > _WORDS_OF_A_TITLE and _like_prose(rest)
+
+
+def _like_prose(text: str) -> bool:
+    """Whether most of the longer words behind the first are small, as they are not in titles."""
+    words = [word for word in text.split()[1:] if len(word) >= _LONG_WORD]
+    small = sum(word[0].islower() for word in words)
+    return small > 0 and small * 2 >= len(words)
+
+
+def has_title_below(text: str, below: str, after: str) -> bool:
+    """Whether the next line is the title of a named one, as in "ARTICLE II" above "COMPENSATION"."""
+    if not below[0].isalpha() or below[0].islower() or below[-1] in _ENDS_TEXT:
+        return False
+    if len(below) > _LONGEST_TITLE or len(below.split()) > _MOST_WORDS or division(below):
+        return False
+    bare = _bare(text)
+    if not below.isupper():
+        return bare and not after
+    return not after.isupper() and (bare or (text.isupper() and not after))
+
+
+def stands_above(text: str, below: str, after: str) -> bool:
+    """Whether a named line behind a blank one, not its title's, is the heading of the text right below it."""
+    bare = _bare(text)
+    other = division(below)
+    if other:
+        same = other[0].lower() == text[: len(other[0])].lower()
+        return bare and not same and _bare(below) and not division(after)
+    if bare:
+        return True
+    if below.isupper():
+        return False  # a paragraph in capitals, of which this is the first line
+    if text.isupper():
+        return True
+    return _PARTED.match(behind_number(text)) is not None and text[-1] not in _ENDS_TEXT
+
+
+def _bare(text: str) -> bool:
+    """Whether a division has a number and no title."""
+    return not any(map(str.isalnum, behind_number(text)))
+
+
+def nest(lines: Lines, levels: NDArray[np.int64]) -> None:
+    """Set titles below the chapters they belong to, and sections below the articles that hold them."""
+    _nest_titles(lines, levels)
+    _nest_sections(lines, levels)
+
+
+def _nest_titles(lines: Lines, levels: NDArray[np.int64]) -> None:
+    """A title that follows "CHAPTER I" with nothing between them is that chapter's: one level below."""
+    headings, solid = np.flatnonzero(levels > 0), np.flatnonzero(~lines.blank)
+    follows = np.append(solid, -1)[solid.searchsorted(headings, "right")][:-1]
+    touching = np.flatnonzero(follows == headings[1:])
+    for line, following in zip(
+        headings[touching].tolist(), headings[touching + 1].tolist(), strict=True
+    ):
+        level = int(levels[line])
+        if levels[following] > level:
+            continue
+        title = lines.text(following).strip()
+        if not division(lines.text(line).strip()) or division(title):
+            continue
+        # A number has others of its rank further on, which stay where they are.
+        if levels[following] == level or not (title[0].isdigit() or ROMAN.match(title)):
+            levels[following] = level + 1
+
+
+def _nest_sections(lines: Lines, levels: NDArray[np.int64]) -> None:
+    """Contracts part articles into sections, codes of law sections into articles: many are inside, few around them."""
+    named: dict[str, list[int]] = {"section": [], "article": []}
+    for line in np.flatnonzero(levels == 3).tolist():
+        text = lines.text(line).strip()
+        word = text[:7].lower()
+        if word.rstrip() in named and division(text):
+            named[word].append(line)
+    sections, articles = named.values()
+    if not (sections and articles and articles[0] < sections[0]):
+        return
+    dotted = [line for line in sections if _DOTTED.match(lines.text(line).strip())]
+    inside = sections if len(sections) > len(articles) else dotted
+    levels[inside] += _SECTION_IN_ARTICLE
