@@ -67,7 +67,16 @@ def recording() -> Recording:
     return Recording()
 
 
-def work(name: str, text: str, overlap: int) -> tuple[int, int]:
+CODE: dict[str, Callable[[int], str]] = {
+    "classes": lambda n: "class A:\n    def f(self):\n        return g(1)\n\n" * (n // 45),
+    "quotes": lambda n: '"a. ' * (n // 4),
+    "open brackets": lambda n: "def f(\n" * (n // 7),
+    "broken lines": lambda n: "\\\n" * (n // 2),
+    "comments never closed": lambda n: "/* " * (n // 3),
+}
+
+
+def work(name: str, text: str, overlap: int, language: str = "") -> tuple[int, int]:
     """Function calls made, and characters handed to the tokenizer."""
     tokenizer = recording()
     before = tokenizer.characters
@@ -82,8 +91,9 @@ def work(name: str, text: str, overlap: int) -> tuple[int, int]:
     else:
         chunker = cls(**{"max_chars" if name == "characters" else "max_words": 40}, overlap=overlap)
     strategy = Strategy(name, chunker)
+    document = Document("x", text, format="code" if language else "markdown", language=language)
     watch = Profile()  # counts in C: a function of ours would take longer than what it counts
-    chunks = watch.runcall(lambda: list(strategy.chunks(Document("x", text, format="markdown"))))
+    chunks = watch.runcall(lambda: list(strategy.chunks(document)))
     assert chunks
     return sum(each.callcount for each in watch.getstats()), tokenizer.characters - before
 
@@ -105,3 +115,15 @@ def test_a_text_is_tokenised_about_once(name: str) -> None:
     text = INPUTS["prose"](20_000)
     _, characters = work(name, text, 0)
     assert characters <= 1.6 * len(text)
+
+
+@pytest.mark.parametrize("kind", CODE)
+@pytest.mark.parametrize("language", ["python", "java", "javascript"])
+def test_a_grammar_is_asked_for_four_times_the_text_at_most_four_times(
+    language: str, kind: str
+) -> None:
+    # Longer: a parser is stopped after some thousand signs. What it reads and logs are calls, too.
+    small, large = CODE[kind](20_000), CODE[kind](80_000)
+    calls, _ = work("code", small, 0, language)
+    more_calls, _ = work("code", large, 0, language)
+    assert more_calls <= 4.4 * calls, (calls, more_calls)

@@ -19,6 +19,8 @@ class Bounds(NamedTuple):
     high: float | None = None
     choices: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
+    share: bool = False
+    """Whether a share of another parameter, such as '10%', may stand for the number; then the class checks it."""
 
     @property
     def fraction(self) -> bool:
@@ -41,11 +43,12 @@ def param(
     high: float | None = None,
     choices: tuple[str, ...] = (),
     aliases: tuple[str, ...] = (),
+    share: bool = False,
 ) -> Any:
     """A dataclass field that carries its `Bounds`."""
     return dataclasses.field(
         default=default,
-        metadata={"bounds": Bounds(help, unit, low, high, choices, aliases)},
+        metadata={"bounds": Bounds(help, unit, low, high, choices, aliases, share)},
     )
 
 
@@ -70,9 +73,8 @@ def check(value: object) -> None:
             raise InvalidParameter(
                 f"{field.name} is {given!r}; allowed: {', '.join(map(repr, allowed.choices))}"
             )
-        if (allowed.low is None and allowed.high is None) or (
-            given is None and field.default is None
-        ):
+        unbounded = allowed.share or (allowed.low is None and allowed.high is None)
+        if unbounded or (given is None and field.default is None):
             continue
         kind = int | float if allowed.fraction else int
         if isinstance(given, bool) or not isinstance(given, kind) or given != given:

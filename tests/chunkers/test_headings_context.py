@@ -1,5 +1,7 @@
 """Title and section path beside a chunk, never in it."""
 
+import pytest
+
 from chunkwise import Document, get_strategy
 from chunkwise.chunkers.headings_context import with_headings
 from chunkwise.core import Chunk
@@ -45,3 +47,27 @@ def test_the_header_of_a_table_stays_on_a_line_of_its_own() -> None:
     before, after = placed(f"# Lamps\n\n{header}\n{rows}\n", "", "structure(max_tokens=80)")
     assert before[-1].context == header
     assert after[-1].context == f"Lamps\n{header}"
+
+
+@pytest.mark.parametrize("name", ["sentences", "sections", "recursive", "tokens", "structure"])
+def test_rows_have_the_header_of_their_table_once_whatever_cut_them(name: str) -> None:
+    header = "| gradecode | wages |\n|---|---|"
+    rows = "\n".join(f"| grade {n} | {n} pounds and some pence |" for n in range(60))
+    text = (
+        f"# Guide\n\n## Grades\n\n{header}\n{rows}\n\nThat is all.\n\n| other |\n|---|\n| row |\n"
+    )
+    before, after = placed(text, "", f"{name}(max_tokens=60)")
+    assert len(after) > 9
+    for one, chunk in zip(before, after, strict=True):
+        inside = text.index("grade 0") <= chunk.start < text.index("That is")
+        assert chunk.text == one.text
+        assert chunk.context.startswith("Guide")
+        assert (chunk.context == f"Guide > Grades\n{header}") == inside
+        assert chunk.context.count("wages") == inside
+
+
+def test_a_header_that_is_longer_than_a_page_is_left_out() -> None:
+    header = f"| {'very ' * 300} long |\n|---|"
+    rows = "\n".join(f"| row {n} |" for n in range(60))
+    _, after = placed(f"# Guide\n\n{header}\n{rows}\n", "", "sentences(max_tokens=60)")
+    assert after[-1].context == "Guide"

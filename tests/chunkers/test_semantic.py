@@ -140,7 +140,8 @@ def test_crumbs_join_the_neighbour_nearer_in_meaning() -> None:
     # Nothing joins where the limit forbids it, on the better side or on both.
     assert cuts(angles, threshold=0.9, min_tokens=15, max_tokens=45) == [3]
     assert cuts([*angles, 100], threshold=0.9, min_tokens=15, max_tokens=45) == [4]
-    assert cuts(angles, threshold=0.9, min_tokens=15, max_tokens=34) == [3, 4]
+    # Then it takes over a sentence from the better side.
+    assert cuts(angles, threshold=0.9, min_tokens=15, max_tokens=34) == [3, 5]
 
 
 def test_a_group_over_the_limit_is_cut_at_a_weak_place() -> None:
@@ -288,3 +289,34 @@ def test_strategies_are_listed_without_loading_a_runtime() -> None:
 
 def test_a_model_is_loaded_once() -> None:
     assert similarity.named_embedder("minilm") is similarity.named_embedder("minilm")
+
+
+@pytest.mark.parametrize(
+    ("text", "spec"),
+    [
+        ("Same sentence here. " * 200, "semantic(max_tokens=100, min_tokens=40)"),
+        ("word " * 3000, "semantic(max_tokens=100, min_tokens=40)"),
+        ("word " * 3000, "cluster(max_tokens=100, min_tokens=40)"),
+    ],
+)
+def test_a_crumb_takes_over_from_a_full_neighbour(text: str, spec: str) -> None:
+    sizes = [chunk.token_count for chunk in get_strategy(spec).chunks(Document("d", text))]
+    assert min(sizes) >= 40
+
+
+@given(
+    st.lists(st.sampled_from((*HARBOUR.split(". "), *LAW.split(". "), "Yes", "No")), min_size=40),
+    st.integers(60, 120),
+    st.sampled_from(("semantic", "cluster")),
+)
+@settings(max_examples=examples(30), deadline=None)
+def test_no_chunk_of_short_sentences_is_below_the_least(
+    sentences: list[str], limit: int, name: str
+) -> None:
+    text = " ".join(f"{each.strip('. ')}." for each in sentences)
+    strategy = get_strategy(f"{name}(max_tokens={limit}, min_tokens=20)", model=HashEmbedder())
+    document = Document("d", text)
+    chunks = list(strategy.chunks(document))
+    check_chunks(document, chunks, limit=strategy.limit, overlap=False)
+    # Two neighbours that do not fit into one chunk hold at least 61 tokens in sentences of at most 14.
+    assert min(chunk.token_count for chunk in chunks) >= 20

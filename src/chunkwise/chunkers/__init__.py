@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from chunkwise import parameters, spec
 from chunkwise.chunkers.catalogue import describe
 from chunkwise.chunkers.derived import check_summary
+from chunkwise.chunkers.foreign import foreign_pieces
 from chunkwise.core import Chunk, Document, Piece, Span
-from chunkwise.errors import BrokenContract, ChunkwiseError, InvalidParameter
+from chunkwise.errors import BrokenContract, InvalidParameter
 from chunkwise.registry import Registry
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.outline import SectionLookup
@@ -50,6 +50,9 @@ class Strategy:
         self.name = name
         self.chunker = chunker
         self.label = spec.describe(name, chunker)
+
+    def __repr__(self) -> str:
+        return f"<Strategy {self.label}>"
 
     @property
     def limit(self) -> tuple[TokenizerLike, int] | None:
@@ -101,23 +104,7 @@ class Strategy:
     def _pieces(self, analyzed: Analyzed) -> Sequence[Piece]:
         if self.name in registry.builtin:
             return self.chunker.split(analyzed)  # type: ignore[return-value]
-        try:
-            return [_piece(found) for found in self.chunker.split(analyzed)]
-        except Exception as error:  # somebody else's code: say whose, and on what
-            raise ChunkwiseError(
-                f"the strategy {self.name} failed on {analyzed.document.id}: {type(error).__name__}: {error}"
-            ) from error
-
-
-def _piece(found: Span | Piece) -> Piece:
-    """Offsets as plain integers, whatever kind of number they came as."""
-    piece = found if isinstance(found, Piece) else Piece(*found)
-    for name in ("context", "summary"):
-        if not isinstance(text := getattr(piece, name), str):
-            raise TypeError(f"the {name} of a piece is {text!r}; a str is needed")
-    start, end = operator.index(piece.start), operator.index(piece.end)
-    summarised = tuple(Span(*map(operator.index, each)) for each in piece.summarised)
-    return piece._replace(start=start, end=end, summarised=summarised)
+        return foreign_pieces(self.name, self.chunker, analyzed)
 
 
 def get_strategy(strategy: str | Chunker | Strategy, **parameters_given: object) -> Strategy:

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.chunkers.crumbs import Crumbs
 from chunkwise.chunkers.cuts import ArrayCuts, Cuts
 from chunkwise.chunkers.levels import clause_levels, glued, sentence_levels
 from chunkwise.chunkers.similarity import named_embedder, unit_vectors
@@ -93,35 +94,17 @@ class ByMeaning(Sized):
         units: NDArray[np.int64],
         similarity: NDArray[np.float64],
     ) -> list[Piece]:
-        """Pieces below the least size joined with the neighbour nearer in meaning where the limit allows."""
+        """Pieces below the least size joined with the neighbour nearer in meaning where the limit allows.
+
+        Where it does not, they take over some of a neighbour's last or first sentences.
+        """
         if not self.least:
             return pieces
         measure = document.measure(self.tokenizer)
-
-        def together(left: Piece, right: Piece) -> Piece | None:
-            size = measure.count(left.start, right.end)
-            return Piece(left.start, right.end, "", size) if size <= self.max_tokens else None
-
-        def nearness(end: int) -> float:
-            """Of what stands before and behind the end of a piece."""
-            unit = int(units.searchsorted(end))
-            whole = unit < len(units) and not document.text[end : units[unit]].strip()
-            return float(similarity[unit - 1]) if whole else 1.0  # else inside of a sentence
-
-        waiting, kept = [*pieces], list[Piece]()
-        for index, piece in enumerate(waiting):
-            after = waiting[index + 1] if index + 1 < len(waiting) else None
-            if piece.token_count < self.least:
-                left = together(kept[-1], piece) if kept else None
-                right = together(piece, after) if after else None
-                if right and (not left or nearness(piece.end) > nearness(kept[-1].end)):
-                    waiting[index + 1] = right
-                    continue
-                if left:
-                    kept[-1] = left
-                    continue
-            kept.append(piece)
-        return kept
+        sizes = self.least, self.max_tokens
+        return Crumbs(document, measure, units, similarity, *sizes, not self.overlaps).without(
+            pieces
+        )
 
 
 def check_model(

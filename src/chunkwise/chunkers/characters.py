@@ -26,8 +26,8 @@ class Characters:
         aliases=("chunk_size", "size"),
     )  # fmt: skip
     overlap: int | str = param(
-        0, "characters repeated from the chunk before, or a share such as '10%'", unit="characters",
-        aliases=("chunk_overlap",),
+        0, "characters repeated from the chunk before, less than max_chars, or a share such as '10%'",
+        unit="characters", low=0, high=LARGEST - 1, aliases=("chunk_overlap",), share=True,
     )  # fmt: skip
 
     def __post_init__(self) -> None:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.chunkers.grammars import parser_for
+from chunkwise.chunkers.bounded_parse import syntax_tree
+from chunkwise.chunkers.grammars import grammar_for
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.lines import Lines
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser, TreeCursor
+    from tree_sitter import Node, Tree, TreeCursor
 
 _DEEPEST = 8
 _NO_CUT = 1000
@@ -23,15 +24,17 @@ def outline_levels(document: Analyzed, language: str) -> list[NDArray[np.int64]]
     """Line starts at which a unit of code starts, outermost units first; all lines last."""
     if not document.text:
         return []
-    parser = parser_for(language)
-    outline = _by_indentation(document.lines) if parser is None else _by_tree(document, parser)
+    grammar = grammar_for(language)
+    source = document.text.encode("utf-8", "surrogatepass")
+    tree = None if grammar is None else syntax_tree(source, grammar)
+    lines = document.lines
+    outline = _by_indentation(lines) if tree is None else _by_tree(lines, tree)
     keep = document.graphemes.keep
-    return [keep(cuts) for cuts in [*outline, document.lines.start] if len(cuts)]
+    return [keep(cuts) for cuts in [*outline, lines.start] if len(cuts)]
 
 
-def _by_tree(document: Analyzed, parser: Parser) -> list[NDArray[np.int64]]:
+def _by_tree(lines: Lines, tree: Tree) -> list[NDArray[np.int64]]:
     """Rows on which a syntax node starts, by the number of nodes of several rows around it."""
-    tree = parser.parse(document.text.encode("utf-8", "surrogatepass"))
     depth_of: dict[int, int] = {}
     said_above: set[int] = set()
     cursor = tree.walk()
@@ -60,7 +63,7 @@ def _by_tree(document: Analyzed, parser: Parser) -> list[NDArray[np.int64]]:
         depth_of.setdefault(row, len(around))
         if any(word in node.type for word in ("comment", "decorator", "attribute", "annotation")):
             said_above.update(range(row, last + 1))
-    return _ranked(document.lines, depth_of, said_above)
+    return _ranked(lines, depth_of, said_above)
 
 
 def _node(cursor: TreeCursor) -> Node:

@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tree_sitter import Parser
+    from tree_sitter import Language
 
 _MODULES = {
     "python": ("tree_sitter_python", "language"),
@@ -31,8 +31,8 @@ LANGUAGES = tuple(_MODULES)
 
 
 @cache
-def parser_for(language: str) -> Parser | None:
-    """A parser, or None where the grammar is unknown or its wheel is not installed."""
+def grammar_for(language: str) -> Language | None:
+    """A grammar, or None where it is unknown or its wheel is not installed."""
     if language not in _MODULES:
         return None
     module, function = _MODULES[language]
@@ -42,4 +42,4 @@ def parser_for(language: str) -> Parser | None:
         grammar = importlib.import_module(module)
     except ImportError:
         return None
-    return tree_sitter.Parser(tree_sitter.Language(getattr(grammar, function)()))
+    return tree_sitter.Language(getattr(grammar, function)())

@@ -5,26 +5,56 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from chunkwise.core import SECTION_SEPARATOR, Chunk
 from chunkwise.text.analysis import Analyzed
+
+_LONGEST_HEADER = 1000
+"""Characters: a longer one would say more than the rows it stands above."""
 
 
 def with_headings(chunks: Sequence[Chunk], analyzed: Analyzed) -> list[Chunk]:
     """The chunks of one document with its title and their section path as context, above the context they had.
 
-    A summary stays as it is: it stands in no section.
+    One that begins among the rows of a table has the table's header, too. A summary stays as it is: it stands in no
+    section.
     """
     title = " ".join(analyzed.document.title.split())
+    headers = _headers_above(chunks, analyzed)
     return [
-        chunk if chunk.level else _placed(chunk, title, analyzed.section(chunk.start, chunk.end))
-        for chunk in chunks
+        chunk
+        if chunk.level
+        else _placed(chunk, title, analyzed.section(chunk.start, chunk.end), headers.get(at, ""))
+        for at, chunk in enumerate(chunks)
     ]
 
 
-def _placed(chunk: Chunk, title: str, section: tuple[str, ...]) -> Chunk:
+def _placed(chunk: Chunk, title: str, section: tuple[str, ...], header: str) -> Chunk:
     # A document's title is mostly its first heading: said once.
     told = section and section[0].casefold() == title.casefold()
     path = section if told or not title else (title, *section)
-    lines = [SECTION_SEPARATOR.join(filter(None, path)), chunk.context]
+    # A strategy may have put the header there itself.
+    header = "" if header in chunk.context else header
+    lines = [SECTION_SEPARATOR.join(filter(None, path)), header, chunk.context]
     context = "\n".join(line for line in lines if line)
     return chunk if context == chunk.context else replace(chunk, context=context)
+
+
+def _headers_above(chunks: Sequence[Chunk], analyzed: Analyzed) -> dict[int, str]:
+    """The header of the table in whose rows a chunk begins, by the chunk's position; the others have none."""
+    blocks = analyzed.blocks
+    header = blocks.of("header")
+    if not len(header):
+        return {}
+    starts = np.array([chunk.start for chunk in chunks], np.int64)
+    # The block a chunk starts in, and the last header before it.
+    block = blocks.start.searchsorted(starts, "right") - 1
+    above = header.searchsorted(block, "right") - 1
+    found: dict[int, str] = {}
+    for at in np.flatnonzero((block >= 0) & (above >= 0)).tolist():
+        row, head = blocks[int(block[at])], blocks[int(header[above[at]])]
+        if row.kind == "row" and row.group == head.group and starts[at] < row.end:
+            text = analyzed.text[head.start : head.end].removeprefix("\ufeff").strip()
+            found[at] = text if len(text) <= _LONGEST_HEADER else ""
+    return found

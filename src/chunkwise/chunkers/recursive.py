@@ -44,10 +44,19 @@ class Recursive(Sized):
                 raise InvalidParameter(
                     f"separators is {self.separators!r}; allowed: {', '.join(sorted(known))}, or a list"
                 )
+            if self.regex:
+                raise InvalidParameter(
+                    f"regex is True and separators {self.separators!r}, a list of plain texts; "
+                    "give a list of regular expressions, or leave regex out"
+                )
         elif not isinstance(self.separators, tuple | list) or not all(
             isinstance(item, str) for item in self.separators
         ):
             raise InvalidParameter(f"separators is {self.separators!r}; a list of texts is needed")
+        elif not any(self.separators):
+            raise InvalidParameter(
+                f"separators is {list(self.separators)!r}; at least one is needed that is not empty"
+            )
         elif self.regex:
             for item in self.separators:
                 try:

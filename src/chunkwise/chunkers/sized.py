@@ -34,11 +34,11 @@ class Sized:
         400, "no chunk is larger", unit="tokens", low=1, high=LARGEST, aliases=("chunk_size",)
     )
     overlap: int | str | None = param(
-        None, "repeated from the chunk before: tokens, or a share such as '10%'", unit="tokens",
-        aliases=("chunk_overlap", "overlap_tokens"),
+        None, "repeated from the chunk before, less than max_tokens: tokens, or a share such as '10%'",
+        unit="tokens", low=0, high=LARGEST - 1, aliases=("chunk_overlap", "overlap_tokens"), share=True,
     )  # fmt: skip
     overlap_words: int | None = param(
-        None, "the same, in words instead", unit="words", low=0, high=LARGEST
+        None, "the same, in words instead", unit="words", low=0, high=LARGEST - 1
     )
     overlap_sentences: int | None = param(
         None, "the same, in sentences instead", unit="sentences", low=0, high=1000
@@ -67,8 +67,8 @@ class Sized:
             raise InvalidParameter(
                 f"{' and '.join(given)} are given; overlap has one unit: choose one"
             )
-        if self.overlap is not None:
-            check_overlap(self.overlap, self.max_tokens, "max_tokens")
+        for name in given:
+            check_overlap(getattr(self, name), self.max_tokens, "max_tokens", name)
 
     @property
     def limit(self) -> tuple[TokenizerLike, int]:
@@ -162,9 +162,9 @@ def overlap_tokens(overlap: int | str, limit: int) -> int:
     )
 
 
-def check_overlap(overlap: int | str, limit: int, limit_name: str) -> int:
+def check_overlap(overlap: int | str, limit: int, limit_name: str, name: str = "overlap") -> int:
     """The overlap in units of the limit, refused where it leaves no room for fresh text."""
     amount = overlap_tokens(overlap, limit)
-    if amount >= limit:
-        raise InvalidParameter(f"overlap ({overlap}) must be smaller than {limit_name} ({limit})")
+    if amount >= limit:  # in words or sentences, too: none is smaller than a token
+        raise InvalidParameter(f"{name} ({overlap}) must be smaller than {limit_name} ({limit})")
     return amount

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.chunkers.cuts import ArrayCuts, Cuts
+from chunkwise.chunkers.item_parts import item_parts
 from chunkwise.chunkers.levels import clause_levels, glued, sentence_levels
 from chunkwise.chunkers.sized import Sized
 from chunkwise.core import Piece
@@ -76,9 +77,15 @@ def block_levels(document: Analyzed) -> list[Cuts]:
     blocks = document.blocks
     item = blocks.of("item")
     outer = blocks.start[item[blocks.level[item] == 0]]
+    inside = cache(partial(item_parts, document))
+
+    def whole() -> NDArray[np.int64]:
+        return np.setdiff1d(document.paragraphs, np.concatenate(inside()), assume_unique=True)
+
     return [
-        ArrayCuts(lambda: glued(document, document.paragraphs)),
+        ArrayCuts(lambda: glued(document, whole())),
         ArrayCuts(lambda: document.graphemes.keep(outer)),
+        ArrayCuts(lambda: document.graphemes.keep(glued(document, inside().parts))),
         *sentence_levels(document),
         *clause_levels(document),
     ]

@@ -25,8 +25,8 @@ class Tokens:
         400, "tokens of a chunk", unit="tokens", low=1, high=LARGEST, aliases=("chunk_size",)
     )
     overlap: int | str = param(
-        0, "tokens repeated from the chunk before, or a share such as '10%'", unit="tokens",
-        aliases=("chunk_overlap",),
+        0, "tokens repeated from the chunk before, less than max_tokens, or a share such as '10%'",
+        unit="tokens", low=0, high=LARGEST - 1, aliases=("chunk_overlap",), share=True,
     )  # fmt: skip
     tokenizer: TokenizerLike = param(
         DEFAULT, "o200k_base, cl100k_base, the path of a tokenizer.json, or a function"

@@ -30,8 +30,9 @@ class Words:
         aliases=("chunk_size", "size"),
     )  # fmt: skip
     overlap: int | str | None = param(
-        None, "words repeated from the chunk before, or a share; the preset's without max_words, else 0",
-        unit="words", aliases=("chunk_overlap",),
+        None, "words repeated from the chunk before, less than max_words, or a share; "
+        "the preset's without max_words, else 0",
+        unit="words", low=0, high=LARGEST - 1, aliases=("chunk_overlap",), share=True,
     )  # fmt: skip
 
     def __post_init__(self) -> None:

@@ -1,0 +1,107 @@
+"""A syntax tree in linear time: the same as ever for code, given up for text that is none."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tree_sitter import Parser
+
+from chunkwise import Document
+from chunkwise.chunkers import bounded_parse, get_strategy
+from chunkwise.chunkers.bounded_parse import syntax_tree
+from chunkwise.chunkers.grammars import grammar_for
+
+ROOT = Path(__file__).parents[2]
+JAVA = (
+    "class Lamp%d {\n    int wick = %d;\n    void trim(int by) {\n        wick -= by;\n    }\n}\n"
+)
+HOSTILE = [
+    *(
+        (language, unit)
+        for language in ("python", "typescript", "java", "go", "rust", "c", "cpp", "csharp")
+        for unit in ("“a。", '"a. ')
+        if (language, unit) != ("typescript", "“a。")  # one error a line long, skipped at once
+    ),
+    *(("python", unit) for unit in ("def f(\n", "x ) y\n", "\\\n", "<a>")),
+    *(("java", unit) for unit in ("a<", "%w(", "/* ")),
+    ("javascript", "def f:\n "),
+    ("tsx", "'"),
+    ("bash", "def f(\n"),
+]
+
+
+def read_of(text: str, language: str, monkeypatch: pytest.MonkeyPatch) -> tuple[bool, int]:
+    """Whether there is a tree, and how many bytes the parser was given, some of them many times."""
+    given = 0
+    read: Callable[..., bytes] = bounded_parse._Reader.read
+
+    def counted(*arguments: object) -> bytes:
+        nonlocal given
+        found = read(*arguments)
+        given += len(found)
+        return found
+
+    monkeypatch.setattr(bounded_parse._Reader, "read", counted)
+    grammar = grammar_for(language)
+    assert grammar is not None
+    found = syntax_tree(text.encode(), grammar)
+    monkeypatch.undo()
+    return found is not None, given
+
+
+@pytest.mark.parametrize(("language", "unit"), HOSTILE)
+def test_a_parser_lost_in_errors_is_stopped(
+    language: str, unit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = [read_of((unit * size)[:size], language, monkeypatch) for size in (20_000, 80_000)]
+    (_, short), (parsed, long) = sizes
+    assert not parsed
+    # Errors stop it at one place of both; what is read over and over, at so many readings a byte.
+    assert long < 30_000 or long <= 4.4 * short
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "src/chunkwise/chunkers").glob("*.py")), ids=str)
+def test_the_tree_of_code_is_the_parser_s_own(path: Path) -> None:
+    grammar, source = grammar_for("python"), path.read_bytes()
+    assert grammar is not None
+    bounded = syntax_tree(source, grammar)
+    assert bounded is not None
+    assert str(bounded.root_node) == str(Parser(grammar).parse(source).root_node)
+
+
+def test_a_few_errors_in_much_code_are_no_reason_to_stop() -> None:
+    source = "".join(
+        JAVA % (n, n) + ("%w( a < def f:\n" if n % 10 == 5 else "") for n in range(500)
+    ).encode()
+    grammar = grammar_for("java")
+    assert grammar is not None
+    bounded = syntax_tree(source, grammar)
+    assert bounded is not None
+    assert str(bounded.root_node) == str(Parser(grammar).parse(source).root_node)
+
+
+def test_what_is_no_code_is_cut_at_its_lines() -> None:
+    text = "def f(\n" * 5_000
+    document = Document("d", text, format="code", language="python")
+    unknown = Document("d", text, format="code", language="fortran")
+    strategy = get_strategy("code(max_tokens=50)")
+    assert [c.span for c in strategy.chunks(document)] == [c.span for c in strategy.chunks(unknown)]
+
+
+@pytest.mark.parametrize("shift", range(8))
+def test_a_parser_stopped_amid_a_character_comes_to_an_end(shift: int) -> None:
+    grammar = grammar_for("python")
+    assert grammar is not None
+    for unit in ("“a。", "\\é\n", "(👩‍🚀 ", "\ud83d( "):
+        source = ("x" * shift + unit * 6_000).encode("utf-8", "surrogatepass")
+        assert syntax_tree(source, grammar) is None or unit.startswith("\\")
+
+
+@pytest.mark.parametrize("size", range(120, 136))
+def test_pieces_may_end_amid_a_character(size: int) -> None:
+    grammar = grammar_for("python")
+    assert grammar is not None
+    source = (f"x = '{'é灯👩' * 12}'\n" * 40).encode()[: size * 9].decode(errors="ignore").encode()
+    bounded = syntax_tree(source, grammar)
+    assert bounded is not None
+    assert str(bounded.root_node) == str(Parser(grammar).parse(source).root_node)
