@@ -211,6 +211,15 @@ def test_when_nothing_is_read_an_older_output_stays(here: Run, tmp_path: Path) -
     assert (tmp_path / "keep.jsonl").read_text() == "precious"
 
 
+def test_when_nothing_is_read_nothing_is_summed_up(here: Run) -> None:
+    done = here("chunk", "nowhere.md")
+    assert done.returncode == 3
+    assert done.stdout == ""
+    skipped, told = done.stderr.splitlines()
+    assert "nowhere.md" in skipped
+    assert told == "chunkwise: no document was read; there is nothing to show"
+
+
 def test_a_reader_that_has_seen_enough_is_no_error(handbook: Path) -> None:
     command = f"{sys.executable} -m chunkwise chunk {handbook} -s 'tokens(max_tokens=1)' --json -q"
     done = subprocess.run(

@@ -1,6 +1,7 @@
 """`chunkwise profile`, `chunkwise strategies`, and help."""
 
 import json
+import re
 import sys
 from pathlib import Path
 from subprocess import run as call
@@ -8,6 +9,7 @@ from subprocess import run as call
 import pytest
 from in_process import Run, here
 
+from chunkwise.chunkers import describe_all, registry
 from chunkwise.cli.main import _COMMANDS
 
 __all__ = ["here"]  # a fixture
@@ -35,6 +37,15 @@ def test_profile_skips_like_chunk(here: Run, handbook: Path) -> None:
     assert "empty.txt: empty" in strict.stderr
 
 
+@pytest.mark.parametrize("words", [[], ["--json"], ["--page", "p.html"]])
+def test_a_profile_of_nothing_is_none(here: Run, tmp_path: Path, words: list[str]) -> None:
+    done = here("profile", "nowhere.md", *words)
+    assert done.returncode == 3
+    assert done.stdout == ""
+    assert "no document was read; there is nothing to profile" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_profile_leaves_its_own_page_out(here: Run, handbook: Path) -> None:
     words = ["profile", "handbook", "--page", "handbook/p.html", "--json"]
     first, second = here(*words), here(*words)
@@ -59,6 +70,28 @@ def test_strategies_lists_all_and_one(run: Run) -> None:
     (one,) = json.loads(run("strategies", "sections", "--json").stdout)
     assert {p["name"]: p["default"] for p in one["parameters"]}["max_tokens"] == 800
     assert {p["name"]: p["default"] for p in one["parameters"]}["overlap_sentences"] == 2
+
+
+@pytest.mark.parametrize("width", ["80", "140"])
+def test_every_value_a_parameter_may_have_can_be_read(
+    here: Run, monkeypatch: pytest.MonkeyPatch, width: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", width)
+    shown = here("strategies").stdout
+    assert shown.count("…") == 1  # of the line that says how a strategy is written
+    words = set(re.findall(r"\w+", shown))
+    for strategy in describe_all():
+        for parameter in strategy["parameters"]:
+            assert words.issuperset(parameter["choices"]), parameter
+            assert parameter["name"] in words
+
+
+def test_strategies_in_brief(here: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+    lines = here("strategies", "--brief").stdout.splitlines()
+    assert [line.split()[0] for line in lines[:-2]] == registry.names()
+    assert "max_tokens" not in "".join(lines)
+    assert here("strategies", "--brief", "--json").returncode == 2
 
 
 @pytest.mark.parametrize("name", list(_COMMANDS))

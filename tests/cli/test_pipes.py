@@ -70,8 +70,29 @@ def test_messages_nobody_reads_do_not_stop_the_work(place: Path, unread: int, sa
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="needs a disk that is full")
-def test_a_full_disk_is_one_line(place: Path, tmp_path: Path, said: int) -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--help",
+        "strategies",
+        "strategies --json",
+        "chunk lamps.txt",
+        "chunk lamps.txt --json -q",
+        "profile lamps.txt --json",
+        "search kb lamp",
+    ],
+)
+def test_a_full_disk_is_one_line(
+    place: Path,
+    tmp_path: Path,
+    said: int,
+    monkeypatch: pytest.MonkeyPatch,
+    words: str,
+    unbuffered: str,
+) -> None:
+    monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
     with FULL.open("wb") as full:
-        assert chunkwise(place, "search", "kb", "lamp", out=full.fileno(), err=said) == 1
+        assert chunkwise(place, *words.split(), out=full.fileno(), err=said) == 1
     told = (tmp_path / "said").read_text()
     assert told == "chunkwise: cannot write to standard output: No space left on device\n"
