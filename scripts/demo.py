@@ -29,7 +29,7 @@ STEPS = (
     ),
     ("Ask.", 'search out/kb "how is leave approved?" -k 3'),
     (
-        "The best 300 tokens for a question, as spans of whatever size fits.",
+        "The best 200 tokens for a question, as spans of whatever size fits.",
         'search out/kb "how many unused days can I carry over?" --budget 200',
     ),
     (

@@ -34,3 +34,16 @@ def test_a_chunk_is_frozen_and_compared_by_value() -> None:
     assert chunk == Chunk(DOCUMENT, 0, 0, 3, 1) != replace(chunk, end=7)
     assert hash(chunk) == hash(Chunk(DOCUMENT, 0, 0, 3, 1))
     assert pickle.loads(pickle.dumps(chunk)) == chunk
+
+
+def test_a_console_shows_where_a_chunk_is_and_how_it_begins() -> None:
+    assert repr(Chunk(DOCUMENT, 2, 4, 14, 3)) == (
+        "Chunk(id='d::2', start=4, end=14, token_count=3, text='two three.')"
+    )
+    long = Document("l", "The lamp\n\n  is \x1b[31mlit. " * 1000)
+    shown = repr(Chunk(long, 0, 0, len(long.text), 9000, parent=Span(0, 5)))
+    assert "parent=Span(start=0, end=5), text='The lamp is \\x1b[31mlit. The lamp is" in shown
+    assert shown.endswith("…')")
+    assert len(shown) < 200
+    summary = Chunk(DOCUMENT, 3, 0, 14, 2, summary="In short.", summarised=(Span(0, 14),), level=1)
+    assert repr(summary).endswith("token_count=2, level=1, text='In short.')")

@@ -49,6 +49,20 @@ def test_a_wrong_parameter_is_an_error_before_any_file_is_read() -> None:
         chunkwise.chunk("nowhere", strategy="tokens(max_tokens=0)")
 
 
+@pytest.mark.parametrize("given", [5, b"a.txt", None, chunkwise.Document("d", "Text.")])
+def test_what_is_no_path_is_told_what_is_one(folder: Path, given: object) -> None:
+    kind = type(given).__name__
+    with pytest.raises(InvalidParameter, match=rf"inputs is {kind}; needed: the path of a file"):
+        chunkwise.chunk(given)  # type: ignore[arg-type]
+    with pytest.raises(InvalidParameter, match=f"among the inputs is {kind}; needed: the path"):
+        list(chunkwise.chunk([folder, given]))  # type: ignore[list-item]
+
+
+def test_what_is_no_document_is_told_who_takes_it() -> None:
+    with pytest.raises(InvalidParameter, match="a Document is needed: chunk_text takes a text"):
+        chunkwise.chunk_document("Text.")  # type: ignore[arg-type]
+
+
 def test_chunks_travel_between_processes_with_their_section(folder: Path) -> None:
     one = list(chunkwise.chunk(folder))
     two = list(chunkwise.chunk(folder, jobs=2))

@@ -1,5 +1,6 @@
 """Strategies of third parties: from a file, from an entry point, and broken ones."""
 
+import re
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -37,6 +38,25 @@ def test_a_strategy_from_a_file(tmp_path: Path) -> None:
         get_strategy(f"{file}:Thirds")
     with pytest.raises(UnknownName, match="no file"):
         get_strategy("./nowhere.py:Mine")
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("paragrph", "did you mean paragraphs?"),
+        ("sem", "did you mean semantic?"),
+        ("se", "did you mean sentences or sections or semantic?"),
+        ("nope", "known: characters, words, "),
+        ("", "known: characters, words, "),
+    ],
+)
+def test_only_what_is_near_is_suggested(name: str, hint: str) -> None:
+    with pytest.raises(UnknownName, match=re.escape(f"no strategy is named {name!r}; {hint}")):
+        get_strategy(name)
+
+
+def test_a_strategy_is_shown_by_its_label() -> None:
+    assert repr(get_strategy("sections(max_tokens=200)")) == "<Strategy sections(max_tokens=200)>"
 
 
 def test_a_plugin_appears_like_a_built_in_one_and_a_broken_one_is_a_warning(

@@ -7,7 +7,7 @@ import os
 import pickle
 import signal
 from collections import deque
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
@@ -81,6 +81,10 @@ def chunk_text(
 
 def chunk_document(document: Document, strategy: StrategyLike = DEFAULT_STRATEGY) -> list[Chunk]:
     """The chunks of a document."""
+    if not isinstance(document, Document | Analyzed):
+        raise InvalidParameter(
+            f"document is {type(document).__name__}; a Document is needed: chunk_text takes a text"
+        )
     return list(get_strategy(strategy).chunks(document))
 
 
@@ -125,11 +129,33 @@ def chunk_each(
     made = get_strategy(strategy)  # a wrong parameter is an error now, not after the first file
     if jobs < 1:
         raise InvalidParameter(f"jobs is {jobs}; the least allowed is 1")
-    work = _units(inputs, options, leave_out)
+    work = _units(_paths(inputs), options, leave_out)
     # A language model answers several at once by itself, and what it may cost is counted in one process.
     alone = jobs == 1 or made.asks_a_model
     found = _alone(work, made, options) if alone else _together(work, strategy, options, jobs)
     return _distinct(found)
+
+
+def _paths(inputs: Inputs) -> Inputs:
+    """The inputs, if they are paths: one, or several, which are looked at one by one as they are read."""
+    if isinstance(inputs, str | os.PathLike):
+        return inputs
+    if isinstance(inputs, bytes) or not isinstance(inputs, Iterable):
+        raise _no_path("inputs is", inputs)
+    return map(_path, inputs)
+
+
+def _path(given: str | os.PathLike[str]) -> str | os.PathLike[str]:
+    if isinstance(given, str | os.PathLike):
+        return given
+    raise _no_path("among the inputs is", given)
+
+
+def _no_path(what: str, given: object) -> InvalidParameter:
+    return InvalidParameter(
+        f"{what} {type(given).__name__}; needed: the path of a file, folder or archive, a pattern, '-', or a list of "
+        "them (chunk_text takes a text, chunk_document a Document)"
+    )
 
 
 _Unit = Source | Document | UnreadableDocument

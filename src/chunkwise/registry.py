@@ -45,7 +45,8 @@ class Registry:
             return point.load()
         if name.endswith(".py"):
             raise UnknownName(f"{name!r} is a file; name the class in it, too: {name}:ClassName")
-        near = get_close_matches(name, self.names(), n=3, cutoff=0.5)
+        begun = [known for known in self.names() if name and known.startswith(name)]
+        near = begun or get_close_matches(name, self.names())
         hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(self.names())}"
         raise UnknownName(f"no {self.kind} is named {name!r}; {hint}")
 

@@ -203,3 +203,59 @@ def test_what_cannot_be_verified(
     assert message in done.stderr
     assert "s3cret" not in done.stderr
     assert os.listdir(tmp_path) == ["handbook"]
+
+
+@pytest.mark.unwatched
+def test_what_stands_beside_the_chunks_is_counted(here: Run, handbook: Path) -> None:
+    done = here("index", "handbook", *WORDS, "--context", "headings", "--json")
+    told = summary(done)
+    assert isinstance(told["context_tokens"], int)
+    assert isinstance(told["indexed_tokens"], int)
+    assert told["context_tokens"] > 0
+    own = told["indexed_tokens"] - told["context_tokens"]
+    assert f"{own:,} tokens ({told['context_tokens']} more of contexts) by" in done.stderr
+    plain = here("index", "handbook", "--vectors", "none", "--into", "kb2", "--json")
+    assert summary(plain)["context_tokens"] == 0
+    assert summary(plain)["indexed_tokens"] == told["indexed_tokens"] - told["context_tokens"]
+    assert "more of contexts" not in plain.stderr
+    overlap = "-s", "sentences(max_tokens=30, overlap=10)", "--into", "kb3", "--json"
+    twice = here("index", "handbook", "--vectors", "none", *overlap)
+    told = summary(twice)
+    assert isinstance(told["indexed_tokens"], int)
+    assert told["indexed_tokens"] > told["tokens"]
+    assert f"of {told['indexed_tokens']:,} tokens by" in twice.stderr
+
+
+@pytest.mark.unwatched
+def test_an_index_made_anew_keeps_its_settings(here: Run, handbook: Path) -> None:
+    more = "-s", "sentences(max_tokens=30)", "--context", "headings", "--language", "en"
+    first = summary(here("index", "handbook", *WORDS, *more, "--json", "-q"))
+    anew = summary(here("index", "handbook", "--into", "kb", "--rebuild", "--json", "-q"))
+    names = "strategy", "model", "vectors", "context", "language"
+    assert [anew[name] for name in names] == [first[name] for name in names]
+    assert anew["added"] == 3
+    other = summary(
+        here("index", "handbook", "--into", "kb", "--rebuild", "--context", "none", "--json", "-q")
+    )
+    assert (other["context"], other["language"]) == ("none", "en")
+
+
+@pytest.mark.unwatched
+def test_texts_longer_than_the_window_are_told(here: Run, handbook: Path) -> None:
+    model = "minilm(window=8, long=truncate)"
+    done = here("index", "handbook", "--into", "kb", "--vectors", "own", "--model", model, "--json")
+    (note,) = summary(done)["notes"]  # type: ignore[misc]
+    assert "longer than minilm's window of 8 tokens: cut off after 8 tokens" in note
+    assert note in done.stderr
+
+
+@pytest.mark.unwatched
+def test_a_damaged_index_is_one_line(here: Run, handbook: Path, tmp_path: Path) -> None:
+    here("index", "handbook", *WORDS)
+    (titles,) = (tmp_path / "kb").glob(".generation-*/title.bytes")
+    titles.write_bytes(bytes(titles.stat().st_size))
+    for words in (("search", "kb", "leave"), ("search", "kb", "leave", "--budget", "50")):
+        done = here(*words)
+        assert done.returncode == 1
+        assert len(done.stderr.splitlines()) == 1
+        assert "title.bytes has other bytes than were written" in done.stderr

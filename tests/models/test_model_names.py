@@ -5,9 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from endpoint_server import Answer, serving
 from numpy.typing import NDArray
 
-from chunkwise.errors import InvalidParameter, UnknownName
+from chunkwise.errors import ChunkwiseError, InvalidParameter, UnknownName
 from chunkwise.models import EMBEDDER_FORMS, RERANKER_FORMS, get_embedder, get_reranker
 from chunkwise.models.embedder import Kind
 from chunkwise.models.kept.cached import CachedEmbedder, CachedTokenEmbedder
@@ -15,6 +16,8 @@ from chunkwise.models.onnx.embedder import OnnxEmbedder
 from chunkwise.models.onnx.minilm import MiniLM
 from chunkwise.models.weights.catalogue import MINILM
 from chunkwise.models.weights.shelf import ensure
+from chunkwise.retrieval.making.choice import Given, choose
+from chunkwise.retrieval.settings import Settings
 
 
 class Zeros:
@@ -103,3 +106,44 @@ def test_how_long_texts_are_read_is_chosen_by_name_and_told_by_the_identity() ->
     for wrong in ("minilm(long=never)", "minilm(size=3)", "minilm(window=0)"):
         with pytest.raises(InvalidParameter, match="minilm"):
             get_embedder(wrong)
+
+
+def test_how_long_an_endpoint_is_waited_for_stands_behind_its_name() -> None:
+    with serving(lambda number, seen: Answer(hang=True)) as server:
+        named = f"{server.url}/any#m(timeout=0.1, attempts=2)"
+        for ask in (
+            lambda: get_embedder(named, cache=False).embed(["a"]),
+            lambda: get_reranker(named).scores("q", ["a"]),
+        ):
+            before = len(server.seen)
+            with pytest.raises(ChunkwiseError, match=r"within 0.1 s \(asked 2 times\)"):
+                ask()
+            assert len(server.seen) == before + 2
+        assert {seen.body["model"] for seen in server.seen} == {"m"}
+
+
+@pytest.mark.parametrize("form", ["openai:m{}", "https://host.example/v1#m{}"])
+def test_patience_is_no_part_of_what_a_model_is(form: str) -> None:
+    plain, patient = (
+        get_embedder(form.format(said), cache=False) for said in ("", "(timeout=9, attempts=1)")
+    )
+    assert plain.identity == patient.identity
+    # Brackets of other kinds are the model's own.
+    assert get_embedder(form.format("(v2)"), cache=False).identity.endswith("#'m(v2)'")
+    for wrong in (
+        "(timeout=x)",
+        "(timeout=1, tries=2)",
+        "(timeout=)",
+        "(timeout=0)",
+        "(attempts=0)",
+    ):
+        with pytest.raises(InvalidParameter):
+            get_embedder(form.format(wrong))
+
+
+@pytest.mark.parametrize("asked", ["http://h/v1#m", "http://h/v1#m(timeout=9)", None])
+def test_an_index_is_brought_up_to_date_with_any_patience(asked: str | None) -> None:
+    made = Settings("structure", "http://h/v1#m(timeout=3)", "x", 3, "own")
+    assert choose(Given(model=asked), made).settings == made
+    with pytest.raises(InvalidParameter, match="model="):
+        choose(Given(model="http://h/v1#n"), made)

@@ -263,13 +263,15 @@ def test_a_graph_of_another_kind_is_refused(files: dict[str, Path], tmp_path: Pa
         OnnxEmbedder(odd, files["tokenizer.json"]).embed(["hello"])
 
 
-def _table(path: Path, seed: int = 1, integer: str = "INT64", outside: str = "") -> Path:
+def _table(
+    path: Path, seed: int = 1, integer: str = "INT64", outside: str = "", scale: float = 1.0
+) -> Path:
     """A model that looks each word up in a table of random numbers, kept in a second file if that is named."""
     import onnx
     from onnx import TensorProto, helper, numpy_helper
 
     kind = getattr(TensorProto, integer)
-    table = np.random.default_rng(seed).normal(size=(30_522, 3)).astype(np.float32)
+    table = (scale * np.random.default_rng(seed).normal(size=(30_522, 3))).astype(np.float32)
     graph = helper.make_graph(
         [helper.make_node("Gather", ["table", "input_ids"], ["last_hidden_state"])],
         "g",
@@ -306,6 +308,16 @@ def test_inputs_of_32_bits(files: dict[str, Path], tmp_path: Path) -> None:
     wide = _table(tmp_path / "wide.onnx")
     one, other = (OnnxEmbedder(path, files["tokenizer.json"]) for path in (narrow, wide))
     assert np.array_equal(one.embed(["a word"]), other.embed(["a word"]))
+
+
+@pytest.mark.parametrize("scale", [np.nan, np.inf])
+def test_numbers_that_are_none_are_refused(
+    files: dict[str, Path], tmp_path: Path, scale: float
+) -> None:
+    embedder = OnnxEmbedder(_table(tmp_path / "m.onnx", scale=scale), files["tokenizer.json"])
+    for read in (embedder.embed, embedder.token_vectors):
+        with pytest.raises(ChunkwiseError, match="not finite"):
+            read(["a word", "another"])
 
 
 def test_a_window_that_special_tokens_fill(files: dict[str, Path], tmp_path: Path) -> None:

@@ -416,3 +416,16 @@ def test_a_model_that_changed_under_its_name_is_told(path: Path) -> None:
         assert "vectors of 5 dimensions, 2 are known" in str(told.value)
         assert "chunkwise cache clear --model 'a model'" in str(told.value)
     assert changed.embed(["a"]).shape == (1, 2)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_numbers_that_are_none_are_not_kept(tmp_path: Path, bad: float) -> None:
+    class Broken:
+        identity, dimensions = "broken", 2
+
+        def embed(self, texts: list[str], kind: str = "passage") -> NDArray[np.float32]:
+            return np.full((len(texts), 2), bad, np.float32)
+
+    cache = VectorCache(tmp_path / "vectors.sqlite")
+    assert not np.isfinite(CachedEmbedder(Broken(), cache).embed(["a"])).any()
+    assert not cache.get([key_of("broken", "passage", "a")])

@@ -1,12 +1,18 @@
-"""The columns of a chunk's row that are counted."""
+"""The columns of a chunk's row that are counted, and those a chunk may lack."""
 
+import csv
+import json
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
-from chunkwise import Document, get_strategy
+from chunkwise import Document, chunk_document, get_strategy
 from chunkwise.chunkers.headings_context import with_headings
+from chunkwise.core import Span
+from chunkwise.evaluation.files.chunks_file import read_chunks
 from chunkwise.output.row import row_of
+from chunkwise.output.writers import chunk_file
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.tokenizers import get_tokenizer
 
@@ -57,3 +63,34 @@ def test_a_label_runs_nobodys_code(tmp_path: Path) -> None:
             chunk.context
         )
     assert not (tmp_path / "ran").exists()
+
+
+def read_back(file: Path) -> list[dict[str, object]]:
+    if file.suffix == ".parquet":
+        return list(pq.read_table(file).to_pylist())
+    if file.suffix == ".csv":
+        with file.open(newline="") as lines:
+            return [dict(record) for record in csv.DictReader(lines)]
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def parents_in(file: Path) -> list[Span | None]:
+    pairs = [(record["parent_start"], record["parent_end"]) for record in read_back(file)]
+    return [
+        None if start in (None, "") else Span(int(str(start)), int(str(end)))
+        for start, end in pairs
+    ]
+
+
+@pytest.mark.parametrize("name", ["c.jsonl", "c.parquet", "c.csv"])
+def test_every_file_has_the_parents_where_there_are_any(tmp_path: Path, name: str) -> None:
+    document = Document("d", "A lamp is lit at dusk. It burns till dawn. " * 20)
+    for strategy in ("parent_child(max_tokens=20, parent_size=60)", "sentences(max_tokens=20)"):
+        chunks = chunk_document(document, strategy)
+        with chunk_file(tmp_path / name) as write:
+            write(chunks)
+        expected = [chunk.parent for chunk in chunks]
+        assert any(expected) == strategy.startswith("parent_child")
+        assert parents_in(tmp_path / name) == expected
+        again = read_chunks(str(tmp_path / name), [document], pytest.fail)
+        assert [chunk.place for chunk in again.chunks] == [chunk.span for chunk in chunks]

@@ -167,3 +167,44 @@ def test_languages_are_those_of_people_and_none_is_left_out_silently() -> None:
     )
     text = _parse(profile_page(found, "")).text
     assert f"by language: en 1, de 1, fr 1, es 1, it 1, pt 1 and {len(LANGUAGES) - 6} more." in text
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_a_narrow_terminal_cuts_no_header_and_no_language(width: int) -> None:
+    code = {"python": "def lit() -> bool:\n    return True\n", "typescript": "let lit: boolean;\n"}
+    found = profile(
+        [
+            *(Document(f"{name}.md", LANGUAGES[name] * 40, format="markdown") for name in ("en", "de")),
+            *(Document(f"x.{name}", text, format="code", language=name) for name, text in code.items()),
+            Document("a folder with a name/numbers.txt", "123 456"),
+        ]
+    )  # fmt: skip
+    stream = io.StringIO()
+    render_profile(found, Console(file=stream, width=width, no_color=True))
+    tables, _, rest = stream.getvalue().partition("\nShare of the")
+    _, *heads = tables.split("documents  ")
+    for head in heads:
+        assert head.split("\n")[0].split() == (
+            ["tokens", "section", "fit", "400", "languages"]
+            if "fit 400" in head
+            else ["tokens", "section", "languages"]
+        )
+    assert [line.split() for line in tables.splitlines()].count(["median"]) == len(heads) == 2
+    words = tables.replace(",", " ").split()
+    assert not [word for word in words if "…" in word]
+    for word in (
+        "top",
+        "level",
+        "folder",
+        "markdown",
+        "en",
+        "de",
+        "python",
+        "typescript",
+        "unknown",
+    ):
+        assert word in words
+    chart = re.search("\n( +≤.*)\n", rest)
+    assert chart
+    assert re.search(r"≤1,600 .*>\d,\d00$", chart[1].rstrip())
+    assert max(map(len, stream.getvalue().splitlines())) <= width

@@ -77,6 +77,31 @@ def test_only_so_many_chunks_are_shown_but_all_are_counted() -> None:
     assert "30 chunks of 1 document" in shown
 
 
+def test_where_none_is_shown_there_are_no_more() -> None:
+    shown = view("The lamp is lit.\n\n" * 30, "sentences(max_tokens=8, overlap=0)", most=0)
+    assert shown.startswith("30 chunks of 1 document · tokens ")
+    assert "more" not in shown
+
+
+def test_documents_of_one_title_are_told_apart() -> None:
+    documents = [
+        Analyzed(Document(name, TEXT, "The \x1b[31mlamps", format="markdown"))
+        for name in ("lamps.md", "copies/lamps.md", "a\x07very long name/" * 4)
+    ]
+    chunker = get_strategy("sentences(max_tokens=20)")
+    pairs = [(each, list(chunker.chunks(each))[:1]) for each in documents]
+    shown = "".join(render_chunks(pairs, width=60, color=False)).splitlines()
+    assert [line for line in shown if line.startswith("The lamps")] == [
+        "The lamps · lamps.md", "The lamps · copies/lamps.md", "The lamps",
+    ]  # fmt: skip
+    assert shown[shown.index("The lamps") + 1].startswith("avery long name/avery long name/")
+
+
+def test_no_chunks_have_no_issues_to_speak_of() -> None:
+    empty = Analyzed(Document("d", " "))
+    assert list(render_chunks([(empty, [])], width=90, color=False)) == ["0 chunks of 1 document\n"]
+
+
 def test_what_is_shown_is_counted_over_all_documents() -> None:
     pairs = [chunk_of(f"Lamp {n}.", 0, 7) for n in range(5)]
     shown = "".join(render_chunks(pairs, width=90, color=False, most=2))

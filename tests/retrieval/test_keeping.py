@@ -158,7 +158,7 @@ def test_what_cannot_be_added_changes_nothing(put: Put, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("The first plum.")
     put("a.txt")
     for inputs in ("missing.txt", []):
-        with pytest.raises(ChunkwiseError, match="the index stays as it was, with 1 documents"):
+        with pytest.raises(ChunkwiseError, match="the index stays as it was, with 1 document;"):
             put(inputs, keep_others=True)
     (tmp_path / "b.txt").write_text("The second plum.")
     (tmp_path / "a.txt").write_text("")

@@ -11,6 +11,7 @@ import pytest
 
 import chunkwise
 from chunkwise.core import Chunk, Document
+from chunkwise.errors import ChunkwiseError
 from chunkwise.models.embedder import Kind
 from chunkwise.models.endpoint.embedder import EndpointEmbedder
 from chunkwise.retrieval.making.own_vectors import own_vectors
@@ -59,6 +60,18 @@ def test_each_document_gets_the_vectors_of_its_chunks(
     assert all(count <= most for count in embedder.asked)
     assert len(embedder.asked) <= sum(counts) / most + len([n for n in counts if n >= most]) + 1
     assert sum(told) == sum(chunks[-1].end for chunks in documents if chunks)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_what_is_no_vector_is_no_index(bad: float) -> None:
+    class Broken(Counting):
+        def embed(self, texts: Sequence[str], kind: Kind = "passage") -> np.ndarray:
+            return np.full((len(texts), 1), bad, np.float32)
+
+    with pytest.raises(
+        ChunkwiseError, match="counting gives vectors with numbers that are not finite"
+    ):
+        list(own_vectors(cut(2), Broken(1)))
 
 
 def test_an_endpoint_gets_many_records_in_few_requests(tmp_path: Path) -> None:

@@ -206,7 +206,15 @@ def test_stats_count_what_the_memory_engine_counts() -> None:
     pg, _ = both()
     there, here = pg.stats(), embedded(DOCUMENTS).stats()
     assert there.bytes > 0
-    for name in ("documents", "chunks", "atoms", "tokens", "indexed_tokens", "vectors"):
+    for name in (
+        "documents",
+        "chunks",
+        "atoms",
+        "tokens",
+        "indexed_tokens",
+        "context_tokens",
+        "vectors",
+    ):
         assert getattr(there, name) == getattr(here, name)
 
 

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ from tiny_embedder import Tiny
 from chunkwise.core import Document
 from chunkwise.errors import ChunkwiseError, InvalidParameter
 from chunkwise.retrieval.filters import EVERYTHING
-from chunkwise.retrieval.postgres import open_postgres, writing
+from chunkwise.retrieval.indexes import index
+from chunkwise.retrieval.postgres import open_postgres, server_settings, writing
 from chunkwise.retrieval.postgres.address import address
 from chunkwise.retrieval.settings import Settings
 
@@ -302,20 +304,20 @@ def test_a_lost_connection_is_opened_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("format", "step"), [(99, "update chunkwise"), (0, "index the documents again")]
+    ("format", "step"), [(99, "newer.*update chunkwise"), (0, "older.*chunkwise index --rebuild")]
 )
 def test_tables_of_another_version_are_not_read(format: int, step: str) -> None:
     url = new_url()
     put(DOCUMENTS[:2], url)
     with _sql(url) as connection:
         connection.execute(f"update {address(url).name}.about set format = {format}")
-    with pytest.raises(ChunkwiseError, match=step):
-        open_postgres(url)
-    if format > 1:
-        with pytest.raises(ChunkwiseError, match="newer"):
-            put(DOCUMENTS, url)
-    else:
-        assert str(put(DOCUMENTS[:3], url)[1]) == "3 added"
+    before = _tables(url)
+    for does in (open_postgres, server_settings, partial(put, DOCUMENTS)):
+        with pytest.raises(ChunkwiseError, match=step):
+            does(url)
+    assert _tables(url) == before
+    if format < 1:
+        assert str(put(DOCUMENTS[:3], url, rebuild=True)[1]) == "3 added"
 
 
 def test_an_index_of_nothing_answers_nothing() -> None:
@@ -364,15 +366,30 @@ def test_tables_of_the_first_version_are_made_again() -> None:
         connection.execute(f"update {name}.about set format = 1")
         connection.execute(f"alter table {name}.about drop column born")
         connection.execute(f"alter table {name}.chunks drop column sections")
-    with pytest.raises(ChunkwiseError, match="index the documents again"):
+    with pytest.raises(ChunkwiseError, match="chunkwise index --rebuild"):
         open_postgres(url)
-    assert str(put(DOCUMENTS[:3], url)[1]) == "3 added"
+    assert str(put(DOCUMENTS[:3], url, rebuild=True)[1]) == "3 added"
     assert open_postgres(url).document_count == 3
 
 
-def test_sources_that_cannot_be_read_keep_their_documents(tmp_path: Path) -> None:
-    from chunkwise import index
+def test_an_index_made_anew_keeps_the_settings_of_an_older_version() -> None:
+    url = new_url()
+    first = index(
+        DOCUMENTS[:2], "sentences(max_tokens=25)", into=url, vectors="none", context="headings",
+        language="en", tokenizer="cl100k_base",
+    )  # fmt: skip
+    with _sql(url) as connection:
+        connection.execute(f"update {address(url).name}.about set format = 1")
+    with pytest.raises(ChunkwiseError, match="older"):
+        index(DOCUMENTS[:3], into=url)
+    anew = index(DOCUMENTS[:3], into=url, rebuild=True)
+    assert anew.settings == first.settings
+    assert len(anew) == 3
+    other = index(DOCUMENTS[:3], "words", into=url, rebuild=True)
+    assert other.settings == replace(first.settings, strategy="words")
 
+
+def test_sources_that_cannot_be_read_keep_their_documents(tmp_path: Path) -> None:
     for name in "abc":
         (tmp_path / f"{name}.txt").write_text(f"The plum of {name}.")
     url = new_url()

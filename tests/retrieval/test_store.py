@@ -25,6 +25,7 @@ from tiny_embedder import Tiny, WholeTexts
 import chunkwise
 from chunkwise import ChunkwiseError, Document, get_strategy
 from chunkwise.core import Span
+from chunkwise.errors import InvalidParameter
 from chunkwise.retrieval.embedded.store import lock
 from chunkwise.retrieval.embedded.store.manifest import NAME
 from chunkwise.retrieval.making.code import code_of
@@ -214,7 +215,7 @@ def test_every_missing_file_is_found(folder: Path) -> None:
     for path in _files(folder):
         whole = path.read_bytes()
         path.unlink()
-        with pytest.raises(ChunkwiseError, match=r"rebuild|holds no index"):
+        with pytest.raises(ChunkwiseError, match=r"rebuild|holds no index|was not finished"):
             chunkwise.open_index(folder)
         path.write_bytes(whole)
     assert ask(folder) == ["notes/1.md"]
@@ -362,7 +363,7 @@ def test_the_first_writer_killed_is_no_obstacle(
 ) -> None:
     for at in (2, 100):
         assert killed(at, tmp_path / "kb") == "killed"
-        with pytest.raises(ChunkwiseError, match="holds no index"):
+        with pytest.raises(ChunkwiseError, match=r"holds no index|was not finished"):
             chunkwise.open_index(tmp_path / "kb")
     chunkwise.index(DOCUMENTS, into=tmp_path / "kb", model=Tiny())
     assert ask(tmp_path / "kb") == ["notes/1.md"]
@@ -781,3 +782,19 @@ def test_bytes_that_cannot_be_read_are_told(tmp_path: Path, name: str, bad: byte
     file.write_bytes(bad * file.stat().st_size)
     with pytest.raises(ChunkwiseError, match="the index is damaged"):
         chunkwise.open_index(tmp_path / "kb").search("herring", retriever="bm25")
+
+
+def test_an_index_that_was_never_finished_is_no_folder_of_documents(tmp_path: Path) -> None:
+    """As `kill -9` leaves the folder of a first run."""
+    (tmp_path / "kb" / ".generation-000001").mkdir(parents=True)
+    (tmp_path / "kb" / ".index.lock").touch()
+    with pytest.raises(
+        ChunkwiseError, match=r"not finished .*again: .*index DOCUMENTS --into .*kb"
+    ):
+        chunkwise.open_index(tmp_path / "kb")
+
+
+@pytest.mark.parametrize("inputs", [5, b"x", None])
+def test_what_is_no_input_is_told_what_is_one(inputs: object) -> None:
+    with pytest.raises(InvalidParameter, match="a path, a list of paths or documents"):
+        chunkwise.index(inputs, model=Tiny())  # type: ignore[arg-type]

@@ -64,7 +64,7 @@ Exit status: 0 all read, 3 something was skipped, or a model did not write all i
 @contextual_option
 @click.option("--json", "as_json", is_flag=True, help="JSON lines on stdout, nothing else.")
 @click.option("-n", "--show", type=click.IntRange(0), default=12, show_default=True,
-              help="Chunks to show in the terminal.")  # fmt: skip
+              help="Chunks to show in the terminal; with --output, --view or --json none are.")  # fmt: skip
 @llm_options
 @config_option
 @jobs_option
@@ -109,11 +109,12 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
             for chunked in documents:
                 for sink in sinks:
                     sink(chunked)
-            if not summary.documents:  # leaving so, an older file of that name stays
-                say("no document was read; nothing is written")
-                sys.exit(SKIPPED)
         else:
             shown = list(_shown(documents, strategy, options["show"]))
+        if not summary.documents:  # leaving so, an older file of that name stays
+            nothing = "nothing is written" if sinks else "there is nothing to show"
+            say(f"no document was read; {nothing}")
+            sys.exit(SKIPPED)
     # Behind the bar: on a terminal it would stand between the lines.
     for text in shown:
         click.echo(text, nl=False)

@@ -49,18 +49,22 @@ Exit status: 0 all read, 3 something was skipped, or a model did not write all i
 @click.option("-s", "--strategy", metavar="SPEC", show_default="structure",
               help='How documents are cut: "name(parameter=value, …)"; see `chunkwise strategies`.')  # fmt: skip
 @click.option("--model", metavar="NAME", show_default="minilm",
-              help="What makes vectors: minilm, openai:NAME, https://HOST/v1#NAME, PATH/model.onnx …")  # fmt: skip
+              help="What makes vectors: minilm, openai:NAME, https://HOST/v1#NAME, PATH/model.onnx …; the name of an "
+              "endpoint's may end with (timeout=10, attempts=2).")  # fmt: skip
 @click.option("--vectors", metavar="KIND", show_default="late",
               help="late: one pass for chunks and all sizes; own: a pass a chunk; both; none: words.")  # fmt: skip
 @click.option("--context", metavar="KIND", show_default="none",
-              help="Indexed beside each chunk: headings (title and section path), or none.")  # fmt: skip
+              help="Indexed beside each chunk, not beside the sentences of multiscale: headings (title, section path, "
+              "header of the table), or none.")  # fmt: skip
 @contextual_option
 @click.option("--language", metavar="CODE", show_default="auto",
               help="Of the words: auto (told for every document), en, de …, or none.")  # fmt: skip
 @click.option("--add", is_flag=True,
               help="Add these documents, or put them in the place of their older selves; all others stay.")  # fmt: skip
 @click.option(
-    "--rebuild", is_flag=True, help="Make the index anew, with other settings if you like."
+    "--rebuild",
+    is_flag=True,
+    help="Make the index anew; settings that are not said stay as they were.",
 )
 @click.option("--verify", is_flag=True,
               help="Read an index in a folder byte by byte, and write nothing: is it sound?")  # fmt: skip
@@ -106,7 +110,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
 
     paths = chosen_inputs(inputs)
     began = time.monotonic()
-    known = None if options["rebuild"] else settings_at(options["into"])
+    known = settings_at(options["into"], of_any_version=options["rebuild"])
     clients = LlmClients(options)
     own = asking(options, known, clients)
     options["context"] = wanted_context(options, known, otherwise=own is not None)
@@ -168,10 +172,10 @@ def _fetch_weights(options: dict[str, Any], known: Settings | None) -> None:
     from chunkwise.models import DEFAULT
     from chunkwise.retrieval.settings import VECTORS
 
-    if known is not None:
-        model = known.model
-    else:
-        model = "" if options["vectors"] == "none" else options["model"] or DEFAULT
+    model = known.model if known else DEFAULT  # empty: of words alone
+    if known is None or options["rebuild"]:
+        model = options["model"] or model or (DEFAULT if options["vectors"] else "")
+        model = "" if options["vectors"] == "none" else model
     if options["vectors"] in (None, *VECTORS):
         fetch_weights(model, options["quiet"])
 
@@ -192,6 +196,8 @@ def _summary(made: Index, into: str, seconds: float) -> dict[str, Any]:
         "chunks": stats.chunks,
         "without_context": changes.plain,
         "tokens": stats.tokens,
+        "indexed_tokens": stats.indexed_tokens,
+        "context_tokens": stats.context_tokens,
         "bytes": stats.bytes,
         "strategy": settings.strategy,
         "model": settings.model,
@@ -211,10 +217,14 @@ def _told(summary: dict[str, Any], asked: str) -> str:
     names = ("added", "changed", "removed", "unchanged", "skipped")
     done = ", ".join(f"{summary[name]:,} {name}" for name in names if summary[name])
     into = summary["into"]
+    beside = summary["context_tokens"]
+    tokens = counted(summary["indexed_tokens"] - beside, "token")
+    more = f" ({beside:,} more of contexts)" if beside else ""
     lines = [
         f"{into}: {counted(summary['documents'], 'document')} ({done or 'nothing done'})",
-        f"{counted(summary['chunks'], 'chunk')} of {counted(summary['tokens'], 'token')} by {summary['strategy']}, "
-        f"{summary['model'] or 'words alone'}; {_size(summary['bytes'])}, {summary['seconds']:.1f} s",
+        f"{counted(summary['chunks'], 'chunk')} of {tokens}{more} "
+        f"by {summary['strategy']}, {summary['model'] or 'words alone'}; {_size(summary['bytes'])}, "
+        f"{summary['seconds']:.1f} s",
     ]  # fmt: skip
     if summary["documents"]:
         lines.append(f'try: chunkwise search {shlex.quote(asked)} "your question"')

@@ -53,18 +53,20 @@ def asking(options: dict[str, Any], known: Settings | None, clients: LlmClients)
         return None
     if not strategy.asks_a_model:
         return None
-    return asking_strategy(given, options, clients, is_known=not options["strategy"])
+    is_known = not options["strategy"] and not (options["rebuild"] and is_typed("llm"))
+    return asking_strategy(given, options, clients, is_known=is_known)
 
 
 def named_client(
     options: dict[str, Any], known: Settings | None, clients: LlmClients
 ) -> NamedClient | None:
     """What may write: the model named, or the one the index was made with; None: nobody is to be asked."""
-    has_written = known is not None and known.context in WRITTEN
+    way = options["context"] or (known.context if known else None)
     name: str | None = options["llm"]
     if known is not None and not is_typed("llm"):
-        name = known.llm  # empty where it fell back to the headings context: it does so again
-    if not name or not (has_written or options["context"] in WRITTEN):
+        # Empty where it fell back to the headings context: it does so again, unless it is made anew.
+        name = known.llm or (name if options["rebuild"] else "")
+    if not name or way not in WRITTEN:
         return None
     return NamedClient(name, partial(clients.of, name))
 
@@ -73,7 +75,7 @@ def say_weak(
     options: dict[str, Any], known: Settings | None, llm: NamedClient | None, own: Asking | None
 ) -> None:
     """Where an index is made: who brings one up to date has heard it."""
-    if known is None:
+    if known is None or options["rebuild"]:
         summarises = getattr(own.strategy.chunker, "llm", None) if own else None
         warn_of_weak((llm.name if llm else None, summarises), options["quiet"])
 
@@ -103,7 +105,8 @@ def dry_run(
     )
     with progress("counting", total, options["quiet"]) as advance:
         cut = readable(outcomes, options["strict"], summary, advance)
-        estimate = foreseen(cut, own, writer, _fingerprints(options["into"], known))
+        before = None if options["rebuild"] else known
+        estimate = foreseen(cut, own, writer, _fingerprints(options["into"], before))
     show_estimate(estimate, options["as_json"])
     if summary.skipped:
         sys.exit(SKIPPED)

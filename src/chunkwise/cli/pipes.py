@@ -18,6 +18,8 @@ class _Output(io.FileIO):
     """Raised here, where it is sure whose pipe broke; libraries on the way have statuses of their own for it."""
 
     def write(self, data: Any) -> int:
+        if not data:  # libraries try a stream with nothing, and drop what it says of itself then
+            return 0
         try:
             return super().write(data)
         except OSError as error:

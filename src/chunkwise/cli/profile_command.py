@@ -34,11 +34,15 @@ Examples:
 @document_options
 def command(inputs: tuple[str, ...], **options: Any) -> None:
     """Tell what a corpus looks like before anything is chosen: sizes, sections, languages, and where to start."""
+    from chunkwise.cli.messages import say
     from chunkwise.cli.profile_run import run_profile
 
     paths = chosen_inputs(inputs)
     outputs = check_outputs(paths, page=options["page"])
     profile, skipped = run_profile(paths, outputs, options, load_options(options))
+    if not profile.total.documents:  # leaving so, an older page stays
+        say("no document was read; there is nothing to profile")
+        sys.exit(SKIPPED)
     if options["as_json"]:
         click.echo(json.dumps(profile.to_dict(), ensure_ascii=False, indent=2))
     if options["page"]:

@@ -78,7 +78,8 @@ Exit status: 0 searched, 3 a question was skipped (a line on stderr), 1 an error
     help="Fewer hits that say the same: 1 relevance alone, 0 diversity alone.",
 )
 @click.option("--rerank", metavar="MODEL",
-              help="Read the best again: maxsim (local), https://HOST/rerank#NAME, PATH/model.onnx …")  # fmt: skip
+              help="Read the best again: maxsim (local), https://HOST/rerank#NAME, PATH/model.onnx …; an endpoint is "
+              "waited for 60 s, 5 times: NAME(timeout=10, attempts=2).")  # fmt: skip
 @config_option
 @click.option("--full", is_flag=True, help="Show the whole text of every hit.")
 @click.option(

@@ -10,20 +10,24 @@ import click
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise strategies                # all of them, a line each
+  chunkwise strategies --brief        # all of them, in a line or two each
   chunkwise strategies sentences      # one, with every parameter
+  chunkwise strategies                # all of them, with every parameter
   chunkwise strategies --json
 """
 
 
 @click.command("strategies", epilog=_EXAMPLES)
 @click.argument("names", nargs=-1)
+@click.option("--brief", is_flag=True, help="What each one does, without its parameters.")
 @click.option("--json", "as_json", is_flag=True, help="Only JSON on stdout.")
-def command(names: tuple[str, ...], as_json: bool) -> None:
+def command(names: tuple[str, ...], brief: bool, as_json: bool) -> None:
     """List every strategy, its parameters, defaults and bounds, and when to use it."""
     from chunkwise.chunkers import describe_all, registry
     from chunkwise.chunkers.catalogue import describe
 
+    if brief and as_json:
+        raise click.UsageError("--brief and --json: give one of them; JSON is always complete")
     found = [describe(name, registry.get(name)) for name in names] if names else describe_all()
     if as_json:
         click.echo(json.dumps(found, ensure_ascii=False, indent=2, default=str))
@@ -31,11 +35,26 @@ def command(names: tuple[str, ...], as_json: bool) -> None:
     from rich.console import Console
 
     console = Console()
-    for strategy in found:
-        _show(console, strategy)
+    if brief:
+        _list(console, found)
+    else:
+        for strategy in found:
+            _show(console, strategy)
     console.print(
         '[dim]Write a strategy as "name(parameter=value, …)". Third parties add their own.[/]'
     )
+
+
+def _list(console: Any, strategies: list[dict[str, Any]]) -> None:
+    from rich.markup import escape
+    from rich.padding import Padding
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    table.add_column(style="bold cyan", no_wrap=True)
+    for strategy in strategies:
+        table.add_row(escape(strategy["name"]), escape(strategy["purpose"]))
+    console.print(Padding(table, (0, 0, 1, 0)))
 
 
 def _show(console: Any, strategy: dict[str, Any]) -> None:
@@ -46,18 +65,22 @@ def _show(console: Any, strategy: dict[str, Any]) -> None:
     console.print(f"[bold cyan]{escape(strategy['name'])}[/]  {escape(strategy['purpose'])}")
     console.print(Padding(escape(strategy["use"]), (0, 0, 0, 2)), style="green")
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    # A value that is cut off cannot be typed: what is too wide goes on in the next line.
+    table.add_column(no_wrap=True)
+    for widest in (20, 26, None):
+        table.add_column(max_width=widest, overflow="fold")
     for parameter in strategy["parameters"]:
         default = parameter["default"]
         shown = "–" if default is None else json.dumps(default, default=str)
         table.add_row(
-            escape(parameter["name"]), escape(shown), _allowed(parameter), escape(parameter["help"])
+            *map(escape, (parameter["name"], shown, _allowed(parameter), parameter["help"]))
         )
     console.print(Padding(table, (0, 0, 1, 2)))
 
 
 def _allowed(parameter: dict[str, Any]) -> str:
     if parameter["choices"]:
-        return "|".join(parameter["choices"])
+        return ", ".join(parameter["choices"])
     if parameter["low"] is None:
         return str(parameter["unit"])
     return f"{parameter['low']:,}–{parameter['high']:,} {parameter['unit']}"

@@ -7,6 +7,10 @@ from typing import Any, NamedTuple, Protocol, Self, final
 
 from chunkwise.core.document import SECTION_SEPARATOR, Document, Span
 
+_SHOWN = 60
+_SEEN = 4 * _SHOWN
+"""Characters of a chunk that are looked at and, without white space twice, shown of it in a console."""
+
 
 class Piece(NamedTuple):
     """What a strategy returns when it knows more than a span."""
@@ -43,7 +47,7 @@ class KnownSection(NamedTuple):
 
 
 @final
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class Chunk:
     """A place in a document. `text` is always `document.text[start:end]`.
 
@@ -51,15 +55,15 @@ class Chunk:
     the document, and `start` and `end` are where the first of its places begins and the last one ends.
     """
 
-    document: Document = field(repr=False)
+    document: Document
     index: int
     start: int
     end: int
     token_count: int
     context: str = ""
     """Text indexed beside the chunk, never part of it."""
-    strategy: str = field(default="", repr=False)
-    outline: Outline | None = field(default=None, repr=False, compare=False)
+    strategy: str = ""
+    outline: Outline | None = field(default=None, compare=False)
     """Where the section path comes from; looked up when asked, most chunks never are."""
     parent: Span | None = None
     """The larger span handed out when this chunk is found."""
@@ -152,6 +156,22 @@ class Chunk:
     @property
     def end_index(self) -> int:
         return self.end
+
+    def __repr__(self) -> str:
+        """What tells it from others: where it is, its size, how it begins."""
+        begins = (
+            self.summary
+            if self.level
+            else self.document.text[self.start : min(self.end, self.start + _SEEN)]
+        )
+        words = " ".join(begins.split())
+        shown = words if len(words) <= _SHOWN else f"{words[: _SHOWN - 1]}…"
+        known = (
+            f"id={self.id!r}, start={self.start}, end={self.end}, token_count={self.token_count}"
+        )
+        level = f", level={self.level}" if self.level else ""
+        parent = f", parent={self.parent}" if self.parent else ""
+        return f"Chunk({known}{level}{parent}, text={shown!r})"
 
     def __reduce__(self) -> tuple[object, ...]:
         # A document's analysis stays in the process that made it; the path it gives travels.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from chunkwise import spec
 from chunkwise.errors import InvalidParameter, UnknownName
+from chunkwise.models.endpoint.patience import with_patience
 from chunkwise.parameters import build
 from chunkwise.registry import Registry
 from chunkwise.spec import quoted
@@ -33,7 +34,8 @@ language_models = Registry("language model", "chunkwise.language_models", {})
 EMBEDDER_FORMS = {
     "minilm": "all-MiniLM-L6-v2 on this machine; fetched once; minilm(long=truncate): only the start of long texts",
     "openai:NAME": "OpenAI's endpoint, key in OPENAI_API_KEY",
-    "https://HOST/v1#NAME": "any endpoint that speaks as OpenAI's does; key, if any, in CHUNKWISE_API_KEY",
+    "https://HOST/v1#NAME": "any endpoint that speaks as OpenAI's does; key, if any, in CHUNKWISE_API_KEY; "
+    "NAME(timeout=10, attempts=2): less patience",
     "sentence-transformers:NAME": "any model of that library",
     "fastembed:NAME": "any model of that library",
     "PATH/model.onnx": "your own export, tokenizer.json beside it",
@@ -42,7 +44,8 @@ EMBEDDER_FORMS = {
 
 RERANKER_FORMS = {
     "maxsim": "token by token with the vectors of minilm, on this machine; for English; measure what it changes",
-    "https://HOST/rerank#NAME": "any endpoint with a rerank call; key, if any, in CHUNKWISE_API_KEY",
+    "https://HOST/rerank#NAME": "any endpoint with a rerank call; key, if any, in CHUNKWISE_API_KEY; "
+    "NAME(timeout=10, attempts=2): less patience",
     "cohere:NAME": "Cohere's endpoint, key in COHERE_API_KEY",
     "jina:NAME": "Jina's endpoint, key in JINA_API_KEY",
     "sentence-transformers:NAME": "any cross-encoder of that library",
@@ -81,11 +84,13 @@ def _embedder(model: str, advance: Advance | None) -> Embedder:
     if kind.lower() in ("http", "https"):
         from chunkwise.models.endpoint.embedder import EndpointEmbedder
 
-        return EndpointEmbedder(*_endpoint(model))
+        address, name, patience = _endpoint(model)
+        return EndpointEmbedder(address, name, **patience)
     if kind == "openai" and name:
         from chunkwise.models.endpoint.embedder import EndpointEmbedder
 
-        return EndpointEmbedder("https://api.openai.com/v1", name)
+        name, patience = with_patience(name)
+        return EndpointEmbedder("https://api.openai.com/v1", name, **patience)
     if kind == "sentence-transformers" and name:
         from chunkwise.models.libraries.sentence_transformers_embedder import (
             SentenceTransformersEmbedder,
@@ -113,9 +118,11 @@ def get_reranker(model: str | Reranker) -> Reranker:
 
         if kind in _RERANK_SERVICES and name:
             address, variable = _RERANK_SERVICES[kind]
-            return EndpointReranker(address, name, variable)
+            name, patience = with_patience(name)
+            return EndpointReranker(address, name, variable, **patience)
         if kind.lower() in ("http", "https"):
-            return EndpointReranker(*_endpoint(model))
+            address, name, patience = _endpoint(model)
+            return EndpointReranker(address, name, **patience)
     if kind == "sentence-transformers" and name:
         from chunkwise.models.libraries.sentence_transformers_reranker import (
             SentenceTransformersReranker,
@@ -157,8 +164,10 @@ def get_language_model(
         from chunkwise.models.llm.endpoint_model import EndpointModel
 
         if kind == "openai":
-            return EndpointModel("https://api.openai.com/v1", name)
-        return EndpointModel(*_endpoint(model))
+            name, patience = with_patience(name)
+            return EndpointModel("https://api.openai.com/v1", name, **patience)
+        address, name, patience = _endpoint(model)
+        return EndpointModel(address, name, **patience)
     if model == "local" or model.lower().endswith(".gguf"):
         from chunkwise.models.llm.local_model import LocalModel, packaged
 
@@ -173,16 +182,17 @@ _RERANK_SERVICES = {
 }
 
 
-def _endpoint(model: str) -> tuple[str, str]:
-    """Address and model of `https://host/v1#name`."""
+def _endpoint(model: str) -> tuple[str, str, dict[str, Any]]:
+    """Address, model and patience of `https://host/v1#name(timeout=10)`."""
     from chunkwise.models.endpoint.address import place, without_secrets
 
+    model, patience = with_patience(model)
     address, _, name = model.partition("#")
     scheme = without_secrets(address).scheme
     if not name:
         where = f"{scheme}://{place(address)}"
         raise InvalidParameter(f"{where} names no model; write {where}#NAME")
-    return address, name
+    return address, name, patience
 
 
 def _named(registry: Registry, model: str, forms: dict[str, str]) -> Any:

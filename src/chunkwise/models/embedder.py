@@ -35,6 +35,22 @@ class Embedder(Protocol):
 
 
 @runtime_checkable
+class Windowed(Protocol):
+    """An embedder that knows which texts it does not read in one pass."""
+
+    @property
+    def window(self) -> int:
+        """Tokens."""
+
+    @property
+    def long(self) -> str:
+        """What becomes of longer texts: `windows` (several, and their mean) or `truncate`."""
+
+    def count_long(self, texts: Sequence[str]) -> int:
+        """How many do not fit the window."""
+
+
+@runtime_checkable
 class TokenEmbedder(Embedder, Protocol):
     """An embedder that can look inside a text, which late vectors need."""
 

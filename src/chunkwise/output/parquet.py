@@ -14,11 +14,11 @@ from chunkwise.output.row import COLUMNS, row_of
 _ROWS_A_GROUP = 8192
 _CHARACTERS_A_GROUP = 16_000_000
 
-# The Arrow schema: texts are strings, offsets and counts 64-bit integers, pages may be missing.
-_INTEGERS = {
-    "index", "start", "end", "token_count", "context_token_count", "word_count", "page", "last_page", "level",
+# The Arrow schema: texts are strings, offsets and counts 64-bit integers, pages and parents may be missing.
+_MAY_BE_MISSING = {"page", "last_page", "parent_start", "parent_end"}
+_INTEGERS = _MAY_BE_MISSING | {
+    "index", "start", "end", "token_count", "context_token_count", "word_count", "level",
 }  # fmt: skip
-_MAY_BE_MISSING = {"page", "last_page"}
 
 
 def schema() -> Any:

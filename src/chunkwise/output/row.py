@@ -35,6 +35,8 @@ class Row(TypedDict):
     strategy: str
     level: int
     spans: str
+    parent_start: int | None
+    parent_end: int | None
     metadata: str
 
 
@@ -68,7 +70,7 @@ def row_of(chunk: Chunk) -> Row:
 
     `spans` has the places it stands for, as JSON: its own; of a summary (`level` above 0) all it summarises.
     """
-    document = chunk.document
+    document, parent = chunk.document, chunk.parent
     return {
         "id": chunk.id,
         "doc_id": document.id,
@@ -88,5 +90,7 @@ def row_of(chunk: Chunk) -> Row:
         "strategy": chunk.strategy,
         "level": chunk.level,
         "spans": json.dumps(chunk.spans),
+        "parent_start": parent.start if parent else None,
+        "parent_end": parent.end if parent else None,
         "metadata": _json(document.metadata),
     }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chunkwise.core import Chunk
+from chunkwise.core import Chunk, Document
 from chunkwise.metrics.cuts.boundary_issues import find_issues
 from chunkwise.profile.wording import counted
 from chunkwise.report.plain_text import one_line
@@ -51,7 +51,7 @@ def render_chunks(
                 _printed(_document(document, chunks[:room], kinds, width, limit), width, color)
                 + "\n"
             )
-    if most is not None and len(sizes) > most:
+    if most and len(sizes) > most:  # where none is shown, there are no others
         left = counted(len(sizes) - most, "more chunk")
         yield _printed(_styled(f"  … {left}", "dim"), width, color)
     yield _printed(_summary(count, sizes, summaries, totals, unit), width, color)
@@ -86,7 +86,6 @@ def _document(
     from rich.console import Group
     from rich.table import Table
 
-    name = document.document.title or document.document.id
     table = Table.grid(padding=(0, 2, 0, 0))
     places = [f"{chunk.start:,}–{chunk.end:,}" for chunk in chunks]
     wide_place = max(map(len, places), default=0) if width >= 72 else 0
@@ -120,7 +119,20 @@ def _document(
         if wide_place:
             cells.insert(1, place)
         table.add_row(*cells)
-    return Group(_styled(one_line(name), "bold"), table)
+    return Group(*_names(document.document, width), table)
+
+
+def _names(document: Document, width: int) -> list[Text]:
+    """The title and the id, which tells apart what has the same title; in one line where there is room."""
+    from rich.cells import cell_len
+
+    title, name = one_line(document.title), one_line(document.id)
+    if not title or title == name:
+        return [_styled(name, "bold")]
+    line = _styled(title, "bold")
+    if line.cell_len + len(" · ") + cell_len(name) > width:
+        return [line, _styled(name, "dim")]
+    return [line.append(f" · {name}", "not bold dim")]
 
 
 def _size(chunk: Chunk, digits: int, limit: int | None) -> Text:
@@ -171,9 +183,10 @@ def _summary(
     if summaries:
         told = "a summary" if summaries == 1 else "summaries"
         line.append(f", {summaries:,} of them {told}", "not bold")
-    if sizes:
-        middle = np.median(sizes)
-        line.append(f" · {unit} {min(sizes):,} to {max(sizes):,}, median {middle:,.0f}", "not bold")
+    if not sizes:
+        return line
+    middle = np.median(sizes)
+    line.append(f" · {unit} {min(sizes):,} to {max(sizes):,}, median {middle:,.0f}", "not bold")
     found = [f"{number:,} {kind.replace('_', ' ')}" for kind, number in totals.most_common()]
     line.append(" · ", "not bold")
     line.append(f"issues: {', '.join(found)}" if found else "no boundary issues",

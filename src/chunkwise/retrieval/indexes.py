@@ -14,6 +14,7 @@ from chunkwise.errors import InvalidParameter
 from chunkwise.models.embedder import Embedder
 from chunkwise.models.reranker import Reranker
 from chunkwise.pipeline import StrategyLike
+from chunkwise.retrieval.damage import told_if_damaged
 from chunkwise.retrieval.embedded import indexing
 from chunkwise.retrieval.embedded.index import EmbeddedIndex
 from chunkwise.retrieval.embedded.stats import stats_of
@@ -131,7 +132,10 @@ class Index:
     def stats(self) -> Stats:
         """How much is in it, and how large it is."""
         source = self.source
-        return stats_of(source) if isinstance(source, EmbeddedIndex) else source.stats()
+        if not isinstance(source, EmbeddedIndex):
+            return source.stats()
+        with told_if_damaged(source):
+            return stats_of(source)
 
     def verify(self) -> None:
         """Reads an index in a folder byte by byte; an error says what is damaged."""
@@ -176,9 +180,10 @@ def index(
 
     What is not said is as the index was made before, or as usual: strategy "structure", model "minilm", vectors
     "late", context "none", language "auto". An index that is there is brought up to date: new and changed documents
-    are read, those no longer among the inputs removed, or kept with `keep_others`. `wait` is for how many seconds
-    another writer is waited for. With context "neighbours" or "document" the language model `llm` writes a few
-    sentences about each chunk's place, which are indexed beside it; without one the headings context is taken.
+    are read, those no longer among the inputs removed, or kept with `keep_others`; with `rebuild` it is made anew.
+    `wait` is for how many seconds another writer is waited for. With context "neighbours" or "document" the language
+    model `llm` writes a few sentences about each chunk's place, which are indexed beside it; without one the headings
+    context is taken.
     """
     if rebuild and keep_others:
         raise InvalidParameter(
@@ -222,14 +227,17 @@ def open_index(
     return Index(source, embedder, where, strategy, llm=llm)
 
 
-def settings_at(place: str | os.PathLike[str]) -> Settings | None:
-    """What the index at a place was made with; None: there is none yet."""
+def settings_at(place: str | os.PathLike[str], *, of_any_version: bool = False) -> Settings | None:
+    """What the index at a place was made with; None: there is none yet.
+
+    `of_any_version`: it will be made anew, so one that this version cannot read is no error.
+    """
     where = _place(place)
     if isinstance(where, Path):
-        return indexing.folder_settings(where)
+        return indexing.folder_settings(where, of_any_version=of_any_version)
     from chunkwise.retrieval.postgres import server_settings
 
-    return server_settings(where)
+    return server_settings(where, of_any_version=of_any_version)
 
 
 def _into(

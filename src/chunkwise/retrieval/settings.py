@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import Literal
 
 from chunkwise.models import DEFAULT
@@ -45,3 +46,16 @@ class Settings:
     """The language model's own."""
     prompt: str = ""
     """The version of the wording it was asked with."""
+
+
+def read_settings(values: Mapping[str, object]) -> Settings:
+    """As any version wrote them: what this one does not know is left out, what it cannot use is a ValueError."""
+    kinds = {field.name: int if field.name == "dimensions" else str for field in fields(Settings)}
+    known = {name: value for name, value in values.items() if name in kinds}
+    for name, value in known.items():
+        if not isinstance(value, kinds[name]):
+            raise ValueError(f"{name} is {value!r}")
+    found = Settings(**known)  # type: ignore[arg-type]
+    if found.vectors not in VECTORS or found.context not in (*CONTEXTS, *WRITTEN):
+        raise ValueError(f"vectors is {found.vectors!r}, context is {found.context!r}")
+    return found

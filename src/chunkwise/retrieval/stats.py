@@ -17,6 +17,8 @@ class Stats:
     """Of the documents, each once."""
     indexed_tokens: int
     """Of the chunks with what overlaps, and of what is indexed beside them."""
+    context_tokens: int
+    """Of these, what is indexed beside the chunks."""
     vectors: int
     """Of chunks and of atoms."""
     dimensions: int

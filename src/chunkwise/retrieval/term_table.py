@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.errors import MissingExtra
+from chunkwise.retrieval.damage import Damaged
 from chunkwise.text.term_counts import TermCounts, ranges
 
 _MOST_BITS = 22
@@ -66,9 +67,15 @@ class TermTable:
         # A term that is not there is an empty range.
         lo = np.where(number < 0, 0, self.first[number])
         hi = np.where(number < 0, 0, self.first[np.minimum(number + 1, len(self.first) - 1)])
+        if ((lo < 0) | (hi < lo) | (hi > len(self.row))).any():
+            raise Damaged("a table of terms", "a term has rows that are not there")
         entries = ranges(lo, hi)
+        row = self.row[entries]
+        if len(row) and not 0 <= row.min() <= row.max() < self.rows:
+            # What multiplies matrices follows any number, and the process would end without a word.
+            raise Damaged("a table of terms", "a term is in a row that is not there")
         first = np.append(0, np.cumsum(hi - lo))
-        return TermTable(hashes, first, self.row[entries], self.times[entries], self.length)
+        return TermTable(hashes, first, row, self.times[entries], self.length)
 
     def matrix(self, hashes: NDArray[np.uint64]) -> Any:
         """Times of these terms as a `scipy.sparse.csc_matrix`, rows × terms, float32."""

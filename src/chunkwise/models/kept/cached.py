@@ -60,7 +60,9 @@ class CachedEmbedder:
         for some, fresh in self._fresh(missing, kind):
             rows = dict(zip(some, fresh.astype("<f4"), strict=True))
             self._check_length(fresh.shape[1])
-            self.cache.put(identity, {key: row.tobytes() for key, row in rows.items()})
+            # What is no vector is for the caller to judge, and not for ever.
+            sound = {key: row.tobytes() for key, row in rows.items() if np.isfinite(row).all()}
+            self.cache.put(identity, sound)
             known.update(rows)
         if left := sum(key not in known for key in missing):
             raise ChunkwiseError(f"{identity} gave no vector for {left} of {len(missing)} texts")

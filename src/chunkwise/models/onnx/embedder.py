@@ -132,6 +132,9 @@ class OnnxEmbedder:
         """How many windows each text takes; with `long="truncate"` only the first is read."""
         return [len(self._encode(text).windows) for text in texts]
 
+    def count_long(self, texts: Sequence[str]) -> int:
+        return sum(len(self._encode(text, whole=True).ids) > self._room for text in texts)
+
     def _encode(self, text: str, whole: bool = False) -> _Tokens:
         # Half a surrogate pair has no bytes; a stand-in of the same length keeps every offset.
         encoding = self._tokenizer.encode(SURROGATE.sub("\ufffd", text), add_special_tokens=False)
@@ -157,6 +160,11 @@ class OnnxEmbedder:
         """The model's last layer for one window, special tokens around it."""
         row = np.concatenate((self._before, ids, self._behind))
         vectors: NDArray[np.float32] = self._session.run(self._output, row)[0]
+        if not np.isfinite(vectors).all():
+            raise ChunkwiseError(
+                f"{self._model_path} gives vectors with numbers that are not finite; the export is broken: "
+                "export the model again, in 32 bits if it was in fewer, or take another"
+            )
         return vectors
 
     @cached_property

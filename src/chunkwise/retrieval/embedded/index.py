@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from chunkwise.core import Document, Span
 from chunkwise.retrieval.atom_table import AtomTable
 from chunkwise.retrieval.bm25 import Bm25
+from chunkwise.retrieval.damage import Damaged
 from chunkwise.retrieval.documents_cache import DocumentsCache
 from chunkwise.retrieval.embedded.layout import Arrays
 from chunkwise.retrieval.embedded.masks import (
@@ -22,7 +23,8 @@ from chunkwise.retrieval.embedded.masks import (
     touching,
 )
 from chunkwise.retrieval.embedded.nearest import nearest
-from chunkwise.retrieval.embedded.strings import Strings, damaged
+from chunkwise.retrieval.embedded.soundness import check_first, check_sections
+from chunkwise.retrieval.embedded.strings import Strings
 from chunkwise.retrieval.embedded.terms import term_table
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.masks import Table
@@ -39,21 +41,43 @@ _FILTERS = 32
 
 
 class EmbeddedIndex:
-    """`Searchable`; nothing is read or computed before it is asked for."""
+    """`Searchable`; nothing is read or computed before it is asked for.
 
-    def __init__(self, arrays: Arrays, settings: Settings, languages: Sequence[str]) -> None:
+    `check` compares all bytes with those that were written, where they lie in files.
+    """
+
+    def __init__(
+        self,
+        arrays: Arrays,
+        settings: Settings,
+        languages: Sequence[str],
+        check: Callable[[], None] | None = None,
+    ) -> None:
         self.arrays = arrays
         self.settings = settings
         self.languages = tuple(languages)
         self._documents = DocumentsCache(self._read_document)
         self._paths: dict[int, tuple[str, ...]] = {}
         self._masks: dict[tuple[Table, Filter], NDArray[np.bool_] | None] = {}
+        self._checked: set[str] = set()
+        self._check = check
+
+    def check_bytes(self) -> None:
+        if self._check:
+            self._check()
 
     def _array(self, name: str) -> Any:
         return self.arrays[name]
 
+    def _begins(self, table: str) -> Any:
+        """Where the rows of each parent begin: wrong ones would lead anywhere, so they are looked at once."""
+        if table not in self._checked:
+            check_first(self.arrays, table)
+            self._checked.add(table)
+        return self.arrays[f"{table}.first"]
+
     def _strings(self, table: str) -> Strings:
-        return Strings(self._array(f"{table}.first"), self._array(f"{table}.bytes"))
+        return Strings(self._begins(table), self._array(f"{table}.bytes"))
 
     @property
     def document_count(self) -> int:
@@ -93,7 +117,7 @@ class EmbeddedIndex:
 
     def chunks(self, numbers: Sequence[int]) -> list[FoundChunk]:
         index = np.asarray(numbers, np.int64)
-        first = self._array("chunk.first")
+        first = self._begins("chunk")
         documents = first.searchsorted(index, "right") - 1
         columns = [
             self._array(f"chunk.{name}")[index].tolist()
@@ -113,26 +137,35 @@ class EmbeddedIndex:
 
     def _stood_for(self, chunk: int) -> tuple[tuple[Span, ...], tuple[int, ...]]:
         """The places of a summary, and the tokens of each."""
-        low, high = self._array("span.first")[chunk : chunk + 2].tolist()
+        low, high = self._begins("span")[chunk : chunk + 2].tolist()
         start, end, tokens = (
             self._array(f"span.{name}")[low:high].tolist() for name in ("start", "end", "tokens")
         )
         return tuple(map(Span, start, end)), tuple(tokens)
 
     def _path(self, document: int, section: int) -> tuple[str, ...]:
-        return self.section_path(int(self._array("path.first")[document]) + section)
+        low, high = self._begins("path")[document : document + 2].tolist()
+        if not 0 <= section < high - low:
+            raise Damaged(
+                "chunk.section", f"a document of {high - low} sections has none {section}"
+            )
+        return self.section_path(low + section)
 
     def section_path(self, number: int) -> tuple[str, ...]:
         """The path behind a section number of the atom table."""
         if number not in self._paths:  # many hits of many questions lie in one section
-            self._paths[number] = tuple(json.loads(self._strings("title")[number]))
+            title = self._strings("title")[number]
+            try:
+                self._paths[number] = tuple(json.loads(title))
+            except (ValueError, TypeError) as error:
+                raise Damaged(f"section path {number}", error) from error
         return self._paths[number]
 
     def chunk_vectors(self, numbers: Sequence[int]) -> NDArray[np.float32]:
         return self._vectors[np.asarray(numbers, np.int64)]
 
     def chunk_range(self, document: int) -> tuple[int, int]:
-        low, high = self._array("chunk.first")[document : document + 2].tolist()
+        low, high = self._begins("chunk")[document : document + 2].tolist()
         return low, high
 
     def document(self, number: int) -> Document:
@@ -143,10 +176,10 @@ class EmbeddedIndex:
         try:
             return document_of(id, record, text, tuple(self._pages(number).tolist()))
         except (ValueError, TypeError) as error:
-            raise damaged(f"document {number}", error) from error
+            raise Damaged(f"document {number}", error) from error
 
     def _pages(self, document: int) -> NDArray[np.int64]:
-        low, high = self._array("page.first")[document : document + 2].tolist()
+        low, high = self._begins("page")[document : document + 2].tolist()
         found: NDArray[np.int64] = self._array("page.start")[low:high]
         return found
 
@@ -174,7 +207,7 @@ class EmbeddedIndex:
     def chunk_table(self) -> ChunkTable:
         columns = (self._array(f"chunk.{name}") for name in ("start", "end", "tokens"))
         table = ChunkTable(*(each.astype(np.int64) for each in (self._owner("chunk"), *columns)))
-        sizes = np.diff(self._array("span.first"))
+        sizes = np.diff(self._begins("span"))
         if not sizes.any():
             return table
         places = [self._array(f"span.{name}") for name in ("start", "end", "tokens")]
@@ -185,7 +218,7 @@ class EmbeddedIndex:
         )
 
     def atoms(self, document: int) -> Bounds:
-        low, high = self._array("atom.first")[document : document + 2].tolist()
+        low, high = self._begins("atom")[document : document + 2].tolist()
         return Bounds(
             *(self._array(f"atom.{name}")[low:high] for name in ("start", "end", "tokens"))
         )
@@ -210,14 +243,18 @@ class EmbeddedIndex:
 
     def _owner(self, table: Table) -> NDArray[np.int32]:
         """The document of every row."""
-        sizes = np.diff(self._array(f"{table}.first"))
+        sizes = np.diff(self._begins(table))
         return np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
 
     def _section(self, table: Table) -> NDArray[np.int64]:
         """The section path of every row, numbered across the index."""
-        found: NDArray[np.int64] = self._array("path.first")[self._owner(table)] + self._array(
-            f"{table}.section"
+        first, section, owner = (
+            self._begins("path"),
+            self._array(f"{table}.section"),
+            self._owner(table),
         )
+        check_sections(table, section, first, owner)
+        found: NDArray[np.int64] = first[owner] + section
         return found
 
     def allowed(self, table: Table, only: Filter) -> NDArray[np.bool_] | None:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
+from chunkwise.retrieval.damage import told_if_damaged
 from chunkwise.retrieval.embedded.carry import Assembly
 from chunkwise.retrieval.embedded.index import EmbeddedIndex
 from chunkwise.retrieval.embedded.layout import left_out
 from chunkwise.retrieval.embedded.memory import MemorySink
 from chunkwise.retrieval.embedded.sink import Collector, Sink
 from chunkwise.retrieval.embedded.store import lock, manifest
-from chunkwise.retrieval.embedded.store.reader import open_folder, verify
+from chunkwise.retrieval.embedded.store.reader import check, open_folder, verify
 from chunkwise.retrieval.embedded.store.writer import Generation, check_folder, clear
-from chunkwise.retrieval.making.choice import Given, choose
+from chunkwise.retrieval.making.choice import Given, choose, choose_anew
 from chunkwise.retrieval.making.fill import fill
 from chunkwise.retrieval.making.gather import Reading
 from chunkwise.retrieval.making.made import Made
@@ -46,10 +48,14 @@ def into_folder(
     check_folder(folder)
     with lock.locked(folder, wait, reading.advance), ExitStack() as stack:
         before = None
-        if check_folder(folder) and not rebuild:
-            before = open_embedded(folder)
-            clear(folder, manifest.current_generation(folder))
-        choice = choose(given, before.settings if before else None, reading.advance)
+        is_there = check_folder(folder)
+        if is_there and rebuild:
+            choice = choose_anew(given, manifest.former_settings(folder), reading.advance)
+        else:
+            if is_there:
+                before = open_embedded(folder)
+                clear(folder, manifest.current_generation(folder))
+            choice = choose(given, before.settings if before else None, reading.advance)
         made: list[Generation] = []
 
         def start() -> Collector:
@@ -59,9 +65,10 @@ def into_folder(
             made.append(stack.enter_context(Generation(folder, current)))
             return _collector(made[0].sink, choice.settings)
 
-        assembly = Assembly(before, start, keep_others=reading.keep_others)
-        changes = fill(assembly, reading, choice)
-        collected = assembly.finish()
+        with told_if_damaged(before):
+            assembly = Assembly(before, start, keep_others=reading.keep_others)
+            changes = fill(assembly, reading, choice)
+            collected = assembly.finish()
         if collected is None:
             assert before is not None
             return Made(before, choice, changes)
@@ -74,13 +81,17 @@ def into_folder(
 def open_embedded(folder: Path) -> EmbeddedIndex:
     """The index of a folder."""
     found, arrays = open_folder(folder)
-    return EmbeddedIndex(arrays, found.settings, found.languages)
+    return EmbeddedIndex(
+        arrays, found.settings, found.languages, partial(check, folder, found, arrays)
+    )
 
 
-def folder_settings(folder: Path) -> Settings | None:
-    """What the index of a folder was made with; None: there is none yet."""
+def folder_settings(folder: Path, *, of_any_version: bool = False) -> Settings | None:
+    """What the index of a folder was made with; None: there is none yet (or, of any version, it cannot be read)."""
     if not (folder / manifest.NAME).is_file():
         return None
+    if of_any_version:
+        return manifest.former_settings(folder)
     return manifest.read_manifest(folder).settings
 
 

@@ -24,6 +24,7 @@ def stats_of(index: EmbeddedIndex) -> Stats:
         atoms=len(arrays["atom.start"]),
         tokens=_sum(arrays["atom.tokens"]),
         indexed_tokens=_sum(arrays["chunk.tokens"]) + beside,
+        context_tokens=beside,
         vectors=sum(
             len(arrays[name]) for name in ("chunk.vector", "atom.vector") if name in arrays
         ),

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.errors import ChunkwiseError
+from chunkwise.retrieval.damage import Damaged
 
 # Text from outside may hold half a surrogate pair, which strict UTF-8 refuses.
 _ERRORS = "surrogatepass"
@@ -38,15 +38,7 @@ def _decoded(data: bytes) -> str:
     try:
         return data.decode("utf-8", _ERRORS)
     except UnicodeDecodeError as error:
-        raise damaged("a text", error) from error
-
-
-def damaged(what: str, error: Exception) -> ChunkwiseError:
-    """Bytes that cannot have been written so."""
-    return ChunkwiseError(
-        f"{what} in the index cannot be read ({error}): the index is damaged; make it again with rebuild=True "
-        "(chunkwise index --rebuild)"
-    )
+        raise Damaged("a text", error) from error
 
 
 def encoded(texts: Iterable[str]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:

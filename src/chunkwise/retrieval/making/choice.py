@@ -9,6 +9,7 @@ from chunkwise.core import Advance
 from chunkwise.errors import ChunkwiseError, InvalidParameter, UnknownName
 from chunkwise.models import DEFAULT
 from chunkwise.models.embedder import Embedder, TokenEmbedder
+from chunkwise.models.endpoint.patience import with_patience
 from chunkwise.pipeline import DEFAULT_STRATEGY, StrategyLike
 from chunkwise.retrieval.making.choice_of_contexts import (
     NO_MODEL,
@@ -32,10 +33,7 @@ from chunkwise.retrieval.settings import (
 from chunkwise.text.terms import check_language
 from chunkwise.text.tokenizers import get_tokenizer
 
-
-_UNREADABLE = (
-    "what the index was made with before could not be read: where nothing else was said, the usual settings are taken"
-)
+_UNREADABLE = "what the index was made with before could not be read: what was not said is as usual"
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +154,7 @@ def _again(given: Given, before: Settings, advance: Advance | None) -> Choice:
         )
     wanted = {
         "strategy": strategy.label,
-        # A model is not asked for where there are no vectors.
-        "model": given.model if isinstance(given.model, str) and given.vectors != "none" else None,
+        "model": _kept_model(given, before),
         "vectors": given.vectors,
         "context": None if falls_back(given.context, given.llm, before) else given.context,
         "language": given.language,
@@ -194,6 +191,14 @@ def _strategy_again(given: Given, before: Settings) -> Strategy:
             f"the index was made with the strategy {before.strategy!r}, which cannot be made again by its name "
             f"({error}); pass it: strategy=…, to index or to open_index (chunkwise index -s ./file.py:Class)"
         ) from error
+
+
+def _kept_model(given: Given, before: Settings) -> str | None:
+    """What was asked for; how long an endpoint is waited for is no part of what a model is."""
+    if not isinstance(given.model, str) or given.vectors == "none":
+        return None
+    same = with_patience(given.model)[0] == with_patience(before.model)[0]
+    return before.model if same else given.model
 
 
 def _name(model: str | Embedder) -> str:

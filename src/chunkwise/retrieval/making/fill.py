@@ -14,6 +14,7 @@ from chunkwise.retrieval.making.changes import Changes, Tally
 from chunkwise.retrieval.making.choice import Choice
 from chunkwise.retrieval.making.fingerprint import OnlyNew, fingerprint, heads, unfinished
 from chunkwise.retrieval.making.gather import Reading, outcomes, renamed
+from chunkwise.retrieval.making.long_texts import LongTexts
 from chunkwise.retrieval.making.lost_summaries import LostSummaries
 from chunkwise.retrieval.making.naming import Naming
 from chunkwise.retrieval.making.own_vectors import texts_at_once
@@ -80,17 +81,19 @@ def fill(target: Target, reading: Reading, choice: Choice) -> Changes:
             target.leave(id)
             tally.add(id, before[id])
     plain = choice.contexts.missing if choice.contexts else 0
-    return tally.changes(choice.notes + unread.notes(left) + told + lost.notes(), plain)
+    notes = choice.notes + unread.notes(left) + told + lost.notes() + group.long.notes()
+    return tally.changes(notes, plain)
 
 
 def _nothing(skipped: int, documents: int) -> ChunkwiseError:
     why = f"no document could be read ({skipped:,} skipped)" if skipped else "there is no document"
     if not documents:
         return ChunkwiseError(f"{why}: no index is made; look at the inputs")
-    return ChunkwiseError(
-        f"{why}: the index stays as it was, with {documents:,} documents; look at the inputs, or empty it with "
-        "rebuild=True (chunkwise index --rebuild)"
-    )
+    noun = "document" if documents == 1 else "documents"
+    stays = f"{why}: the index stays as it was, with {documents:,} {noun}; look at the inputs"
+    if not skipped:  # what cannot be read is never taken for nothing
+        stays += ", or empty it with rebuild=True (chunkwise index --rebuild)"
+    return ChunkwiseError(stays)
 
 
 class _Waiting(NamedTuple):
@@ -112,6 +115,7 @@ class _Group:
         self._waiting: list[_Waiting] = []
         self._characters = 0
         self._chunks = 0
+        self.long = LongTexts(choice)
         self._times = 1
 
     def add(self, chunked: Chunked, is_passed_over: bool) -> None:
@@ -162,6 +166,7 @@ class _Group:
                     part = replace(made.part, fingerprint=unfinished(found))
                     made = made._replace(part=part)
                 self._chunks += len(made.part.chunks)
+                self.long.add(made.part, embedder)
                 self._target.add(made)
         told(max(0, self._characters - done))
         self._waiting.clear()

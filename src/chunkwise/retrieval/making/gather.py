@@ -36,6 +36,10 @@ class Reading:
 def outcomes(reading: Reading, strategy: Strategy) -> Iterator[Outcome]:
     """Every document of the inputs in order, and every source that could not be read."""
     inputs = reading.inputs
+    if isinstance(inputs, bytes) or not isinstance(inputs, str | os.PathLike | Iterable):
+        raise InvalidParameter(
+            f"the inputs are {inputs!r}; a path, a list of paths or documents (chunkwise.Document) are needed"
+        )
     if not isinstance(inputs, str | os.PathLike):
         every = iter(inputs)
         first = next(every, None)

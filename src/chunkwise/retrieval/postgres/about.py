@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chunkwise.errors import ChunkwiseError
 from chunkwise.retrieval.postgres.address import Address
 from chunkwise.retrieval.postgres.schema import FORMAT, TABLES, Names
-from chunkwise.retrieval.settings import Settings
+from chunkwise.retrieval.refusals import REBUILD
+from chunkwise.retrieval.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -46,15 +47,13 @@ def read_about(connection: Connection[Any], place: Address) -> About | None:
     row = connection.execute(names("select to_jsonb(a) from {about} a")).fetchone()
     try:
         return _about(row[0] if row else {})
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, AttributeError):
         raise _foreign(place, "about") from None
 
 
 def _about(row: dict[str, Any]) -> About:
-    known = {field.name for field in fields(Settings)}
-    settings = {name: value for name, value in json.loads(row["settings"]).items() if name in known}
     return About(
-        int(row["format"]), Settings(**settings), tuple(json.loads(row["languages"])),
+        int(row["format"]), read_settings(json.loads(row["settings"])), tuple(json.loads(row["languages"])),
         row.get("born", ""), *(int(row[name]) for name in About._fields[4:]),
     )  # fmt: skip
 
@@ -75,7 +74,7 @@ def check_format(about: About, place: Address) -> None:
         raise ChunkwiseError(
             f"{place.shown}: knowledge base {place.name!r} was written by {'an older' if older else 'a newer'} "
             f"chunkwise (tables of version {about.format}, this one reads {FORMAT}); "
-            + ("index the documents again" if older else "update chunkwise")
+            + (f"{REBUILD}, or use the version that wrote it" if older else "update chunkwise")
         )
 
 

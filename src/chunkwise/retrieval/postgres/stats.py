@@ -41,6 +41,7 @@ def read_stats(connection: Connection[Any], names: Names, about: About) -> Stats
         atoms=atoms,
         tokens=tokens,
         indexed_tokens=chunk_tokens + beside,
+        context_tokens=beside,
         vectors=(about.chunks if about.settings.dimensions else 0) + late,
         dimensions=about.settings.dimensions,
         bytes=room,

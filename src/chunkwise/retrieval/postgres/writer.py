@@ -25,15 +25,15 @@ class Writer:
     """Holds the lock of a knowledge base: nobody else changes it before the transaction ends."""
 
     def __init__(self, connection: Connection[Any], place: Address, before: About | None) -> None:
-        self.settings = before.settings if before and before.format == FORMAT else None
-        """What the knowledge base was made with; None: it is new, or of an older version and made again."""
+        self.settings = before.settings if before else None
+        """What the knowledge base was made with, by whatever version; None: it is new."""
         self._before = before
         self.update: Update | None = None
         self._connection = connection
         self._place = place
 
     def check_format(self) -> None:
-        """Where documents are to be kept: those of an older version cannot be."""
+        """Where tables are to be kept: those of an older version cannot be."""
         if self._before is not None:
             check_format(self._before, self._place)
 

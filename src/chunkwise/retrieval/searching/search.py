@@ -10,6 +10,7 @@ from chunkwise.core import Hit, Query
 from chunkwise.errors import InvalidParameter
 from chunkwise.models.embedder import Embedder
 from chunkwise.models.reranker import Reranker
+from chunkwise.retrieval.damage import told_if_damaged
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.place import Place
 from chunkwise.retrieval.retrievers import ChunkRetriever, Retriever, get_retriever
@@ -58,7 +59,8 @@ def search(
         )
     reader = Reader(source)
     # A server may be written to meanwhile: all that is looked up has to be of one state.
-    with source.snapshot() if isinstance(source, Snapshots) else nullcontext():
+    state = source.snapshot() if isinstance(source, Snapshots) else nullcontext()
+    with state, told_if_damaged(source):
         found = _found(reader, questions, chosen, wanted, only)
         for at, places in zip(asked, found, strict=True):
             answers[at] = hits_of(reader, places)

@@ -11,6 +11,7 @@ import numpy as np
 
 from chunkwise.atomic import says_what_it_writes
 from chunkwise.errors import ChunkwiseError
+from chunkwise.retrieval.damage import REMEDY
 from chunkwise.retrieval.embedded.layout import Array, Arrays
 
 _PIECE = 1 << 17
@@ -118,10 +119,7 @@ def mapped(path: Path, stored: Stored) -> Array:
     """The array in a file, without reading it."""
     size = path.stat().st_size
     if size != stored.size:
-        raise ChunkwiseError(
-            f"{path} has {size:,} bytes and should have {stored.size:,}: the index is damaged; make it again "
-            "with rebuild=True (chunkwise index --rebuild)"
-        )
+        raise ChunkwiseError(f"{path} has {size:,} bytes and should have {stored.size:,}: {REMEDY}")
     if not size:  # nothing cannot be mapped
         return np.empty(stored.shape, stored.dtype)
     # Of a `Path` the map would follow every link, which takes longer than to map it.

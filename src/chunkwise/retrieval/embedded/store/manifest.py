@@ -13,7 +13,7 @@ from chunkwise.atomic import replacing, says_what_it_writes
 from chunkwise.errors import ChunkwiseError
 from chunkwise.retrieval.embedded.layout import expected
 from chunkwise.retrieval.embedded.store.files import Stored
-from chunkwise.retrieval.settings import Settings
+from chunkwise.retrieval.settings import Settings, read_settings
 
 NAME = ".index.json"
 """Hidden, so that documents read from around an index do not include it."""
@@ -47,12 +47,7 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         values = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
-        # A folder of documents is named by mistake: an index among them is not what is wanted.
-        filled = folder.is_dir() and any(folder.iterdir())
-        command = f"index {folder} --into kb" if filled else f"index DOCUMENTS --into {folder}"
-        raise ChunkwiseError(
-            f"{folder} holds no index (there is no {NAME} in it); make one: chunkwise {command}"
-        ) from None
+        raise _absent(folder) from None
     except OSError as error:
         raise ChunkwiseError(f"cannot read {path}: {error.strerror or error}") from error
     except ValueError as error:
@@ -86,6 +81,21 @@ def _foreign(path: Path) -> ChunkwiseError:
     return ChunkwiseError(f"{path} is not the manifest of a chunkwise index; name another folder")
 
 
+def _absent(folder: Path) -> ChunkwiseError:
+    within = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+    own = {name for name in within if name.startswith((".generation-", ".index."))}
+    if within == own and any(name.startswith(".generation-") for name in own):
+        return ChunkwiseError(
+            f"{folder} holds an index that was not finished (there is no {NAME} in it); run the command that began it "
+            f"again: chunkwise index DOCUMENTS --into {folder}"
+        )
+    # A folder of documents is named by mistake: an index among them is not what is wanted.
+    command = f"index {folder} --into kb" if within - own else f"index DOCUMENTS --into {folder}"
+    return ChunkwiseError(
+        f"{folder} holds no index (there is no {NAME} in it); make one: chunkwise {command}"
+    )
+
+
 def current_generation(folder: Path) -> str | None:
     """The sub-folder that counts, even if the rest of the manifest cannot be used."""
     try:
@@ -93,6 +103,14 @@ def current_generation(folder: Path) -> str | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return found if isinstance(found, str) else None
+
+
+def former_settings(folder: Path) -> Settings | None:
+    """What an index that will be made anew was made with, by whatever version; None: it cannot be read."""
+    try:
+        return read_settings(json.loads((folder / NAME).read_text("utf-8"))["settings"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
 
 
 def _made(values: dict[str, Any]) -> Manifest:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from chunkwise.errors import ChunkwiseError
+from chunkwise.retrieval.damage import REMEDY
 from chunkwise.retrieval.embedded.layout import Arrays
 from chunkwise.retrieval.embedded.store.files import is_whole, mapped
 from chunkwise.retrieval.embedded.store.manifest import Manifest, read_manifest
@@ -25,10 +26,7 @@ def open_folder(folder: Path) -> tuple[Manifest, Arrays]:
             # A writer may have put a new generation in place between the two looks.
             before, manifest = manifest, read_manifest(folder)
             if before.generation == manifest.generation:
-                raise ChunkwiseError(
-                    f"{error.filename} is missing: the index is damaged; make it again with rebuild=True "
-                    "(chunkwise index --rebuild)"
-                ) from error
+                raise ChunkwiseError(f"{error.filename} is missing: {REMEDY}") from error
         except OSError as error:
             raise ChunkwiseError(
                 f"cannot read {error.filename}: {error.strerror or error}"
@@ -38,12 +36,12 @@ def open_folder(folder: Path) -> tuple[Manifest, Arrays]:
 
 def verify(folder: Path) -> None:
     """Reads every byte and compares it with what was written; an error names the first file that differs."""
-    # What is mapped stays readable, even if a writer replaces the index meanwhile.
-    manifest, arrays = open_folder(folder)
+    check(folder, *open_folder(folder))
+
+
+def check(folder: Path, manifest: Manifest, arrays: Arrays) -> None:
+    """The same of what was opened: it stays readable, even if a writer replaces the index meanwhile."""
     for name, stored in manifest.files.items():
         if not is_whole(arrays[name], stored):
             path = folder / manifest.generation / name
-            raise ChunkwiseError(
-                f"{path} has other bytes than were written: the index is damaged; make it again with rebuild=True "
-                "(chunkwise index --rebuild)"
-            )
+            raise ChunkwiseError(f"{path} has other bytes than were written: {REMEDY}")

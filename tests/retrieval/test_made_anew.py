@@ -1,0 +1,75 @@
+"""An index that takes the place of another keeps what nobody said otherwise."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tiny_embedder import Tiny, WholeTexts
+
+import chunkwise
+from chunkwise import ChunkwiseError, Document
+from chunkwise.retrieval.embedded.store.manifest import NAME
+
+DOCUMENTS = [
+    Document(f"{number}.md", f"# Note {number}\n\nThe {word} is here.\n")
+    for number, word in enumerate(["heron", "otter", "badger"])
+]
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHUNKWISE_HOME", str(tmp_path / "home"))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "kb"
+
+
+def _made(folder: Path) -> chunkwise.Index:
+    return chunkwise.index(
+        DOCUMENTS, "sentences(max_tokens=25)", into=folder, vectors="none", context="headings",
+        language="en", tokenizer="cl100k_base",
+    )  # fmt: skip
+
+
+def test_the_settings_stay(folder: Path) -> None:
+    first = _made(folder)
+    anew = chunkwise.index(DOCUMENTS[:1], into=folder, rebuild=True)
+    assert anew.settings == first.settings
+    other = chunkwise.index(DOCUMENTS, into=folder, model=Tiny(), language="de", rebuild=True)
+    assert (other.settings.vectors, other.settings.language) == ("late", "de")
+    assert other.settings.strategy == first.settings.strategy
+
+
+def test_those_of_an_older_version_too(folder: Path) -> None:
+    first = _made(folder)
+    manifest = json.loads((folder / NAME).read_text())
+    manifest["settings"]["gone"] = 3
+    (folder / NAME).write_text(json.dumps(manifest | {"format": 1}))
+    anew = chunkwise.index(DOCUMENTS, into=folder, rebuild=True)
+    assert anew.settings == first.settings
+    assert anew.changes is not None
+    assert anew.changes.notes == ()
+
+
+@pytest.mark.parametrize("settings", [{}, {"strategy": 3}, {"strategy": "x", "vectors": "all"}, 7])
+def test_what_cannot_be_read_is_told(folder: Path, settings: object) -> None:
+    _made(folder)
+    manifest = json.loads((folder / NAME).read_text())
+    (folder / NAME).write_text(json.dumps(manifest | {"settings": settings}))
+    anew = chunkwise.index(DOCUMENTS, into=folder, model=Tiny(), rebuild=True)
+    assert anew.settings.strategy == "structure"
+    assert anew.changes is not None
+    assert "could not be read" in anew.changes.notes[0]
+
+
+def test_a_model_of_ones_own_has_to_be_passed_again(folder: Path) -> None:
+    chunkwise.index(DOCUMENTS, into=folder, model=Tiny())
+    with pytest.raises(ChunkwiseError, match=r"'tiny-16'.*pass it"):
+        chunkwise.index(DOCUMENTS, into=folder, rebuild=True)
+    assert len(chunkwise.open_index(folder)) == len(DOCUMENTS)
+    anew = chunkwise.index(DOCUMENTS, into=folder, model=WholeTexts(), rebuild=True)
+    assert anew.settings.vectors == "own"  # a model without late vectors may still take the place
