@@ -57,6 +57,19 @@ def test_a_missing_chapter_does_not_lose_the_others(reader, write, make_zip, par
     assert reader.reasons == ["damaged EPUB: no 'OPS/text/one.xhtml' in it"]
 
 
+def test_of_many_bad_chapters_twenty_are_named(reader, write, make_zip, parts) -> None:
+    lost = "".join(f'<item id="x{n}" href="x{n}.html" media-type="text/html"/>' for n in range(25))
+    refs = "".join(f'<itemref idref="x{n}"/>' for n in range(25))
+    parts["OPS/book.opf"] = PACKAGE.replace("</manifest><spine>", f"{lost}</manifest><spine>{refs}")
+    path = write("a.epub", make_zip(parts))
+    (document,) = reader(path)
+    assert document.text == "First\n\n- a\n\nSecond part\n\n- b"
+    assert [problem.source for problem in reader.skipped[:20]] == [
+        f"{path}/OPS/x{n}.html" for n in range(20)
+    ]
+    assert reader.reasons[20:] == ["... and 5 more chapters that cannot be read"]
+
+
 def test_entities_are_not_expanded(reader, write, make_zip, parts, tmp_path) -> None:
     secret = write("secret.key", "hunter2")
     parts["OPS/book.opf"] = f'<!DOCTYPE p [<!ENTITY e SYSTEM "file://{secret}">]>' + (

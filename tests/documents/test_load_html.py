@@ -154,6 +154,7 @@ def test_drawings_and_noscript_stand_apart(markup: str, expected: str) -> None:
         "<b>x</i>" * 150_000,
         "<i>" + "<div>x</i>" * 150_000,
         "<wbr>x<script>a</script></i>" * 50_000,
+        "<b>" * 600_000 + "x" + "</i>" * 32_000,
     ],
     ids=[
         "divs",
@@ -168,6 +169,7 @@ def test_drawings_and_noscript_stand_apart(markup: str, expected: str) -> None:
         "stray_ends",
         "ends_of_what_is_out_of_reach",
         "ends_behind_what_never_ends",
+        "ends_in_one_part_far_down",
     ],
 )
 def test_hostile_nesting_takes_linear_time(markup: str) -> None:

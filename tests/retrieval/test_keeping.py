@@ -87,6 +87,20 @@ def test_a_record_that_was_read_and_is_no_document_keeps_nothing(
     assert (index.changes.removed, index.changes.unchanged, index.changes.notes) == (2, 1, ())
 
 
+def test_a_file_that_was_read_and_has_no_text_any_more_keeps_nothing(
+    put: Put, tmp_path: Path
+) -> None:
+    page, other = tmp_path / "page.html", tmp_path / "other.md"
+    page.write_text("<p>Purple whales sing.")
+    other.write_text("Otters swim.")
+    assert len(texts(put(["page.html", "other.md"]))) == 2
+    page.write_text("<p> </p>")
+    index = put(["page.html", "other.md"])
+    assert list(texts(index).values()) == ["Otters swim."]
+    assert index.changes is not None
+    assert index.changes.notes == ()
+
+
 def test_a_json_list_and_an_archive_keep_theirs_too(put: Put, tmp_path: Path) -> None:
     import zipfile
 

@@ -73,3 +73,26 @@ def test_a_model_of_ones_own_has_to_be_passed_again(folder: Path) -> None:
     assert len(chunkwise.open_index(folder)) == len(DOCUMENTS)
     anew = chunkwise.index(DOCUMENTS, into=folder, model=WholeTexts(), rebuild=True)
     assert anew.settings.vectors == "own"  # a model without late vectors may still take the place
+
+
+@pytest.mark.parametrize("said", [{"strategy": "sentenses"}, {"model": "minilmm"}])
+def test_a_slip_is_not_laid_at_the_door_of_the_index_before(
+    folder: Path, said: dict[str, str]
+) -> None:
+    chunkwise.index(DOCUMENTS, into=folder, model=Tiny())
+    with pytest.raises(ChunkwiseError) as caught:
+        chunkwise.index(DOCUMENTS, into=folder, rebuild=True, **{"model": Tiny(), **said})
+    assert "was made with" not in str(caught.value)
+    assert next(iter(said.values())) in str(caught.value)
+
+
+def test_vectors_of_whole_texts_that_stay_are_told(folder: Path) -> None:
+    """The model before may have had no others to give."""
+    chunkwise.index(DOCUMENTS, into=folder, model=WholeTexts())
+    anew = chunkwise.index(DOCUMENTS, into=folder, model=Tiny(), rebuild=True)
+    assert anew.settings.vectors == "own"
+    assert anew.changes is not None
+    assert "as before (vectors='own')" in anew.changes.notes[0]
+    again = chunkwise.index(DOCUMENTS, into=folder, model=Tiny(), vectors="late", rebuild=True)
+    assert again.changes is not None
+    assert again.changes.notes == ()

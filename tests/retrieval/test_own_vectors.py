@@ -8,13 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tiny_embedder import Tiny
 
 import chunkwise
 from chunkwise.core import Chunk, Document
 from chunkwise.errors import ChunkwiseError
-from chunkwise.models.embedder import Kind
+from chunkwise.models.embedder import Kind, TokenVectors
 from chunkwise.models.endpoint.embedder import EndpointEmbedder
 from chunkwise.retrieval.making.own_vectors import own_vectors
+from chunkwise.retrieval.settings import Vectors
 from models.endpoint_server import Answer, Seen, serving, vector
 
 
@@ -62,16 +64,24 @@ def test_each_document_gets_the_vectors_of_its_chunks(
     assert sum(told) == sum(chunks[-1].end for chunks in documents if chunks)
 
 
+@pytest.mark.parametrize("vectors", ["own", "late"])
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_what_is_no_vector_is_no_index(bad: float) -> None:
-    class Broken(Counting):
+def test_what_is_no_vector_is_no_index(bad: float, vectors: Vectors) -> None:
+    class Broken(Tiny):
         def embed(self, texts: Sequence[str], kind: Kind = "passage") -> np.ndarray:
-            return np.full((len(texts), 1), bad, np.float32)
+            return super().embed(texts, kind) * np.float32(bad)
 
-    with pytest.raises(
-        ChunkwiseError, match="counting gives vectors with numbers that are not finite"
-    ):
-        list(own_vectors(cut(2), Broken(1)))
+        def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
+            return [
+                each._replace(vectors=each.vectors + np.float32(bad))
+                for each in super().token_vectors(texts)
+            ]
+
+    model = Broken()
+    model.identity = f"broken {bad}"
+    for _ in range(2):  # nothing of it is kept
+        with pytest.raises(ChunkwiseError, match=r"broken .* gives vectors .* not finite"):
+            chunkwise.index([Document("a", "One plum.")], model=model, vectors=vectors)
 
 
 def test_an_endpoint_gets_many_records_in_few_requests(tmp_path: Path) -> None:

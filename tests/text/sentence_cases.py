@@ -73,6 +73,8 @@ CASES: dict[str, list[str]] = {
         "Der 2. Weltkrieg endete. |Im 1. Akt und am 2. Weihnachtstag ist Ruhe.",
         "Er wohnt in der 2. |Sie wohnt in der 3. |Die Wohnung ist klein.",
         "Es waren 12. |Danach kamen 13. |Alle blieben.",
+        "Das Ende des 2. Weltkriegs. |Sie gewann den 1. Preis und die 2. Runde.",
+        "In den 20. |Paul kam.",
     ],
     "French": [
         "M. Dupont est arrivé. |Mme Durand aussi.",
@@ -84,6 +86,7 @@ CASES: dict[str, list[str]] = {
         "Quoi ?! |Vraiment ! |Oui…",
         "L'art. 5 al. 2 du C. civ. s'applique. |L’art. 6 non.",
         "Il part à 10 h. 30. |Elle reste.",
+        "C'est l'un des 12. |Marie est venue hier.",
     ],
     "Spanish": [
         "¿Qué hora es? |¡Es tarde! |Vámonos.",
@@ -114,6 +117,7 @@ CASES: dict[str, list[str]] = {
         "Veja a pág. 12 e o n. 3. |Está claro.",
         "Aonde vais? |Vem! |Sim.",
         "Custa 3,50 euros. |É caro.",
+        "Fui à reunião das 12. |Paulo ficou.",
     ],
     "Chinese": [
         "今天天气很好。|我们去公园吧！|你来吗？|来。",
@@ -129,6 +133,8 @@ CASES: dict[str, list[str]] = {
         "真的吗?!|是的!!|好吧。",
         '他说:"走!"|然后他走了。',
         "“你好吗?”他问道。|“走!”|他不动。",
+        '他走了!|"我来了。"他说。',
+        '他走了。|"我来了!"|然后他笑了。\n|好!|"走吧。"|门开了。',
         "打开 https://a.cn/搜索?q=1 看看。|好! |再见。",
     ],
     "Japanese": [

@@ -188,7 +188,7 @@ def calls(text: str) -> int:
     "unit",
     [
         "Yes. No. ", ".", ". ", "Dr. A. B. came at 5 p.m. to see Fig. 2. ", "好。", "«Да?» — да. ",
-        "So.[1] It was.[2][3] ", "ไทย ", "word ", "है। ", "?", "” ", "[", "z. B. ",
+        "So.[1] It was.[2][3] ", "好!\"", "ไทย ", "word ", "है। ", "?", "” ", "[", "z. B. ",
     ],
 )  # fmt: skip
 def test_the_work_is_whole_arrays_however_long_the_text(unit: str) -> None:

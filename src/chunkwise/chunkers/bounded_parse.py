@@ -17,7 +17,7 @@ _PIECE = 64
 _PERIOD = 16
 """Pieces of which one is read with the log on: it takes forty times as long."""
 _MOST_STRAIN = 128
-"""Code in its own language comes to 12, headers full of macros to 60, text that is no code to 128 in 8 kB."""
+"""Code in its own language comes to 12, most headers full of macros to 60, text that is no code to 128 in 8 kB."""
 _MOST_READINGS = 64
 """Of each piece: code comes to 4. More is the end of a comment or string looked for from every place again."""
 

@@ -19,7 +19,7 @@ def foreign_pieces(name: str, chunker: Any, analyzed: Analyzed) -> list[Piece]:
     """What somebody else's strategy makes of a document, as pieces."""
     try:
         found = chunker.split(analyzed)
-        if isinstance(found, str) or not isinstance(found, Iterable):
+        if isinstance(found, str) or not _has_members(found):
             raise TypeError(f"split returned {_shown(found)}; {_ALLOWED}, in a list or one by one")
         return [_piece(each) for each in found]
     except Exception as error:  # somebody else's code: say whose, on what and where
@@ -31,7 +31,7 @@ def foreign_pieces(name: str, chunker: Any, analyzed: Analyzed) -> list[Piece]:
 
 def _piece(found: Any) -> Piece:
     """Offsets as plain integers, whatever kind of number they came as."""
-    if isinstance(found, str) or not isinstance(found, Iterable):
+    if isinstance(found, str) or not _has_members(found):
         raise TypeError(f"split gave {_shown(found)}; {_ALLOWED}")
     values = tuple(found)
     if not 2 <= len(values) <= len(Piece._fields):
@@ -43,6 +43,11 @@ def _piece(found: Any) -> Piece:
     start, end = operator.index(piece.start), operator.index(piece.end)
     summarised = tuple(Span(*map(operator.index, each)) for each in piece.summarised)
     return piece._replace(start=start, end=end, summarised=summarised)
+
+
+def _has_members(found: object) -> bool:
+    """Whether it can be gone through, be it by position alone."""
+    return isinstance(found, Iterable) or hasattr(found, "__getitem__")
 
 
 def _shown(found: object) -> str:

@@ -35,7 +35,7 @@ def _placed(chunk: Chunk, title: str, section: tuple[str, ...], header: str) -> 
     told = section and section[0].casefold() == title.casefold()
     path = section if told or not title else (title, *section)
     # A strategy may have put the header there itself.
-    header = "" if header in chunk.context else header
+    header = "" if f"\n{header}\n" in f"\n{chunk.context}\n" else header
     lines = [SECTION_SEPARATOR.join(filter(None, path)), header, chunk.context]
     context = "\n".join(line for line in lines if line)
     return chunk if context == chunk.context else replace(chunk, context=context)

@@ -13,6 +13,7 @@ from chunkwise.documents.ids import Ids, distinct_documents
 from chunkwise.documents.inputs import Inputs, sources
 from chunkwise.documents.loader import Loader, OnSkip
 from chunkwise.documents.options import LoadOptions
+from chunkwise.documents.record import NoText
 from chunkwise.documents.source import Source
 from chunkwise.errors import UnreadableDocument
 
@@ -60,7 +61,7 @@ def load(source: Source, options: LoadOptions, on_skip: OnSkip) -> Iterator[Docu
         if document is None or ended:
             return
         if is_blank(document.text):
-            on_skip(UnreadableDocument(source.origin, "empty: no text in it"))
+            on_skip(NoText(source.origin, "empty: no text in it"))
         else:
             yield document
 

@@ -23,6 +23,7 @@ from chunkwise.errors import UnreadableDocument
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
+_LINES_A_BOOK = 20
 _PAGES = ("application/xhtml+xml", "text/html")
 
 
@@ -44,12 +45,18 @@ class EpubLoader:
         with open_container(data, source.origin) as archive:
             book = _Book(archive, len(data), source.origin)
             layout = Layout()
+            lost = 0
             for path in book.chapters:
                 try:
                     layout.extend(book.chapter(path))
                 except UnreadableDocument as error:
                     # One broken chapter is no reason to lose the others, nor to call them lost.
-                    on_skip(UnreadableDocument(f"{source.origin}/{path}", error.reason))
+                    lost += 1
+                    if lost <= _LINES_A_BOOK:
+                        on_skip(UnreadableDocument(f"{source.origin}/{path}", error.reason))
+        if lost > _LINES_A_BOOK:
+            why = f"... and {lost - _LINES_A_BOOK} more chapters that cannot be read"
+            on_skip(UnreadableDocument(source.origin, why))
         if not layout.blocks:
             raise UnreadableDocument(source.origin, "no text in any chapter")
         yield Document(

@@ -32,9 +32,13 @@ def _parsed(data: bytes, work: int) -> HtmlText:
     parser = etree.HTMLParser(target=page, encoding="utf-8", huge_tree=True, recover=True)
     for start in range(0, len(data) or 1, _PART):  # a parser that is fed nothing fails
         part = data[start : start + _PART]
+        # The parser looks for the element of each end tag among all that are open: those that are
+        # now, known before the work is done, and those that the part itself opens.
+        ends = part.count(b"</")
+        if work < ends * page.depth:
+            raise _TooMuchWorkError
         parser.feed(part)
-        # The parser looks for the element of each end tag among all that are open.
-        work -= part.count(b"</") * page.deepest()
+        work -= ends * page.deepest()
         if work < 0:
             raise _TooMuchWorkError
     parser.close()

@@ -35,7 +35,7 @@ _EMPTY_LINES = re.compile(r"\n{2,}")
 
 
 class HtmlText:
-    """Target of lxml's event parser; `title`, `generator` and `layout` are the result."""
+    """Target of lxml's event parser; `title`, `generator` and `layout` are the result, `depth` is that so far."""
 
     def __init__(self) -> None:
         self.layout = Layout()
@@ -43,7 +43,7 @@ class HtmlText:
         self.generator = ""
         self._inline: list[str] = []
         self._title: list[str] | None = None
-        self._depth = self._deepest = 0
+        self.depth = self._deepest = 0
         self._skipping = 0
         self._foreign = 0
         self._apart = 0
@@ -58,9 +58,9 @@ class HtmlText:
     # Events of the parser.
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        self._depth += 1
-        if self._depth > self._deepest:
-            self._deepest = self._depth
+        self.depth += 1
+        if self.depth > self._deepest:
+            self._deepest = self.depth
         if self._skipping:
             self._skipping += 1
             return
@@ -94,7 +94,7 @@ class HtmlText:
             self._start_block(tag, attributes)
 
     def end(self, tag: str) -> None:
-        self._depth -= 1
+        self.depth -= 1
         if self._skipping:
             self._skipping -= 1
             if not self._skipping and self._title is not None:
@@ -123,7 +123,7 @@ class HtmlText:
 
     def deepest(self) -> int:
         """How many elements were open at once since this was last asked."""
-        deepest, self._deepest = self._deepest, self._depth
+        deepest, self._deepest = self._deepest, self.depth
         return deepest
 
     # Blocks.

@@ -9,6 +9,8 @@ from chunkwise.core import Document
 from chunkwise.documents.corpus import Corpus, Entry
 from chunkwise.documents.encoding import decode
 from chunkwise.documents.fields import QUESTIONS, are_questions, has_text
+from chunkwise.documents.json_problem import json_problem
+from chunkwise.documents.jsonl import JsonLinesLoader, is_lines
 from chunkwise.documents.loader import OnSkip, suffix_of
 from chunkwise.documents.options import LoadOptions
 from chunkwise.documents.own_files import is_results
@@ -36,8 +38,6 @@ class JsonLoader:
             value = json.loads(text.removeprefix("\ufeff"))
             found = corpus_records(value, options.text_field)
         except (ValueError, RecursionError) as error:
-            from chunkwise.documents.jsonl import JsonLinesLoader, is_lines  # it imports this file
-
             if is_lines(data):  # of which the first was too long to be told by
                 yield from JsonLinesLoader().load(source, options, on_skip)
                 return
@@ -119,15 +119,3 @@ def _holds_questions(value: object) -> bool:
         return isinstance(value, list) and are_questions(value)
     lists = [item for item in value.values() if isinstance(item, list) and item]
     return any(map(are_questions, lists)) or are_questions(value.values()) or are_questions([value])
-
-
-def json_problem(error: ValueError | RecursionError, *, line: bool = True) -> str:
-    """What is wrong and where; the library's own words end in `at` here and there."""
-    if isinstance(error, json.JSONDecodeError):
-        what = error.msg.rstrip(": ").removesuffix(" at")
-        place = f"line {error.lineno} column" if line else "column"
-        return f"{what[:1].lower()}{what[1:]} at {place} {error.colno}"
-    if isinstance(error, RecursionError):
-        return "nested too deeply"
-    # The one other thing the library refuses, in words for programmers.
-    return "a number has thousands of digits" if "digits" in str(error) else str(error)

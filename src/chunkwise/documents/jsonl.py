@@ -12,7 +12,7 @@ from chunkwise.core import Document
 from chunkwise.documents.corpus import Corpus, Entry
 from chunkwise.documents.encoding import decode, extends_ascii, marked_encoding
 from chunkwise.documents.fields import has_text
-from chunkwise.documents.json import json_problem
+from chunkwise.documents.json_problem import json_problem
 from chunkwise.documents.loader import OnSkip, suffix_of
 from chunkwise.documents.options import LoadOptions
 from chunkwise.documents.source import Source, os_reason

@@ -10,7 +10,8 @@ import re
 from collections.abc import Sequence
 
 _MARKS = "\ufffe\x02"
-_CUT = re.compile(rf"([^\W\d_]++)[{_MARKS}](?=([^\W\d_]++))")
+# Behind no letter, or each letter of a long word would be tried as its first.
+_CUT = re.compile(rf"(?<![^\W\d_])([^\W\d_]++)[{_MARKS}](?=([^\W\d_]++))")
 _WORD = re.compile(r"[^\W\d_]++(?:-[^\W\d_]++)*+")
 
 

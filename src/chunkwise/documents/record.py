@@ -27,7 +27,7 @@ _SIMPLE = (str, int, type(None))  # bool is an int
 
 
 class NoText(UnreadableDocument):
-    """A record without a text; a file may have many, see `Corpus`."""
+    """A record or a file that was read and has no text; a file may have many such records, see `Corpus`."""
 
 
 class DuplicateId(UnreadableDocument):

@@ -128,7 +128,7 @@ def _read(
             key: _pack(window.atoms, tokens)
             for (key, window), tokens in zip(missing.items(), read, strict=True)
         }
-        if cache:
+        if cache and all(np.isfinite(tokens.vectors).all() for tokens in read):
             cache.put(identity, fresh)
         known = {**known, **fresh}
     return [known[key] for key in keys]

@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from typing import Protocol, runtime_checkable
 
 from chunkwise.errors import ChunkwiseError
+from chunkwise.retrieval.refusals import REBUILD
 
-REMEDY = "the index is damaged; make it again with rebuild=True (chunkwise index --rebuild)"
+REMEDY = f"the index is damaged; {REBUILD}"
 
 _SIGNS = (ValueError, TypeError, LookupError, ArithmeticError, MemoryError)
 """What wrong numbers do to the code that reads them."""
@@ -18,7 +19,12 @@ class Damaged(ChunkwiseError):
     """Something in an index cannot have been written so."""
 
     def __init__(self, what: str, why: object) -> None:
-        super().__init__(f"{what} in the index cannot be read ({why}): {REMEDY}")
+        super().__init__(what, why)  # as they came, so that it can leave its process
+        self.what = what
+        self.why = why
+
+    def __str__(self) -> str:
+        return f"{self.what} in the index cannot be read ({self.why}): {REMEDY}"
 
 
 @runtime_checkable

@@ -65,7 +65,7 @@ def _turn(dimensions: int) -> NDArray[np.float64]:
     """Rows of length 1, each at right angles to all others: cosines, half of them by chance the other way round."""
     even = 2 * width(dimensions)
     across, down = np.meshgrid(np.arange(even), np.arange(dimensions))
-    waves = np.cos(math.pi / even * (down + 0.5) * across) * math.sqrt(2 / max(even, 1))
+    waves = np.cos(math.pi / even * (down + 0.5) * across) * math.sqrt(2 / even)
     waves[:, :1] /= math.sqrt(2)
     chance = Random(dimensions)
     signs = [chance.random() < 0.5 for _ in range(dimensions)]

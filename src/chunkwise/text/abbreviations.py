@@ -36,8 +36,8 @@ BEHIND_TITLE = frozenset("med phil jur rer nat theol pol oec techn habil".split(
 CAPITAL_SHORT = frozenset(["fa"])
 """Are short for a word where a capital opens them: "die Fa. Meier", but "due anni fa"."""
 
-BEFORE_ORDINAL = frozenset("der die das dem den des am im vom zum zur beim".split())
-"""Make a number behind them an ordinal: "der 2. Weltkrieg"."""
+BEFORE_ORDINAL = frozenset("der dem am im vom zum zur beim".split())
+"""Make a number behind them an ordinal, as in "der 2. Mann"; not "des", which is French too: "l'un des 12. Marie …"."""
 
 RARELY_LAST = frozenset(
     """
@@ -73,6 +73,7 @@ MONTHS = frozenset(
     januari februari maart mei juni juli augustus oktober
     leden únor březen duben květen červen červenec srpen září říjen listopad prosinec
     jahrhundert jahrhunderts jh klasse auflage kapitel tag woche monat jahr stock stufe rang platz
+    weltkrieg weltkriegs bundesliga preis preises quartal quartals halbjahr etage runde spieltag geburtstag lebensjahr
     """.split()
 )
 """Follow an ordinal number, which some languages write with a full stop: "3. März"."""

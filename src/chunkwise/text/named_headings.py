@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from chunkwise.text.heading_words import ROMAN, behind_number, division, goes_on_small
 from chunkwise.text.lines import Lines
 
-TITLE = -1
+GOES_ON = -1
 """Level of a line that goes on with the heading above it: the title below "ARTICLE II"."""
 _LONGEST_TITLE = 80
 _MOST_WORDS = 10
@@ -113,7 +113,7 @@ def _nest_sections(lines: Lines, levels: NDArray[np.int64]) -> None:
     for line in np.flatnonzero(levels == 3).tolist():
         text = lines.text(line).strip()
         word = text[:7].lower()
-        if word.rstrip() in named and division(text):
+        if word in named and division(text):
             named[word].append(line)
     sections, articles = named.values()
     if not (sections and articles and articles[0] < sections[0]):

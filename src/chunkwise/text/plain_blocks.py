@@ -12,7 +12,7 @@ from chunkwise.text import line_kinds as kinds
 from chunkwise.text.blocks import CODE_OF, Blocks
 from chunkwise.text.characters import one_of
 from chunkwise.text.lines import Lines
-from chunkwise.text.named_headings import TITLE
+from chunkwise.text.named_headings import GOES_ON
 from chunkwise.text.plain_headings import heading_levels
 
 _BULLETS = "-*+•‣◦▪–—●"
@@ -28,7 +28,7 @@ def plain_blocks(lines: Lines, *, dense: bool = False, pages: Sequence[int] = ()
     kind = _classify(lines)
     levels = heading_levels(lines, dense=dense, pages=pages)
     kind[levels > 0] = kinds.HEADING
-    kind[levels == TITLE] = kinds.TITLE
+    kind[levels == GOES_ON] = kinds.TITLE
     return _read(lines, kind, levels)
 
 

@@ -24,7 +24,7 @@ from chunkwise.text.heading_words import (
     shouts,
 )
 from chunkwise.text.lines import Lines
-from chunkwise.text.named_headings import TITLE, has_title_below, nest, runs_in, stands_above
+from chunkwise.text.named_headings import GOES_ON, has_title_below, nest, runs_in, stands_above
 
 _LONGEST = 100
 _LONGEST_TIGHT = 80
@@ -77,7 +77,7 @@ class _Found(NamedTuple):
 
 
 def heading_levels(lines: Lines, *, dense: bool, pages: Sequence[int] = ()) -> NDArray[np.int64]:
-    """Heading level of each line, 0 for none, `TITLE` for one that goes on with the heading above it."""
+    """Heading level of each line, 0 for none, `GOES_ON` for one that goes on with the heading above it."""
     levels = np.zeros(len(lines), dtype=np.int64)
     blank = lines.blank
     blank_before, blank_after = np.ones_like(blank), np.ones_like(blank)
@@ -129,7 +129,7 @@ def heading_levels(lines: Lines, *, dense: bool, pages: Sequence[int] = ()) -> N
     for heading in _without_lists(lines, found, dense=dense):
         levels[heading.line] = heading.level
         if heading.titled:
-            levels[heading.line + 1] = TITLE
+            levels[heading.line + 1] = GOES_ON
     nest(lines, levels)
     return levels
 

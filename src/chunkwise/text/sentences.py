@@ -13,6 +13,7 @@ from chunkwise.text.characters import (
     IDEOGRAPH,
     LETTER,
     LOWER,
+    NEWLINE,
     OPENER,
     SEMICOLON,
     SPACE,
@@ -136,6 +137,7 @@ def _behind_closers(
         after = after + 2 * (characters.have(after, SPACE) & guillemet)
     # In Chinese and Japanese “ only ever opens; in German it closes.
     opens = final & (_point(characters, after) == ord("“"))
+    opens |= _opened_by_straight_quotes(characters, after, final)
     for _ in range(_CLOSERS_AT_MOST):
         closes = characters.have(after, CLOSER) & ~opens
         if not closes.any():
@@ -145,6 +147,20 @@ def _behind_closers(
     # A mark such as * or " that touches the next word opens it instead: step back to it.
     touching = (after > at + 1) & ~characters.have(after, SPACE) & ~final
     return np.where(touching & (after < len(characters.text)), at + 1, after)
+
+
+def _opened_by_straight_quotes(
+    characters: Characters, at: NDArray[np.int64], final: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Whether a straight quote stands there that opens: on its line an even number come before it."""
+    opens = final & (_point(characters, at) == ord('"')) & ~characters.have(at + 1, SPACE)
+    index = np.flatnonzero(opens)
+    if len(index):
+        quotes = np.flatnonzero(characters.points == ord('"'))
+        lines = np.append(0, np.flatnonzero(characters.are(NEWLINE)))
+        line = lines[lines.searchsorted(at[index], "right") - 1]
+        opens[index] = (quotes.searchsorted(at[index]) - quotes.searchsorted(line)) % 2 == 0
+    return opens
 
 
 def _behind_notes(characters: Characters, after: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from chunkwise.documents.encoding import marked_encoding
-from chunkwise.documents.json import json_problem
+from chunkwise.documents.json_problem import json_problem
 from chunkwise.errors import ChunkwiseError, MissingExtra
 
 OnBad = Callable[[str], None]

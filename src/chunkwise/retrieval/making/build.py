@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from chunkwise.chunkers.derived import check_order
 from chunkwise.chunkers.headings_context import with_headings
 from chunkwise.core import Chunk
+from chunkwise.errors import ChunkwiseError
 from chunkwise.models.embedder import Embedder, TokenEmbedder
 from chunkwise.pipeline import Chunked
 from chunkwise.retrieval.making.ground import Ground, OnDone, Paths, read_by_model
@@ -64,15 +65,30 @@ def built(
     """The rows of each document's chunks; `counted`: they know their size in tokens of the index."""
     both = zip(documents, grounds, strict=True)
     parted = [_parted(chunks, ground, settings) for chunks, ground in both]
-    vectors: Iterator[NDArray[np.float32] | None] = repeat(None, len(parted))
-    if settings.vectors in ("own", "both"):
+    own: Iterator[NDArray[np.float32] | None] = repeat(None, len(parted))
+    late = settings.vectors == "late"
+    if settings.vectors != "none":
         assert embedder is not None
-        vectors = own_vectors([chunks for chunks, _ in parted], embedder, on_done)
-    for ground, (chunks, summaries), own in zip(grounds, parted, vectors, strict=True):
-        part = _part(chunks, ground, settings, embedder, own, counted)
+        # A summary is no span of the text: it is always read by itself.
+        alone = [summaries if late else [*chunks, *summaries] for chunks, summaries in parted]
+        own = own_vectors(alone, embedder, on_done)
+    for ground, (chunks, summaries), vectors in zip(grounds, parted, own, strict=True):
+        _check_finite(settings, vectors, ground.sums)
+        read = vectors[: len(chunks)] if vectors is not None and not late else None
+        part = _part(chunks, ground, settings, embedder, read, counted)
         if summaries:
-            part = with_summaries(part, summaries, ground, embedder)
+            its = vectors[-len(summaries) :] if vectors is not None else None
+            part = with_summaries(part, summaries, ground, its)
         yield Built(part, ground.terms.language)
+
+
+def _check_finite(settings: Settings, *given: NDArray[np.float32] | None) -> None:
+    for vectors in given:
+        if vectors is not None and not np.isfinite(vectors).all():
+            raise ChunkwiseError(
+                f"{settings.model} gives vectors with numbers that are not finite: no index can be made of them; "
+                "choose another model, or mend this one"
+            )
 
 
 def _parted(

@@ -92,13 +92,32 @@ def choose_anew(given: Given, before: Settings | None, advance: Advance | None =
     if before is None:
         choice = _first(given, advance)
         return replace(choice, notes=(_UNREADABLE, *choice.notes))
+    remembered = _remembered(given, before)
     try:
-        return _first(_remembered(given, before), advance)
+        return _with_note_on_own(given, before, _first(remembered, advance))
     except UnknownName as error:
+        if (
+            given.model is not None or given.llm is not None
+        ):  # what was said now may be what is wrong
+            raise
         raise InvalidParameter(
             f"what the index was made with cannot be made again by its name ({error}); pass it, or another one: "
             "model=…, llm=… (chunkwise index --model NAME, --llm NAME)"
         ) from error
+
+
+def _with_note_on_own(given: Given, before: Settings, choice: Choice) -> Choice:
+    """Told where another model could do more than the one before it, which may have had no choice."""
+    if (
+        before.vectors == "own"
+        and given.vectors is None
+        and given.model is not None
+        and choice.model is not None
+        and isinstance(choice.model.embedder, TokenEmbedder)
+    ):
+        note = "each chunk is embedded by itself, as before (vectors='own'); several sizes need vectors='late'"
+        return replace(choice, notes=(*choice.notes, note))
+    return choice
 
 
 def _remembered(given: Given, before: Settings) -> Given:

@@ -116,7 +116,8 @@ class _Group:
         self._characters = 0
         self._chunks = 0
         self.long = LongTexts(choice)
-        self._times = 1
+        self._times_as_many = 1
+        """As many documents and characters in a group as keep the model busy: an endpoint wants more."""
 
     def add(self, chunked: Chunked, is_passed_over: bool) -> None:
         document = chunked.document
@@ -128,8 +129,8 @@ class _Group:
         self._waiting.append(_Waiting(chunked, found, known))
         self._characters += len(document.text)
         if (
-            len(self._waiting) >= _DOCUMENTS * self._times
-            or self._characters >= _CHARACTERS * self._times
+            len(self._waiting) >= _DOCUMENTS * self._times_as_many
+            or self._characters >= _CHARACTERS * self._times_as_many
         ):
             self.flush()
 
@@ -154,7 +155,7 @@ class _Group:
         is_whole = iter(contexts.write(new, written) if new and contexts else [True] * len(new))
         embedder = model.embedder if new and model else None
         if embedder is not None:  # known only now: many a run needs none
-            self._times = texts_at_once(embedder) // _DOCUMENTS
+            self._times_as_many = texts_at_once(embedder) // _DOCUMENTS
         on_done = None if done else told  # what a language model wrote took the time
         built = iter(build(new, self._choice.settings, embedder, on_done) if new else ())
         for chunked, found, is_known in self._waiting:

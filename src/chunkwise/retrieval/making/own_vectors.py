@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import Chunk
-from chunkwise.errors import ChunkwiseError
 from chunkwise.models.embedder import Embedder
 from chunkwise.retrieval.making.ground import OnDone
 
@@ -33,11 +32,6 @@ def own_vectors(
         for first in range(0, len(texts), size):
             some = slice(first, first + size)
             vectors[some] = embedder.embed(texts[some])
-            if not np.isfinite(vectors[some]).all():
-                raise ChunkwiseError(
-                    f"{embedder.identity} gives vectors with numbers that are not finite: no index can be made of "
-                    "them; choose another model, or mend this one"
-                )
             if on_done:
                 on_done(sum(new[some]))
         yield from np.split(vectors, np.cumsum([len(chunks) for chunks in group])[:-1])

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chunkwise.core import Chunk
-from chunkwise.models.embedder import Embedder
 from chunkwise.retrieval.making.ground import Ground, Paths
 from chunkwise.retrieval.part import Part, Rows, Summaries
 from chunkwise.text.term_counts import TermCounts, joined
@@ -17,7 +17,7 @@ from chunkwise.text.tokenizers import get_tokenizer
 
 
 def with_summaries(
-    part: Part, summaries: Sequence[Chunk], ground: Ground, embedder: Embedder | None
+    part: Part, summaries: Sequence[Chunk], ground: Ground, own: NDArray[np.float32] | None
 ) -> Part:
     """The part of a document's chunks with its summaries behind them.
 
@@ -36,8 +36,7 @@ def with_summaries(
     )
     vectors = part.chunk_vectors
     if vectors is not None:
-        assert embedder is not None
-        own = embedder.embed([chunk.index_text for chunk in summaries])
+        assert own is not None
         vectors = np.concatenate((vectors, own))
     known = Summaries.none(before)
     return replace(

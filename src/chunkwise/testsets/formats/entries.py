@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeVar
 from chunkwise.documents.csv import read_records
 from chunkwise.documents.encoding import marked_encoding
 from chunkwise.documents.fields import listed
-from chunkwise.documents.json import json_problem
+from chunkwise.documents.json_problem import json_problem
 from chunkwise.errors import ChunkwiseError
 from chunkwise.testsets.reading_json.json_values import HUGE, whole_number
 from chunkwise.testsets.reading_json.record_values import shown

@@ -18,7 +18,7 @@ from typing import BinaryIO, NamedTuple
 
 from chunkwise.documents.encoding import decode, marked_encoding
 from chunkwise.documents.fields import field_of, listed
-from chunkwise.documents.json import json_problem
+from chunkwise.documents.json_problem import json_problem
 from chunkwise.errors import ChunkwiseError, UnreadableDocument
 from chunkwise.testsets.reading_json.json_values import (
     foreign_at,
