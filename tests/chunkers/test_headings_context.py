@@ -1,5 +1,7 @@
 """Title and section path beside a chunk, never in it."""
 
+from dataclasses import replace
+
 import pytest
 
 from chunkwise import Document, get_strategy
@@ -71,3 +73,12 @@ def test_a_header_that_is_longer_than_a_page_is_left_out() -> None:
     rows = "\n".join(f"| row {n} |" for n in range(60))
     _, after = placed(f"# Guide\n\n{header}\n{rows}\n", "", "sentences(max_tokens=60)")
     assert after[-1].context == "Guide"
+
+
+def test_a_header_is_not_taken_for_part_of_a_line() -> None:
+    text = "| id |\n|---|\n| 7 |\n| 8 |\n"
+    analyzed = Analyzed(Document("x", text, format="markdown"))
+    chunk = list(get_strategy("sentences(max_tokens=5, overlap=0)").chunks(analyzed))[-1]
+    for told, expected in (("a | id |\n|---|---", 2), ("| id |\n|---|", 1)):
+        [after] = with_headings([replace(chunk, context=told)], analyzed)
+        assert after.context.count("| id |") == expected

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ from tiny_embedder import Tiny
 import chunkwise
 from chunkwise import ChunkwiseError, Document, Filter
 from chunkwise.models.reranker import Reranker
+from chunkwise.retrieval.damage import Damaged
 
 DOCUMENTS = [
     Document(
@@ -118,3 +120,8 @@ def test_an_error_of_somebody_elses_stays_what_it_is(folder: Path) -> None:
     assert isinstance(broken, Reranker)
     with pytest.raises(KeyError, match="mine"):
         _ask(folder, rerank=broken)
+
+
+def test_it_can_be_told_in_another_process() -> None:
+    error = Damaged("document 3", "no JSON")
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)

@@ -13,6 +13,7 @@ from chunkwise.atomic import replacing, says_what_it_writes
 from chunkwise.errors import ChunkwiseError
 from chunkwise.retrieval.embedded.layout import expected
 from chunkwise.retrieval.embedded.store.files import Stored
+from chunkwise.retrieval.refusals import REBUILD
 from chunkwise.retrieval.settings import Settings, read_settings
 
 NAME = ".index.json"
@@ -57,7 +58,7 @@ def read_manifest(folder: Path) -> Manifest:
     if values.get("format") != FORMAT:
         raise ChunkwiseError(
             f"{folder} has the index format {values.get('format')!r}, this version of chunkwise reads {FORMAT}; "
-            "make the index again with rebuild=True (chunkwise index --rebuild), or use the version that wrote it"
+            f"{REBUILD}, or use the version that wrote it"
         )
     try:
         return _made(values)
@@ -129,9 +130,7 @@ def _made(values: dict[str, Any]) -> Manifest:
 
 
 def _damaged(path: Path, why: str) -> ChunkwiseError:
-    return ChunkwiseError(
-        f"{path} is damaged ({why}); make the index again with rebuild=True (chunkwise index --rebuild)"
-    )
+    return ChunkwiseError(f"{path} is damaged ({why}); {REBUILD}")
 
 
 def sync_folder(folder: Path) -> None:
