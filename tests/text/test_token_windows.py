@@ -35,8 +35,12 @@ def check(name: str, text: str) -> None:
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("name", OPENAI)
 @pytest.mark.parametrize(
-    "alphabet", [LETTERS, LETTERS + "AEIOU", "etaoin's", "abC漢ʰ\u0301é", "ab -1👍"]
-)
+    "alphabet",
+    [
+        LETTERS, LETTERS + "AEIOU", "etaoin's", "abC漢ʰ\u0301é", "ab -1👍", "-", "--=*#.(", "-/", "////-\n",
+        "-/a\r\n", "---=a' 1",
+    ],
+)  # fmt: skip
 def test_long_words(name: str, alphabet: str) -> None:
     rng = random.Random(alphabet)
     for _ in range(60):
@@ -46,7 +50,17 @@ def test_long_words(name: str, alphabet: str) -> None:
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("name", OPENAI)
 @pytest.mark.parametrize(
-    "text", ["a" * 3000, "ab" * 900, "don't" * 300, "天地玄黃" * 200, "é" * 500, ""]
+    "text",
+    [
+        "a" * 3000,
+        "ab" * 900,
+        "don't" * 300,
+        "天地玄黃" * 200,
+        "é" * 500,
+        "-" * 3000,
+        "/" * 3000,
+        "",
+    ],
 )
 def test_what_repeats(name: str, text: str) -> None:
     check(name, text)
@@ -61,6 +75,17 @@ def test_windows_are_parted_and_put_together(monkeypatch: pytest.MonkeyPatch) ->
     token_windows.token_starts(text, lambda data: (asked.append(len(data)), encode(data))[1])
     assert max(asked) == 500
     assert sum(asked) < 30_000
+
+
+@pytest.mark.parametrize("sign", "-=*/_#")
+def test_a_run_of_one_sign_is_encoded_once(monkeypatch: pytest.MonkeyPatch, sign: str) -> None:
+    """The tokenizer reads such runs a hundred times slower than prose."""
+    monkeypatch.setattr(token_windows, "_WINDOW", 4000)
+    encode = OpenAITokenizer("o200k_base")._encoded
+    asked: list[int] = []
+    text = sign.encode() * 100_000
+    token_windows.token_starts(text, lambda data: (asked.append(len(data)), encode(data))[1])
+    assert sum(size for size in asked if size > 1000) < 12_000
 
 
 NAMES = st.sampled_from(OPENAI)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -14,6 +14,8 @@ from chunkwise.text.tokenizers import Tokenizer
 
 _LOOK = 64
 """How far from a span's edge a restart is sought; without one the whole span is counted."""
+_ALIKE = 8
+"""Texts of whole spans whose counts are remembered."""
 
 
 @runtime_checkable
@@ -31,6 +33,8 @@ class Measure:
     def __init__(self, text: str, tokenizer: Tokenizer) -> None:
         self.text = text
         self.tokenizer = tokenizer
+        # Text without a restart may be a run of one sign, which the tokenizer reads slowest: all its spans are alike.
+        self._count_text = lru_cache(maxsize=_ALIKE)(tokenizer.count)
         self._seam = tokenizer.seam if isinstance(tokenizer, _Seamed) else None
         self._asked = self._answer = 0
         self._counted = (-1, -1, 0)
@@ -94,12 +98,12 @@ class Measure:
 
     def _count(self, start: int, end: int) -> int:
         if self.tokenizer.restart is None:
-            return self.tokenizer.count(self.text[start:end])
+            return self._count_text(self.text[start:end])
         clean = start == 0 or self._is_clean(start)
         head = start if clean else self._restart_behind(start, end)
         tail = -1 if head < 0 else end if end == len(self.text) else self._restart_before(head, end)
         if tail < 0:
-            return self.tokenizer.count(self.text[start:end])
+            return self._count_text(self.text[start:end])
         total = -self.before(head)  # first, since it is the one remembered
         total += self.before(tail)
         if head > start:

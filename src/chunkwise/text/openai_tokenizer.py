@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from chunkwise.text.characters import SURROGATE
 from chunkwise.text.known_words import KnownWords
-from chunkwise.text.token_windows import token_starts
+from chunkwise.text.token_windows import SEAM, token_starts
 
 _SHORT = 2000
 """Shorter texts are encoded as they are: nothing is gained by looking for words in them."""
@@ -32,14 +32,6 @@ _BLOCK = 1 << 16
 _RESTART = re.compile(
     r"(?<=\S)(?= )|(?<=[\r\n])(?=[^\s/])"
     r"|(?<=[^\W_])(?=[\r\n!-&(-/:-@\[-`{-~‘’“”–—…«»。，、；：！？）」』])"
-)
-
-# Tokens that follow each other within a piece stay the same whatever stands before and behind them,
-# as long as the piece still starts or ends at one of them. So it does among letters, the last before
-# the cut a small one (capitals may go with what follows them) and no contraction near; and among
-# signs, if no letter follows at once that the first of them would be taken in with.
-_SEAM = re.compile(
-    r"(?<=[A-Za-z]{2}[a-z])(?=[A-Za-z])|(?<=[!-&(-.:-@\[-`{-~])(?=[!-&(-.:-@\[-`{-~]{2})"
 )
 
 
@@ -89,7 +81,7 @@ class OpenAITokenizer:
     """Byte-pair encoding; text such as `<|endoftext|>` is text."""
 
     restart = _RESTART
-    seam = _SEAM
+    seam = re.compile(SEAM)
 
     def __init__(self, name: str) -> None:
         self.name = name

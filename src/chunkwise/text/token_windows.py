@@ -14,8 +14,26 @@ _MARGIN = 32
 """Tokens at a window's end that may be others where the text goes on."""
 _LOOK = 200
 """Tokens before the margin among which a place to part two windows is sought."""
-_SEAM = re.compile(rb"(?<=[!-~])(?= )|(?<=[A-Za-z]{2}[a-z])(?=[A-Za-z])")
+# Tokens that follow each other within a piece stay the same whatever stands before and behind them,
+# as long as the piece still starts or ends at one of them. So it does among letters, the last before
+# the cut a small one (capitals may go with what follows them) and no contraction near; and among
+# signs, if no letter follows at once that the first of them would be taken in with.
+_SIGNS = r"!-&(-.:-@\[-`{-~"
+
+
+def _within_pieces(signs: str) -> str:
+    return rf"(?<=[A-Za-z]{{2}}[a-z])(?=[A-Za-z])|(?<=[{signs}])(?=[{signs}]{{2}})"
+
+
+def _between(pattern: str) -> re.Pattern[bytes]:
+    return re.compile(rf"(?<=[!-~])(?= )|{pattern}".encode())
+
+
+SEAM = _within_pieces(_SIGNS)
 """Where a piece of the text may be parted without a change on either side, if two tokens meet there."""
+_SEAM = _between(SEAM)
+_SEAM_OF_ONE_LINE = _between(_within_pieces(_SIGNS + "/"))
+"""The same where no line break is near: slashes behind one may belong to what stands before it."""
 
 Encode = Callable[[bytes], NDArray[np.int32]]
 """How many bytes each token of a text has."""
@@ -24,20 +42,24 @@ Encode = Callable[[bytes], NDArray[np.int32]]
 def token_starts(data: bytes, encode: Encode) -> NDArray[np.int64]:
     """The byte at which each token of the whole UTF-8 text starts."""
     begin, end = 0, _character_start(data, _WINDOW)
-    lengths = encode(data[:end])
+    window = data[:end]
+    lengths = encode(window)
     # As many places as there can be tokens: memory nobody writes to costs nothing, a copy of all would.
     starts = np.empty(len(data) if end < len(data) else len(lengths), dtype=np.int64)
     done = 0
     while end < len(data):
         _place(starts, done, begin, lengths)
-        cut = _seam(data, starts, done, done + len(lengths))
+        cut = _seam(data, window, starts, done, done + len(lengths))
         middle = int(starts[cut])
         end = _character_start(data, middle + _WINDOW) if cut > done else len(data)
-        following = encode(data[middle:end])
+        before, window = window, data[middle:end]
+        # Megabytes of one sign are what the tokenizer reads slowest: no window is read twice in a row.
+        following = lengths if window == before else encode(window)
         # Tokens of which every two neighbours would be cut as they are, by themselves, are the right ones.
         if cut > done and not _meet(data, int(starts[cut - 1]), middle, following, encode):
             cut, middle, end = done, begin, len(data)
-            following = encode(data[middle:])
+            window = data[middle:]
+            following = encode(window)
         done, begin, lengths = cut, middle, following
     _place(starts, done, begin, lengths)
     starts.resize(done + len(lengths), refcheck=False)
@@ -60,11 +82,12 @@ def _character_start(data: bytes, position: int) -> int:
     return min(position, len(data))
 
 
-def _seam(data: bytes, starts: NDArray[np.int64], done: int, end: int) -> int:
-    """The last token before the margin that starts at a seam; `done` if none behind it does."""
+def _seam(data: bytes, window: bytes, starts: NDArray[np.int64], done: int, end: int) -> int:
+    """The last token of a window before the margin that starts at a seam; `done` if none behind it does."""
+    seam = _SEAM if b"\n" in window or b"\r" in window else _SEAM_OF_ONE_LINE
     last = end - _MARGIN
     for index in range(last, max(last - _LOOK, done), -1):
-        if _SEAM.match(data, int(starts[index])):
+        if seam.match(data, int(starts[index])):
             return index
     return done
 
