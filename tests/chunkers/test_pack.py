@@ -25,27 +25,31 @@ TEXTS = st.lists(st.sampled_from(PIECES), min_size=1, max_size=30).map("".join)
 @pytest.mark.parametrize("tokenizer", ["characters", "o200k_base"])
 @pytest.mark.parametrize(("format", "overlap"), [("text", 0), ("text", 5), ("code", 0)])
 @settings(max_examples=examples(30), deadline=None)
-@given(TEXTS, st.integers(6, 60))
+@given(TEXTS, st.integers(6, 60), st.booleans(), st.booleans())
 def test_stretches_at_once_are_stretches_one_by_one(
-    tokenizer: str, format: str, overlap: int, text: str, limit: int
+    tokenizer: str, format: str, overlap: int, text: str, limit: int, nested: bool, alone: bool
 ) -> None:
     def packer(document: Analyzed) -> Packer:
         sized = Sized(max_tokens=limit, overlap=overlap, tokenizer=tokenizer)
         levels = [ArrayCuts(lambda: document.paragraphs), *sentence_levels(document)]
-        return sized.packer(document, [*levels, *clause_levels(document)], nested=True)
+        return sized.packer(document, [*levels, *clause_levels(document)], nested=nested)
 
     document = Analyzed(Document("x", text, format=format))
     starts = document.paragraphs
-    floors = document.sections.start[document.sections.at(starts)]
+    floors = starts if alone else document.sections.start[document.sections.at(starts)]
     at_once = packer(document).pack_each(starts, floors)
     one = packer(document)
     spans = zip(pairwise([*starts.tolist(), len(text)]), floors.tolist(), strict=True)
     assert at_once == [p for (start, end), floor in spans for p in one.pack(start, end, floor)]
 
 
-def test_paragraphs_that_fit_are_not_filled_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("strategy", "opening"), [("paragraphs", ""), ("sections", "# Title\n")])
+def test_what_fits_is_not_filled_piece_by_piece(
+    monkeypatch: pytest.MonkeyPatch, strategy: str, opening: str
+) -> None:
     monkeypatch.delattr(Packer, "pack")
-    text = "\n\n".join(f"Paragraph {number}." for number in range(50)) + "\n"
-    chunks = list(get_strategy("paragraphs").chunks(Document("x", text)))
-    assert [chunk.text for chunk in chunks] == [*text.split("\n\n")[:-1], "Paragraph 49."]
+    parts = [f"{opening}Paragraph {number}." for number in range(50)]
+    document = Document("x", "\n\n".join(parts) + "\n", format="markdown")
+    chunks = list(get_strategy(strategy).chunks(document))
+    assert [chunk.text for chunk in chunks] == parts
     assert all(chunk.token_count > 0 for chunk in chunks)

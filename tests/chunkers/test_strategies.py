@@ -107,6 +107,13 @@ def test_sections_are_never_crossed() -> None:
     assert all(chunk.text.count("#") <= 3 for chunk in chunks)
 
 
+def test_crumbs_join_a_neighbour_of_their_own_section_alone() -> None:
+    text = "# One\n\nFirst of all here. Yes.\n\n# Two\n\nNo."
+    spec = "sections(max_tokens=6, overlap=0, min_tokens=3, tokenizer=words)"
+    parts = ["# One\n\nFirst of all here.", "Yes.", "# Two\n\nNo."]
+    assert [chunk.text for chunk in chunk_text(text, strategy=spec)] == parts
+
+
 def test_overlap_does_not_cross_a_section() -> None:
     chunks = chunk_text(HANDBOOK, strategy="sections(max_tokens=12, overlap_sentences=1)")
     starts = {HANDBOOK.index(head) for head in ("# Handbook", "## Leave", "### Sick", "## Hours")}

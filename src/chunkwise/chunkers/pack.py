@@ -102,7 +102,7 @@ class Packer:
         pieces = self._pieces
         first = len(pieces)
         ends = np.append(starts[1:], len(self._text))
-        stops, fits = self._whole(starts, ends)
+        stops, fits = self._whole(starts, ends, floors)
         sizes = self._measure.counts(starts[fits], stops[fits])
         fits[fits] = small = sizes <= self._limit
         whole = _plain_pieces(starts[fits], stops[fits], sizes[small])
@@ -115,12 +115,13 @@ class Packer:
         return pieces[first:]
 
     def _whole(
-        self, starts: NDArray[np.int64], ends: NDArray[np.int64]
+        self, starts: NDArray[np.int64], ends: NDArray[np.int64], floors: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Where stretches end without white space, and which of them `pack` would take whole at once."""
-        if self._overlap_from is not None or self._keeps_indent:
+        if self._keeps_indent or self._apart:
             return ends, np.zeros(len(ends), dtype=np.bool_)
-        fits = ~self._spaced(starts) & (self._measure.reaches(starts, self._limit) >= ends)
+        alone = floors >= starts if self._overlap_from is not None else True
+        fits = alone & ~self._spaced(starts) & (self._measure.reaches(starts, self._limit) >= ends)
         stops = ends.copy()
         left = np.flatnonzero(fits)
         for _ in range(_SHORT_GAP):

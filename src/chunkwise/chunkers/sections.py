@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import partial
+from itertools import groupby
 from typing import ClassVar
 
 from chunkwise.chunkers.levels import clause_levels, sentence_levels
@@ -29,8 +31,10 @@ class Sections(Sized):
 
     def split(self, document: Analyzed) -> Sequence[Piece]:
         packer = self.packer(document, [*sentence_levels(document), *clause_levels(document)])
-        starts = document.sections.regions.tolist()
-        pieces: list[Piece] = []
-        for start, end in pairwise([*starts, len(document.text)]):
-            pieces.extend(self.without_crumbs(document, packer.pack(start, end)))
-        return pieces
+        starts = document.sections.regions
+        pieces = packer.pack_each(starts, floors=starts)
+        if not self.min_tokens:
+            return pieces
+        region = partial(bisect_right, starts.tolist())
+        regions = groupby(pieces, key=lambda piece: region(piece.start))
+        return [piece for _, own in regions for piece in self.without_crumbs(document, [*own])]
