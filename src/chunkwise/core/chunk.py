@@ -79,7 +79,7 @@ class Chunk:
         summarised: tuple[Span, ...] = (), level: int = 0,
     ) -> Self:  # fmt: skip
         # Chunks are made by the million, and what is not frozen yet is filled in half the time.
-        made: Any = _new(_Open)
+        made: Any = _Open()
         made.document = document
         made.index = index
         made.start = start
@@ -184,6 +184,3 @@ class _Open:
     """A chunk while it is filled."""
 
     __slots__ = tuple(each.name for each in fields(Chunk))
-
-
-_new = object.__new__

@@ -23,7 +23,7 @@ from chunkwise.text.word_hash import hash_beside, hash_endings, hash_words, list
 
 _WORD = LETTER | DIGIT | MARK | JOINER
 _INSIDE_WORD = ".-’'"
-_FEW_WORDS = 32
+_FEW_WORDS = 8
 _ENDING = 3
 """Characters by which most words before a full stop are told from every abbreviation."""
 _HONOUR = ". h. c."

@@ -12,7 +12,7 @@ _DIVISION = re.compile(
     r"|sección|artículo|раздел|статья|المادة)(?=\s)",
     re.IGNORECASE,
 )
-INITIALS = frozenset("bpvtlckased§第чкгрсBPVTLCKASEDЧКГРСاअभบภ")
+_INITIALS = frozenset("bpvtlckased§第чкгрсBPVTLCKASEDЧКГРСاअभบภ")
 """First letters of the words above, to pass over most lines at once."""
 _DIVISION_NUMBER = re.compile(
     r"\s*(?:the\s+)?(?:\d+(?:\.\d+)*|[ivxlcdm]+|[a-z]|[а-я]|one|two|three|four|five|six|seven|eight|nine|ten"
@@ -34,7 +34,9 @@ PAGE = re.compile(r"\W*(?:page|seite|página|стр\.?)\s+\d+\b.{0,12}", re.IGNO
 
 def division(text: str) -> re.Match[str] | None:
     """A part, chapter or section that says so, with its number."""
-    if text[:1] == "第":
+    if text[:1] not in _INITIALS:
+        return None
+    if text[0] == "第":
         return _CHINESE.match(text)
     match = _DIVISION.match(text)
     return match if match and _DIVISION_NUMBER.match(text, match.end()) else None

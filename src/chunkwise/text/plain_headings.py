@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from chunkwise.text.characters import LOWER, UPPER
 from chunkwise.text.heading_words import (
     BRACKETED,
-    INITIALS,
     LETTERED,
     NUMBER,
     PAGE,
@@ -163,7 +162,7 @@ def _heading(text: str, line: int, alone: bool) -> _Found | None:
             return None
         parts = tuple(map(int, number["number"].split(".")))
         return _Found(line, min(2 + len(parts), _DEEPEST), len(parts), parts, alone)
-    named = division(text) if first in INITIALS else None
+    named = division(text)
     if named:
         level = 1 if named["top"] else 2 if named["chapter"] else 3
         found = text[-1] not in ",;" and not runs_in(text, named)
@@ -198,7 +197,7 @@ def _may_be_tight(heading: _Found, text: str, *, dense: bool) -> bool:
         return ". " not in text.split(None, 1)[-1] and text[-1] not in _ENDS_TEXT
     if not dense:
         return False
-    named = division(text) if text[0] in INITIALS else None
+    named = division(text)
     if text[-1] in _ENDS_TEXT and not (named and text.isupper()):
         return False
     return not goes_on_small(text) if named else text.isupper()
@@ -294,4 +293,4 @@ def _but_for_page_number(text: str) -> str:
     number = NUMBER.fullmatch(text)
     if number:
         return number["title"]
-    return text if text[0] in INITIALS and division(text) else _DIGITS.sub("#", text)
+    return text if division(text) else _DIGITS.sub("#", text)

@@ -12,6 +12,19 @@ from chunkwise.text.characters import Characters, lower
 _BASE = 1_000_003
 _MASK = (1 << 64) - 1
 _LONGEST = 12
+_AT_ONCE = 1 << 15
+"""Words read together: the arrays for millions of them would take gigabytes."""
+
+
+def _powers() -> NDArray[np.uint64]:
+    """By which number each character of a word is multiplied, a column for each length; behind its end by none."""
+    powers = np.zeros((_LONGEST + 1, _LONGEST + 2), dtype=np.uint64)
+    for length in range(_LONGEST + 2):
+        powers[:length, length] = [pow(_BASE, after, 1 << 64) for after in reversed(range(length))]
+    return powers
+
+
+_POWERS = _powers()
 
 
 def hash_words(words: Iterable[str], *, backwards: bool) -> NDArray[np.uint64]:
@@ -32,24 +45,20 @@ def hash_beside(
 
     A word longer than any listed gets a length beyond the longest and a hash that matches nothing.
     """
-    size = len(characters.text)
-    value = np.zeros(len(positions), dtype=np.uint64)
-    length = np.zeros(len(positions), dtype=np.int64)
-    alive = np.arange(len(positions))
-    where, hashed = positions, value
-    extra = [ord(char) for char in also]
-    for read in range(1, _LONGEST + 2):
+    values = np.empty(len(positions), dtype=np.uint64)
+    lengths = np.empty(len(positions), dtype=np.int64)
+    for start in range(0, len(positions), _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
+        where = positions[part] + step * np.arange(_LONGEST + 1)[:, None]
         points = characters.points.take(where, mode="clip")
-        member = (characters.kinds.take(where, mode="clip") & np.uint16(flags)) != 0
-        for point in extra:
-            member |= points == point
-        member &= (where >= 0) & (where < size)
-        alive, where = alive[member], where[member] + step
-        if not len(alive):
-            break
-        hashed = hashed[member] * np.uint64(_BASE) + lower(points[member])
-        value[alive], length[alive] = hashed, read
-    return value, length
+        member = characters.kinds.take(where, mode="clip") & np.uint16(flags) != 0
+        for char in also:
+            member |= points == ord(char)
+        member &= (where >= 0) & (where < len(characters.text))
+        length = np.logical_and.accumulate(member).sum(axis=0)
+        lengths[part] = length
+        np.sum(lower(points) * _POWERS.take(length, axis=1), axis=0, out=values[part])
+    return values, lengths
 
 
 def hash_endings(
