@@ -24,6 +24,7 @@ STRATEGIES = (
 ON_THE_PAGE = (
     "no separators", "one line of words", "white space", "ten thousand headings", "headings only",
     "a million short lines", "Yes. No.", "emoji families", "flags", "CJK without spaces", "list items",
+    "dashes", "slashes",
 )  # fmt: skip
 """What `make bench` runs; all the others by name, or with none named, from here."""
 
