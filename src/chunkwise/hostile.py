@@ -30,10 +30,13 @@ _TEXTS = {
     "flags": "🇩🇪🇫🇷🇯🇵" * 40,
     "combining marks": "e\u0301a\u0308o\u0302 " * 150,
     "one huge grapheme": "a" + "\u0301" * 400 + " b",
+    "marks before headings": "a\n\n \u0301CHAPTER I\n\nText of it.\n\n\u00a0\u0301CHAPTER II\n\nMore.\n"
+    * 20,
     "zero width": "a\u200bb\u200cc\u200d d\ufe0f" * 80,
     "han": "天地玄黃，宇宙洪荒。日月盈昃，辰宿列張。" * 40,
     "japanese": "「そうです。」と彼は言った。次の文です！" * 30,
     "hindi": "यह पहला वाक्य है। क्या यह दूसरा है? " * 40,
+    "conjuncts": "राष्ट्रीय विद्यालय का क्षेत्र। " * 40,
     "thai": "สวัสดีครับ ผมชื่อสมชาย ยินดีที่ได้รู้จัก " * 40,
     "arabic": "هذه جملة أولى. هل هذا سؤال؟ نعم، هذا سؤال. " * 40,
     "korean": "안녕하세요. 저는 학생입니다. \u1112\u1161\u11ab\u1100\u1173\u11af " * 30,
@@ -58,6 +61,9 @@ def hostile_documents() -> list[Document]:
         Document(f"{name} as markdown", _TEXTS[name], format="markdown")
         for name in ("dashes", "crlf", "log", "nested brackets", "combining marks", "spaces")
     ]
+    documents.append(
+        Document("marked heading", "a\n\n \u0301One\n===\ntext\n" * 30, format="markdown")
+    )
     code = (
         "class A:\n    def f(self):\n        return 'é'  # 👍\n\n\n@decorated\ndef g():\n    pass\n"
         * 20

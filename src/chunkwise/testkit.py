@@ -22,6 +22,10 @@ from chunkwise.models.reranker import Reranker
 from chunkwise.text.tokenizers import DEFAULT, TokenizerLike, get_tokenizer
 
 _CLUSTER = regex.compile(r"\X")
+_CONJUNCT = regex.compile(
+    r"(?=\p{InCB=Consonant})(?<=\p{InCB=Consonant}[\p{InCB=Extend}\p{InCB=Linker}]*\p{InCB=Linker}\p{InCB=Extend}*)"
+)
+"""Between consonants that a virama joins: one cluster by Unicode's rules, two by `\\X` of the `regex` module."""
 _TEXTS = (
     "The lamps are lit at dusk.", "", "Leave is asked for in writing.", " \n\t\u3000", "灯は夕暮れに灯る。",
     "half \ud83d of a pair", "\udfff\udfff", "nul \x00, bell \x07, escape \x1b[31m", "\x00\x01", "\u200b\u200d",
@@ -174,7 +178,8 @@ def _grapheme_breaks(text: str) -> Collection[int]:
     # Signs of ASCII are clusters of one, but for this pair.
     if text.isascii() and "\r\n" not in text:
         return range(len(text) + 1)
-    return {0, *accumulate(map(len, _CLUSTER.findall(text)))}
+    starts = {0, *accumulate(map(len, _CLUSTER.findall(text)))}
+    return starts - {match.start() for match in _CONJUNCT.finditer(text)}
 
 
 def check_embedder(

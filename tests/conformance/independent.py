@@ -24,6 +24,12 @@ class ChunkLike(Protocol):
     def token_count(self) -> int: ...
 
 
+_CONJUNCT = regex.compile(
+    r"(?=\p{InCB=Consonant})(?<=\p{InCB=Consonant}[\p{InCB=Extend}\p{InCB=Linker}]*\p{InCB=Linker}\p{InCB=Extend}*)"
+)
+"""Between consonants that a virama joins: one cluster by Unicode's rules, two by `\\X` of the `regex` module."""
+
+
 @cache
 def breaks(text: str) -> frozenset[int]:
     """Positions between what a reader sees as two characters."""
@@ -31,7 +37,7 @@ def breaks(text: str) -> frozenset[int]:
     for cluster in regex.findall(r"\X", text):
         position += len(cluster)
         found.add(position)
-    return frozenset(found)
+    return frozenset(found - {match.start() for match in _CONJUNCT.finditer(text)})
 
 
 @cache

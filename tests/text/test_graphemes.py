@@ -1,10 +1,10 @@
-"""Grapheme clusters: where a text may be cut, checked against the `regex` module's \\X."""
+"""Grapheme clusters: where a text may be cut, checked against a walk over the text."""
 
 import numpy as np
 import pytest
-import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naive_clusters import breaks
 
 from chunkwise.text.characters import Characters
 from chunkwise.text.graphemes import Graphemes
@@ -14,14 +14,10 @@ NASTY = [
     *"ab .\n\r\t\x00\x1b\x7f\x85", "\r\n", "\u00ad", "\u061c", "\u180e", "\u200b", "\u200c", "\u2028", "\ufeff",
     "\u0301", "\u0308", "\u20e3", "\ufe0f", "\u200d", "\ud800", "\udfff",
     "👍", "🏽", "👨", "👩", "❤", "©", "🇩", "🇪", "🇩🇪", "\U000e0020", "\U000e007f",
-    "\u1100", "\u1161", "\u11a8", "가", "각", "क", "्", "ि", "ष", "ത", "്", "ต", "ำ", "ี", "ກ", "ຳ",
+    "\u1100", "\u1161", "\u11a8", "가", "각", "क", "्", "ि", "ष", "़", "\u1cf5", "ത", "്", "ต", "ำ", "ี", "ກ", "ຳ",
     "\u0600", "\u0d4e", "\U000110bd", "か", "\u3099", "ｶ", "\uff9e", "文", "é", "ß",
 ]  # fmt: skip
 TEXTS = st.lists(st.sampled_from(NASTY), max_size=14).map("".join) | st.text(max_size=40)
-
-
-def breaks(text: str) -> list[int]:
-    return [*(match.start() for match in regex.finditer(r"\X", text)), len(text)]
 
 
 def graphemes(text: str) -> Graphemes:
@@ -45,6 +41,15 @@ def test_floor_and_ceil_are_the_nearest_allowed_cuts(text: str) -> None:
 
 
 @settings(max_examples=examples(75), deadline=None)
+@given(TEXTS, st.data())
+def test_floors_are_each_floor_once(text: str, data: st.DataObject) -> None:
+    places = sorted(data.draw(st.sets(st.integers(0, len(text)))))
+    found = graphemes(text)
+    floors = found.floors(np.array(places, dtype=np.int64)).tolist()
+    assert floors == sorted({found.floor(place) for place in places})
+
+
+@settings(max_examples=examples(75), deadline=None)
 @given(TEXTS)
 def test_keep_drops_the_cuts_that_break_a_cluster(text: str) -> None:
     every = np.arange(len(text) + 1)
@@ -60,6 +65,8 @@ def test_keep_drops_the_cuts_that_break_a_cluster(text: str) -> None:
         "e\u0301",
         "한",
         "कि",
+        "क्ष",
+        "क़्\u200dष्ट्रि",
         "กำ",
         "\r\n",
         "❤️",

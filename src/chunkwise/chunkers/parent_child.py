@@ -78,6 +78,6 @@ class ParentChild(Sized):
             ],
         )
         apart = self.parent == "section"
-        starts = document.sections.regions.tolist() if apart else [0]
+        starts = document.regions.tolist() if apart else [0]
         bounds = pairwise([*starts, len(document.text)])
         return [parent for start, end in bounds for parent in packer.pack(start, end)]

@@ -31,7 +31,7 @@ class Sections(Sized):
 
     def split(self, document: Analyzed) -> Sequence[Piece]:
         packer = self.packer(document, [*sentence_levels(document), *clause_levels(document)])
-        starts = document.sections.regions
+        starts = document.regions
         pieces = packer.pack_each(starts, floors=starts)
         if not self.min_tokens:
             return pieces

@@ -68,7 +68,7 @@ class Tally:
             self.code.add(_sizes(blocks.code, tokens))
 
     def _add_sections(self, document: Analyzed, tokens: NDArray[np.int64]) -> None:
-        starts = document.sections.regions
+        starts = document.regions
         spans = np.stack([starts, np.append(starts[1:], len(document.text))], axis=1)
         sizes = _sizes(spans, tokens)
         self.sections.add(sizes)

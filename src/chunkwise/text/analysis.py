@@ -78,6 +78,11 @@ class Analyzed:
     def sections(self) -> Sections:
         return Sections(self.text, self.blocks)
 
+    @cached_property
+    def regions(self) -> NDArray[np.int64]:
+        """Starts of the stretches no chunk of `sections` may cross: a bare heading joins its first subsection."""
+        return self.graphemes.floors(self.sections.regions)
+
     def section(self, start: int, end: int) -> tuple[str, ...]:
         """The section path of a span."""
         return self.sections.section(start, end)

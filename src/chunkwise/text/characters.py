@@ -43,7 +43,9 @@ _ENDER = frozenset("!?…‼‽⁇⁈⁉\u037e")
 _CLOSER = frozenset("\"'”’»›)]}」』）】》〉］｝＂＇*_“«‹")
 _OPENER = frozenset("\"'“‘„«‹([{「『（【《〈［｛¿¡*_‚")
 _NEWLINE = frozenset("\n\r\v\f\x85\u2028\u2029")
-_JOINERS = regex.compile(r"[\p{GCB=ZWJ}\p{GCB=Prepend}\p{GCB=L}\p{GCB=V}\p{GCB=T}]")
+_JOINERS = regex.compile(
+    r"[\p{GCB=ZWJ}\p{GCB=Prepend}\p{GCB=L}\p{GCB=V}\p{GCB=T}\u1cf5\u1cf6\U00011a3a]"
+)
 _MARKS = regex.compile(r"[\p{GCB=Extend}\p{GCB=SpacingMark}]")
 _SOLID = re.compile(r"\S")
 SURROGATE = re.compile("[\ud800-\udfff]")

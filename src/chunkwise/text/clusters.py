@@ -1,6 +1,6 @@
 """The rules by which Unicode joins characters to grapheme clusters (UAX #29), for many places at once.
 
-They are those of `\\X` of the `regex` module, which has no conjuncts (GB9c): a virama parts two consonants.
+They are those of `\\X` of the `regex` module, and the one it has not (GB9c): a virama joins two consonants.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ _EXTEND, _JOINER, _FLAG = _NUMBER["Extend"], _NUMBER["ZWJ"], _NUMBER["Regional_I
 _CLASS = regex.compile(
     "|".join([*(rf"(\p{{GCB={name}}})" for name in _CLASSES), r"(\p{Extended_Pictographic})"])
 )
+_CONJUNCT = regex.compile(r"(\p{InCB=Consonant})|(\p{InCB=Extend})|(\p{InCB=Linker})")
+_CONSONANT, _LINKER = 1, 3
 _HANGUL = {
     "L": ("L", "V", "LV", "LVT"), "V": ("V", "T"), "LV": ("V", "T"), "T": ("T",), "LVT": ("T",),
 }  # fmt: skip
@@ -58,13 +60,15 @@ def _rules() -> NDArray[np.uint8]:
 
 _RULES = _rules()
 _UNKNOWN = 0
-# Filled as characters are met, each with its class plus one.
+# Filled as characters are met, each with its class plus one, and with its part in a conjunct.
 _table: NDArray[np.uint8] = np.zeros(0x110000, dtype=np.uint8)
+_roles: NDArray[np.uint8] = np.zeros(0x110000, dtype=np.uint8)
 
 
 def _learn(points: list[int]) -> None:
     for point in points:
-        match = _CLASS.match(chr(point))
+        match, role = _CLASS.match(chr(point)), _CONJUNCT.match(chr(point))
+        _roles[point] = (role and role.lastindex) or _OTHER
         _table[point] = 1 + ((match and match.lastindex) or _OTHER)
 
 
@@ -98,7 +102,21 @@ def inside_clusters(points: NDArray[np.uint32]) -> NDArray[np.bool_]:
     # What lies further back than a block may reach is looked for in the whole text.
     inside[_behind_marked_pictures(points, np.concatenate(marked))] = True
     inside[_seconds(np.concatenate(flags))] = True
+    inside[_conjuncts(points)] = True
     return inside
+
+
+def _conjuncts(points: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """Places of consonants that a virama, with or without marks beside it, joins to the one before."""
+    role = _roles.take(points)  # all of them were met
+    linker = role == _LINKER
+    if not linker.any():
+        return np.zeros(0, dtype=np.int64)
+    bare = ((role == _OTHER) | (role == _CONSONANT)).nonzero()[0]
+    before, after = bare[:-1], bare[1:]
+    linkers = linker.cumsum()
+    joined = (role[before] == _CONSONANT) & (role[after] == _CONSONANT)
+    return after[joined & (linkers[after] > linkers[before])]
 
 
 def _seconds(places: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -41,7 +41,7 @@ class Graphemes:
         before, after = self._text[position - 1], self._text[position]
         if before < _FIRST_MARK and after < _FIRST_MARK:
             return before != "\r" or after != "\n"
-        if kind_of(before) & JOINER or kind_of(after) & _JOINING:
+        if kind_of(before) & _JOINING or kind_of(after) & _JOINING:
             return False
         return not (_is_flag(before) and _is_flag(after))
 
@@ -52,7 +52,7 @@ class Graphemes:
             return False
         rare = (before >= ord(_FIRST_MARK)) | (after >= ord(_FIRST_MARK))
         before, after = before[rare], after[rare]
-        unsure = (kinds_of(after) & np.uint16(_JOINING)) | (kinds_of(before) & np.uint16(JOINER))
+        unsure = (kinds_of(after) | kinds_of(before)) & np.uint16(_JOINING)
         return not (unsure.any() or ((after >= _FLAG_A) & (after <= _FLAG_Z)).any())
 
     def is_break(self, position: int) -> bool:
@@ -67,6 +67,12 @@ class Graphemes:
         """The nearest allowed cut at or after the position."""
         run = None if self._is_sure(position) else self._run_around(position)
         return position if run is None else run[1] + 1
+
+    def floors(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """`floor` of each of the sorted positions, each once."""
+        if len(self.keep(positions)) == len(positions):
+            return positions
+        return np.unique(np.array([self.floor(each) for each in positions.tolist()], np.int64))
 
     def _run_around(self, position: int) -> tuple[int, int] | None:
         first, last = self._runs
