@@ -2,6 +2,7 @@
 
 import random
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -163,9 +164,11 @@ def test_a_function_counts_or_encodes(function: object, size: int) -> None:
     assert starts[0] == 0
 
 
-def test_a_function_that_counts_below_zero_is_told_so() -> None:
-    with pytest.raises(InvalidParameter, match="-1 tokens"):
-        get_tokenizer(lambda text: -1).count("x")
+@pytest.mark.parametrize("answer", [-1, 2.0, None])
+def test_a_function_that_counts_nothing_real_is_told_so(answer: Any) -> None:
+    with pytest.raises(InvalidParameter, match=rf"answers {answer} to 'x'; it has to return"):
+        get_tokenizer(lambda text: answer).count("x")
+
 
 
 def test_a_tokenizer_object_is_taken_as_it_is() -> None:

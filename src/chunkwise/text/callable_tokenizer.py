@@ -24,10 +24,14 @@ class CallableTokenizer:
 
     def count(self, text: str) -> int:
         answer = self._function(text)
-        size = len(answer) if isinstance(answer, Sized) else operator.index(answer)
+        try:
+            size = len(answer) if isinstance(answer, Sized) else operator.index(answer)
+        except TypeError:
+            size = -1
         if size < 0:
             raise InvalidParameter(
-                f"the tokenizer {self.name} counts {size} tokens in {text[:40]!r}"
+                f"the tokenizer {self.name} answers {answer!r} to {text[:40]!r}; it has to return how many tokens "
+                f"a text has, a whole number from 0 up, or the tokens themselves"
             )
         return size
 

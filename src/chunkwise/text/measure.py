@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cached_property, lru_cache
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,27 +18,22 @@ _ALIKE = 8
 """Texts of whole spans whose counts are remembered."""
 
 
-@runtime_checkable
-class _Seamed(Protocol):
-    """A tokenizer that knows more places to cut at than those where it restarts."""
-
-    @property
-    def seam(self) -> re.Pattern[str]:
-        """Matches between two ASCII characters where a cut between two tokens changes neither side."""
-
-
 class Measure:
     """Token counts of spans, exactly as the tokenizer counts the span's text by itself."""
 
     def __init__(self, text: str, tokenizer: Tokenizer) -> None:
         self.text = text
         self.tokenizer = tokenizer
-        # Text without a restart may be a run of one sign, which the tokenizer reads slowest: all its spans are alike.
-        self._count_text = lru_cache(maxsize=_ALIKE)(tokenizer.count)
-        self._seam = tokenizer.seam if isinstance(tokenizer, _Seamed) else None
+        # A tokenizer may know more places to cut at than those where it restarts.
+        self._seam: re.Pattern[str] | None = getattr(tokenizer, "seam", None)
         self._asked = self._answer = 0
         self._counted = (-1, -1, 0)
         self._clean = -1
+
+    @cached_property
+    def _count_text(self) -> Callable[[str], int]:
+        # Text without a restart may be a run of one sign, which the tokenizer reads slowest: all its spans are alike.
+        return lru_cache(maxsize=_ALIKE)(self.tokenizer.count)
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:

@@ -82,6 +82,7 @@ class OpenAITokenizer:
 
     restart = _RESTART
     seam = re.compile(SEAM)
+    """Where a cut between two tokens changes neither side, beside the places where it restarts."""
 
     def __init__(self, name: str) -> None:
         self.name = name
