@@ -108,15 +108,14 @@ def inside_clusters(points: NDArray[np.uint32]) -> NDArray[np.bool_]:
 
 def _conjuncts(points: NDArray[np.uint32]) -> NDArray[np.int64]:
     """Places of consonants that a virama, with or without marks beside it, joins to the one before."""
-    role = _roles.take(points)  # all of them were met
-    linker = role == _LINKER
-    if not linker.any():
-        return np.zeros(0, dtype=np.int64)
-    bare = ((role == _OTHER) | (role == _CONSONANT)).nonzero()[0]
-    before, after = bare[:-1], bare[1:]
-    linkers = linker.cumsum()
-    joined = (role[before] == _CONSONANT) & (role[after] == _CONSONANT)
-    return after[joined & (linkers[after] > linkers[before])]
+    places = _roles.take(points).nonzero()[0]  # all of them were met
+    role = _roles.take(points[places])
+    if not (role == _LINKER).any():
+        return places[:0]
+    consonant, linkers = (role == _CONSONANT).nonzero()[0], (role == _LINKER).cumsum()
+    before, after = consonant[:-1], consonant[1:]
+    touching = places[after] - places[before] == after - before  # nothing but marks between them
+    return places[after[touching & (linkers[after] > linkers[before])]]
 
 
 def _seconds(places: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -13,6 +13,8 @@ from chunkwise.text.clusters import inside_clusters
 _JOINING = MARK | JOINER
 _FIRST_MARK = "\u0300"
 """No character below it joins another, but for line feed behind carriage return."""
+_FIRST_CONSONANT = "\u0915"
+"""The first of those that a virama joins to the one before it."""
 _FLAG_A, _FLAG_Z = 0x1F1E6, 0x1F1FF
 
 
@@ -41,7 +43,9 @@ class Graphemes:
         before, after = self._text[position - 1], self._text[position]
         if before < _FIRST_MARK and after < _FIRST_MARK:
             return before != "\r" or after != "\n"
-        if kind_of(before) & _JOINING or kind_of(after) & _JOINING:
+        if kind_of(before) & JOINER or kind_of(after) & _JOINING:
+            return False
+        if after >= _FIRST_CONSONANT and kind_of(before) & MARK:
             return False
         return not (_is_flag(before) and _is_flag(after))
 
@@ -52,7 +56,9 @@ class Graphemes:
             return False
         rare = (before >= ord(_FIRST_MARK)) | (after >= ord(_FIRST_MARK))
         before, after = before[rare], after[rare]
-        unsure = (kinds_of(after) | kinds_of(before)) & np.uint16(_JOINING)
+        unsure = (kinds_of(after) & np.uint16(_JOINING)) | (kinds_of(before) & np.uint16(JOINER))
+        indic = after >= ord(_FIRST_CONSONANT)
+        unsure |= kinds_of(before) & np.uint16(MARK) * indic
         return not (unsure.any() or ((after >= _FLAG_A) & (after <= _FLAG_Z)).any())
 
     def is_break(self, position: int) -> bool:
