@@ -44,6 +44,9 @@ CASES: dict[str, list[str]] = {
         "See e.g. www.foo.com and cf. www.bar.com for it. |So it is.",
         '"Really?" he asked. |Yahoo! is old. |Why? he thought.',
         "They sell ham; eggs; tea. |It was med. |Then he left.",
+        "She is a gem. |Nobody knows it. |He is not.",
+        "See vol. III and ch. XIV of it. |No. |I did not. |No. |Vi came.",
+        "Gen. U.S. Grant rode on. |Did it mix? |No. |Mix it.",
     ],
     "German": [
         "Das ist z. B. ein Test. |Er geht weiter.",
@@ -75,6 +78,9 @@ CASES: dict[str, list[str]] = {
         "Es waren 12. |Danach kamen 13. |Alle blieben.",
         "Das Ende des 2. Weltkriegs. |Sie gewann den 1. Preis und die 2. Runde.",
         "In den 20. |Paul kam.",
+        "Er wohnt in der Hauptstr. 5. |Sie wohnt in der Lange Str. 7 und der Müllerstr. 12a. |Gut.",
+        "Das gilt gem. Art. 5 und gem. § 7. |Gem. Anlage 2 nicht.",
+        "Er zog in die Hauptstr. |Dort blieb er. |Sie ist ein Gem. |Das ist so.",
     ],
     "French": [
         "M. Dupont est arrivé. |Mme Durand aussi.",
@@ -87,6 +93,8 @@ CASES: dict[str, list[str]] = {
         "L'art. 5 al. 2 du C. civ. s'applique. |L’art. 6 non.",
         "Il part à 10 h. 30. |Elle reste.",
         "C'est l'un des 12. |Marie est venue hier.",
+        "J.-C. Martin est là. |M. J.-C. Martin et P.-A. Renoir aussi. |Voilà.",
+        "Il vécut en 50 av. J.-C. |César aussi. |C'est J.-C. |Il part.",
     ],
     "Spanish": [
         "¿Qué hora es? |¡Es tarde! |Vámonos.",
@@ -95,6 +103,7 @@ CASES: dict[str, list[str]] = {
         "Ud. sabe que EE. UU. es grande. |Yo no.",
         "Cuesta 3.500 pesos, p. ej. hoy. |Es caro.",
         "Véase la pág. 12 y el núm. 3. |Está claro.",
+        "Véase el Vol. III y el cap. IV. |Está claro.",
     ],
     "Italian": [
         "Il dott. Rossi e l’avv. Bianchi sono qui. |La sig.ra Verdi no.",
@@ -146,6 +155,11 @@ CASES: dict[str, list[str]] = {
         "本当?|はい!|行きます。",
         "「行く?」と彼は言った。|終わり!",
         "Yahoo!知恵袋を見た。|終わり。",
+        "「行こう。早く。」|彼は走った。",
+        "「行こう。早く。」と彼は言った。|終わり。",
+        "彼は『いや！だめ？』と言った。|終わり。",
+        "「行こう。|早く。",
+        "「長い文です。|これもとても長い文です。|それからもっと長い文です。|もう少しだけ長い文です。|終わり。」|次。",
     ],
     "Hindi": [
         "यह पहला वाक्य है। |क्या यह दूसरा है? |हाँ!",
@@ -153,6 +167,9 @@ CASES: dict[str, list[str]] = {
         "मूल्य 3.5 रुपये है। |ठीक है।",
         "उसने कहा, “मैं जाऊँगा।” |फिर वह गया।",
         "डॉ. शर्मा आए। |वे बैठे।",
+        "इसका मूल्य रु. 500 है। |ठीक है।",
+        "ए. पी. जे. अब्दुल कलाम आए। |एम. एस. धोनी भी।",
+        "वह आई. |उसने चाय पी. |फिर वह गई.",
     ],
     "Arabic": [
         "هذه جملة أولى. |هل هذا سؤال؟ |نعم!",
@@ -160,6 +177,9 @@ CASES: dict[str, list[str]] = {
         "السعر 3.14 دولار. |رخيص.",
         "ماذا؟! |لا أعرف.",
         "وصل د. أحمد اليوم. |ثم غادر.",
+        "وصل أ. د. محمد اليوم. |ثم غادر.",
+        "وصل أ. م. د. محمد اليوم. |ثم غادر.",
+        "كان ذلك عام 500 ق. م. |ثم انتهى.",
     ],
     "Russian": [
         "Он купил яблоки, груши и т. д. |Потом ушёл.",
@@ -186,5 +206,8 @@ CASES: dict[str, list[str]] = {
         "เขาถามว่าไปไหน |แล้วเดินไป",
         "ใช้ Python 3 เขียน |ง่ายดี",
         "เขาพูดว่า “ไป” |แล้วเดินไป",
+        "พบ |ดร. สมศักดิ์ |แล้วกลับ",
+        "พบ |ผศ. ดร. สมศักดิ์",
+        "เวลา 10.00 น. |วันนี้อากาศดี",
     ],
 }

@@ -17,6 +17,7 @@ OPENINGS = [
     *WORDS, *(word.upper() for word in WORDS), *(word.title() for word in WORDS), "第三章", "第2节", "LİBRO", "lıvre",
     "1", "12.", "1.2.3)", "٣.", "²", "I.", "IV)", "XXL.", "C.", "MIX", "\ufeff1.", "\ufeffPART", "TITLE", "ÄÖÜ", "ﬁ",
     "Dr.", "The", "She", "“Yes,”", "--", "e", "§§", "(1)", "A.1", "X.2.1", "1:", "بابا", "บทที่",
+    "WHO", "世界WHO", "私はAI", "AIは", "우리 AI", "NO. I", "5 MAI",
 ]  # fmt: skip
 LINES = st.tuples(
     st.sampled_from(OPENINGS),

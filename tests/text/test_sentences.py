@@ -77,7 +77,7 @@ def test_english_prose_is_cut_as_nupunkt_cuts_it() -> None:
 
 PIECES = (
     ". ! ? … .. ?! 。 」 「 ” “ « » ) ( [1] * _ Dr e.g U.S D.C 3 3. Word word A b usw Nr 文 है ไทย ا т — – "
-    "α ; \u037e www. Fa der 2 h c med "
+    "α ; \u037e www. Fa der 2 h c med str gem Art § III J.-C av पी जे रु د ดร "
     "\u0301 \u200d \x00 \ud800 \u2028 \x85 \r\n \n \t"
 ).split(" ")
 SPACES = [" ", "  ", "\u00a0", "\u3000"]
@@ -145,6 +145,16 @@ def test_all_sentences_of_a_span_are_found_within_it(text: str, data: st.DataObj
         "Dr. h. c.",
         "Dr. med.",
         "du med.",
+        "gem. Vereinbarung",
+        "a gem.",
+        "Hauptstr. 5.",
+        "Hauptstr.",
+        "vol. III.",
+        "J.-C.",
+        "av. J.-C.",
+        "पी. जे.",
+        "पी.",
+        "أ. م. د.",
     ],
 )
 def test_a_word_among_many_is_read_as_among_few(stop: str) -> None:

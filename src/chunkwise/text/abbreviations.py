@@ -10,6 +10,7 @@ NEVER_LAST = frozenset(
     geb gest hrsg aufl ing dipl mag röm österr schweiz str tel hl frl
 
     डॉ श्री श्रीमती प्रो पं कु
+    ดร ผศ รศ นพ พญ ทพ
     p.ex p.ej ej ee vgr env av boul bd apr avt exc etc.-à-d c.-à-d ud uds vd vds avda ctra dto dtor excmo ilmo núm
     dott dott.ssa avv l'avv l’avv dell'avv dell’avv sig sig.ra sigg egr spett geom pag pagg
     dhr mevr mej bijv d.w.z drs blz o.a m.b.t i.v.m t.a.v n.a.v z.s.m incl
@@ -25,13 +26,36 @@ BEFORE_NUMBER = frozenset(
     abs abb kap bd anm anl zif ziff rn rz art aufl bl
     chap art l'art l’art d'art d’art dell'art dell’art all'art all’art al fig núm pág págs cap h nº
     гл ст п пп рис табл стр с т кв корп оф каб эт
+    रु
     jan feb mar apr jun jul aug sep sept oct nov dec mär mrz okt dez
     """.split()
 )
 """End no sentence where a number follows: "Fig. 2", "No. 7", "Art. IV"."""
 
-BEHIND_TITLE = frozenset("med phil jur rer nat theol pol oec techn habil".split())
+ROMAN_NUMBERS = frozenset(
+    tens + ones
+    for tens in ("", "x", "xx", "xxx")
+    for ones in ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
+) - {"", "i"}
+"""Are numbers where they are written in capitals; not I, which is a word: "Did you? No. I did not."."""
+
+BEHIND_TITLE = frozenset("med phil jur rer nat theol pol oec techn habil د".split())
 """End no sentence behind another abbreviation: "Dr. rer. nat. Lund"."""
+
+STREET = "str"
+"""Ends no sentence at the end of a longer word either where a number follows: "Hauptstr. 5"."""
+
+CITING = frozenset(["gem"])
+"""End no sentence before one of `CITED`: "gem. Art. 5", but "She is a gem."."""
+
+CITED = frozenset(
+    "art artikel abs absatz nr ziff ziffer anl anlage anhang vertrag vereinbarung".split()
+)
+
+LETTER_NAMES = frozenset(
+    "ए बी सी डी ई एफ जी एच आई जे के एल एम एन ओ पी क्यू आर एस टी यू वी डब्ल्यू एक्स वाई ज़ेड जेड".split()
+)
+"""Latin letters as Hindi writes them, initials where several stand together: "ए. पी. जे. अब्दुल कलाम"."""
 
 CAPITAL_SHORT = frozenset(["fa"])
 """Are short for a word where a capital opens them: "die Fa. Meier", but "due anni fa"."""

@@ -14,6 +14,7 @@ from chunkwise.text.characters import (
     FULL_STOP,
     JOINER,
     LETTER,
+    LOWER,
     MARK,
     NEWLINE,
     UPPER,
@@ -30,9 +31,13 @@ _HONOUR = ". h. c."
 _MARKS = np.uint64(1 << 16)
 _BEFORE = (
     abbreviations.NEVER_LAST, abbreviations.BEFORE_NUMBER, abbreviations.RARELY_LAST, abbreviations.OFTEN_LAST,
-    abbreviations.OF_THE_CLOCK, abbreviations.BEHIND_TITLE, abbreviations.CAPITAL_SHORT,
+    abbreviations.OF_THE_CLOCK, abbreviations.BEHIND_TITLE, abbreviations.CAPITAL_SHORT, abbreviations.CITING,
+    abbreviations.LETTER_NAMES,
 )  # fmt: skip
-_BEHIND = (abbreviations.OPENERS_OF_SENTENCES, abbreviations.MONTHS, abbreviations.TITLES)
+_BEHIND = (
+    abbreviations.OPENERS_OF_SENTENCES, abbreviations.MONTHS, abbreviations.TITLES, abbreviations.CITED,
+    abbreviations.LETTER_NAMES, abbreviations.ROMAN_NUMBERS,
+)  # fmt: skip
 
 
 _ANY_STOP = re.compile(r"""(?<=\w)[.!?]["'”’)\]]*\s+(?=\S)""")
@@ -83,17 +88,23 @@ def _full_stop_read(
     before, length = _words_beside(characters, at - 1, _INSIDE_WORD, -1)
     ends = ~listed(before, never)
     # Behind a word of some length that is on no list a full stop is what it seems.
-    doubtful = (
-        (length == 1)
-        | characters.have(np.maximum(at - 1, 0), DIGIT)
-        | _acronym(characters, at, length)
-    )
+    acronym = _acronym(characters, at, length)
+    doubtful = (length == 1) | characters.have(np.maximum(at - 1, 0), DIGIT) | acronym
     doubtful |= listed(before, _perhaps_last())
+    numbered = np.flatnonzero((length > _ENDING) & characters.have(following, DIGIT) & ends)
+    if len(numbered):
+        ends[numbered] = hash_endings(characters, at[numbered] - 1, _ENDING) != _street()
     index = np.flatnonzero(ends & doubtful)
     if not len(index):
         return ends
     ends[index] = _doubtful_ends(
-        characters, at[index], after[index], following[index], before[index], length[index]
+        characters,
+        at[index],
+        after[index],
+        following[index],
+        before[index],
+        length[index],
+        acronym[index],
     )
     return ends
 
@@ -101,7 +112,15 @@ def _full_stop_read(
 def _acronym(
     characters: Characters, at: NDArray[np.int64], length: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    return (length >= 3) & (characters.points[np.maximum(at - 2, 0)] == ord("."))
+    """Whether the word before a full stop holds another: "U.S.", or "J.-C." where it is no year's "av. J.-C."."""
+    last = characters.points[np.maximum(at - 2, 0)]
+    found: NDArray[np.bool_] = last == ord(".")
+    index = np.flatnonzero(last == ord("-"))
+    if len(index):
+        hyphen, start = at[index] - 2, at[index] - length[index]
+        year = characters.have(start - 2, FULL_STOP) & characters.have(start - 3, LOWER)
+        found[index] = characters.have(hyphen - 1, FULL_STOP) & ~(year & (start >= 3))
+    return found & (length >= 3)
 
 
 def _doubtful_ends(
@@ -111,9 +130,10 @@ def _doubtful_ends(
     following: NDArray[np.int64],
     before: NDArray[np.uint64],
     length: NDArray[np.int64],
+    acronym: NDArray[np.bool_],
 ) -> NDArray[np.bool_]:
     """The same behind initials, numbers, acronyms and words that may end a sentence or not."""
-    _, numbered, rarely, often, clock, learned, short, openers, months, titles = _lists()
+    _, numbered, rarely, often, clock, learned, short, _, _, openers, months, titles, *_ = _lists()
     behind, behind_length = _words_beside(characters, following, "", 1)
     opens = listed(behind, openers)
     previous = np.maximum(at - 1, 0)
@@ -121,7 +141,8 @@ def _doubtful_ends(
     initial = (length == 1) & characters.have(previous, LETTER)
     # "т. д. Потом" ends, "z. B. ein" and "p. A. Meyer" go on: a lone small letter counts as an
     # abbreviation's end unless another initial follows.
-    initial_follows = (behind_length == 1) & characters.have(following, UPPER)
+    cased = characters.kinds.take(following, mode="clip") & np.uint16(LETTER | LOWER)
+    initial_follows = (behind_length == 1) & (cased == LETTER)
     small_and_last = initial & ~capital & ~initial_follows & (at >= 3)
     small_and_last &= (characters.points[np.maximum(at - 2, 0)] == 32) & (
         (characters.points[np.maximum(at - 3, 0)] == ord("."))
@@ -138,12 +159,48 @@ def _doubtful_ends(
     goes_on |= listed(before, learned) & behind_stop
     goes_on |= listed(before, short) & characters.have(word_start, UPPER)
     small_and_last &= ~_of_honour(characters, at, small_and_last)
-    goes_on |= listed(before, numbered) & characters.have(following, DIGIT)
-    seldom = listed(before, rarely) | (_acronym(characters, at, length) & ~listed(before, often))
+    index = np.flatnonzero(listed(before, numbered))
+    if len(index):
+        goes_on[index] |= _number(characters, following[index], behind[index])
+    index = np.flatnonzero(listed(before, _by_what_follows()))
+    if len(index):
+        near = before[index], following[index], behind[index], behind_length[index]
+        goes_on[index] |= _joined(characters, *near, behind_stop[index])
+    seldom = listed(before, rarely) | (acronym & ~listed(before, often))
     goes_on |= listed(before, clock) & listed(behind, titles)
     goes_on |= seldom & ~opens & (after == at + 1)
     goes_on |= initial & ~small_and_last & ~(capital & opens & (behind_length > 1))
     return ~goes_on
+
+
+def _number(
+    characters: Characters, following: NDArray[np.int64], behind: NDArray[np.uint64]
+) -> NDArray[np.bool_]:
+    """Whether digits follow, or a Roman number: "IV", not "Iv"."""
+    digits = characters.have(following, DIGIT)
+    if digits.all():
+        return digits
+    *_, roman = _lists()
+    capitals = characters.have(following, UPPER) & ~characters.have(following + 1, LOWER)
+    return digits | (capitals & listed(behind, roman))
+
+
+def _joined(
+    characters: Characters,
+    before: NDArray[np.uint64],
+    following: NDArray[np.int64],
+    behind: NDArray[np.uint64],
+    behind_length: NDArray[np.int64],
+    behind_stop: NDArray[np.bool_],
+) -> NDArray[np.bool_]:
+    """Whether a word goes with what it cites, as in "gem. Art. 5", or is an initial among others."""
+    *_, citing, letters = _lists()[: len(_BEFORE)]
+    *_, cited, letters_behind, _ = _lists()
+    section = characters.points.take(following, mode="clip") == ord("§")
+    initial = listed(behind, letters_behind)
+    initial &= characters.have(following + behind_length, FULL_STOP)
+    cites = listed(before, citing) & (listed(behind, cited) | section)
+    return cites | (listed(before, letters) & (behind_stop | initial))
 
 
 def _behind_article(characters: Characters, start: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -200,6 +257,11 @@ def _lists() -> tuple[NDArray[np.uint64], ...]:
 
 
 @lru_cache(maxsize=1)
+def _street() -> np.uint64:
+    return hash_words([abbreviations.STREET], backwards=True)[0]
+
+
+@lru_cache(maxsize=1)
 def _articles() -> NDArray[np.uint64]:
     return hash_words(abbreviations.BEFORE_ORDINAL, backwards=True)
 
@@ -207,7 +269,14 @@ def _articles() -> NDArray[np.uint64]:
 @lru_cache(maxsize=1)
 def _perhaps_last() -> NDArray[np.uint64]:
     _, numbered, rarely, often, _, learned, short, *_ = _lists()
-    return np.unique(np.concatenate((numbered, rarely, often, learned, short)))
+    lists = (numbered, rarely, often, learned, short, _by_what_follows())
+    return np.unique(np.concatenate(lists))
+
+
+@lru_cache(maxsize=1)
+def _by_what_follows() -> NDArray[np.uint64]:
+    *_, citing, letters = _lists()[: len(_BEFORE)]
+    return np.unique(np.concatenate((citing, letters)))
 
 
 @lru_cache(maxsize=1)

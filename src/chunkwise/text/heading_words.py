@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from chunkwise.text.abbreviations import BEFORE_NUMBER, NEVER_LAST, RARELY_LAST
+
 _DIVISION = re.compile(
     r"(?P<top>(?:book|part|volume|teil|buch|livre|partie|libro|parte|часть|книга)\b|(?:الباب|الجزء|भाग|ภาคที่)(?=\s))"
     r"|(?P<chapter>(?:chapter|letter|canto|act|kapitel|chapitre|capítulo|capitulo|глава)\b"
@@ -30,6 +32,12 @@ LETTERED = re.compile(r"(?P<number>[A-Z](?:\.\d{1,3})+)[.):]?\s+(?P<title>\S.*)"
 BRACKETED = re.compile(r"\((?P<number>\d{1,3})\)\s+(?P<title>\S.*)")
 ROMAN = re.compile(r"[IVXLC]+[.)]\s+(?P<title>\S.*)")
 PAGE = re.compile(r"\W*(?:page|seite|página|стр\.?)\s+\d+\b.{0,12}", re.IGNORECASE)
+_CAPITAL_SHARE = 0.8
+_NO_LETTERS = bytes(point for point in range(128) if not chr(point).isalpha())
+_CLOSERS = "\"'”’)"
+_INNER_STOP = re.compile(r"""(?P<word>\w[\w.]*)[.!?…]["'”’)]*\s+(?=\S)""")
+_ABBREVIATIONS = NEVER_LAST | BEFORE_NUMBER | RARELY_LAST
+_WORDS_OF_A_SENTENCE = 3
 
 
 def division(text: str) -> re.Match[str] | None:
@@ -54,9 +62,40 @@ def goes_on_small(text: str) -> bool:
     return text[0] != "第" and behind_number(text)[:1].islower()
 
 
+def in_capitals(text: str) -> bool:
+    """Whether nearly all letters are capitals: letters without case are none, and AIを使う holds an acronym."""
+    return text.isupper() and (text.isascii() or _capital_share(text) >= _CAPITAL_SHARE)
+
+
+def _capital_share(text: str) -> float:
+    letters = list(filter(str.isalpha, text))
+    return sum(map(str.isupper, letters)) / max(len(letters), 1)
+
+
 def shouts(text: str) -> bool:
-    """Whether a line is written in capitals and has enough letters to be words."""
-    if not text.isupper():
+    """Whether a line is written in capitals, has enough letters to be words and is no paragraph."""
+    if not in_capitals(text):
         return False
-    letters = sum(map(str.isalpha, text))
-    return letters >= 3 and letters * 2 >= len(text) and text[-1] not in ",;"
+    letters = _letters(text)
+    if letters < 3 or letters * 2 < len(text) or text[-1] in ",;":
+        return False
+    return text[-1].isalpha() or not several_sentences(text)
+
+
+def _letters(text: str) -> int:
+    if text.isascii():  # asking each character takes five times as long
+        return len(text.encode().translate(None, _NO_LETTERS))
+    return sum(map(str.isalpha, text))
+
+
+def several_sentences(text: str) -> bool:
+    """Whether a line in capitals holds sentences: "IT IS SOLD AS IS. NO WARRANTY IS GIVEN.", not "I. A STREET."."""
+    if not text.rstrip(_CLOSERS).endswith((".", "!")):
+        return False  # questions are headings more often: "WHAT IS IT FOR? WHO IS TO USE IT?"
+    start, sentences = 0, 0
+    for stop in _INNER_STOP.finditer(text):
+        word = stop["word"].lower()
+        if len(word) > 1 and "." not in word and word not in _ABBREVIATIONS:
+            sentences += len(text[start : stop.end()].split()) >= _WORDS_OF_A_SENTENCE
+            start = stop.end()
+    return sentences > 0 and len(text[start:].split()) >= _WORDS_OF_A_SENTENCE

@@ -7,7 +7,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.text.heading_words import ROMAN, behind_number, division, goes_on_small
+from chunkwise.text.heading_words import ROMAN, behind_number, division, goes_on_small, in_capitals
 from chunkwise.text.lines import Lines
 
 GOES_ON = -1
@@ -28,7 +28,7 @@ _SECTION_IN_ARTICLE = 2
 
 def runs_in(text: str, named: re.Match[str]) -> bool:
     """Whether a line that opens with a division's name and number goes on as a sentence does."""
-    if text.isupper():
+    if in_capitals(text):
         return False
     ends = text.rstrip(_CLOSERS).endswith(_ENDS_CLAUSE)
     if ends and goes_on_small(text):
@@ -56,9 +56,9 @@ def has_title_below(text: str, below: str, after: str) -> bool:
     if len(below) > _LONGEST_TITLE or len(below.split()) > _MOST_WORDS or division(below):
         return False
     bare = _bare(text)
-    if not below.isupper():
+    if not in_capitals(below):
         return bare and not after
-    return not after.isupper() and (bare or (text.isupper() and not after))
+    return not in_capitals(after) and (bare or (in_capitals(text) and not after))
 
 
 def stands_above(text: str, below: str, after: str) -> bool:
@@ -70,9 +70,9 @@ def stands_above(text: str, below: str, after: str) -> bool:
         return bare and not same and _bare(below) and not division(after)
     if bare:
         return True
-    if below.isupper():
+    if in_capitals(below):
         return False  # a paragraph in capitals, of which this is the first line
-    if text.isupper():
+    if in_capitals(text):
         return True
     return _PARTED.match(behind_number(text)) is not None and text[-1] not in _ENDS_TEXT
 
@@ -92,26 +92,34 @@ def _nest_titles(lines: Lines, levels: NDArray[np.int64]) -> None:
     """A title that follows "CHAPTER I" with nothing between them is that chapter's: one level below."""
     headings, solid = np.flatnonzero(levels > 0), np.flatnonzero(~lines.blank)
     follows = np.append(solid, -1)[solid.searchsorted(headings, "right")][:-1]
-    touching = np.flatnonzero(follows == headings[1:])
-    for line, following in zip(
-        headings[touching].tolist(), headings[touching + 1].tolist(), strict=True
-    ):
-        level = int(levels[line])
-        if levels[following] > level:
+    touching = np.flatnonzero(follows == headings[1:]).tolist()
+    if not touching:
+        return
+    level, texts = levels[headings].tolist(), _texts(lines, headings)
+    for above in touching:
+        title = above + 1
+        if level[title] > level[above]:
             continue
-        title = lines.text(following).strip()
-        if not division(lines.text(line).strip()) or division(title):
+        if not division(texts[above]) or division(texts[title]):
             continue
         # A number has others of its rank further on, which stay where they are.
-        if levels[following] == level or not (title[0].isdigit() or ROMAN.match(title)):
-            levels[following] = level + 1
+        numbered = texts[title][0].isdigit() or ROMAN.match(texts[title])
+        if level[title] == level[above] or not numbered:
+            level[title] = level[above] + 1
+    levels[headings] = level
+
+
+def _texts(lines: Lines, which: NDArray[np.int64]) -> list[str]:
+    text, ends = lines.characters.text, lines.end[which].tolist()
+    starts = lines.start[which].tolist()
+    return [text[start:end].strip() for start, end in zip(starts, ends, strict=True)]
 
 
 def _nest_sections(lines: Lines, levels: NDArray[np.int64]) -> None:
     """Contracts part articles into sections, codes of law sections into articles: many are inside, few around them."""
     named: dict[str, list[int]] = {"section": [], "article": []}
-    for line in np.flatnonzero(levels == 3).tolist():
-        text = lines.text(line).strip()
+    third = np.flatnonzero(levels == 3)
+    for line, text in zip(third.tolist(), _texts(lines, third), strict=True):
         word = text[:7].lower()
         if word in named and division(text):
             named[word].append(line)

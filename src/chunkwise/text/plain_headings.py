@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import pairwise, product
 from typing import NamedTuple
@@ -12,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.text.characters import LOWER, UPPER
+from chunkwise.text.dates import is_day_of_month
 from chunkwise.text.heading_words import (
     BRACKETED,
     LETTERED,
@@ -20,10 +19,13 @@ from chunkwise.text.heading_words import (
     ROMAN,
     division,
     goes_on_small,
+    in_capitals,
+    several_sentences,
     shouts,
 )
 from chunkwise.text.lines import Lines
 from chunkwise.text.named_headings import GOES_ON, has_title_below, nest, runs_in, stands_above
+from chunkwise.text.running_lines import running_lines
 
 _LONGEST = 100
 _LONGEST_TIGHT = 80
@@ -34,12 +36,9 @@ _DEEPEST = 9
 _BRACKETED_LEVEL = 7
 """Of "(1) Scope", below the numbers most texts have above it."""
 _BRACKETED_WORDS = 6
-_RUNNING_PAGES = 3
-_RUNNING_LINES = 4
-"""Lines of a page that may be its header, and as many its footer."""
-_DIGITS = re.compile(r"\d+")
 _ENDS_SENTENCE = frozenset('.!?…。！？"”’»)')
 _ENDS_TEXT = frozenset(".,;:")
+_ENDS_NO_TITLE = frozenset(".,;:!?-–—。，、；：！？।؟،؛")
 _LOOK_FOR_SMALL = 4
 """Characters of a line among which a small one shows that it is not in capitals."""
 
@@ -96,7 +95,7 @@ def heading_levels(lines: Lines, *, dense: bool, pages: Sequence[int] = ()) -> N
     candidates = candidates[_may_be_headings(lines, candidates)]
     if not len(candidates):
         return levels
-    running, page_starts = _running(lines, pages)
+    running, page_starts = running_lines(lines, pages)
     found: list[_Found] = []
     columns = (candidates, lines.start[candidates], lines.end[candidates], alone[candidates])
     for line, start, end, parted in zip(*(column.tolist() for column in columns), strict=True):
@@ -158,7 +157,7 @@ def _heading(text: str, line: int, alone: bool) -> _Found | None:
         number = NUMBER.fullmatch(text)
         if number is None:
             return _Found(line, 2, 0, (), alone) if shouts(text) else None
-        if not _is_title(number["title"]):
+        if not _is_title(number["title"]) or is_day_of_month(number["number"], number["title"]):
             return None
         parts = tuple(map(int, number["number"].split(".")))
         return _Found(line, min(2 + len(parts), _DEEPEST), len(parts), parts, alone)
@@ -187,7 +186,7 @@ def _heading(text: str, line: int, alone: bool) -> _Found | None:
 def _is_title(words: str) -> bool:
     if words[0].islower() or not any(map(str.isalpha, words)):
         return False
-    return words[-1] not in ".,;:!?-–—" or words.isupper()
+    return words[-1] not in _ENDS_NO_TITLE or (in_capitals(words) and not several_sentences(words))
 
 
 def _may_be_tight(heading: _Found, text: str, *, dense: bool) -> bool:
@@ -198,9 +197,9 @@ def _may_be_tight(heading: _Found, text: str, *, dense: bool) -> bool:
     if not dense:
         return False
     named = division(text)
-    if text[-1] in _ENDS_TEXT and not (named and text.isupper()):
+    if text[-1] in _ENDS_TEXT and not (named and in_capitals(text)):
         return False
-    return not goes_on_small(text) if named else text.isupper()
+    return not goes_on_small(text) if named else in_capitals(text)
 
 
 def _without_lists(lines: Lines, found: list[_Found], *, dense: bool) -> list[_Found]:
@@ -264,33 +263,3 @@ def _numbered_again(lines: Lines, line: int) -> bool:
         if number and "." not in number["number"]:
             return True
     return False
-
-
-def _running(lines: Lines, pages: Sequence[int]) -> tuple[set[int], set[int]]:
-    """Lines that head or foot most pages, and the lines pages start with."""
-    solid = np.flatnonzero(~lines.blank)
-    if not pages or not len(solid):
-        return set(), set()
-    at = lines.first[solid].searchsorted(np.asarray(pages))
-    first = solid[np.minimum(at, len(solid) - 1)]
-    after = np.append(at[1:], len(solid))
-    deep = np.arange(_RUNNING_LINES)[:, None]
-    edges = np.concatenate((np.minimum(at + deep, after - 1), np.maximum(after - 1 - deep, at)))
-    where: defaultdict[str, set[int]] = defaultdict(set)
-    for line in solid[np.unique(edges.clip(0, len(solid) - 1))].tolist():
-        where[_but_for_page_number(lines.text(line).strip())].add(line)
-    page_of = np.asarray(pages).searchsorted
-    running: set[int] = set()
-    for same in where.values():
-        held = Counter(page_of(lines.first[sorted(same)], "right").tolist())
-        if len(held) >= max(_RUNNING_PAGES, len(pages) / 2):
-            running |= same
-    return running, set(first.tolist())
-
-
-def _but_for_page_number(text: str) -> str:
-    """What stays the same on all pages; the numbers of "Chapter 1" and "1. Scope 1" tell chapters apart."""
-    number = NUMBER.fullmatch(text)
-    if number:
-        return number["title"]
-    return text if division(text) else _DIGITS.sub("#", text)

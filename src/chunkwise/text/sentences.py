@@ -30,6 +30,9 @@ _SAYING = "问問说說喊叫"
 _SPEAKER_AT_MOST = 6
 _ASKING_OR_CALLING = "!?"
 _ADDRESS = "www."
+_QUOTES = (("「", "」"), ("『", "』"))
+_SHORT_QUOTE = 40
+"""Characters of a quotation that is kept whole, whatever sentences it holds: 「行こう。早く。」"""
 _GREEK = ((0x0370, 0x03FF), (0x1F00, 0x1FFF))
 _FIRST_KANA, _LAST_KANA = 0x3040, 0x30FF
 _FURTHEST = 128
@@ -74,8 +77,9 @@ def sentence_starts(
     ends |= stop & ~single  # an ellipsis before a capital
     index = np.flatnonzero(single)
     ends[index] = full_stop_ends(characters, at[index], after[index], opened[index])
+    starts = _outside_short_quotes(characters, start[ends])
     thai = _thai_starts(characters)
-    return np.union1d(start[ends], thai) if len(thai) else start[ends]
+    return np.union1d(starts, thai) if len(thai) else starts
 
 
 def _point(characters: Characters, positions: NDArray[np.int64]) -> NDArray[np.uint32]:
@@ -212,6 +216,21 @@ def _quoted_speech_goes_on(
         said |= reading & one_of(point, _SAYING)
     quoted[index] = said | one_of(characters.points[start[index]], _TAKEN_UP)
     return quoted
+
+
+def _outside_short_quotes(characters: Characters, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Starts but those between the marks of a short quotation, as Chinese and Japanese write them."""
+    for opening, closing in _QUOTES:
+        if opening not in characters.text or closing not in characters.text:
+            continue
+        opened = np.flatnonzero(characters.points == ord(opening))
+        closed = np.flatnonzero(characters.points == ord(closing))
+        before, after = opened.searchsorted(starts) - 1, closed.searchsorted(starts)
+        low = opened.take(before, mode="clip")
+        inside = (before >= 0) & (after < len(closed)) & (closed.searchsorted(low) == after)
+        inside &= closed.take(after, mode="clip") - low <= _SHORT_QUOTE
+        starts = starts[~inside]
+    return starts
 
 
 def _thai_starts(characters: Characters) -> NDArray[np.int64]:
