@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +16,7 @@ from chunkwise.text.lines import Lines
 from chunkwise.text.markdown_blocks import markdown_blocks
 from chunkwise.text.measure import Measure, measure_of
 from chunkwise.text.merge import merged
+from chunkwise.text.one_paragraph import is_one_paragraph
 from chunkwise.text.plain_blocks import plain_blocks
 from chunkwise.text.sections import Sections
 from chunkwise.text.sentences import sentence_starts
@@ -24,20 +24,6 @@ from chunkwise.text.tokenizers import DEFAULT, TokenizerLike, get_tokenizer
 
 ATOM_TOKENS = 80
 """An atom longer than this is cut: at full stops, where it is still longer at spaces."""
-
-_LONG_LINE = 200
-"""Longer than any heading."""
-_STARTS_LIKE_PROSE = re.compile(r"[^\W\d_]{2}")
-_LINE_BREAK = re.compile("[\n\r\v\f\x85\u2028\u2029]")
-
-
-def _is_one_paragraph(text: str) -> bool:
-    """A line of prose, as records of a corpus often are: not worth a look at its layout."""
-    return (
-        len(text) > _LONG_LINE
-        and _STARTS_LIKE_PROSE.match(text) is not None
-        and _LINE_BREAK.search(text.rstrip()) is None
-    )
 
 
 class Analyzed:
@@ -68,7 +54,7 @@ class Analyzed:
             return Blocks.declared(document.blocks)
         if document.format == "code":
             return Blocks()
-        if _is_one_paragraph(self.text):
+        if is_one_paragraph(self.text):
             return Blocks([CODE_OF["paragraph"]], [0], [len(self.text.rstrip())], [0], [0])
         if document.format == "markdown":
             return markdown_blocks(self.lines)
