@@ -27,6 +27,14 @@ _DIVISION_NUMBER = re.compile(
 _CHINESE = re.compile(
     r"第[0-9一二三四五六七八九十百千〇零两]+(?:(?P<top>[部篇卷])|(?P<chapter>[章回])|(?P<section>[节節条條]))"
 )
+_IN_FRONT = re.compile(
+    r"(?:(?:table of )?contents?|index|abstract|(?:executive )?summary|background|recitals?|preamble|whereas|witnesseth"
+    r"|foreword|preface|acknowledge?ments|keywords|disclaimer"
+    r"|inhalt(?:sverzeichnis)?|zusammenfassung|kurzfassung|vorwort|präambel|vorbemerkung(?:en)?"
+    r"|sommaire|table des matières|résumé|préambule|avant-propos|índice|contenido|resumen|preámbulo|antecedentes"
+    r"|содержание|оглавление|аннотация|преамбула)[.:]?",
+    re.IGNORECASE,
+)
 NUMBER = re.compile(r"(?P<number>\d{1,3}(?:\.\d{1,3})*)[.):]?\s+(?P<title>\S.*)")
 LETTERED = re.compile(r"(?P<number>[A-Z](?:\.\d{1,3})+)[.):]?\s+(?P<title>\S.*)")
 BRACKETED = re.compile(r"\((?P<number>\d{1,3})\)\s+(?P<title>\S.*)")
@@ -48,6 +56,11 @@ def division(text: str) -> re.Match[str] | None:
         return _CHINESE.match(text)
     match = _DIVISION.match(text)
     return match if match and _DIVISION_NUMBER.match(text, match.end()) else None
+
+
+def stands_in_front(text: str) -> bool:
+    """Whether a heading names what precedes the numbered parts of a text and holds none of them: TABLE OF CONTENTS."""
+    return _IN_FRONT.fullmatch(text) is not None
 
 
 def behind_number(text: str) -> str:

@@ -7,7 +7,14 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.text.heading_words import ROMAN, behind_number, division, goes_on_small, in_capitals
+from chunkwise.text.heading_words import (
+    ROMAN,
+    behind_number,
+    division,
+    goes_on_small,
+    in_capitals,
+    stands_in_front,
+)
 from chunkwise.text.lines import Lines
 
 GOES_ON = -1
@@ -22,6 +29,8 @@ _CLOSERS = "\"'”’)"
 _INNER_STOP = re.compile(r"[\w\])][.!?]\s+\S")
 _PARTED = re.compile(r"[.:–—-]\s*[^\W\d_]")
 _DOTTED = re.compile(r"\w+\s+\d+\.\d")
+_IN_CAPITALS = 2
+"""Level of a line in capitals, above all numbers."""
 _SECTION_IN_ARTICLE = 2
 """Levels below an article: the one between is its title's."""
 
@@ -83,9 +92,10 @@ def _bare(text: str) -> bool:
 
 
 def nest(lines: Lines, levels: NDArray[np.int64]) -> None:
-    """Set titles below the chapters they belong to, and sections below the articles that hold them."""
+    """Set titles below their chapters, sections below the articles that hold them, and none below a preface."""
     _nest_titles(lines, levels)
     _nest_sections(lines, levels)
+    _lower_front(lines, levels)
 
 
 def _nest_titles(lines: Lines, levels: NDArray[np.int64]) -> None:
@@ -129,3 +139,13 @@ def _nest_sections(lines: Lines, levels: NDArray[np.int64]) -> None:
     dotted = [line for line in sections if _DOTTED.match(lines.text(line).strip())]
     inside = sections if len(sections) > len(articles) else dotted
     levels[inside] += _SECTION_IN_ARTICLE
+
+
+def _lower_front(lines: Lines, levels: NDArray[np.int64]) -> None:
+    """A table of contents or a preamble in capitals holds none of the numbered parts behind it: it is their like."""
+    headings = np.flatnonzero(levels > 0)
+    found = levels[headings].tolist()
+    for index in reversed(np.flatnonzero(levels[headings[:-1]] == _IN_CAPITALS).tolist()):
+        following = found[index + 1]
+        if following > _IN_CAPITALS and stands_in_front(lines.text(headings[index]).strip()):
+            levels[headings[index]] = found[index] = following
