@@ -345,11 +345,11 @@ def test_what_only_looks_like_a_heading_in_brackets(text: str) -> None:
 
 def test_no_numbered_part_is_below_what_stands_in_front_of_it() -> None:
     text = (
-        "SUPPLY AGREEMENT\n\nMade today.\n\nTABLE OF CONTENTS\n\nSee below.\n\nBACKGROUND\n\nThey wish it.\n\n"
+        "SUPPLY AGREEMENT\n\nMade today.\n\nTABLE OF\u00a0CONTENTS\n\nSee below.\n\nBACKGROUND\n\nThey wish it.\n\n"
         "1. Definitions\n\nWords.\n\n2. Fees\n\nMoney.\n\nSCHEDULE\n\nMore."
     )
     assert headings(text) == [
-        (2, "SUPPLY AGREEMENT"), (3, "TABLE OF CONTENTS"), (3, "BACKGROUND"), (3, "1. Definitions"), (3, "2. Fees"),
+        (2, "SUPPLY AGREEMENT"), (3, "TABLE OF\u00a0CONTENTS"), (3, "BACKGROUND"), (3, "1. Definitions"), (3, "2. Fees"),
         (2, "SCHEDULE"),
     ]  # fmt: skip
 

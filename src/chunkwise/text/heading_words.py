@@ -28,7 +28,7 @@ _CHINESE = re.compile(
     r"第[0-9一二三四五六七八九十百千〇零两]+(?:(?P<top>[部篇卷])|(?P<chapter>[章回])|(?P<section>[节節条條]))"
 )
 _IN_FRONT = re.compile(
-    r"(?:(?:table of )?contents?|index|abstract|(?:executive )?summary|background|recitals?|preamble|whereas|witnesseth"
+    r"(?:(?:table of )?contents?|index|abstract|(?:executive )?summary|background|recitals?|preamble|between|whereas|witnesseth"
     r"|foreword|preface|acknowledge?ments|keywords|disclaimer"
     r"|inhalt(?:sverzeichnis)?|zusammenfassung|kurzfassung|vorwort|präambel|vorbemerkung(?:en)?"
     r"|sommaire|table des matières|résumé|préambule|avant-propos|índice|contenido|resumen|preámbulo|antecedentes"
@@ -60,7 +60,7 @@ def division(text: str) -> re.Match[str] | None:
 
 def stands_in_front(text: str) -> bool:
     """Whether a heading names what precedes the numbered parts of a text and holds none of them: TABLE OF CONTENTS."""
-    return _IN_FRONT.fullmatch(text) is not None
+    return _IN_FRONT.fullmatch(" ".join(text.split())) is not None
 
 
 def behind_number(text: str) -> str:
