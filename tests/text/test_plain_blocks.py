@@ -349,8 +349,8 @@ def test_no_numbered_part_is_below_what_stands_in_front_of_it() -> None:
         "1. Definitions\n\nWords.\n\n2. Fees\n\nMoney.\n\nSCHEDULE\n\nMore."
     )
     assert headings(text) == [
-        (2, "SUPPLY AGREEMENT"), (3, "TABLE OF\u00a0CONTENTS"), (3, "BACKGROUND"), (3, "1. Definitions"), (3, "2. Fees"),
-        (2, "SCHEDULE"),
+        (2, "SUPPLY AGREEMENT"), (3, "TABLE OF\u00a0CONTENTS"), (3, "BACKGROUND"), (3, "1. Definitions"),
+        (3, "2. Fees"), (2, "SCHEDULE"),
     ]  # fmt: skip
 
 

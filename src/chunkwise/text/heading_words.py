@@ -28,8 +28,8 @@ _CHINESE = re.compile(
     r"第[0-9一二三四五六七八九十百千〇零两]+(?:(?P<top>[部篇卷])|(?P<chapter>[章回])|(?P<section>[节節条條]))"
 )
 _IN_FRONT = re.compile(
-    r"(?:(?:table of )?contents?|index|abstract|(?:executive )?summary|background|recitals?|preamble|between|whereas|witnesseth"
-    r"|foreword|preface|acknowledge?ments|keywords|disclaimer"
+    r"(?:(?:table of )?contents?|index|abstract|(?:executive )?summary|background|recitals?|preamble|between"
+    r"|whereas|witnesseth|foreword|preface|acknowledge?ments|keywords|disclaimer"
     r"|inhalt(?:sverzeichnis)?|zusammenfassung|kurzfassung|vorwort|präambel|vorbemerkung(?:en)?"
     r"|sommaire|table des matières|résumé|préambule|avant-propos|índice|contenido|resumen|preámbulo|antecedentes"
     r"|содержание|оглавление|аннотация|преамбула)[.:]?",
