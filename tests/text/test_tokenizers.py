@@ -170,7 +170,6 @@ def test_a_function_that_counts_nothing_real_is_told_so(answer: Any) -> None:
         get_tokenizer(lambda text: answer).count("x")
 
 
-
 def test_a_tokenizer_object_is_taken_as_it_is() -> None:
     tokenizer = get_tokenizer("words")
     assert isinstance(tokenizer, Tokenizer)
