@@ -70,6 +70,21 @@ GOLDEN = {
     "comments": ("<!--\n# no\n\n- no\n```\n-->\n# Yes", [
         ("paragraph", "<!--\n# no"), ("paragraph", "- no\n```\n-->"), ("heading", "# Yes")]),
     "comments in code": ("```\n<!--\n```\n# Yes", [("code", "```\n<!--\n```"), ("heading", "# Yes")]),
+    "a fence in a quote": ("> say:\n>\n> ```rust\n> fn a() {\n>\n> }\n> ```\n> more", [
+        ("paragraph", "> say:\n>"), ("code", "> ```rust\n> fn a() {\n>\n> }\n> ```"),
+        ("paragraph", "> more")]),
+    "a fence ends with its quote": (">```\n> # no\n# Yes\n\n   > > ~~~\n>> b\n> c\n\n```\nd\n```", [
+        ("code", ">```\n> # no"), ("heading", "# Yes"), ("code", "> > ~~~\n>> b"), ("paragraph", "> c"),
+        ("code", "```\nd\n```")]),
+    "a fence in a quote ends behind as many marks": ("> ```\n> > ```\n> ~~~\n> ``\n> ````\n> out", [
+        ("code", "> ```\n> > ```\n> ~~~\n> ``\n> ````"), ("paragraph", "> out")]),
+    "a fence around quotes": ("```\n> ```\n> a\n```\n# Yes", [
+        ("code", "```\n> ```\n> a\n```"), ("heading", "# Yes")]),
+    "ticks in a quoted line": ("> ``` a `b` ```\n> c", [("paragraph", "> ``` a `b` ```\n> c")]),
+    "tables in a quote": ("> | a | b |\n> |---|---|\n> | 1 | 2 |\n| 3 |\n\n> | c |\n>\n> |--|\n", [
+        ("header", "> | a | b |\n> |---|---|"), ("row", "> | 1 | 2 |"), ("paragraph", "| 3 |"),
+        ("paragraph", "> | c |\n>\n> |--|")]),
+    "an arrow is no quoted table": ("> a | b\n> -> |", [("paragraph", "> a | b\n> -> |")]),
     "quotes": ("> # quoted\n> text", [("paragraph", "> # quoted\n> text")]),
     "CRLF": ("# One\r\n\r\ntext\r\nmore\r\n\r\n- a\r\n- b\r\n", [
         ("heading", "# One"), ("paragraph", "text\r\nmore"), ("item", "- a"), ("item", "- b")]),
@@ -110,6 +125,15 @@ def test_ten_thousand_headings() -> None:
     assert [block.level for block in found[:7]] == [1, 2, 3, 4, 5, 6, 1]
 
 
+def test_quote_marks_and_fences_in_numbers() -> None:
+    assert shown(">" * 200_000 + "```\n# Yes")[1:] == [("heading", "# Yes")]
+    assert shown("> " * 100_000 + "| a\n> b")[0][0] == "paragraph"
+    found = shown("> ```\n" * 20_001)
+    assert len(found) == 10_001
+    assert found[-1] == ("code", "> ```")
+    assert len(shown(">> ```\n> ```\n" * 5_000)) == 5_000
+
+
 @pytest.mark.parametrize(
     "text", ["", "\n", "\n\n\n", " ", "\x00", "\ud800", "#", "-", "`", "```", "|", "---", "<!--"]
 )
@@ -145,8 +169,16 @@ TABLE = st.builds(
     ),
     OUTER, st.integers(2, 4), st.integers(0, 3),
 )  # fmt: skip
+QUOTED = st.builds(
+    lambda marks, block, last: "\n".join(
+        marks + line for line in [*block.splitlines()[:-1], last or block.splitlines()[-1]]
+    ),
+    st.sampled_from(["> ", ">", "> > ", ">>", "  > "]), FENCE | TABLE | PROSE, st.sampled_from(["", "open"]),
+)  # fmt: skip
 RULE = st.sampled_from(["***", "- - -", "___"])
-TEXTS = st.lists(ATX | SETEXT | PROSE | FENCE | LIST | TABLE | RULE, min_size=1, max_size=8)
+TEXTS = st.lists(
+    ATX | SETEXT | PROSE | FENCE | LIST | TABLE | QUOTED | RULE, min_size=1, max_size=8
+)
 
 
 @settings(max_examples=examples(75), deadline=None)
@@ -166,11 +198,14 @@ def test_headings_fences_tables_and_items_are_where_markdown_it_sees_them(
     for block in markdown_blocks(lines):
         if block.kind in names:
             line = int(lines.start.searchsorted(block.start, "right")) - 1
-            ours[names[block.kind]].append((line, block.level))
+            last = int(lines.start.searchsorted(block.end, "left")) - 1
+            end = last if block.kind == "code" else block.level
+            ours[names[block.kind]].append((line, end))
     theirs: dict[str, list[tuple[int, int]]] = {kind: [] for kind in ours}
     for token in JUDGE.parse(text):
         kind = token.type.removesuffix("_open")
         if kind in theirs and token.map and (token.nesting == 1 or kind == "fence"):
             level = int(token.tag[1]) if kind == "heading" else 0
-            theirs[kind].append((token.map[0], level))
+            end = token.map[1] - 1 if kind == "fence" else level
+            theirs[kind].append((token.map[0], end))
     assert ours == theirs

@@ -28,6 +28,10 @@ class Code(Sized):
 
     def split(self, document: Analyzed) -> Sequence[Piece]:
         language = document.document.language if self.language == "auto" else self.language
-        outline = [ArrayCuts(cuts.copy) for cuts in outline_levels(document, language)]
-        packer = self.packer(document, [*outline, word_level(document)], nested=True)
+        measure = document.measure(self.tokenizer)
+        outline = outline_levels(
+            document, language, lambda start, end: measure.reaches(start, self.max_tokens) >= end
+        )
+        levels = [*(ArrayCuts(cuts.copy) for cuts in outline), word_level(document)]
+        packer = self.packer(document, levels, nested=True)
         return self.without_crumbs(document, packer.pack(0, len(document.text)))

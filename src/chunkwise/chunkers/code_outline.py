@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,10 +18,14 @@ if TYPE_CHECKING:
 
 _DEEPEST = 8
 _NO_CUT = 1000
+_SAID_OF_THE_NEXT = ("decorator", "attribute", "annotation")
 _CLOSING = [ord(char) for char in ")]}"]
 
+Fit = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.bool_]]
+"""Whether each stretch, of these starts and ends, fits in a chunk."""
 
-def outline_levels(document: Analyzed, language: str) -> list[NDArray[np.int64]]:
+
+def outline_levels(document: Analyzed, language: str, fit: Fit) -> list[NDArray[np.int64]]:
     """Line starts at which a unit of code starts, outermost units first; all lines last."""
     if not document.text:
         return []
@@ -28,20 +33,21 @@ def outline_levels(document: Analyzed, language: str) -> list[NDArray[np.int64]]
     source = document.text.encode("utf-8", "surrogatepass")
     tree = None if grammar is None else syntax_tree(source, grammar)
     lines = document.lines
-    outline = _by_indentation(lines) if tree is None else _by_tree(lines, tree)
+    outline = _by_indentation(lines) if tree is None else _by_tree(lines, tree, source, fit)
     keep = document.graphemes.keep
     return [keep(cuts) for cuts in [*outline, lines.start] if len(cuts)]
 
 
-def _by_tree(lines: Lines, tree: Tree) -> list[NDArray[np.int64]]:
+def _by_tree(lines: Lines, tree: Tree, source: bytes, fit: Fit) -> list[NDArray[np.int64]]:
     """Rows on which a syntax node starts, by the number of nodes of several rows around it."""
     depth_of: dict[int, int] = {}
-    said_above: set[int] = set()
+    said_above: dict[int, int] = {}
+    comments: set[int] = set()
     cursor = tree.walk()
     # Of each node around: its row, and whether its next row still belongs to its head.
     around: list[list[int]] = []
     descend = True
-    row = 0
+    row, behind = 0, -1
     while True:
         if descend and cursor.goto_first_child():
             # A keyword or bracket opens a head ("class X:", "{"); a statement opens a plain sequence.
@@ -57,13 +63,20 @@ def _by_tree(lines: Lines, tree: Tree) -> list[NDArray[np.int64]]:
         descend = last > row and len(around) < 3 * _DEEPEST  # else there is no row to cut at
         if not node.is_named:
             continue
+        is_comment = "comment" in node.type
+        if is_comment and (row in depth_of or row == behind or not _opens_row(node, source)):
+            behind = row
+            continue  # what is said behind something says nothing of what is below
         if around[-1][1] and row > around[-1][0]:
             around[-1][1] = False  # a head stays with what follows it
             depth_of.setdefault(row, _NO_CUT)
         depth_of.setdefault(row, len(around))
-        if any(word in node.type for word in ("comment", "decorator", "attribute", "annotation")):
-            said_above.update(range(row, last + 1))
-    return _ranked(lines, depth_of, said_above)
+        if is_comment:
+            comments.add(row)
+        if is_comment or any(word in node.type for word in _SAID_OF_THE_NEXT):
+            ends_before = node.end_point[1] == 0 and last > row  # with its line break
+            said_above.update(dict.fromkeys(range(row, last + (not ends_before)), row))
+    return _ranked(lines, depth_of, said_above, comments, fit)
 
 
 def _node(cursor: TreeCursor) -> Node:
@@ -71,23 +84,58 @@ def _node(cursor: TreeCursor) -> Node:
     return cursor.node
 
 
+def _opens_row(node: Node, source: bytes) -> bool:
+    """Whether nothing stands before a node on its row."""
+    return not source[node.start_byte - node.start_point[1] : node.start_byte].strip()
+
+
 def _ranked(
-    lines: Lines, depth_of: dict[int, int], said_above: set[int]
+    lines: Lines,
+    depth_of: dict[int, int],
+    said_above: dict[int, int],
+    comments: set[int],
+    fit: Fit,
 ) -> list[NDArray[np.int64]]:
+    """`said_above`: for each row of what is said about the next, the row on which it starts."""
     # The tree counts rows by line feeds alone; our lines may have other breaks.
     row_start = np.concatenate(([0], np.flatnonzero(lines.characters.points == 10) + 1))
     top_of: dict[int, int] = {}
     by_depth: dict[int, list[int]] = {}
+    below: dict[int, list[tuple[int, int, bool]]] = {}
     for row in sorted(depth_of):
         depth = depth_of[row]
-        above = row - 1
+        above = said_above.get(row - 1, row)
         # What is said above a function goes with it.
-        joins = above in said_above and depth_of.get(above, depth) >= depth
-        top_of[row] = top_of.get(above, above) if joins else row
-        if depth != _NO_CUT and row < len(row_start):
-            by_depth.setdefault(depth, []).append(top_of[row])
-    ranks = sorted(by_depth)[:_DEEPEST]
-    return [np.unique(row_start[np.array(by_depth[depth])]) for depth in ranks]
+        joins = above < row and depth_of.get(above, depth) >= depth
+        top = top_of[row] = top_of.get(above, above) if joins else row
+        if depth == _NO_CUT or row >= len(row_start):
+            continue
+        headed = depth_of.get(top) == _NO_CUT
+        by_depth.setdefault(depth, []).extend([] if headed else [top])
+        if joins and row not in comments:
+            below.setdefault(depth, []).append((top, row, headed))
+    cuts: list[NDArray[np.int64]] = []
+    ends = np.array([len(lines.characters.text)])
+    for depth in sorted(by_depth)[:_DEEPEST]:
+        here = np.unique(row_start[np.array(by_depth[depth], dtype=np.int64)])
+        cuts.append(here)
+        ends = np.union1d(ends, here)
+        if depth in below:
+            tops, rows, headed_rows = np.array(below[depth]).T
+            starts = row_start[rows]
+            stops = ends[ends.searchsorted(starts, "right")]
+            # All that is below a head is its body: to cut before it would leave the head alone.
+            parts = (headed_rows == 0) | np.isin(stops, here)
+            cuts.append(_told_apart(tops, starts, parts & fit(starts, stops)))
+    return cuts
+
+
+def _told_apart(
+    tops: NDArray[np.int64], starts: NDArray[np.int64], fits: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """Where a comment is too much: the first start below each from which all it is said above fits."""
+    _, first = np.unique(tops[fits], return_index=True)
+    return starts[fits][first]
 
 
 def _by_indentation(lines: Lines) -> list[NDArray[np.int64]]:

@@ -6,6 +6,7 @@ import posixpath
 import zipfile
 import zlib
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -13,7 +14,9 @@ from chunkwise.core import Document
 from chunkwise.documents.archive import Budget, TooLargeError, read_zip_member
 from chunkwise.documents.container import open_container
 from chunkwise.documents.encoding import decode
-from chunkwise.documents.html_parse import html_text
+from chunkwise.documents.epub_anchors import chapter_text
+from chunkwise.documents.epub_contents import Entry, by_file, lineage, nav_points, ncx_points
+from chunkwise.documents.epub_headings import BookHeadings
 from chunkwise.documents.layout import Layout
 from chunkwise.documents.loader import OnSkip, suffix_of
 from chunkwise.documents.options import LoadOptions
@@ -86,51 +89,57 @@ class _Book:
         items = {item.get("id"): item for item in _elements(package, "item")}
         spine = [items.get(ref) for ref in _find(package, "itemref", "idref")]
         self.chapters = [
-            self._path(self._folder, item.get("href") or "")
+            self._place(self._folder, item.get("href") or "")[0]
             for item in spine
             if item is not None
             and item.get("media-type") in _PAGES
             and "nav" not in (item.get("properties") or "").split()
         ]
-        self._titles = self._contents(list(items.values()))
+        self._entries = self._contents(list(items.values()))
+        levels = {entry.level for entries in self._entries.values() for entry in entries}
+        self._headings = BookHeadings(nested=len(levels) > 1)
+        self._above: list[Entry] = []
+        """Entries of files without text, such as the picture that opens a part."""
 
     def chapter(self, path: str) -> Layout:
-        """One chapter; the table of contents names it when it has no heading of its own."""
-        page = html_text(decode(self._read(path), f"{self._origin}/{path}").removeprefix("\ufeff"))
-        title = self._titles.get(path, "")
-        if not title or any(block.kind == "heading" for block in page.layout.blocks):
-            return page.layout
-        titled = Layout()
-        if page.layout.blocks:
-            titled.add("heading", title, level=1)
-        titled.extend(page.layout)
-        return titled
+        """One chapter; the table of contents places its headings, and names it where it has none."""
+        entries = self._entries.pop(path, [])  # a file may come twice, its titles do not
+        above, self._above = self._above, lineage(self._above, entries)
+        text = decode(self._read(path), f"{self._origin}/{path}").removeprefix("\ufeff")
+        layout, places = chapter_text(text, {entry.fragment for entry in entries} - {""})
+        if entries and layout.blocks:
+            self._above = []
+            top, place = entries[0].level, entries[0].fragment
+            if place not in places:  # the first entry names the file if nothing in it
+                entries = [
+                    _of_file(entry) if entry.fragment == place else entry for entry in entries
+                ]
+            entries = [*(_of_file(entry) for entry in above if entry.level < top), *entries]
+        return self._headings.titled(layout, entries, places)
 
-    def _contents(self, items: list[_Element]) -> dict[str, str]:
-        """Chapter titles by path, of the navigation document or the older ncx."""
-        titles: dict[str, str] = {}
-        for item in items:
-            is_nav = "nav" in (item.get("properties") or "").split()
-            is_ncx = item.get("media-type") == "application/x-dtbncx+xml"
-            if not is_nav and not is_ncx:
-                continue
-            path = self._path(self._folder, item.get("href") or "")
+    def _contents(self, items: list[_Element]) -> dict[str, list[Entry]]:
+        """Entries by path, of the navigation document or else the older ncx."""
+        navs = [item for item in items if "nav" in (item.get("properties") or "").split()]
+        old = [item for item in items if item.get("media-type") == "application/x-dtbncx+xml"]
+        files = frozenset(self.chapters)
+        tables = [(item, nav_points) for item in navs] + [(item, ncx_points) for item in old]
+        for item, points in tables:
+            path, _ = self._place(self._folder, item.get("href") or "")
             try:
                 root = self._xml(path)
             except UnreadableDocument:
                 continue  # titles are welcome, not needed
-            base = posixpath.dirname(path)
-            for point in _elements(root, "a" if is_nav else "navPoint"):
-                targets = [point.get("href") or ""] if is_nav else _find(point, "content", "src")
-                label = " ".join("".join(point.itertext()).split()) if is_nav else None
-                label = label or next(iter(_texts(point, "text")), "")
-                if targets and label:
-                    titles.setdefault(self._path(base, targets[0]), label)
-        return titles
+            place = partial(self._place, posixpath.dirname(path))
+            found = by_file(points(root), place, files)
+            if found:
+                return found
+        return {}
 
     @staticmethod
-    def _path(folder: str, reference: str) -> str:
-        return posixpath.normpath(posixpath.join(folder, unquote(reference.partition("#")[0])))
+    def _place(folder: str, reference: str) -> tuple[str, str]:
+        """The path and the fragment that a reference names."""
+        path, _, fragment = reference.partition("#")
+        return posixpath.normpath(posixpath.join(folder, unquote(path))), unquote(fragment)
 
     def _read(self, path: str) -> bytes:
         try:
@@ -154,6 +163,10 @@ class _Book:
         if root is None:
             raise UnreadableDocument(self._origin, f"damaged EPUB: {path!r} is not XML")
         return root
+
+
+def _of_file(entry: Entry) -> Entry:
+    return entry._replace(fragment="")
 
 
 def _elements(root: _Element, name: str) -> list[_Element]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +15,11 @@ BLANK, TEXT, HEADING, ITEM, HEADER, DELIMITER, ROW, UNDERLINE, INDENTED, FENCED,
 )
 
 CODE_INDENT = 4
+
+_QUOTE = ord(">")
+_MARKS = re.compile(r"(?:[ \t]*+>)*+")
+_QUOTED_FENCE = re.compile(rf"({_MARKS.pattern})[ \t]*+(`{{3,}}|~{{3,}})(.*+)")
+_QUOTED_DELIMITERS = re.compile(rf"{_MARKS.pattern}[ \t|:-]*+")
 
 
 def _ends_word(values: NDArray[np.uint32]) -> NDArray[np.bool_]:
@@ -111,15 +118,21 @@ def verbatim(lines: Lines) -> tuple[list[tuple[int, int]], list[tuple[int, int]]
         return [], []
     tick = one_of(lines.head, "`~") & (lines.head == lines.second) & (lines.head == lines.at(2))
     comment = comment_lines(lines)
+    quoted = _quoting(lines, "`~>")
     ranges: list[tuple[int, int]] = []
     comments: list[tuple[int, int]] = []
-    opened, mark, length, commented = -1, "", 0, -1
-    for line in np.flatnonzero(tick | comment).tolist():
-        if line <= commented or (opened >= 0 and comment[line]):
+    opened, mark, length, passed = -1, "", 0, -1
+    for line in np.flatnonzero(tick | comment | quoted).tolist():
+        if line <= passed or (opened >= 0 and not tick[line]):
+            continue
+        if quoted[line]:
+            passed = _quoted_fence_end(lines, line)
+            if passed >= 0:
+                ranges.append((line, passed))
             continue
         if comment[line]:
-            commented = _line_with(lines, "-->", line)
-            comments.append((line, commented))
+            passed = _line_with(lines, "-->", line)
+            comments.append((line, passed))
             continue
         text = lines.text(line).strip()
         sign = text[0]
@@ -137,6 +150,35 @@ def verbatim(lines: Lines) -> tuple[list[tuple[int, int]], list[tuple[int, int]]
     return ranges, comments
 
 
+def _quoting(lines: Lines, signs: str) -> NDArray[np.bool_]:
+    """Lines with a quote mark and, behind it or on a line below, one of these signs."""
+    quoted = lines.head == _QUOTE
+    marked = np.flatnonzero(quoted)
+    if len(marked):
+        behind = lines.characters.next_solid(lines.first[marked] + 1)
+        quoted[marked] = one_of(lines.characters.points.take(behind, mode="clip"), signs)
+    return quoted
+
+
+def _quoted_fence_end(lines: Lines, line: int) -> int:
+    """The last line of the fence that this line opens behind quote marks; -1 if it opens none."""
+    found = _QUOTED_FENCE.fullmatch(lines.text(line))
+    if found is None or (found[2][0] == "`" and "`" in found[3]):
+        return -1
+    depth, fence = found[1].count(">"), found[2]
+    for below in range(line + 1, len(lines)):
+        text = lines.text(below)
+        marks = _MARKS.match(text)
+        behind = marks.end() if marks else 0
+        deep = text.count(">", 0, behind)
+        if deep < depth:
+            return below - 1
+        rest = text[behind:].strip()
+        if deep == depth and rest.startswith(fence) and not rest.strip(fence[0]):
+            return below
+    return len(lines) - 1
+
+
 def _line_with(lines: Lines, sign: str, line: int) -> int:
     """The first line from this one on that holds the sign; the last line if none does."""
     found = lines.characters.text.find(sign, int(lines.first[line]))
@@ -144,10 +186,13 @@ def _line_with(lines: Lines, sign: str, line: int) -> int:
 
 
 def delimiter_rows(lines: Lines) -> NDArray[np.int64]:
-    """Lines such as `|---|:--:|` that stand between a table's header and its rows."""
-    maybe = one_of(lines.head, "|:-")
-    if "|" not in lines.characters.text or not maybe.any():
+    """Lines such as `|---|:--:|` that stand between a table's header and its rows, quoted or not."""
+    if "|" not in lines.characters.text:
         return np.zeros(0, dtype=np.int64)
-    return np.flatnonzero(
-        maybe & lines.consists_of("|:-") & (lines.holds("|") > 0) & (lines.holds("-") > 0)
-    )
+    found = one_of(lines.head, "|:-")
+    if found.any():
+        found &= lines.consists_of("|:-") & (lines.holds("|") > 0) & (lines.holds("-") > 0)
+    for line in np.flatnonzero(_quoting(lines, "|:->")).tolist():
+        text = lines.text(line)
+        found[line] = "|" in text and "-" in text and bool(_QUOTED_DELIMITERS.fullmatch(text))
+    return np.flatnonzero(found)

@@ -61,9 +61,13 @@ def _mark_tables(lines: Lines, kind: NDArray[np.int8]) -> None:
     if not len(delimiters):
         return
     row = (lines.holds("|") > 0) & np.isin(kind, (kinds.TEXT, kinds.INDENTED, kinds.ITEM))
-    after_table = np.append(np.flatnonzero(~row), len(lines))
+    quoted = lines.head == ord(">")
+    # A table ends where its quote does, and where one begins.
+    after_table = np.flatnonzero(~row | np.append(False, quoted[1:] != quoted[:-1]))
+    after_table = np.append(after_table, len(lines))
     for line in delimiters.tolist():
-        if line == 0 or not row[line - 1] or kind[line] == kinds.ROW:
+        apart = line == 0 or not row[line - 1] or quoted[line - 1] != quoted[line]
+        if apart or kind[line] == kinds.ROW:
             continue
         end = int(after_table[after_table.searchsorted(line + 1)])
         kind[line - 1] = kinds.HEADER
