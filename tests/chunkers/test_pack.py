@@ -53,3 +53,16 @@ def test_what_fits_is_not_filled_piece_by_piece(
     chunks = list(get_strategy(strategy).chunks(document))
     assert [chunk.text for chunk in chunks] == parts
     assert all(chunk.token_count > 0 for chunk in chunks)
+
+
+@pytest.mark.parametrize(
+    "strategy", ["sentences", "paragraphs", "recursive", "sections", "structure"]
+)
+@pytest.mark.parametrize("gap", [" ", "\n\n", "  \n\n\n "])
+def test_what_fits_to_the_character_is_taken_in(strategy: str, gap: str) -> None:
+    """White space behind a chunk is trimmed: it takes no room."""
+    first = "Abcd efgh. Ijkl mnop."
+    text = gap.join([first, "Qrst uvwx. Yzab cdef.", "End."])
+    made = get_strategy(strategy, max_tokens=len(first), overlap=0, tokenizer="characters")
+    chunks = list(made.chunks(Document("x", text)))
+    assert [chunk.text for chunk in chunks][:2] == [first, "Qrst uvwx. Yzab cdef."]

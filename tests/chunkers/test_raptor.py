@@ -181,7 +181,7 @@ def test_a_limit_of_cost_is_kept(tmp_path: Path) -> None:
         ("One is here. Two is there.", 5, "One is here."),
         ("One is here. Two is th", 100, "One is here."),  # broken off
         ("one without an end", 100, "one without an end"),
-        ("one without an end", 2, "one"),
+        ("one without an end", 2, "one without"),
         ("", 10, ""),
     ],
 )

@@ -27,6 +27,8 @@ class NestedPacker(Packer):
                 last = levels[level].last
                 continue
             reach = reach_from(fresh, limit)
+            if reach < stop and text[reach].isspace():  # which is trimmed and takes no room
+                reach = self._behind_gap(reach)
             cut = stop if reach >= stop else last(fresh, reach)
             if cut != NONE:
                 trimmed = cut if not text[cut - 1].isspace() else self._trimmed(fresh, cut)

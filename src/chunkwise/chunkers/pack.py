@@ -18,6 +18,8 @@ from chunkwise.text.characters import SPACE
 from chunkwise.text.measure import Measure
 
 _SOLID = re.compile(r"\S")
+_GAP = re.compile(r"\s{1,16}")
+"""Longer ones are not looked through for every chunk."""
 _DEEPEST_INDENT = 200
 _SHORT_GAP = 4
 """White space behind most paragraphs; longer gaps are looked at one by one."""
@@ -121,7 +123,7 @@ class Packer:
         if self._keeps_indent or self._apart:
             return ends, np.zeros(len(ends), dtype=np.bool_)
         alone = floors >= starts if self._overlap_from is not None else True
-        fits = alone & ~self._spaced(starts) & (self._measure.reaches(starts, self._limit) >= ends)
+        fits = alone & ~self._spaced(starts)
         stops = ends.copy()
         left = np.flatnonzero(fits)
         for _ in range(_SHORT_GAP):
@@ -129,6 +131,7 @@ class Packer:
             stops[left] -= 1
         for index in left[self._spaced(stops[left] - 1)].tolist():
             stops[index] = self._trimmed(int(starts[index]), int(stops[index]))
+        fits &= self._measure.reaches(starts, self._limit) >= stops
         kept = self._graphemes.keep(stops)
         if len(kept) < len(stops):
             fits &= np.isin(stops, kept, kind="sort")
@@ -161,7 +164,7 @@ class Packer:
 
     def _fill(self, level: int, start: int, fresh: int, end: int) -> int:
         """Emit the longest chunk from `start` that ends at a cut of this level and holds to the limit."""
-        reach = self._measure.reach(start, self._limit)
+        reach = self._reach(start)
         if level < self._apart:
             single = self._levels[level].first(fresh, end)
             end = end if single == NONE else single
@@ -186,6 +189,14 @@ class Packer:
             cut = self._levels[level].last(fresh, high)
         return NONE
 
+    def _reach(self, start: int) -> int:
+        """How far a chunk may go: white space behind its last token is trimmed and takes no room."""
+        return self._behind_gap(self._measure.reach(start, self._limit))
+
+    def _behind_gap(self, position: int) -> int:
+        gap = _GAP.match(self._text, position)
+        return gap.end() if gap else position
+
     def _force(self, fresh: int, end: int) -> int:
         """One grapheme larger than the limit: nothing smaller can be cut."""
         cut = min(self._graphemes.ceil(fresh + 1), end)
@@ -207,7 +218,7 @@ class Packer:
             return fresh
         following = level.first(fresh, frame.end)
         following = frame.end if following == NONE else following
-        while start != NONE and self._measure.reach(start, self._limit) < following:
+        while start != NONE and self._reach(start) < following:
             start = cuts.first(start, fresh)
         return fresh if start == NONE else self._solid(start, fresh)
 
