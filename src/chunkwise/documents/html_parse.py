@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from chunkwise.documents.html_flat import flattened
 from chunkwise.documents.html_text import HtmlText
 
+Page = TypeVar("Page", bound=HtmlText)
 _PART = 1 << 16
 _WORK = 10**8
 """Open elements that may be looked at, a third of a second; more of them for a longer page."""
@@ -17,18 +21,22 @@ class _TooMuchWorkError(Exception):
 
 def html_text(text: str) -> HtmlText:
     """Read a page, however malformed."""
+    return html_read(text, HtmlText)
+
+
+def html_read(text: str, new: Callable[[], Page]) -> Page:
+    """Read a page into a new one of any kind."""
     data = text.encode("utf-8", "replace")
     try:
-        return _parsed(data, _WORK + _WORK_A_BYTE * len(data))
+        return _parsed(data, new(), _WORK + _WORK_A_BYTE * len(data))
     except _TooMuchWorkError:
         flat = flattened(data)
-        return _parsed(flat, _WORK + _WORK_A_BYTE * len(flat))
+        return _parsed(flat, new(), _WORK + _WORK_A_BYTE * len(flat))
 
 
-def _parsed(data: bytes, work: int) -> HtmlText:
+def _parsed(data: bytes, page: Page, work: int) -> Page:
     from lxml import etree
 
-    page = HtmlText()
     parser = etree.HTMLParser(target=page, encoding="utf-8", huge_tree=True, recover=True)
     for start in range(0, len(data) or 1, _PART):  # a parser that is fed nothing fails
         part = data[start : start + _PART]
