@@ -79,8 +79,30 @@ def test_records_of_two_files_with_one_id_are_both_kept(tmp_path: Path) -> None:
         (tmp_path / name).write_text(json.dumps({"id": "same", "text": f"Text of {name}."}) + "\n")
     for jobs in (1, 2):
         chunks = list(chunkwise.chunk(tmp_path, jobs=jobs))
-        assert [chunk.id for chunk in chunks] == ["same::0", f"{tmp_path}/two.jsonl/same::0"]
+        assert [chunk.id for chunk in chunks] == ["same::0", "two.jsonl/same::0"]
         assert chunks[1].text == "Text of two.jsonl."
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_ids_do_not_depend_on_how_a_path_is_spelled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int
+) -> None:
+    for name in ("c/a.csv", "c/b/x.json", "d/a.csv"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    for name in ("c/a.csv", "d/a.csv"):
+        (tmp_path / name).write_text(f"id,text\n1,One of {name}\n")
+    (tmp_path / "c/b/x.json").write_text(json.dumps([{"id": 1, "text": "One of b."}]))
+    monkeypatch.chdir(tmp_path)
+    for given in ("c", "./c/", str(tmp_path / "c"), "c/../c", "c/**"):
+        documents = [document.id for document in chunkwise.read(given)]
+        assert documents == [chunk.doc_id for chunk in chunkwise.chunk(given, jobs=jobs)]
+        assert documents == ["1", "b/x.json/1"]
+    monkeypatch.chdir(tmp_path / "c")
+    assert [document.id for document in chunkwise.read(".")] == ["1", "b/x.json/1"]
+    for both in (["../c", "../d"], [tmp_path / "c", tmp_path / "d"]):
+        documents = [document.id for document in chunkwise.read(both)]
+        assert documents == [chunk.doc_id for chunk in chunkwise.chunk(both, jobs=jobs)]
+        assert documents == ["1", "b/x.json/1", "d/a.csv/1"]
 
 
 def test_a_stream_is_not_read_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import itertools
 import os
 import pickle
-import signal
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from concurrent.futures import Future
 from dataclasses import replace
-from multiprocessing import active_children, get_context
+from functools import partial
 from pathlib import Path
 
 from chunkwise.chunkers import Chunker, Strategy, get_strategy
@@ -27,8 +25,9 @@ from chunkwise.documents import (
     sources,
 )
 from chunkwise.documents.markdown import looks_like_markdown
-from chunkwise.errors import ChunkwiseError, InvalidParameter, UnreadableDocument
+from chunkwise.errors import InvalidParameter, UnreadableDocument
 from chunkwise.text.analysis import Analyzed
+from chunkwise.workers import Workers
 
 DEFAULT_STRATEGY = "structure"
 
@@ -98,7 +97,8 @@ def chunk(
 ) -> Iterator[Chunk]:
     """The chunks of files, folders, globs and archives, one document after the other.
 
-    A file that cannot be read is raised unless `on_skip` takes it.
+    A file that cannot be read is raised unless `on_skip` takes it. Several `jobs` are processes, each of which imports
+    the script that began it: there, what asks for them stands under `if __name__ == "__main__":`.
     """
     return _chunks_of(chunk_each(inputs, strategy, options=options, jobs=jobs), on_skip)
 
@@ -123,17 +123,18 @@ def chunk_each(
 ) -> Iterator[Outcome]:
     """Every document with its chunks, and every source that could not be read, in the order of the inputs.
 
-    `leave_out` names files that are no documents: those the caller writes.
+    `leave_out` names files that are no documents: those the caller writes. On `jobs` see `chunk`.
     """
     options = options or LoadOptions()
     made = get_strategy(strategy)  # a wrong parameter is an error now, not after the first file
     if jobs < 1:
         raise InvalidParameter(f"jobs is {jobs}; the least allowed is 1")
-    work = _units(_paths(inputs), options, leave_out)
+    files: dict[str, str] = {}
+    work = _units(_paths(inputs), options, leave_out, files)
     # A language model answers several at once by itself, and what it may cost is counted in one process.
     alone = jobs == 1 or made.asks_a_model
     found = _alone(work, made, options) if alone else _together(work, strategy, options, jobs)
-    return _distinct(found)
+    return _distinct(found, files)
 
 
 def _paths(inputs: Inputs) -> Inputs:
@@ -161,11 +162,17 @@ def _no_path(what: str, given: object) -> InvalidParameter:
 _Unit = Source | Document | UnreadableDocument
 
 
-def _units(inputs: Inputs, options: LoadOptions, leave_out: Collection[Path]) -> Iterator[_Unit]:
-    """What there is to do: files a worker opens by itself, records read here, and what is skipped already."""
+def _units(
+    inputs: Inputs, options: LoadOptions, leave_out: Collection[Path], files: dict[str, str]
+) -> Iterator[_Unit]:
+    """What there is to do: files a worker opens by itself, records read here, and what is skipped already.
+
+    The ids of all files are put into `files`, by their origins.
+    """
     skipped: deque[UnreadableDocument] = deque()
     for source in sources(inputs, skipped.append, leave_out):
         yield from _drain(skipped)
+        files[source.origin] = source.id
         if is_stream(source, options):
             for document in load(source, options, skipped.append):
                 yield from _drain(skipped)
@@ -216,37 +223,20 @@ def _together(
             f"the strategy cannot be sent to another process ({error}); name it in a text, or use jobs=1"
         ) from error
     waiting: deque[Future[list[Outcome]]] = deque()
-    others = set(active_children())
-    # Not forked: a fork copies locks that another thread of the caller may hold.
-    with ProcessPoolExecutor(jobs, get_context("spawn"), _leave_interrupts) as pool:
-        try:
-            for batch in _batches(work):
-                waiting.append(pool.submit(_work, batch, strategy, options))
-                if len(waiting) >= jobs * _AHEAD:
-                    yield from waiting.popleft().result()
-            while waiting:
+    workers = Workers(jobs, partial(_work, strategy, options))
+    try:
+        for batch in _batches(work):
+            waiting.append(workers.submit(batch))
+            if len(waiting) >= jobs * _AHEAD:
                 yield from waiting.popleft().result()
-        except BrokenProcessPool:
-            raise ChunkwiseError(
-                "a worker process died, perhaps for lack of memory: run again with one job; a script that "
-                'uses several needs its code under `if __name__ == "__main__":`'
-            ) from None
-        except BaseException:
-            # Stopped, or nobody wants the rest: a long document must not keep the caller waiting.
-            for worker in set(active_children()) - others:
-                worker.terminate()
-            raise
-        finally:
-            for future in waiting:
-                future.cancel()
+        while waiting:
+            yield from waiting.popleft().result()
+    finally:
+        # Stopped, or nobody wants the rest: a long document must not keep the caller waiting.
+        workers.stop()
 
 
-def _leave_interrupts() -> None:
-    """Ctrl-C reaches every process; the one that reads the results answers for all."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def _work(batch: list[_Unit], strategy: StrategyLike, options: LoadOptions) -> list[Outcome]:
+def _work(strategy: StrategyLike, options: LoadOptions, batch: list[_Unit]) -> list[Outcome]:
     made = get_strategy(strategy)
     return [outcome for unit in batch for outcome in _outcomes(unit, made, options)]
 
@@ -278,13 +268,14 @@ def weight(unit: _Unit) -> int:
         return 0
 
 
-def _distinct(outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
-    """No two documents share an id, since chunk ids build on it."""
+def _distinct(outcomes: Iterator[Outcome], files: Mapping[str, str]) -> Iterator[Outcome]:
+    """No two documents share an id, since chunk ids build on it; a taken one is named after its file, too."""
     ids = Ids()
     for outcome in outcomes:
         if isinstance(outcome, Chunked):
-            id = ids.distinct(outcome.document.id, outcome.document.source)
-            yield outcome if id == outcome.document.id else _renamed(outcome, id)
+            document = outcome.document
+            id = ids.distinct(document.id, files.get(document.source, document.source))
+            yield outcome if id == document.id else _renamed(outcome, id)
         else:
             yield outcome
 

@@ -193,8 +193,11 @@ def test_results_through_a_pipe_of_the_shell(texts: Path, tmp_path: Path) -> Non
     os.mkfifo(tmp_path / "pipe")
     with subprocess.Popen(["cat", "pipe"], cwd=tmp_path, stdout=subprocess.PIPE) as reader:
         command = [sys.executable, "-m", "chunkwise", "evaluate", "texts", *EVALUATE, "-o", "pipe"]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=60)
-        read, _ = reader.communicate(timeout=60)
+        try:
+            done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=60)
+            read, _ = reader.communicate(timeout=60)
+        finally:
+            reader.kill()  # where nothing was written it would wait forever
     assert done.returncode == 0, done.stderr
     assert json.loads(read)["format"] == "chunkwise results"
     assert (tmp_path / "pipe").is_fifo()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from chunkwise.core import Document
@@ -92,5 +93,9 @@ def read(
 
     `leave_out` names files that are no documents: those the caller writes.
     """
-    found = sources(inputs, on_skip, leave_out)
-    return distinct_documents(doc for source in found for doc in load(source, options, on_skip))
+    ids = Ids()
+    for source in sources(inputs, on_skip, leave_out):
+        for document in load(source, options, on_skip):
+            # After the id of the file: its path may be spelled in many ways.
+            id = ids.distinct(document.id, source.id)
+            yield document if id == document.id else replace(document, id=id)

@@ -13,6 +13,7 @@ from chunkwise.errors import ChunkwiseError
 from chunkwise.experiments.outcome import Outcome
 from chunkwise.experiments.running.bench import Bench
 from chunkwise.experiments.running.one_chunking import Group
+from chunkwise.workers import interrupts_held
 
 _DIED = "the process that ran it died, perhaps for lack of memory; run it again with one job"
 _ALL_DIED = (
@@ -53,7 +54,8 @@ class _Worker:
         context = get_context("spawn")
         self.pipe, there = context.Pipe()
         self._process: BaseProcess = context.Process(target=_work, args=(bench, there), daemon=True)
-        self._process.start()
+        with interrupts_held():
+            self._process.start()
         there.close()
         self.group: Group = ()
         """What of its chunking is still to come; empty: it has nothing to do."""
