@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -49,11 +49,16 @@ def reader() -> Reader:
     return Reader()
 
 
-def pdf_bytes(*pages: str, title: str = "", trailer: str = "") -> bytes:
-    """A valid PDF with one line of Helvetica for each line of a page."""
+def pdf_bytes(
+    *pages: str, title: str = "", trailer: str = "", outline: Sequence[str] = ()
+) -> bytes:
+    """A valid PDF with one line of Helvetica for each line of a page.
+
+    The pages are the objects 4, 6, 8 …; those of `outline`, the root first, come behind what the last page draws.
+    """
     kids = " ".join(f"{4 + 2 * n} 0 R" for n in range(len(pages)))
     objects = [
-        "<</Type/Catalog/Pages 2 0 R>>",
+        f"<</Type/Catalog/Pages 2 0 R{f'/Outlines {4 + 2 * len(pages)} 0 R' if outline else ''}>>",
         f"<</Type/Pages/Kids[{kids}]/Count {len(pages)}>>",
         "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
     ]
@@ -67,6 +72,7 @@ def pdf_bytes(*pages: str, title: str = "", trailer: str = "") -> bytes:
             f"/Contents {5 + 2 * number} 0 R>>"
         )
         objects.append(f"<</Length {len(lines)}>>\nstream\n{lines}endstream")
+    objects += outline
     objects.append(f"<</Title({title})>>")
     out, offsets = "%PDF-1.4\n", []
     for number, body in enumerate(objects, 1):

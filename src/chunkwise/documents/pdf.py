@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from chunkwise.core import Document
 from chunkwise.documents.loader import OnSkip, suffix_of
 from chunkwise.documents.options import LoadOptions
+from chunkwise.documents.pdf_bookmarks import Bookmark, bookmarks, with_bookmarks
 from chunkwise.documents.pdf_hyphens import without_hyphens
 from chunkwise.documents.pdf_pages import joined_pages
 from chunkwise.documents.source import Source
@@ -37,12 +38,12 @@ class PdfLoader:
     def load(self, source: Source, options: LoadOptions, on_skip: OnSkip) -> Iterator[Document]:
         data = source.read(options.max_bytes)
         with _LOCK:
-            title, texts = _pages(data, source.origin)
+            title, texts, marks = _pages(data, source.origin)
         if not any(text.strip() for text in texts):
             pages = "its only page" if len(texts) == 1 else f"any of its {len(texts)} pages"
             raise UnreadableDocument(source.origin, f"no text on {pages} (scanned?); run OCR first")
         text, starts = joined_pages(without_hyphens(texts))
-        yield Document(
+        document = Document(
             source.id,
             text,
             title=title,
@@ -50,9 +51,10 @@ class PdfLoader:
             format="pdf",
             pages=starts,
         )
+        yield with_bookmarks(document, marks)
 
 
-def _pages(data: bytes, origin: str) -> tuple[str, list[str]]:
+def _pages(data: bytes, origin: str) -> tuple[str, list[str], list[Bookmark]]:
     import pypdfium2
 
     try:
@@ -63,7 +65,8 @@ def _pages(data: bytes, origin: str) -> tuple[str, list[str]]:
         raise UnreadableDocument(origin, "damaged or truncated PDF") from error
     try:
         title = pdf.get_metadata_value("Title").translate(_REPAIRS).strip()
-        return title, [_page_text(pdf, number, origin) for number in range(len(pdf))]
+        texts = [_page_text(pdf, number, origin) for number in range(len(pdf))]
+        return title, texts, bookmarks(pdf)
     finally:
         pdf.close()
 

@@ -11,7 +11,7 @@ _EDGE = 2
 """Lines that may head a page, and as many that may foot it."""
 _RUNNING_PAGES = 3
 _DIGITS = re.compile(r"\d+")
-_PAGE_NUMBER = re.compile(r"\W*(?:page |p\. ?)?\d{1,4}(?: ?(?:of|/) ?\d{1,4})?\W*", re.IGNORECASE)
+PAGE_NUMBER = re.compile(r"\W*(?:page |p\. ?)?\d{1,4}(?: ?(?:of|/) ?\d{1,4})?\W*", re.IGNORECASE)
 _ITEM = re.compile(r"(?:[a-z]|[ivx]{1,5})[.)]\s")
 _FEWEST_WORDS = 3
 """Of a line that goes on: a shorter one may be anything."""
@@ -60,7 +60,7 @@ def _but_numbers(line: str) -> str:
 def _innermost(edge: list[str], running: frozenset[str]) -> str:
     """The outermost line that is text and no page number or running head."""
     for line in edge:
-        if not _PAGE_NUMBER.fullmatch(line) and _but_numbers(line) not in running:
+        if not PAGE_NUMBER.fullmatch(line) and _but_numbers(line) not in running:
             return line
     return ""
 
