@@ -12,6 +12,10 @@ from chunkwise.errors import InvalidParameter
 
 _USER = re.compile(r"(?<=//)[^/?#\s]*@")
 _QUERY = re.compile(r"\?[^#\s'\")]*")
+_BARE = re.compile(r"(\w+)\s*=\s*([^\s'\"(\[,)][^,)'\"]*)")
+"""A value without quotes."""
+_SIGNS = frozenset("/\\:~")
+"""Found in paths, addresses and names of models, and in no number."""
 _WORDS = {"true": True, "false": False, "none": None, "null": None}
 
 
@@ -26,6 +30,8 @@ def parse(text: str) -> tuple[str, dict[str, object]]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         if "%" in rest and "'" not in rest and '"' not in rest:
             example = "a share stands in quotes: overlap='10%'"
+        elif bare := next((each for each in _BARE.finditer(rest) if _SIGNS & {*each[2]}), None):
+            example = f"a text such as a path stands in quotes: {bare[1]}={quoted(bare[2].strip())}"
         raise InvalidParameter(f"cannot read the strategy {quoted(text)}; {example}") from None
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
         raise InvalidParameter(f"cannot read the strategy {quoted(text)}; {example}")
@@ -35,6 +41,8 @@ def parse(text: str) -> tuple[str, dict[str, object]]:
     for keyword in call.keywords:
         if keyword.arg is None:
             raise InvalidParameter(f"cannot read the strategy {quoted(text)}; {example}")
+        if keyword.arg in values:
+            raise InvalidParameter(f"{quoted(text)} has {keyword.arg!r} twice; give it once")
         values[keyword.arg] = _literal(keyword.arg, keyword.value)
     return name.strip(), values
 

@@ -108,7 +108,7 @@ def test_shapes_of_json_corpora(reader, write, value, expected) -> None:
     assert {document.id: document.text for document in documents} == expected
 
 
-@pytest.mark.parametrize("text", ['{"a": {"b": [1]}}', "[]", '{"name":"x","version":"1"}', "3"])
+@pytest.mark.parametrize("text", ['{"a": {"b": [1]}}', "[[]]", '{"name":"x","version":"1"}', "3"])
 def test_json_that_is_no_corpus_is_plain_text(reader, write, text) -> None:
     document = reader.one(write("c.json", text))
     assert (document.text, document.format, document.id) == (text, "text", "c.json")
@@ -174,6 +174,68 @@ def test_tsv_and_a_missing_column(reader, write) -> None:
     assert reader.one(write("c.tsv", "text\tid\na, b\t1\n")).text == "a, b"
     assert reader(write("d.csv", "a,b\n1,2\n"), text_field="c") == []
     assert reader.reasons == ["no column 'c'; its columns are 'a', 'b'"]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_a_row_with_too_many_fields_is_told(reader, write, delimiter) -> None:
+    text = "id,text\n1,Hello, world, of commas\n2,Fine\n3,Trailing,, \n".replace(",", delimiter)
+    path = write("c.csv", text)
+    assert {each.id: each.text for each in reader(path)} == {"2": "Fine", "3": "Trailing"}
+    assert [problem.source for problem in reader.skipped] == [f"{path}:2"]
+    assert reader.reasons[0].startswith("4 fields where the header has 2; ")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize(
+    ("text", "ids", "line"),
+    [
+        ('id,text\n1,One\n2,"never closed, and more\n3,Row three\n4,Row four\n', ["1"], 3),
+        ('id,text\n1,"a ""quoted"" word, never closed', [], 2),
+        ('id,title,text\n1,One,x\n2,"over\ntwo lines","opens\n3,Row,three', ["1"], 4),
+        ('text,"id\na,1\nb,2\n', [], 1),
+        ('text\na\n"', ["c.csv#1"], 3),
+    ],
+)
+def test_a_quote_that_is_never_closed_is_told(reader, write, text, ids, line, end) -> None:
+    path = write("c.csv", text.replace("\n", end))
+    assert [document.id for document in reader(path)] == ids
+    assert [problem.source for problem in reader.skipped] == [f"{path}:{line}"]
+    assert reader.reasons[0].startswith("a quote opens here and is never closed")
+
+
+@pytest.mark.parametrize("tail", ['"closed at the end"', '"closed"\n\n', '5" pipe', 'a "b"', '""'])
+def test_quotes_that_are_closed_or_are_none(reader, write, tail) -> None:
+    path = write("c.csv", f'id,title,text\n1,"over\ntwo lines",x\n2,y,z{tail}\n3,y,{tail}')
+    assert len(reader(path)) == (2 if tail == '""' else 3)
+    assert reader.reasons == ["its 'text' is empty"] * (tail == '""')
+
+
+def test_an_open_quote_in_a_table_loses_nothing(reader, write) -> None:
+    text = 'name,note\nann,"open\nbob,5\n'
+    assert reader.one(write("t.csv", text)).text == text
+
+
+def test_two_columns_of_one_name_are_both_kept(reader, write) -> None:
+    document = reader.one(write("c.csv", "text,note,note\na,b,c\n"))
+    assert document.metadata == {"note": "b", "note~2": "c"}
+
+
+def test_a_header_without_rows_is_told(reader, write) -> None:
+    assert reader(write("c.csv", "id,text\n\n")) == []
+    assert reader.reasons == ["no records"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        *(("c.json", text) for text in ("[]", "{}", " [ ]\n", "\ufeffnull", '""')),
+        ("c", "[]"),
+        ("c", "{}\n"),
+    ],
+)
+def test_json_that_holds_nothing_is_empty(reader, write, name, text) -> None:
+    assert reader(write(name, text)) == []
+    assert reader.reasons == ["empty: no text in it"]
 
 
 def test_a_field_longer_than_the_csv_librarys_limit(reader, write) -> None:

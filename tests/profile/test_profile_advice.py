@@ -121,6 +121,9 @@ def test_source_code_among_documents_has_its_own_start() -> None:
 def test_notes_on_the_text() -> None:
     long = " ".join(f"word{n}" for n in range(150)) + "."
     assert "longer than 200" in _notes(profile([Document("a", long)]))
+    for one, other, place in (("a", "papers/b", "the folder itself"), ("papers/b", "a", "papers")):
+        two = profile([Document(one, long), Document(other, "Short.")])
+        assert f"longer than 200, most often in {place}: " in _notes(two)
     copies = [Document(str(n), _prose(5)) for n in range(3)]
     assert "duplicates compete" in _notes(profile(copies))
     assert "in tokens, not in words" in _notes(

@@ -14,6 +14,7 @@ from chunkwise.documents.jsonl import JsonLinesLoader, is_lines
 from chunkwise.documents.loader import OnSkip, suffix_of
 from chunkwise.documents.options import LoadOptions
 from chunkwise.documents.own_files import is_results
+from chunkwise.documents.record import NoText
 from chunkwise.documents.source import Source
 from chunkwise.errors import UnreadableDocument
 
@@ -46,7 +47,9 @@ class JsonLoader:
                     f"not valid JSON ({json_problem(error)}); pass --loader text to read it as text"
                 )
                 raise UnreadableDocument(source.origin, why) from error
-            found = value = None
+            found, value = None, text
+        if value in (None, [], {}, ""):
+            raise NoText(source.origin, "empty: no text in it")
         if is_results(value):
             raise UnreadableDocument(source.origin, "results written by chunkwise, not a document")
         # Bare texts have no fields, so none that the user named can be missing.

@@ -47,6 +47,7 @@ def _text(total: Group, folders: Sequence[Group]) -> Iterator[str]:
     oversized, repeats = total.oversized, total.repeats
     if oversized.over_200 or oversized.share_over_100 >= _MANY_OVERSIZED:
         where = max(folders, key=lambda group: group.oversized.share_over_100).name
+        where = "the folder itself" if where == "." else where
         place = f", most often in {where}" if len(folders) > 1 else ""
         is_are = "is" if oversized.over_100 == 1 else "are"
         yield (

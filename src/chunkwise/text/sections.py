@@ -13,6 +13,8 @@ from chunkwise.text.blocks import Blocks
 
 _ANCHOR = re.compile(r"\s*\{\s*#[^{}]*\}\s*$")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)")
+# Behind a word or a bracket it is an index: rows[0][1].
+_REFERENCE = re.compile(r"(?<![\w\])])!?\[([^\[\]]+)\]\[[^\[\]]*\]")
 _INLINE_TAG = re.compile(
     r"</?(?:h[1-6]|a|abbr|b|br|code|dfn|em|i|img|kbd|small|span|strong|sub|sup)\b[^<>]*>",
     re.IGNORECASE,
@@ -30,6 +32,8 @@ _SET_ASIDE = re.compile("[\ue021-\ue07e]")
 _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
 _MARKED = re.compile(r"[\\`*_~&<\[{]")
 _NESTED_MARKS = 3
+_NESTED_LINKS = 2
+"""A picture may be a link."""
 _LONGEST_TITLE = 200
 _DEEPEST = 32
 """Paths of hostile documents end here: a thousand nested headings are no outline."""
@@ -53,7 +57,9 @@ def _plain(text: str) -> str:
     if not _MARKED.search(text):
         return text
     text = _LITERAL.sub(lambda match: _PUNCTUATION.sub(_keep, match[1] or match[3]), text)
-    text = _LINK.sub(r"\1", _ANCHOR.sub("", text))
+    text = _ANCHOR.sub("", text)
+    for _ in range(_NESTED_LINKS if "[" in text else 0):
+        text = _REFERENCE.sub(r"\1", _LINK.sub(r"\1", text))
     if "<" in text:
         text = _INLINE_TAG.sub("", text)
     for _ in range(_NESTED_MARKS):
