@@ -17,7 +17,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """More than can be done before the last of the interrupts."""
     folder = tmp_path_factory.mktemp("many")
     text = "The lamp is lit at dusk. It burns until the last ferry has gone.\n\n" * 7_000
-    for number in range(100):
+    for number in range(60):
         (folder / f"{number}.txt").write_text(text)
     return folder
 
@@ -26,7 +26,7 @@ def _answering_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores them
 
 
-@pytest.mark.parametrize("seconds", [0.0, 0.05, 0.1, 0.2, 0.4, 0.8, 1.2])
+@pytest.mark.parametrize("seconds", [0.0, 0.1, 0.8])
 def test_ctrl_c_is_one_line(many: Path, tmp_path: Path, seconds: float) -> None:
     running = subprocess.Popen(
         [sys.executable, "-m", "chunkwise", "chunk", many, "-j", "2", "-o", "x.jsonl"],

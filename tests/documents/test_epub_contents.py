@@ -196,8 +196,8 @@ def test_a_hostile_table_is_read_in_linear_time(book, toc: Callable[[int], str])
         assert len(document.text) < 40 * len(long)
         return time.process_time() - start
 
-    small = seconds(2_000)
-    assert seconds(16_000) < 20 * small + 1
+    small = seconds(1_000)
+    assert seconds(8_000) < 20 * small + 1
 
 
 def test_a_chapter_too_slow_for_places_is_still_read(book) -> None:
