@@ -17,7 +17,7 @@ from how_many import examples
 
 PIECES = [
     "One sentence here. Another one; with, clauses.", "word", "a" * 60, "e\u0301", "👨‍👩‍👧", "\u0600", "文字",
-    "# Title", " ", "\n", "\n\n", "\n\n\n\n\n\n", "\r\n\r\n", "\t", "\u00a0", "\u200d", "- item",
+    "# Title", " ", "\n", "\n\n", "\n\n\n\n\n\n", " " * 40, "\r\n\r\n", "\t", "\u00a0", "\u200d", "- item",
 ]  # fmt: skip
 TEXTS = st.lists(st.sampled_from(PIECES), min_size=1, max_size=30).map("".join)
 
@@ -58,7 +58,7 @@ def test_what_fits_is_not_filled_piece_by_piece(
 @pytest.mark.parametrize(
     "strategy", ["sentences", "paragraphs", "recursive", "sections", "structure"]
 )
-@pytest.mark.parametrize("gap", [" ", "\n\n", "  \n\n\n "])
+@pytest.mark.parametrize("gap", [" ", "\n\n", "  \n\n\n ", "\n" * 40])
 def test_what_fits_to_the_character_is_taken_in(strategy: str, gap: str) -> None:
     """White space behind a chunk is trimmed: it takes no room."""
     first = "Abcd efgh. Ijkl mnop."

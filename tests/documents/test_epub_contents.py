@@ -175,6 +175,15 @@ def test_an_entry_inside_a_list_does_not_part_it(book) -> None:
     assert len({block.group for block in document.blocks or ()}) == 3
 
 
+def test_a_chapter_that_opens_with_its_text_keeps_its_title(paths: Paths) -> None:
+    toc: Toc = [("Part", "0.xhtml", [("Chapter 1", "1.xhtml", []), ("Chapter 2", "2.xhtml", [])])]
+    text = "<p>The keeper wrote it down as he saw it, night after night.</p>"
+    found = paths(
+        toc, "<h1>Part</h1>", f"<h2>Chapter 1</h2>{text}", f"{text}<h3>The oil</h3>{text}"
+    )
+    assert found == ["Part", "Part > Chapter 1", "Part > Chapter 2", "Part > Chapter 2 > The oil"]
+
+
 def hostile_nav(size: int) -> str:
     links = '<li><a href="../../../etc/passwd#x">Out</a></li><li><a href="toc.xml">Loop</a></li>'
     links += '<li><a href="0.xhtml#s">Same</a></li><li><a href="0.xhtml">File</a></li>'

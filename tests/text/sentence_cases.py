@@ -80,6 +80,7 @@ CASES: dict[str, list[str]] = {
         "In den 20. |Paul kam.",
         "Er wohnt in der Hauptstr. 5. |Sie wohnt in der Lange Str. 7 und der Müllerstr. 12a. |Gut.",
         "Das gilt gem. Art. 5 und gem. § 7. |Gem. Anlage 2 nicht.",
+        "He bought a gem. |Art was his life. |Was it good? |No. |X-rays are bad. |See vol. IV and no. 7. |Yes.",
         "Er zog in die Hauptstr. |Dort blieb er. |Sie ist ein Gem. |Das ist so.",
     ],
     "French": [

@@ -3,7 +3,7 @@
 import pytest
 from test_plain_blocks import headings
 
-from chunkwise.text.dates import is_day_of_month
+from chunkwise.text.dates import is_date, is_day
 
 
 @pytest.mark.parametrize(
@@ -31,5 +31,12 @@ def test_what_only_looks_like_one_is_a_heading(line: str) -> None:
 
 
 def test_a_month_without_a_name_is_none() -> None:
-    assert not is_day_of_month("5", ",")
-    assert not is_day_of_month("5", "2020")
+    assert not is_day("5", ",")
+    assert not is_date("5", "2020")
+
+
+def test_a_month_in_its_place_among_numbers_is_a_heading() -> None:
+    planets = ["3. Earth", "4. Mars", "5. Jupiter"]
+    text = "".join(f"{line}\n\nText of it.\n\n" for line in planets)
+    assert [title for _, title in headings(text)] == planets
+    assert headings("1. Earth\n\nText.\n\n4. Mars\n\nText.\n") == [(3, "1. Earth")]

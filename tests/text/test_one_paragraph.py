@@ -26,8 +26,12 @@ LINES = st.lists(st.sampled_from(WORDS), min_size=1, max_size=9).map("".join)
     | st.text(st.characters(exclude_characters="\n\r\v\f\x85\u2028\u2029\x1c\x1d\x1e"), max_size=40)
 )
 def test_what_is_taken_for_a_paragraph_is_one(text: str) -> None:
-    if not is_one_paragraph(text):
-        return
+    for line in (text, text + " word" * 50):
+        if is_one_paragraph(line):
+            check(line)
+
+
+def check(text: str) -> None:
     lines = Lines(Characters(text))
     for blocks in (plain_blocks(lines), plain_blocks(lines, dense=True), markdown_blocks(lines)):
         (block,) = blocks

@@ -341,19 +341,3 @@ def test_articles_of_a_code_of_law_are_not_above_its_sections() -> None:
 )
 def test_what_only_looks_like_a_heading_in_brackets(text: str) -> None:
     assert headings(text) == []
-
-
-def test_no_numbered_part_is_below_what_stands_in_front_of_it() -> None:
-    text = (
-        "SUPPLY AGREEMENT\n\nMade today.\n\nTABLE OF\u00a0CONTENTS\n\nSee below.\n\nBACKGROUND\n\nThey wish it.\n\n"
-        "1. Definitions\n\nWords.\n\n2. Fees\n\nMoney.\n\nSCHEDULE\n\nMore."
-    )
-    assert headings(text) == [
-        (2, "SUPPLY AGREEMENT"), (3, "TABLE OF\u00a0CONTENTS"), (3, "BACKGROUND"), (3, "1. Definitions"),
-        (3, "2. Fees"), (2, "SCHEDULE"),
-    ]  # fmt: skip
-
-
-def test_background_among_its_like_stays_where_it_is() -> None:
-    text = "INTRODUCTION\n\nText.\n\nBACKGROUND\n\nText.\n\nMETHODS\n\nText."
-    assert [level for level, _ in headings(text)] == [2, 2, 2]

@@ -83,10 +83,8 @@ class Strategy:
             return
         measure = analyzed.measure(self.limit[0] if self.limit else DEFAULT)
         source, size, outline = analyzed.document, len(analyzed.text), SectionLookup(analyzed)
-        label, made = (
-            self.label,
-            Chunk.__new__,
-        )  # called as the function it is: a class takes a third longer
+        label = self.label
+        made = Chunk.__new__  # called as the function it is: a class takes a third longer
         for index, piece in enumerate(self._pieces(analyzed)):
             start, end, context, count, parent, summary, summarised, level = piece
             if not 0 <= start < end <= size:

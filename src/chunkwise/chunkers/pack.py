@@ -18,8 +18,6 @@ from chunkwise.text.characters import SPACE
 from chunkwise.text.measure import Measure
 
 _SOLID = re.compile(r"\S")
-_GAP = re.compile(r"\s{1,16}")
-"""Longer ones are not looked through for every chunk."""
 _DEEPEST_INDENT = 200
 _SHORT_GAP = 4
 """White space behind most paragraphs; longer gaps are looked at one by one."""
@@ -77,6 +75,7 @@ class Packer:
         self._overlap_from = overlap_from
         self._overlap_cuts = overlap_cuts
         self._pieces: list[Piece] = []
+        self._gap = (0, 0)
 
     def pack(self, start: int, end: int, floor: int | None = None) -> list[Piece]:
         """Chunks of one stretch that no chunk may leave, but for overlap down to `floor`."""
@@ -194,8 +193,14 @@ class Packer:
         return self._behind_gap(self._measure.reach(start, self._limit))
 
     def _behind_gap(self, position: int) -> int:
-        gap = _GAP.match(self._text, position)
-        return gap.end() if gap else position
+        low, high = self._gap  # looked through once, however long it is
+        if low <= position < high:
+            return high
+        if position < len(self._text) and self._text[position].isspace():
+            match = _SOLID.search(self._text, position)
+            self._gap = position, match.start() if match else len(self._text)
+            return self._gap[1]
+        return position
 
     def _force(self, fresh: int, end: int) -> int:
         """One grapheme larger than the limit: nothing smaller can be cut."""

@@ -8,6 +8,8 @@ from chunkwise.core import Block
 from chunkwise.documents.epub_contents import Entry
 from chunkwise.documents.layout import Layout
 
+_SHORT = 40
+"""Characters of a number or an epigraph; what is longer is the text of the chapter."""
 _NEAR = 3
 """Blocks among which a chapter's title is looked for: a number or a picture may come before it."""
 
@@ -102,7 +104,9 @@ def _title(text: str, blocks: Sequence[Block], at: int, title: str) -> int:
     for index in near + before:
         if _says(text, blocks[index], title):
             return index
-    return near[0] if near and (at == 0 or near[0] == at) else at
+    first = near[0] if near and (at == 0 or near[0] == at) else at
+    passed = (block.end - block.start for block in blocks[at:first])
+    return at if any(size > _SHORT for size in passed) else first
 
 
 def _says(text: str, block: Block, title: str) -> bool:

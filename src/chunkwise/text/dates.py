@@ -1,4 +1,4 @@
-"""Whether a number and what follows it are a day of a month: "5 January 2020", "10. Mai"."""
+"""Whether a number and what follows it are a date, "5 January 2020", or a day, "10. Mai"."""
 
 from __future__ import annotations
 
@@ -27,11 +27,20 @@ _YEAR = re.compile(r"['’]?\d{2,4}[.:]?")
 _LAST_DAY = 31
 
 
-def is_day_of_month(number: str, words: str) -> bool:
-    """Whether the words behind a number are a month's name, a year at most behind it, and nothing else."""
+def is_day(number: str, words: str) -> bool:
+    """Whether the words behind a number are a month's name and nothing else."""
+    return len(_names(number, words)) == 1
+
+
+def is_date(number: str, words: str) -> bool:
+    """Whether the words behind a number are a month's name and a year."""
+    names = _names(number, words)
+    return len(names) == 2 and _YEAR.fullmatch(names[1]) is not None
+
+
+def _names(number: str, words: str) -> list[str]:
+    """The words that are names or numbers, if the number may be a day and the first is a month."""
     if "." in number or not 1 <= int(number) <= _LAST_DAY:
-        return False
+        return []
     names = [name for name in words.lower().replace(",", " ").split() if name not in _BETWEEN]
-    if not names or names[0].rstrip(".") not in _MONTHS:
-        return False
-    return len(names) == 1 or (len(names) == 2 and _YEAR.fullmatch(names[1]) is not None)
+    return names if names and names[0].rstrip(".") in _MONTHS else []

@@ -8,7 +8,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.text import abbreviations
+from chunkwise.text import abbreviation_hashes as known
+from chunkwise.text.abbreviation_hashes import ENDING, MARKS
+from chunkwise.text.abbreviations import STREET
 from chunkwise.text.characters import (
     DIGIT,
     FULL_STOP,
@@ -25,21 +27,9 @@ from chunkwise.text.word_hash import hash_beside, hash_endings, hash_words, list
 _WORD = LETTER | DIGIT | MARK | JOINER
 _INSIDE_WORD = ".-’'"
 _FEW_WORDS = 8
-_ENDING = 3
-"""Characters by which most words before a full stop are told from every abbreviation."""
+_SHORT = 4
+"""Letters of a word that is short for another."""
 _HONOUR = ". h. c."
-_MARKS = np.uint64(1 << 16)
-_BEFORE = (
-    abbreviations.NEVER_LAST, abbreviations.BEFORE_NUMBER, abbreviations.RARELY_LAST, abbreviations.OFTEN_LAST,
-    abbreviations.OF_THE_CLOCK, abbreviations.BEHIND_TITLE, abbreviations.CAPITAL_SHORT, abbreviations.CITING,
-    abbreviations.LETTER_NAMES,
-)  # fmt: skip
-_BEHIND = (
-    abbreviations.OPENERS_OF_SENTENCES, abbreviations.MONTHS, abbreviations.TITLES, abbreviations.CITED,
-    abbreviations.LETTER_NAMES, abbreviations.ROMAN_NUMBERS,
-)  # fmt: skip
-
-
 _ANY_STOP = re.compile(r"""(?<=\w)[.!?]["'”’)\]]*\s+(?=\S)""")
 
 
@@ -71,10 +61,10 @@ def full_stop_ends(
 
 def _may_be_short_for(characters: Characters, at: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Whether the word before a full stop is short, no mere letters, or ends as some abbreviation does."""
-    kinds = characters.kinds.take(at - np.arange(1, _ENDING + 1)[:, None], mode="clip")
+    kinds = characters.kinds.take(at - np.arange(1, ENDING + 1)[:, None], mode="clip")
     word = np.bitwise_and.reduce(kinds) & np.uint16(LETTER) != 0
-    ending = hash_endings(characters, at - 1, _ENDING)
-    return ~word | (at < _ENDING) | _endings().take(ending % _MARKS)
+    ending = hash_endings(characters, at - 1, ENDING)
+    return ~word | (at < ENDING) | known.endings().take(ending % MARKS)
 
 
 def _full_stop_read(
@@ -84,16 +74,17 @@ def _full_stop_read(
     following: NDArray[np.int64],
 ) -> NDArray[np.bool_]:
     """The same, the whole word before it read."""
-    never, *_ = _lists()
     before, length = _words_beside(characters, at - 1, _INSIDE_WORD, -1)
-    ends = ~listed(before, never)
+    ends = ~listed(before, known.before_stops().never)
     # Behind a word of some length that is on no list a full stop is what it seems.
     acronym = _acronym(characters, at, length)
     doubtful = (length == 1) | characters.have(np.maximum(at - 1, 0), DIGIT) | acronym
-    doubtful |= listed(before, _perhaps_last())
-    numbered = np.flatnonzero((length > _ENDING) & characters.have(following, DIGIT) & ends)
+    doubtful |= listed(before, known.perhaps_last())
+    numbered = np.flatnonzero((length > ENDING) & characters.have(following, DIGIT) & ends)
     if len(numbered):
-        ends[numbered] = hash_endings(characters, at[numbered] - 1, _ENDING) != _street()
+        ends[numbered] = hash_endings(characters, at[numbered] - 1, ENDING) != known.ending_of(
+            STREET
+        )
     index = np.flatnonzero(ends & doubtful)
     if not len(index):
         return ends
@@ -133,9 +124,9 @@ def _doubtful_ends(
     acronym: NDArray[np.bool_],
 ) -> NDArray[np.bool_]:
     """The same behind initials, numbers, acronyms and words that may end a sentence or not."""
-    _, numbered, rarely, often, clock, learned, short, _, _, openers, months, titles, *_ = _lists()
+    lists, following_lists = known.before_stops(), known.behind_stops()
     behind, behind_length = _words_beside(characters, following, "", 1)
-    opens = listed(behind, openers)
+    opens = listed(behind, following_lists.openers)
     previous = np.maximum(at - 1, 0)
     digits, capital = characters.have(previous, DIGIT), characters.have(previous, UPPER)
     initial = (length == 1) & characters.have(previous, LETTER)
@@ -148,7 +139,7 @@ def _doubtful_ends(
         (characters.points[np.maximum(at - 3, 0)] == ord("."))
         | characters.have(np.maximum(at - 3, 0), DIGIT)
     )
-    ordinal = digits & (length <= 2) & listed(behind, months)
+    ordinal = digits & (length <= 2) & listed(behind, following_lists.months)
     word_start = at - length
     opens_line = (word_start == 0) | characters.have(np.maximum(word_start - 1, 0), NEWLINE)
     marker = digits & (length <= 3) & opens_line  # "1. First" at the start of a line
@@ -156,33 +147,38 @@ def _doubtful_ends(
     index = np.flatnonzero(digits & (length <= 2) & ~opens & ~goes_on)
     goes_on[index] = _behind_article(characters, word_start[index])
     behind_stop = characters.have(word_start - 2, FULL_STOP) & (word_start >= 2)
-    goes_on |= listed(before, learned) & behind_stop
-    goes_on |= listed(before, short) & characters.have(word_start, UPPER)
+    goes_on |= listed(before, lists.learned) & behind_stop
+    goes_on |= listed(before, lists.short) & characters.have(word_start, UPPER)
     small_and_last &= ~_of_honour(characters, at, small_and_last)
-    index = np.flatnonzero(listed(before, numbered))
+    index = np.flatnonzero(listed(before, lists.numbered))
     if len(index):
-        goes_on[index] |= _number(characters, following[index], behind[index])
-    index = np.flatnonzero(listed(before, _by_what_follows()))
+        # "No." is a word, too: "No. X-rays are bad."
+        roman = before[index] != known.ending_of("no")
+        goes_on[index] |= _number(characters, following[index], behind[index], roman)
+    index = np.flatnonzero(listed(before, known.by_what_follows()))
     if len(index):
         near = before[index], following[index], behind[index], behind_length[index]
         goes_on[index] |= _joined(characters, *near, behind_stop[index])
-    seldom = listed(before, rarely) | (acronym & ~listed(before, often))
-    goes_on |= listed(before, clock) & listed(behind, titles)
+    seldom = listed(before, lists.rarely) | (acronym & ~listed(before, lists.often))
+    goes_on |= listed(before, lists.clock) & listed(behind, following_lists.titles)
     goes_on |= seldom & ~opens & (after == at + 1)
     goes_on |= initial & ~small_and_last & ~(capital & opens & (behind_length > 1))
     return ~goes_on
 
 
 def _number(
-    characters: Characters, following: NDArray[np.int64], behind: NDArray[np.uint64]
+    characters: Characters,
+    following: NDArray[np.int64],
+    behind: NDArray[np.uint64],
+    may_be_roman: NDArray[np.bool_],
 ) -> NDArray[np.bool_]:
     """Whether digits follow, or a Roman number: "IV", not "Iv"."""
     digits = characters.have(following, DIGIT)
     if digits.all():
         return digits
-    *_, roman = _lists()
     capitals = characters.have(following, UPPER) & ~characters.have(following + 1, LOWER)
-    return digits | (capitals & listed(behind, roman))
+    capitals &= may_be_roman
+    return digits | (capitals & listed(behind, known.behind_stops().roman))
 
 
 def _joined(
@@ -194,13 +190,16 @@ def _joined(
     behind_stop: NDArray[np.bool_],
 ) -> NDArray[np.bool_]:
     """Whether a word goes with what it cites, as in "gem. Art. 5", or is an initial among others."""
-    *_, citing, letters = _lists()[: len(_BEFORE)]
-    *_, cited, letters_behind, _ = _lists()
+    lists, following_lists = known.before_stops(), known.behind_stops()
     section = characters.points.take(following, mode="clip") == ord("§")
-    initial = listed(behind, letters_behind)
+    initial = listed(behind, following_lists.letters)
     initial &= characters.have(following + behind_length, FULL_STOP)
-    cites = listed(before, citing) & (listed(behind, cited) | section)
-    return cites | (listed(before, letters) & (behind_stop | initial))
+    # Behind a short one stands a full stop: "gem. Art. 5", but "He bought a gem. Art was his life."
+    stopped = characters.have(following + behind_length, FULL_STOP) | (behind_length > _SHORT)
+    cites = listed(before, lists.citing) & (
+        (listed(behind, following_lists.cited) & stopped) | section
+    )
+    return cites | (listed(before, lists.letters) & (behind_stop | initial))
 
 
 def _behind_article(characters: Characters, start: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -208,7 +207,7 @@ def _behind_article(characters: Characters, start: NDArray[np.int64]) -> NDArray
     before, length = _words_beside(characters, np.maximum(start - 2, 0), "", -1)
     spaced = (characters.points.take(start - 1, mode="clip") == 32) & (start >= 3)
     mine = characters.points.take(start - length - 3, mode="clip") == ord("I")
-    return listed(before, _articles()) & spaced & ~(mine & (length == 2))
+    return listed(before, known.before_stops().articles) & spaced & ~(mine & (length == 2))
 
 
 def _of_honour(
@@ -246,43 +245,3 @@ def _words_beside(
         hashes.append(_hash_of(word[:length]))
         lengths.append(length)
     return np.array(hashes, dtype=np.uint64), np.array(lengths, dtype=np.int64)
-
-
-@lru_cache(maxsize=1)
-def _lists() -> tuple[NDArray[np.uint64], ...]:
-    return (
-        *(hash_words(words, backwards=True) for words in _BEFORE),
-        *(hash_words(words, backwards=False) for words in _BEHIND),
-    )
-
-
-@lru_cache(maxsize=1)
-def _street() -> np.uint64:
-    return hash_words([abbreviations.STREET], backwards=True)[0]
-
-
-@lru_cache(maxsize=1)
-def _articles() -> NDArray[np.uint64]:
-    return hash_words(abbreviations.BEFORE_ORDINAL, backwards=True)
-
-
-@lru_cache(maxsize=1)
-def _perhaps_last() -> NDArray[np.uint64]:
-    _, numbered, rarely, often, _, learned, short, *_ = _lists()
-    lists = (numbered, rarely, often, learned, short, _by_what_follows())
-    return np.unique(np.concatenate(lists))
-
-
-@lru_cache(maxsize=1)
-def _by_what_follows() -> NDArray[np.uint64]:
-    *_, citing, letters = _lists()[: len(_BEFORE)]
-    return np.unique(np.concatenate((citing, letters)))
-
-
-@lru_cache(maxsize=1)
-def _endings() -> NDArray[np.bool_]:
-    """Marks where the hashes of how listed words end come to lie."""
-    words = {word[-_ENDING:] for word in frozenset().union(*_BEFORE)}
-    marks = np.zeros(_MARKS, dtype=np.bool_)
-    marks[hash_words(words, backwards=True) % _MARKS] = True
-    return marks

@@ -27,12 +27,16 @@ _DIVISION_NUMBER = re.compile(
 _CHINESE = re.compile(
     r"第[0-9一二三四五六七八九十百千〇零两]+(?:(?P<top>[部篇卷])|(?P<chapter>[章回])|(?P<section>[节節条條]))"
 )
+_CONTENTS = re.compile(
+    r"(?:(?:table of )?contents?|inhalt(?:sverzeichnis)?|sommaire|table des matières|índice|contenido|содержание"
+    r"|оглавление)[.:]?",
+    re.IGNORECASE,
+)
 _IN_FRONT = re.compile(
-    r"(?:(?:table of )?contents?|index|abstract|(?:executive )?summary|background|recitals?|preamble|between"
+    r"(?:index|abstract|(?:executive )?summary|background|recitals?|preamble|between"
     r"|whereas|witnesseth|foreword|preface|acknowledge?ments|keywords|disclaimer"
-    r"|inhalt(?:sverzeichnis)?|zusammenfassung|kurzfassung|vorwort|präambel|vorbemerkung(?:en)?"
-    r"|sommaire|table des matières|résumé|préambule|avant-propos|índice|contenido|resumen|preámbulo|antecedentes"
-    r"|содержание|оглавление|аннотация|преамбула)[.:]?",
+    r"|zusammenfassung|kurzfassung|vorwort|präambel|vorbemerkung(?:en)?"
+    r"|résumé|préambule|avant-propos|resumen|preámbulo|antecedentes|аннотация|преамбула)[.:]?",
     re.IGNORECASE,
 )
 NUMBER = re.compile(r"(?P<number>\d{1,3}(?:\.\d{1,3})*)[.):]?\s+(?P<title>\S.*)")
@@ -42,7 +46,7 @@ ROMAN = re.compile(r"[IVXLC]+[.)]\s+(?P<title>\S.*)")
 PAGE = re.compile(r"\W*(?:page|seite|página|стр\.?)\s+\d+\b.{0,12}", re.IGNORECASE)
 _CAPITAL_SHARE = 0.8
 _NO_LETTERS = bytes(point for point in range(128) if not chr(point).isalpha())
-_CLOSERS = "\"'”’)"
+CLOSERS = "\"'”’)"
 _INNER_STOP = re.compile(r"""(?P<word>\w[\w.]*)[.!?…]["'”’)]*\s+(?=\S)""")
 _ABBREVIATIONS = NEVER_LAST | BEFORE_NUMBER | RARELY_LAST
 _WORDS_OF_A_SENTENCE = 3
@@ -58,9 +62,12 @@ def division(text: str) -> re.Match[str] | None:
     return match if match and _DIVISION_NUMBER.match(text, match.end()) else None
 
 
-def stands_in_front(text: str) -> bool:
+def stands_in_front(text: str, *, contents_only: bool = False) -> bool:
     """Whether a heading names what precedes the numbered parts of a text and holds none of them: TABLE OF CONTENTS."""
-    return _IN_FRONT.fullmatch(" ".join(text.split())) is not None
+    words = " ".join(text.split())
+    if _CONTENTS.fullmatch(words):
+        return True
+    return not contents_only and _IN_FRONT.fullmatch(words) is not None
 
 
 def behind_number(text: str) -> str:
@@ -103,7 +110,7 @@ def _letters(text: str) -> int:
 
 def several_sentences(text: str) -> bool:
     """Whether a line in capitals holds sentences: "IT IS SOLD AS IS. NO WARRANTY IS GIVEN.", not "I. A STREET."."""
-    if not text.rstrip(_CLOSERS).endswith((".", "!")):
+    if not text.rstrip(CLOSERS).endswith((".", "!")):
         return False  # questions are headings more often: "WHAT IS IT FOR? WHO IS TO USE IT?"
     start, sentences = 0, 0
     for stop in _INNER_STOP.finditer(text):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.text.heading_words import (
+    CLOSERS,
     ROMAN,
     behind_number,
     division,
@@ -25,7 +26,6 @@ _WORDS_OF_A_TITLE = 5
 _LONG_WORD = 4
 _ENDS_TEXT = frozenset(".,;:!?…")
 _ENDS_CLAUSE = (".", "!", "?", "…", ":")
-_CLOSERS = "\"'”’)"
 _INNER_STOP = re.compile(r"[\w\])][.!?]\s+\S")
 _PARTED = re.compile(r"[.:–—-]\s*[^\W\d_]")
 _DOTTED = re.compile(r"\w+\s+\d+\.\d")
@@ -39,7 +39,7 @@ def runs_in(text: str, named: re.Match[str]) -> bool:
     """Whether a line that opens with a division's name and number goes on as a sentence does."""
     if in_capitals(text):
         return False
-    ends = text.rstrip(_CLOSERS).endswith(_ENDS_CLAUSE)
+    ends = text.rstrip(CLOSERS).endswith(_ENDS_CLAUSE)
     if ends and goes_on_small(text):
         return True
     if not named["section"]:
@@ -144,8 +144,15 @@ def _nest_sections(lines: Lines, levels: NDArray[np.int64]) -> None:
 def _lower_front(lines: Lines, levels: NDArray[np.int64]) -> None:
     """A table of contents or a preamble in capitals holds none of the numbered parts behind it: it is their like."""
     headings = np.flatnonzero(levels > 0)
-    found = levels[headings].tolist()
-    for index in reversed(np.flatnonzero(levels[headings[:-1]] == _IN_CAPITALS).tolist()):
-        following = found[index + 1]
-        if following > _IN_CAPITALS and stands_in_front(lines.text(headings[index]).strip()):
-            levels[headings[index]] = found[index] = following
+    found = levels[headings]
+    opened = np.flatnonzero((found[:-1] == _IN_CAPITALS) & (found[1:] > _IN_CAPITALS))
+    if not len(opened):
+        return
+    # Where others in capitals hold numbers of their own, a preamble may, too; contents never do.
+    alone = len(opened) == 1
+    first = int(opened[0])
+    for index in range(first, -1, -1):
+        text = lines.text(headings[index]).strip()
+        if found[index] != _IN_CAPITALS or not stands_in_front(text, contents_only=not alone):
+            return
+        levels[headings[index]] = found[first + 1]

@@ -15,10 +15,10 @@ _ITEM = re.compile(r"[ivx]{2,5}[.)]", re.IGNORECASE)
 
 def is_one_paragraph(text: str) -> bool:
     """Whether a text is one line that can be no heading and no item; where it is not plain to see, False."""
-    if _STARTS_LIKE_PROSE.match(text) is None:
+    if _STARTS_LIKE_PROSE.match(text) is None or _ITEM.match(text):
         return False
     if len(text) <= _LONG_LINE:
         line = text.rstrip()
-        if shouts(line) or ROMAN.match(line) or _ITEM.match(line) or division(line):
+        if shouts(line) or ROMAN.match(line) or division(line):
             return False
     return _LINE_BREAK.search(text.rstrip()) is None

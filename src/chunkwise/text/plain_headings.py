@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.text.characters import LOWER, UPPER
-from chunkwise.text.dates import is_day_of_month
+from chunkwise.text.dates import is_date, is_day
 from chunkwise.text.heading_words import (
     BRACKETED,
     LETTERED,
@@ -72,6 +72,8 @@ class _Found(NamedTuple):
     bracketed: bool = False
     titled: bool = False
     """The next line is its title."""
+    day: bool = False
+    """It may be a day of a month: "4. Mars" stands behind "3. Earth", or it is one."""
 
 
 def heading_levels(lines: Lines, *, dense: bool, pages: Sequence[int] = ()) -> NDArray[np.int64]:
@@ -157,10 +159,11 @@ def _heading(text: str, line: int, alone: bool) -> _Found | None:
         number = NUMBER.fullmatch(text)
         if number is None:
             return _Found(line, 2, 0, (), alone) if shouts(text) else None
-        if not _is_title(number["title"]) or is_day_of_month(number["number"], number["title"]):
+        if not _is_title(number["title"]) or is_date(number["number"], number["title"]):
             return None
         parts = tuple(map(int, number["number"].split(".")))
-        return _Found(line, min(2 + len(parts), _DEEPEST), len(parts), parts, alone)
+        day = is_day(number["number"], number["title"])
+        return _Found(line, min(2 + len(parts), _DEEPEST), len(parts), parts, alone, day=day)
     named = division(text)
     if named:
         level = 1 if named["top"] else 2 if named["chapter"] else 3
@@ -207,6 +210,9 @@ def _without_lists(lines: Lines, found: list[_Found], *, dense: bool) -> list[_F
     numbers = {heading.number[0] for heading in found if heading.depth == 1}
     numbers_below = {heading.number[0] for heading in found if heading.depth > 1}
     dropped = _among_items(lines, found)
+    for heading in found:
+        if heading.day and not numbers & {heading.number[0] - 1, heading.number[0] + 1}:
+            dropped.add(heading.line)
     numbered = [heading for heading in found if heading.depth]
     for one, other in pairwise(numbered):
         touching = other.line == one.line + 1
