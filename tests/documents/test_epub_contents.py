@@ -195,6 +195,7 @@ def hostile_depth(size: int) -> str:
     return f"<html><nav><ol>{item * size}{'</ol></li>' * size}</ol></nav></html>"
 
 
+@pytest.mark.unwatched
 @pytest.mark.parametrize("toc", [hostile_nav, hostile_depth])
 def test_a_hostile_table_is_read_in_linear_time(book, toc: Callable[[int], str]) -> None:
     long = f"<p id='s'>{'word ' * 20_000}</p>"
@@ -209,6 +210,7 @@ def test_a_hostile_table_is_read_in_linear_time(book, toc: Callable[[int], str])
     assert seconds(8_000) < 20 * small + 1
 
 
+@pytest.mark.unwatched
 def test_a_chapter_too_slow_for_places_is_still_read(book) -> None:
     toc: Toc = [("One", "0.xhtml", [("Two", "0.xhtml#s", [])])]
     slow = "<div>" * 30_000 + "</b>" * 60_000 + "<p id='s'>text</p>"

@@ -166,6 +166,7 @@ def test_titles_and_places_that_are_damaged(reader, write, make_pdf) -> None:
     assert headings(reader.one(write("a.pdf", pdf))) == [(1, "Overview")]
 
 
+@pytest.mark.unwatched
 def test_pages_of_very_many_lines_take_a_moment() -> None:
     text = "Overview\n" * 50_000
     marks = [Bookmark("Overview", 1, 0)] * 5000 + [Bookmark("Overview", 1, -1)]

@@ -84,6 +84,7 @@ def test_what_is_no_vector_is_no_index(bad: float, vectors: Vectors) -> None:
             chunkwise.index([Document("a", "One plum.")], model=model, vectors=vectors)
 
 
+@pytest.mark.unwatched
 def test_an_endpoint_gets_many_records_in_few_requests(tmp_path: Path) -> None:
     """One text a request, one request after the other, would take half an hour for ten thousand."""
     records = [

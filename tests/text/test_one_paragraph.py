@@ -20,7 +20,7 @@ WORDS = [
 LINES = st.lists(st.sampled_from(WORDS), min_size=1, max_size=9).map("".join)
 
 
-@settings(max_examples=examples(400), deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     LINES
     | st.text(st.characters(exclude_characters="\n\r\v\f\x85\u2028\u2029\x1c\x1d\x1e"), max_size=40)
