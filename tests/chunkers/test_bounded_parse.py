@@ -54,7 +54,7 @@ def read_of(text: str, language: str, monkeypatch: pytest.MonkeyPatch) -> tuple[
 def test_a_parser_lost_in_errors_is_stopped(
     language: str, unit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sizes = [read_of((unit * size)[:size], language, monkeypatch) for size in (10_000, 40_000)]
+    sizes = [read_of((unit * size)[:size], language, monkeypatch) for size in (8_000, 32_000)]
     (_, short), (parsed, long) = sizes
     assert not parsed
     # Errors stop it at one place of both; what is read over and over, at so many readings a byte.

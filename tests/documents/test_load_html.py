@@ -142,19 +142,19 @@ def test_drawings_and_noscript_stand_apart(markup: str, expected: str) -> None:
 @pytest.mark.parametrize(
     "markup",
     [
-        "<div>" * 100_000 + "x" + "</div>" * 100_000,
+        "<div>" * 60_000 + "x" + "</div>" * 60_000,
         "<ul><li>" * 20_000 + "x",
         "<table><tr><td>" * 20_000 + "x",
         "".join(f"<p><b a={n}>" for n in range(20_000)) + "x",
-        "<a '" * 100_000 + ">x",
-        "x" + "<" * 100_000,
-        "x" + "<!--" * 100_000,
-        "<svg>x" * 100_000,
-        "<svg>x</svg>" * 100_000,
-        "<b>x</i>" * 150_000,
-        "<i>" + "<div>x</i>" * 150_000,
-        "<wbr>x<script>a</script></i>" * 50_000,
-        "<b>" * 600_000 + "x" + "</i>" * 32_000,
+        "<a '" * 60_000 + ">x",
+        "x" + "<" * 60_000,
+        "x" + "<!--" * 60_000,
+        "<svg>x" * 60_000,
+        "<svg>x</svg>" * 60_000,
+        "<b>x</i>" * 90_000,
+        "<i>" + "<div>x</i>" * 90_000,
+        "<wbr>x<script>a</script></i>" * 30_000,
+        "<b>" * 360_000 + "x" + "</i>" * 19_200,
     ],
     ids=[
         "divs",
@@ -175,7 +175,7 @@ def test_drawings_and_noscript_stand_apart(markup: str, expected: str) -> None:
 def test_hostile_nesting_takes_linear_time(markup: str) -> None:
     started = time.process_time()
     text_of(markup)
-    assert time.process_time() - started < 20  # a quadratic parser needs half a minute
+    assert time.process_time() - started < 8  # a quadratic parser needs eleven seconds
 
 
 PARTS = st.lists(

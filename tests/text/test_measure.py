@@ -22,7 +22,7 @@ def measure(text: str, tokenizer: TokenizerLike) -> Measure:
 
 
 @pytest.mark.parametrize("tokenizer", EVERY)
-@settings(max_examples=examples(75), deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(NASTY, st.data())
 def test_the_count_of_any_span_is_the_count_of_its_text(
     tokenizer: TokenizerLike, text: str, data: st.DataObject
