@@ -50,9 +50,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "strategies",
         "chunk lamps.txt",
         "chunk lamps.txt --json -q",
-        "search kb lamp -k 300",
         "search kb lamp -k 300 --json",
-        "index lamps.txt --into kb --json -q",
     ],
 )
 def test_a_command_nobody_reads_ends_quietly(
@@ -70,17 +68,16 @@ def test_messages_nobody_reads_do_not_stop_the_work(place: Path, unread: int, sa
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="needs a disk that is full")
-@pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize(
-    "words",
+    ("words", "unbuffered"),
     [
-        "--help",
-        "strategies",
-        "strategies --json",
-        "chunk lamps.txt",
-        "chunk lamps.txt --json -q",
-        "profile lamps.txt --json",
-        "search kb lamp",
+        ("--help", "1"),
+        ("strategies", ""),
+        ("strategies --json", "1"),
+        ("chunk lamps.txt", ""),
+        ("chunk lamps.txt --json -q", "1"),
+        ("profile lamps.txt --json", ""),
+        ("search kb lamp", "1"),
     ],
 )
 def test_a_full_disk_is_one_line(
