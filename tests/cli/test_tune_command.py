@@ -488,7 +488,13 @@ def test_ctrl_c_keeps_what_is_done(docs: Path, tmp_path: Path) -> None:
     write_questions(tmp_path / "queries.json", passages=300)
     words = [sys.executable, "-m", "chunkwise", "tune", "docs", *ASK, *WORDS, "-o", "out", "-j", "1"]  # fmt: skip
     running = subprocess.Popen(
-        words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        words,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A job in the background ignores interrupts, and what it starts does, too.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     record = tmp_path / "out" / ".chunkwise-sweep" / "outcomes"
     give_up = time.monotonic() + 60
