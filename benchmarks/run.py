@@ -27,8 +27,8 @@ NOTES = """## What the figures are
 - Prose of 10 MB is books, then articles and contracts, none of it twice: in a book read three times over nearly
   every word is known, and a tokenizer that remembers words would be measured too quick.
 - Left out of the hostile inputs are those of nothing but headings a few letters long (two and a half million underlined
-  ones, a million numbered ones or ones in capitals): each is read by itself, in linear time, 10 MB in 8 to 19 s;
-  `sections`, which makes a chunk of each, takes a minute for the first.
+  ones, a million numbered ones or ones in capitals): each is read by itself, in linear time, 10 MB in 7 to 21 s;
+  `sections`, which makes a chunk of each, takes 49 s for the first.
 - Hostile inputs run in a process each and are stopped after ten times the time of prose.
 """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from chunkwise.documents.html_parse import html_read, html_text
+from chunkwise.documents.html_parse import html_read
 from chunkwise.documents.html_text import HtmlText
 from chunkwise.documents.layout import Layout
 
@@ -28,7 +28,5 @@ class _Anchored(HtmlText):
 
 def chapter_text(text: str, wanted: Collection[str]) -> tuple[Layout, dict[str, int]]:
     """The chapter's layout, and which of its blocks the wanted elements begin."""
-    if not wanted:
-        return html_text(text).layout, {}
     page = html_read(text, lambda: _Anchored(wanted))
     return page.layout, page.places

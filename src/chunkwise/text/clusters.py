@@ -108,8 +108,9 @@ def inside_clusters(points: NDArray[np.uint32]) -> NDArray[np.bool_]:
 
 def _conjuncts(points: NDArray[np.uint32]) -> NDArray[np.int64]:
     """Places of consonants that a virama, with or without marks beside it, joins to the one before."""
-    places = _roles.take(points).nonzero()[0]  # all of them were met
-    role = _roles.take(points[places])
+    roles = _roles.take(points)  # all of them were met
+    places = roles.nonzero()[0]
+    role = roles[places]
     if not (role == _LINKER).any():
         return places[:0]
     consonant, linkers = (role == _CONSONANT).nonzero()[0], (role == _LINKER).cumsum()
