@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 import tokenizers as hf
 from hypothesis import given, settings
-from naive_bpe import encode, offsets
+from naive_bpe import encode, offsets, ranks
 from nasty_text import NASTY, PIECES
 
 from chunkwise.errors import InvalidParameter, UnknownName
+from chunkwise.text.openai_tokenizer import _token_bytes
 from chunkwise.text.tokenizers import Tokenizer, get_tokenizer, names
 from how_many import examples
 
@@ -25,6 +26,12 @@ PROSE = [
     "def f(x):\n    return x ** 2  # ☃\n\n\n\tif x == 'y':\r\n\t\tpass\n",
     "👨‍👩‍👧‍👦 and 🇩🇪 and e\u0301 <|endoftext|> https://example.com/a/b//c?d=e#f",
 ]
+
+
+@pytest.mark.parametrize("name", OPENAI)
+def test_the_length_of_every_token(name: str) -> None:
+    known = {number: len(token) for token, number in ranks(name).items()}
+    assert dict(enumerate(_token_bytes(name).tolist())) == known
 
 
 @pytest.mark.unwatched
