@@ -10,21 +10,39 @@ export PYTHONDONTWRITEBYTECODE :=
 # Three workers keep two cores busy while one waits for a server or a page; threads of small products would only wait
 # for each other.
 TOGETHER := -n 3 --dist worksteal
-test thorough: export OPENBLAS_NUM_THREADS := 1
+suite thorough: export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: test thorough docs demo bench clean
+.PHONY: test checks style types pages wheel compiled suite thorough docs demo bench clean
 
-test: $(STAMP) ## every check and every test
+test: checks suite ## every check and every test
+
+# Two at a time: most of them keep one core busy.
+checks: $(STAMP) ## everything but the tests
+	@$(MAKE) --no-print-directory --jobs 2 types style compiled pages wheel
+
+types:
+	$(BIN)/mypy
+
+style:
 	$(BIN)/ruff check src tests benchmarks scripts
 	$(BIN)/ruff format --check src tests benchmarks scripts
-	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+
+# Once, for all workers; what is wrong with a test the suite will tell.
+compiled:
+	-$(BIN)/python -m pytest --collect-only -qq > /dev/null
+
+pages:
 	$(BIN)/python scripts/generate_docs.py --check
+
+wheel:
+	$(BIN)/python scripts/check_bare_wheel.py
+
+suite: $(STAMP) ## the tests, and which lines they run
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest $(TOGETHER)
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --fail-under=95
-	$(BIN)/python scripts/check_bare_wheel.py
 
 thorough: $(STAMP) ## every property on forty times as many examples
 	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest $(TOGETHER)

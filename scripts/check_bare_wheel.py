@@ -55,18 +55,10 @@ def main() -> None:
         place = Path(folder)
         run(sys.executable, "-m", "build", "--wheel", "--outdir", place, ROOT)
         (wheel,) = place.glob("*.whl")
-        venv.create(place / "venv", with_pip=True)
+        venv.create(place / "venv")  # its own pip would take longer than all it has to install
         python = place / "venv" / "bin" / "python"
-        run(
-            python,
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--constraint",
-            ROOT / "constraints.txt",
-            wheel,
-        )
+        pip = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet"]
+        run(*pip, "--constraint", ROOT / "constraints.txt", wheel)
         run(python, "-c", USE)
         run(place / "venv" / "bin" / "chunkwise", "--version")
 
