@@ -279,10 +279,11 @@ for number, reply in client.ask_each([Request("", f"{n}") for n in range(6)]):
 
 
 def test_a_killed_run_loses_what_was_under_way_and_no_more(tmp_path: Path) -> None:
-    hold = threading.Event()
+    hold, arrived = threading.Event(), threading.Event()
 
     def rule(payload: dict[str, Any]) -> str:
         if asked(payload) == "4":
+            arrived.set()
             hold.wait(60)
         return asked(payload)
 
@@ -291,6 +292,7 @@ def test_a_killed_run_loses_what_was_under_way_and_no_more(tmp_path: Path) -> No
         with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
             assert [process.stdout.readline().strip() for _ in range(4)] == ["0", "1", "2", "3"]
+            assert arrived.wait(60)
             process.send_signal(signal.SIGKILL)
         hold.set()
         before = len(server.requests)
