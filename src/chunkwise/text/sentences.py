@@ -21,6 +21,7 @@ from chunkwise.text.characters import (
     one_of,
 )
 from chunkwise.text.full_stops import full_stop_ends
+from chunkwise.text.thai import thai_starts
 
 _CLOSERS_AT_MOST = 4
 _GUILLEMETS = "»›"
@@ -56,7 +57,7 @@ def sentence_starts(
         span = within[:, 0].searchsorted(at + _FURTHEST, "right") - 1
         at = at[(span >= 0) & (at < within[span, 1])] if len(within) else at[:0]
     if not len(at):
-        return _thai_starts(characters)
+        return thai_starts(characters)
     final = characters.have(at, FINAL) | _behind_ideographs(characters, at)
     after = _behind_closers(characters, at, final)
     start = characters.next_solid(after)
@@ -78,7 +79,7 @@ def sentence_starts(
     index = np.flatnonzero(single)
     ends[index] = full_stop_ends(characters, at[index], after[index], opened[index])
     starts = _outside_short_quotes(characters, start[ends])
-    thai = _thai_starts(characters)
+    thai = thai_starts(characters)
     return np.union1d(starts, thai) if len(thai) else starts
 
 
@@ -231,18 +232,3 @@ def _outside_short_quotes(characters: Characters, starts: NDArray[np.int64]) -> 
         inside &= closed.take(after, mode="clip") - low <= _SHORT_QUOTE
         starts = starts[~inside]
     return starts
-
-
-def _thai_starts(characters: Characters) -> NDArray[np.int64]:
-    """Thai marks the end of a sentence or clause by a space alone."""
-    if characters.text.isascii():
-        return np.zeros(0, dtype=np.int64)
-    points = characters.points
-    thai = (points >= 0x0E01) & (points <= 0x0E5B)
-    if not thai.any():
-        return np.zeros(0, dtype=np.int64)
-    ends = thai[:-1].copy()
-    ends[1:] |= characters.are(CLOSER)[1:-1] & thai[:-2]
-    start = characters.next_solid(np.flatnonzero(ends & characters.are(SPACE)[1:]) + 1)
-    start = start[start < len(points)]
-    return start[thai[start]]
