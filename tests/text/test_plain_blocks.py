@@ -186,6 +186,7 @@ def test_numbered_headings_right_above_their_text() -> None:
         "1. Heaven and earth and all that is between them are of\nGod.\n\n"
         "2. Man takes his law from the Earth and the Earth from\nHeaven.\n",
         "10 Downing Street\nLondon SW1\n",
+        "Zutaten:\n\n3 Eier\n\n200 g Mehl\n\n1 Prise Salz\n\nAlles verrühren.\n",
         "1. Scope\nof the work\n\n2. Term\nof the contract\n",
         "4.2 Late delivery. If a Lot is not\ndelivered by noon, it is late.\n",
         "4.2 Late delivery. If a Lot is not\nDelivered by noon, it is late.\n",
@@ -193,6 +194,12 @@ def test_numbered_headings_right_above_their_text() -> None:
 )
 def test_what_only_looks_like_a_numbered_heading(text: str) -> None:
     assert headings(text) == []
+
+
+def test_numbers_without_a_mark_are_headings_where_they_stand_in_order() -> None:
+    parts = ["4 Methods", "We tried it.", "5 Results", "Fine.", "2 High Streets", "Met.", "9 END"]
+    text = "\n\n".join([*parts, "So it is."])
+    assert headings(text) == [(3, "4 Methods"), (3, "5 Results"), (3, "9 END")]
 
 
 def test_a_title_below_an_articles_number_is_that_articles() -> None:

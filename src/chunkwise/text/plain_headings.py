@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise, product
 from typing import NamedTuple
@@ -74,6 +75,8 @@ class _Found(NamedTuple):
     """The next line is its title."""
     day: bool = False
     """It may be a day of a month: "4. Mars" stands behind "3. Earth", or it is one."""
+    amount: bool = False
+    """It may say how many: "3 Eier" and "1 Prise Salz" do not stand in order, "3 Results" and "2 Methods" do."""
 
 
 def heading_levels(lines: Lines, *, dense: bool, pages: Sequence[int] = ()) -> NDArray[np.int64]:
@@ -162,13 +165,14 @@ def _heading(text: str, line: int, alone: bool) -> _Found | None:
         if not _is_title(number["title"]) or is_date(number["number"], number["title"]):
             return None
         parts = tuple(map(int, number["number"].split(".")))
+        found = _Found(line, min(2 + len(parts), _DEEPEST), len(parts), parts, alone)
         day = is_day(number["number"], number["title"])
-        return _Found(line, min(2 + len(parts), _DEEPEST), len(parts), parts, alone, day=day)
+        return found._replace(day=day, amount=_is_amount(number))
     named = division(text)
     if named:
         level = 1 if named["top"] else 2 if named["chapter"] else 3
-        found = text[-1] not in ",;" and not runs_in(text, named)
-        return _Found(line, level, 0, (), alone, named=True) if found else None
+        title = text[-1] not in ",;" and not runs_in(text, named)
+        return _Found(line, level, 0, (), alone, named=True) if title else None
     lettered = LETTERED.fullmatch(text) if alone and text[1:2] == "." else None
     if lettered and _is_title(lettered["title"]) and ". " not in lettered["title"]:
         letter, *parts_below = lettered["number"].split(".")
@@ -184,6 +188,12 @@ def _heading(text: str, line: int, alone: bool) -> _Found | None:
         return _Found(line, 2, 0, (), alone)
     loud = shouts(text) and not PAGE.fullmatch(text)
     return _Found(line, 2, 0, (), alone) if loud else None
+
+
+def _is_amount(number: re.Match[str]) -> bool:
+    """Whether a number may say how many: nothing marks it as that of a part."""
+    bare = "." not in number["number"] and number.string[number.end("number")].isspace()
+    return bare and not in_capitals(number["title"])
 
 
 def _is_title(words: str) -> bool:
@@ -207,11 +217,13 @@ def _may_be_tight(heading: _Found, text: str, *, dense: bool) -> bool:
 
 def _without_lists(lines: Lines, found: list[_Found], *, dense: bool) -> list[_Found]:
     """Numbered lines that follow each other with nothing between them are a list, not headings."""
-    numbers = {heading.number[0] for heading in found if heading.depth == 1}
+    single = [heading for heading in found if heading.depth == 1]
+    numbers = {heading.number[0] for heading in single}
     numbers_below = {heading.number[0] for heading in found if heading.depth > 1}
     dropped = _among_items(lines, found)
-    for heading in found:
-        if heading.day and not numbers & {heading.number[0] - 1, heading.number[0] + 1}:
+    for heading in single:
+        doubtful = heading.day or (heading.amount and len(single) > 1)
+        if doubtful and not _in_order(heading.number[0], numbers, numbers_below):
             dropped.add(heading.line)
     numbered = [heading for heading in found if heading.depth]
     for one, other in pairwise(numbered):
@@ -225,8 +237,7 @@ def _without_lists(lines: Lines, found: list[_Found], *, dense: bool) -> list[_F
             continue
         line = heading.line
         if heading.depth == 1:
-            first = heading.number[0]
-            in_order = first - 1 in numbers or first + 1 in numbers or first in numbers_below
+            in_order = _in_order(heading.number[0], numbers, numbers_below)
             if not in_order or (not dense and _numbered_again(lines, line)):
                 dropped.add(line)
         if line + 1 < len(lines) and (line + 1 in dropped or _same_list(lines, line, heading)):
@@ -235,6 +246,11 @@ def _without_lists(lines: Lines, found: list[_Found], *, dense: bool) -> list[_F
         if not heading.alone and heading.line - 1 in dropped:
             dropped.add(heading.line)
     return [heading for heading in found if heading.line not in dropped]
+
+
+def _in_order(number: int, numbers: set[int], numbers_below: set[int]) -> bool:
+    """Whether a number has a neighbour, or parts of its own."""
+    return bool(numbers & {number - 1, number + 1}) or number in numbers_below
 
 
 def _among_items(lines: Lines, found: list[_Found]) -> set[int]:
