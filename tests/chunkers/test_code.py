@@ -42,6 +42,14 @@ def test_a_function_that_fits_only_without_what_is_said_above_it_stays_whole(lan
     assert of_code(text, language, words(said + body) + 1)[1] == (said + body).rstrip()
 
 
+def test_blank_lines_behind_a_function_of_just_the_limit_take_no_room() -> None:
+    body = "def add(a, b):\n    return a + b"
+    text = f"# It adds.\n{body}\n\n\n\ndef one():\n    return 1\n"
+    strategy = get_strategy(f"code(max_tokens={get_tokenizer('o200k_base').count(body)})")
+    chunks = list(strategy.chunks(Document("d", text, format="code", language="python")))
+    assert [chunk.text for chunk in chunks][:2] == ["# It adds.", body]
+
+
 def test_an_attribute_stays_with_its_function_where_the_comment_alone_is_too_much() -> None:
     body = BODY["rust"].format("".join(STATEMENT["rust"].format(n) for n in range(20))).rstrip()
     said = "".join(SAID["rust"].format(n) for n in range(6))

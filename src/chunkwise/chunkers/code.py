@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from chunkwise.chunkers.code_outline import outline_levels
 from chunkwise.chunkers.cuts import ArrayCuts
 from chunkwise.chunkers.grammars import LANGUAGES
@@ -28,10 +31,13 @@ class Code(Sized):
 
     def split(self, document: Analyzed) -> Sequence[Piece]:
         language = document.document.language if self.language == "auto" else self.language
-        measure = document.measure(self.tokenizer)
-        outline = outline_levels(
-            document, language, lambda start, end: measure.reaches(start, self.max_tokens) >= end
-        )
+        measure, behind_gaps = document.measure(self.tokenizer), document.characters.next_solid
+
+        def fit(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.bool_]:
+            # White space behind a chunk takes no room.
+            return behind_gaps(measure.reaches(starts, self.max_tokens)) >= ends
+
+        outline = outline_levels(document, language, fit)
         levels = [*(ArrayCuts(cuts.copy) for cuts in outline), word_level(document)]
         packer = self.packer(document, levels, nested=True)
         return self.without_crumbs(document, packer.pack(0, len(document.text)))
