@@ -121,3 +121,18 @@ def test_a_folder_without_rights_is_told(tmp_path: Path) -> None:
             check_writable(tmp_path / "a.txt")
     finally:
         tmp_path.chmod(0o755)
+
+
+def test_an_interrupt_when_the_file_has_just_been_made_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    touch = Path.touch
+
+    def interrupted(self: Path, mode: int, exist_ok: bool) -> None:
+        touch(self, mode, exist_ok)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "touch", interrupted)
+    with pytest.raises(KeyboardInterrupt), replacing(tmp_path / "a.txt"):
+        pass
+    assert not list(tmp_path.iterdir())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import secrets
 import stat
 import tempfile
 from collections.abc import Iterator
@@ -33,21 +34,19 @@ def replacing(path: Path) -> Iterator[Path]:
     """
     with says_what_it_writes(path):
         mode = _mode(path)
-        if mode is None or stat.S_ISREG(mode):
-            target = Path(os.path.realpath(path))
-            target.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=target.parent)
-            os.close(handle)
-        elif stat.S_ISDIR(mode):
+        if mode is not None and stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        else:
-            target, name = path, ""
-    if not name:
+    if mode is not None and not stat.S_ISREG(mode):
         with _told(path, _FULL | {errno.EPIPE}):
-            yield target
+            yield path
         return
-    temporary = Path(name)
+    target = Path(os.path.realpath(path))
+    # Named before it is made: an interrupt at any moment finds what to take away.
+    temporary = target.with_name(f".{target.name[:40]}.{secrets.token_hex(8)}")
     try:
+        with says_what_it_writes(path):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            temporary.touch(mode=0o600, exist_ok=False)
         with _told(path, _FULL):
             yield temporary
         with says_what_it_writes(path):
