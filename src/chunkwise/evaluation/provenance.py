@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import cache
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 
@@ -16,6 +17,11 @@ _COUNTED = ("numpy", "regex", "bpe-openai", "lxml", "onnxruntime", "tokenizers",
 
 def versions() -> dict[str, str]:
     """Of chunkwise, Python and the packages that take part."""
+    return dict(_versions())
+
+
+@cache
+def _versions() -> Mapping[str, str]:
     found = {"chunkwise": __version__, "python": platform.python_version()}
     for name in _COUNTED:
         try:
