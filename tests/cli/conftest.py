@@ -3,11 +3,36 @@
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
 
+from chunkwise.models.onnx import minilm
+from chunkwise.models.onnx.embedder import OnnxEmbedder
+
+_LOADED = lru_cache(maxsize=2)(OnnxEmbedder)
+"""By its files and how they are read; what is loaded for a folder of one test is soon let go again."""
+
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def charts() -> None:
+    """For a test whose pages have them."""
+
+
+@pytest.fixture(autouse=True)
+def no_charts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They take longer than most commands; pages are made without them where nobody can draw."""
+    if "charts" not in request.fixturenames:
+        monkeypatch.setitem(sys.modules, "vl_convert", None)
+
+
+@pytest.fixture(autouse=True)
+def model_loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The real one, but not loaded anew by every command that is run in this process."""
+    monkeypatch.setattr(minilm, "OnnxEmbedder", _LOADED)
 
 
 @pytest.fixture

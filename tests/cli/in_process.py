@@ -4,10 +4,13 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from subprocess import CompletedProcess
+from tempfile import TemporaryFile
+from threading import Thread
+from typing import Any
 
 import pytest
 
@@ -18,7 +21,7 @@ Run = Callable[..., "CompletedProcess[str]"]
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Like `run` of conftest.py."""
+    """Like `run` of conftest.py, and by another `start` where one is given."""
     return running_in(tmp_path, monkeypatch)
 
 
@@ -26,7 +29,9 @@ def running_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """For what lives longer than one test."""
     monkeypatch.chdir(folder)
 
-    def run(*words: object, stdin: str | None = None) -> "CompletedProcess[str]":
+    def run(
+        *words: object, stdin: str | None = None, start: Callable[[], object] = main
+    ) -> "CompletedProcess[str]":
         given = io.BytesIO((stdin or "").encode())
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(given, encoding="utf-8"))
         monkeypatch.setattr(sys, "argv", ["chunkwise", *map(str, words)])
@@ -34,10 +39,67 @@ def running_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
         out, err = io.StringIO(), io.StringIO()
         try:
             with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as left:
-                main()
+                start()
         finally:
             signal.signal(signal.SIGTERM, before)
         assert Path(os.getcwd()) == folder
         return CompletedProcess(sys.argv, int(str(left.value.code)), out.getvalue(), err.getvalue())
 
     return run
+
+
+def with_streams(folder: Path, *words: object, out: int, err: int) -> int:
+    """The exit status of a command whose output and messages go where these numbers lead."""
+    before = signal.getsignal(signal.SIGTERM)
+    # Of a number of their own: what nobody reads any more is led elsewhere.
+    numbers = os.dup(out), os.dup(err)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setattr(sys, "argv", ["chunkwise", *map(str, words)])
+        patch.setattr(sys, "stdout", _standard_stream(numbers[0]))
+        patch.setattr(sys, "stderr", _standard_stream(numbers[1]))
+        try:
+            with pytest.raises(SystemExit) as left:
+                main()
+            sys.stdout.flush()  # as when a process ends
+            sys.stderr.flush()
+        finally:
+            signal.signal(signal.SIGTERM, before)
+            for number in numbers:
+                os.close(number)
+    return int(str(left.value.code))
+
+
+def _standard_stream(number: int) -> io.TextIOWrapper:
+    """Such as Python has when it starts."""
+    raw: Any = io.FileIO(number, "w", closefd=False)
+    encoding = os.environ.get("PYTHONIOENCODING", "utf-8")
+    if os.environ.get("PYTHONUNBUFFERED"):
+        return io.TextIOWrapper(raw, encoding=encoding, write_through=True)
+    return io.TextIOWrapper(io.BufferedWriter(raw), encoding=encoding)
+
+
+def in_a_terminal(folder: Path, *words: object) -> "CompletedProcess[bytes]":
+    """A command whose messages a terminal shows, while its output goes into a file."""
+    pty = pytest.importorskip("pty")
+    leader, follower = pty.openpty()
+    drawn: list[bytes] = []
+    reading = Thread(target=lambda: drawn.extend(_all(leader)))
+    reading.start()
+    with TemporaryFile() as file:
+        try:
+            status = with_streams(folder, *words, out=file.fileno(), err=follower)
+        finally:
+            os.close(follower)
+            reading.join(10)
+            os.close(leader)
+        file.seek(0)
+        return CompletedProcess([*map(str, words)], status, file.read(), b"".join(drawn))
+
+
+def _all(terminal: int) -> Iterator[bytes]:
+    try:
+        while read := os.read(terminal, 65536):
+            yield read
+    except OSError:  # nobody writes any more
+        return

@@ -1,7 +1,6 @@
 """`--config`: what a sweep recommends, taken by other commands as it is."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -23,10 +22,7 @@ def rows(text: str) -> list[dict[str, object]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-def test_what_tune_writes_is_taken_as_it_is(
-    here: Run, docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "vl_convert", None)  # charts are not asked here
+def test_what_tune_writes_is_taken_as_it_is(here: Run, docs: Path, tmp_path: Path) -> None:
     write_questions(tmp_path / "queries.json")
     (tmp_path / "sweep.toml").write_text(PLAN)
     assert here("tune", "sweep.toml", "-o", "out", "-q").returncode == 0

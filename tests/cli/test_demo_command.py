@@ -1,7 +1,6 @@
 """`chunkwise demo`: the whole of it, on the corpus inside the package."""
 
 import json
-import sys
 import tomllib
 from pathlib import Path
 
@@ -14,13 +13,6 @@ from chunkwise.experiments.sweep import Sweep
 __all__ = ["here"]  # a fixture
 
 
-@pytest.fixture
-def no_charts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They take longer than the rest; pages are made without them where nobody can draw."""
-    monkeypatch.setitem(sys.modules, "vl_convert", None)
-
-
-@pytest.mark.usefixtures("no_charts")
 @pytest.mark.unwatched
 def test_the_demo_tunes_and_writes_three_files(here: Run, tmp_path: Path) -> None:
     done = here("demo", "--output", "out", "--model", "none")

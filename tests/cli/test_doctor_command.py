@@ -59,8 +59,14 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def untried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The language model takes seconds and is tried once, by the first test."""
+def untried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The language model takes seconds and is read and tried once, by the first test; here it is not."""
+    brought = tmp_path / "brought"
+    brought.mkdir()
+    for name, path in ensure(MINILM).items():
+        (brought / name).symlink_to(path)
+    monkeypatch.setenv("CHUNKWISE_MODELS", str(brought))
+    monkeypatch.setenv("CHUNKWISE_HOME", str(tmp_path / "own"))
     monkeypatch.setattr(doctor_checks, "find_spec", lambda name: None)
 
 

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from runpy import run_path
 from typing import Any
 
 import pytest
@@ -430,11 +431,9 @@ def test_hostile_text_cannot_move_the_cursor(here: Run, tmp_path: Path) -> None:
     assert "\x1b" not in (tmp_path / "page.html").read_text()
 
 
-def test_the_script_is_the_same_command(run: Run, texts: Path, tmp_path: Path) -> None:
+def test_the_script_is_the_same_command(here: Run, texts: Path, tmp_path: Path) -> None:
     words = ["texts", "--test-queries", "queries.json", *FAST, "-o", "script.json"]
-    done = subprocess.run(
-        [sys.executable, SCRIPT, *words], cwd=tmp_path, capture_output=True, text=True, timeout=120
-    )
+    done = here(*words, start=lambda: run_path(str(SCRIPT), run_name="__main__"))
     assert done.returncode == 0, done.stderr
     assert "Every figure" in done.stdout
     assert read_results(tmp_path / "script.json").summary["recall@5"].mean == 1.0

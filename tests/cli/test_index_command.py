@@ -19,10 +19,8 @@ def summary(done: "CompletedProcess[str]") -> dict[str, object]:
     return told
 
 
-def test_a_new_index_says_what_it_holds_and_what_to_do_next(
-    run: Run, here: Run, handbook: Path
-) -> None:
-    done = run("index", "handbook", *WORDS)
+def test_a_new_index_says_what_it_holds_and_what_to_do_next(here: Run, handbook: Path) -> None:
+    done = here("index", "handbook", *WORDS)
     assert done.returncode == 0
     assert done.stdout == ""
     first, second, third = done.stderr.splitlines()

@@ -22,7 +22,7 @@ def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(HOME_VARIABLE, str(tmp_path / "home"))
     monkeypatch.delenv("CHUNKWISE_LLM", raising=False)
     write_corpus(tmp_path / "docs")
-    write_questions(tmp_path / "queries.json")
+    write_questions(tmp_path / "queries.json", count=12)
 
 
 def verdicts(payload: dict[str, Any], right: bool = True) -> str:

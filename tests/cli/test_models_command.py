@@ -25,6 +25,12 @@ def call(command: object, *words: object, fails: bool = False) -> Result:
     return result
 
 
+def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Speed is measured on next to nothing."""
+    for name, few in (("_SECONDS", 0.01), ("_WRITTEN", 2), ("_SAMPLE", "The ferry. ")):
+        monkeypatch.setattr(model_speed, name, few)
+
+
 @pytest.fixture
 def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home without anything in it, and beside it a folder with minilm's files."""
@@ -37,7 +43,8 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_from_nothing_to_fetched_to_removed(bare: Path) -> None:
+def test_from_nothing_to_fetched_to_removed(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    quickly(monkeypatch)
     listed = call(models).stdout
     assert "not here, 23.4 MB; chunkwise models get minilm" in listed
     assert "openai:NAME" in listed
@@ -62,8 +69,7 @@ def test_speed_is_measured_unless_it_is_not_wanted(
     monkeypatch: pytest.MonkeyPatch, local_model: LocalModel
 ) -> None:
     monkeypatch.setattr(module, "packaged", lambda: local_model)  # it is loaded once
-    for name, few in (("_SECONDS", 0.1), ("_WRITTEN", 3), ("_SAMPLE", "The ferry leaves at six. ")):
-        monkeypatch.setattr(model_speed, name, few)
+    quickly(monkeypatch)
     assert "tokens_per_second" not in call(models, "--no-speed", "--json").stdout
     told = json.loads(call(models, "--json").stdout)
     minilm = told["weights"][0]

@@ -53,8 +53,8 @@ def test_profile_leaves_its_own_page_out(here: Run, handbook: Path) -> None:
     assert first.stdout == second.stdout
 
 
-def test_strategies_lists_all_and_one(run: Run) -> None:
-    everything = run("strategies").stdout
+def test_strategies_lists_all_and_one(here: Run) -> None:
+    everything = here("strategies").stdout
     for name in (
         "characters",
         "words",
@@ -67,7 +67,7 @@ def test_strategies_lists_all_and_one(run: Run) -> None:
         "code",
     ):
         assert f"{name}  " in everything
-    (one,) = json.loads(run("strategies", "sections", "--json").stdout)
+    (one,) = json.loads(here("strategies", "sections", "--json").stdout)
     assert {p["name"]: p["default"] for p in one["parameters"]}["max_tokens"] == 800
     assert {p["name"]: p["default"] for p in one["parameters"]}["overlap_sentences"] == 2
 

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -189,12 +188,11 @@ def test_a_comparison_is_shown_when_it_cannot_be_kept(
     assert "recall@1" in done.stdout
 
 
-def test_results_through_a_pipe_of_the_shell(texts: Path, tmp_path: Path) -> None:
+def test_results_through_a_pipe_of_the_shell(here: Run, texts: Path, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with subprocess.Popen(["cat", "pipe"], cwd=tmp_path, stdout=subprocess.PIPE) as reader:
-        command = [sys.executable, "-m", "chunkwise", "evaluate", "texts", *EVALUATE, "-o", "pipe"]
         try:
-            done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=60)
+            done = here("evaluate", "texts", *EVALUATE, "-o", "pipe")
             read, _ = reader.communicate(timeout=60)
         finally:
             reader.kill()  # where nothing was written it would wait forever

@@ -2,21 +2,18 @@
 
 import io
 import json
-import os
-import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from subprocess import CompletedProcess
-from threading import Thread
 from typing import Any
 
 import pytest
-from in_process import Run, here, running_in
+from in_process import Run, here, in_a_terminal, running_in
 
 import chunkwise
-from chunkwise.cli import progress
+from chunkwise.cli import progress, search_command
 from chunkwise.core import Hit, Query
 from chunkwise.retrieval.searchable import Searchable
 from chunkwise.retrieval.searching import search as searching
@@ -25,16 +22,22 @@ from chunkwise.text.tokenizers import get_tokenizer
 __all__ = ["here"]  # a fixture
 
 CORPUS = Path(chunkwise.__path__[0]) / "corpus"
-NAMES = ("glossary.md", "tide-clock-changelog.md", "verses-of-the-causeway.txt")
+PARTS = {
+    "glossary.md": (0, 2_600),
+    "tide-clock-changelog.md": (3_200, None),
+    "verses-of-the-causeway.txt": (0, 600),
+}
+"""Of each document as much as is asked for: every token more is read by the model."""
 
 
 @pytest.fixture(scope="module")
 def kb(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An index of three short documents."""
+    """An index of three short documents, which lie beside it."""
     folder = tmp_path_factory.mktemp("index") / "kb"
-    paths = [CORPUS / name for name in NAMES]
+    for name, (start, end) in PARTS.items():
+        (folder.parent / name).write_text((CORPUS / name).read_text()[start:end])
     with pytest.MonkeyPatch.context() as patch:
-        done = running_in(folder.parent, patch)("index", *paths, "--into", folder)
+        done = running_in(folder.parent, patch)("index", *PARTS, "--into", folder)
     assert done.returncode == 0, done.stderr
     assert "3 documents (3 added)" in done.stderr
     assert "try: chunkwise search" in done.stderr
@@ -48,8 +51,8 @@ def rows(done: "CompletedProcess[str]") -> list[dict[str, object]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def test_one_question_in_the_terminal(run: Run, kb: Path) -> None:
-    done = run("search", kb, "which versions of the tide clock are supported?", "-k", "2")
+def test_one_question_in_the_terminal(here: Run, kb: Path) -> None:
+    done = here("search", kb, "which versions of the tide clock are supported?", "-k", "2")
     assert done.returncode == 0
     assert done.stderr == ""
     assert " 1  ████████ " in done.stdout
@@ -66,7 +69,7 @@ def test_json_lines_are_exact_places(here: Run, kb: Path) -> None:
     assert {row["query"] for row in found} == {"what is datum"}
     count = get_tokenizer("o200k_base").count
     for row in found:
-        text = (CORPUS / str(row["doc_id"])).read_text()
+        text = (kb.parent / str(row["doc_id"])).read_text()
         assert row["text"] == text[int(str(row["start"])) : int(str(row["end"]))]
         assert row["tokens"] == count(str(row["text"]))
     assert found == rows(here("search", kb, "what is datum", "--json", "-k", "4"))
@@ -182,44 +185,21 @@ def test_many_questions_show_how_far_they_are(
     assert here(*words, "--quiet", stdin="datum\n" * 300).stderr == ""
 
 
-_AT_ONCE_A_BAR = """
-from chunkwise.cli import progress, search_command
-progress._SECONDS_BEFORE_BAR = -1.0
-search_command._AT_ONCE = 4
-from chunkwise.cli.main import main
-main()
-"""
-
-
-@pytest.mark.parametrize("words", [["--json"], []])
-def test_a_bar_on_the_terminal_takes_no_line_away(kb: Path, words: list[str]) -> None:
+def test_a_bar_on_the_terminal_takes_no_line_away(
+    kb: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """While it is drawn, the standard output is not what it was."""
-    pty = pytest.importorskip("pty")
-    leader, follower = pty.openpty()
-    drawn: list[bytes] = []
-    reading = Thread(target=lambda: drawn.extend(_all(leader)))
-    reading.start()
-    options = ["search", str(kb), "-k", "1", "--retriever", "bm25", "--queries", "-", *words]
-    done = subprocess.run(
-        [sys.executable, "-c", _AT_ONCE_A_BAR, *options],
-        input=b"datum\n" * 6, stdout=subprocess.PIPE, stderr=follower, timeout=120,
-        env={**os.environ, "TERM": "xterm"},
-    )  # fmt: skip
-    os.close(follower)
-    reading.join(10)
-    os.close(leader)
-    assert done.returncode == 0
-    assert b"6 of 6 questions" in b"".join(drawn)
-    assert done.stdout.count(b'"query_id"' if words else b"1 hit \xc2\xb7 ") == 6
-    assert b"glossary" not in b"".join(drawn)
-
-
-def _all(terminal: int) -> Iterator[bytes]:
-    try:
-        while read := os.read(terminal, 65536):
-            yield read
-    except OSError:  # nobody writes any more
-        return
+    monkeypatch.setattr(progress, "_SECONDS_BEFORE_BAR", -1.0)
+    monkeypatch.setattr(search_command, "_AT_ONCE", 4)
+    monkeypatch.setenv("TERM", "xterm")
+    (tmp_path / "q.txt").write_text("datum\n" * 6)
+    words = ["search", kb, "-k", "1", "--retriever", "bm25", "--queries", "q.txt"]
+    for more, each in (([], b"1 hit \xc2\xb7 "), (["--json"], b'"query_id"')):
+        done = in_a_terminal(tmp_path, *words, *more)
+        assert done.returncode == 0
+        assert b"6 of 6 questions" in done.stderr
+        assert done.stdout.count(each) == 6
+        assert b"glossary" not in done.stderr
 
 
 @pytest.mark.parametrize(

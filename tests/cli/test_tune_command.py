@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import signal
@@ -14,7 +13,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from in_process import Run, here, running_in
+from in_process import Run, here, in_a_terminal, running_in
 from small_corpus import PLAN, write_corpus, write_questions
 
 from chunkwise.cli import progress
@@ -24,18 +23,6 @@ __all__ = ["here"]  # a fixture
 
 ASK = ("--test-queries", "queries.json")
 WORDS = ("--model", "none")
-
-
-@pytest.fixture
-def charts() -> None:
-    """For a test whose pages have them."""
-
-
-@pytest.fixture(autouse=True)
-def no_charts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They take longer than such a sweep; pages are made without them where nobody can draw."""
-    if "charts" not in request.fixturenames:
-        monkeypatch.setitem(sys.modules, "vl_convert", None)
 
 
 def write_material(folder: Path) -> Path:
@@ -450,7 +437,8 @@ def test_json_and_quiet(here: Run, swept: Path) -> None:
     assert {"format": "chunkwise recommendation", **told["recommendation"]} == written
     done = here("tune", "sweep.toml", "-o", "out", "--queries", "queries.json", "-q")
     assert (done.stdout, done.stderr) == ("", "")
-    done = here("tune", "docs/duties-0.md", *WORDS, "-o", "unasked", "--json", "-q")
+    Path("sweep.toml").write_text(re.sub("test_queries = .*\n", "", PLAN))
+    done = here("tune", "sweep.toml", "-o", "unasked", "--json", "-q")
     assert json.loads(done.stdout)["recommendation"] is None
 
 
@@ -458,6 +446,8 @@ def test_json_and_quiet(here: Run, swept: Path) -> None:
 def test_with_the_model_late_vectors_and_vectors_of_their_own(
     here: Run, docs: Path, tmp_path: Path
 ) -> None:
+    write_corpus(docs, passages=2)
+    write_questions(tmp_path / "queries.json", count=8, passages=2)
     plan = PLAN.replace('model = "none"\n', "finalists = 1\n")
     plan = plan.replace('["bm25"]', '["bm25", "dense", "multiscale(dense=1)"]')
     (tmp_path / "sweep.toml").write_text(plan)
@@ -483,12 +473,12 @@ def _kinds(folder: Path) -> dict[str, int]:
     return found
 
 
-def test_ctrl_c_keeps_what_is_done(docs: Path, tmp_path: Path) -> None:
-    write_corpus(docs, passages=300)
-    write_questions(tmp_path / "queries.json", passages=300)
-    words = [sys.executable, "-m", "chunkwise", "tune", "docs", *ASK, *WORDS, "-o", "out", "-j", "1"]  # fmt: skip
+def test_ctrl_c_keeps_what_is_done(here: Run, docs: Path, tmp_path: Path) -> None:
+    write_corpus(docs, passages=120)
+    write_questions(tmp_path / "queries.json", passages=120)
+    words = ["tune", "docs", *ASK, *WORDS, "-o", "out", "-j", "1"]
     running = subprocess.Popen(
-        words,
+        [sys.executable, "-m", "chunkwise", *words],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -510,10 +500,7 @@ def test_ctrl_c_keeps_what_is_done(docs: Path, tmp_path: Path) -> None:
     done = len(list(record.glob("[!.]*.json")))
     assert 0 < done < 38
     assert not (tmp_path / "out" / "results.json").exists()
-    told = subprocess.run(
-        [*words, "--dry-run"], cwd=tmp_path, capture_output=True, text=True, timeout=60
-    )
-    assert f"{done} configuration" in told.stderr
+    assert f"{done} configuration" in here(*words, "--dry-run").stderr
 
 
 @pytest.mark.unwatched
@@ -528,29 +515,15 @@ def test_leaders_are_shown_while_it_runs(
     assert quiet.stderr == ""
 
 
-def test_leaders_stand_under_the_bar_of_a_terminal(docs: Path, tmp_path: Path) -> None:
-    pty = pytest.importorskip("pty")
-    code = (
-        "import sys; sys.modules['vl_convert'] = None\n"
-        "import chunkwise.cli.progress as p; p._SECONDS_BEFORE_BAR = 0.0\n"
-        "from chunkwise.cli.main import main; main()"
-    )
-    master, slave = pty.openpty()
-    words = [sys.executable, "-c", code, "tune", "sweep.toml", "-o", "out"]
-    environment = {**os.environ, "COLUMNS": "120", "LINES": "40", "TERM": "xterm"}
-    running = subprocess.Popen(
-        words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=slave, env=environment
-    )
-    os.close(slave)
-    shown = b""
-    try:
-        while piece := os.read(master, 1 << 16):
-            shown += piece
-    except OSError:  # the other end is closed
-        pass
-    os.close(master)
-    assert running.wait(60) == 0
-    bar = shown.decode("utf-8", "replace")
+def test_leaders_stand_under_the_bar_of_a_terminal(
+    docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "_SECONDS_BEFORE_BAR", 0.0)
+    for name, value in (("COLUMNS", "120"), ("LINES", "40"), ("TERM", "xterm")):
+        monkeypatch.setenv(name, value)
+    done = in_a_terminal(tmp_path, "tune", "sweep.toml", "-o", "out")
+    assert done.returncode == 0
+    bar = done.stderr.decode("utf-8", "replace")
     assert re.search(r"\n  [01]\.\d{3}  \S.* · bm25", bar)
     assert re.search(r"configurations \S+ \d of 4 ", re.sub(r"\x1b\[[\d;?]*\w", "", bar))
 

@@ -18,12 +18,9 @@ TUNE = ("tune", "sweep.toml", "-q", "-j", "1", "-o")
 
 
 @pytest.mark.unwatched
-def test_a_sweep_killed_at_several_moments_has_the_same_results(
-    here: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "vl_convert", None)  # charts are not asked here
-    write_corpus(tmp_path / "docs")
-    write_questions(tmp_path / "queries.json")
+def test_a_sweep_killed_at_several_moments_has_the_same_results(here: Run, tmp_path: Path) -> None:
+    write_corpus(tmp_path / "docs", passages=5)
+    write_questions(tmp_path / "queries.json", count=20, passages=5)
     (tmp_path / "sweep.toml").write_text(PLAN)
     whole = _finished(here, tmp_path / "whole")
     last = _done(tmp_path / "whole") - 1
