@@ -39,8 +39,15 @@ def _why(made, what):
 
 
 @given(sweeps, st.booleans())
-def test_whatever_is_asked_for_the_plan_can_be_run(sweep, late):
+def test_whatever_is_asked_for_the_plan_can_be_run_and_is_whole(sweep, late):
     made = plan(sweep, late=late)
+    _can_be_run(made, sweep, late)
+    _all_searches_of_a_chunking_stand_together(made)
+    _common_defaults_are_in_with_every_chunk_retriever(made)
+    _everything_written_is_tried_or_named_as_left_out(made, sweep)
+
+
+def _can_be_run(made, sweep, late):
     keys = [each.key for each in made.configurations]
     assert len(set(keys)) == len(keys)
     for each in made.configurations:
@@ -59,22 +66,16 @@ def test_whatever_is_asked_for_the_plan_can_be_run(sweep, late):
         assert sweep.model or each.vectors == "none"
 
 
-@given(sweeps)
-def test_all_searches_of_a_chunking_stand_together(sweep):
+def _all_searches_of_a_chunking_stand_together(made):
     runs = [
-        key
-        for key, _ in groupby(
-            plan(sweep).configurations, lambda each: (each.strategy, each.context)
-        )
+        key for key, _ in groupby(made.configurations, lambda each: (each.strategy, each.context))
     ]
     assert len(set(runs)) == len(runs)
     strategies = [key for key, _ in groupby(runs, lambda run: run[0])]
     assert len(set(strategies)) == len(strategies)
 
 
-@given(sweeps)
-def test_common_defaults_are_in_with_every_chunk_retriever(sweep):
-    made = plan(sweep)
+def _common_defaults_are_in_with_every_chunk_retriever(made):
     chunk_retrievers = {each.retriever for each in made.configurations if each.strategy}
     for name, label in BASELINES.items():
         own = [each for each in made.configurations if each.baseline == name]
@@ -86,9 +87,7 @@ def test_common_defaults_are_in_with_every_chunk_retriever(sweep):
     assert all(each.baseline for each in marked if not each.neighbours and each.context == "none")
 
 
-@given(sweeps)
-def test_everything_written_is_tried_or_named_as_left_out(sweep):
-    made = plan(sweep)
+def _everything_written_is_tried_or_named_as_left_out(made, sweep):
     lines = " ".join(line.what for line in made.left_out)
     tried = {each.levers["boundaries"] for each in made.configurations if each.strategy}
     for grid in sweep.chunkers:

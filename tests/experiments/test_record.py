@@ -7,7 +7,6 @@ import os
 import random
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -142,15 +141,21 @@ def test_a_strategy_of_ones_own_is_run_again_when_its_code_changes(tmp_path: Pat
     assert record.known() == {}
 
 
-_CHILD = """
-import sys
+_KILLING = """
+import os, signal, sys, time
 sys.path[:0] = sys.argv[2:]
 from small_sweep import WORDS, material, sweep
 from chunkwise.experiments.running.record import Record
 from chunkwise.experiments.running.run import run
 documents, queries = material()
-print("ready", flush=True)
-run(WORDS, documents, queries, sweep(), Record(sys.argv[1]), embedder="")
+for line in sys.stdin:
+    child = os.fork()
+    if not child:
+        run(WORDS, documents, queries, sweep(), Record(sys.argv[1]), embedder="")
+        os._exit(0)
+    time.sleep(float(line))
+    os.kill(child, signal.SIGKILL)
+    print(os.waitpid(child, 0)[0] == child, flush=True)
 """
 
 
@@ -161,17 +166,16 @@ def test_a_sweep_killed_at_any_moment_ends_the_same(tmp_path: Path) -> None:
     killed, rng = tmp_path / "killed", random.Random(4)
     here = Path(__file__).parent
     seen = set()
-    for seconds in (0.0, rng.uniform(0, 0.2), rng.uniform(0, 0.4)):
-        child = subprocess.Popen(
-            [sys.executable, "-c", _CHILD, str(killed), str(here), str(here.parent)],
-            stdout=subprocess.PIPE,
-        )
-        assert child.stdout is not None
-        with child, child.stdout:
-            assert child.stdout.readline() == b"ready\n"
-            time.sleep(seconds)
-            child.kill()
-        seen.add(len(Record(killed).known()))
+    with subprocess.Popen(
+        [sys.executable, "-c", _KILLING, str(killed), str(here), str(here.parent)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for seconds in (0.0, rng.uniform(0, 0.2), rng.uniform(0, 0.4)):
+            print(seconds, file=process.stdin, flush=True)
+            assert process.stdout.readline() == "True\n"
+            seen.add(len(Record(killed).known()))
     again = run(WORDS, DOCUMENTS, QUERIES, sweep(), Record(killed), embedder="")
     assert again == run(WORDS, DOCUMENTS, QUERIES, sweep(), Record(whole), embedder="")
     assert _bytes(killed) == _bytes(whole)

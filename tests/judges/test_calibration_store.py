@@ -104,10 +104,13 @@ def test_bytes_that_are_no_text_are_no_file(home: Path) -> None:
     assert known_calibration("llm:x:1") is None
 
 
+_GOOD_AND_BAD = (made(6, "good"), made(6, "bad"))
+
+
 @given(st.data())
 def test_a_damaged_entry_does_not_take_the_others_with_it(data: st.DataObject) -> None:
-    keep_calibration(made(6, "good"))
-    keep_calibration(made(6, "bad"))
+    for each in _GOOD_AND_BAD:
+        keep_calibration(each)
     told = json.loads(calibrations_file().read_text())
     row = next(each for each in told["calibrations"] if each["judge"] == "bad")
     name = data.draw(st.sampled_from(sorted(row)))

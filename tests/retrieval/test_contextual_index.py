@@ -13,6 +13,7 @@ from chunkwise.models.folder import HOME_VARIABLE
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import Completion, Request
 from chunkwise.models.llm.prompt import load_prompt
+from chunkwise.models.onnx.minilm import MiniLM
 
 RULES = [f"Rule {n} of the shed." for n in range(5)]
 
@@ -80,11 +81,13 @@ def test_an_update_asks_about_new_chunks_alone(place: str | None, tmp_path: Path
 
 
 def test_vectors_are_of_context_and_text(tmp_path: Path) -> None:
+    model = MiniLM()  # loaded once
+
     def search(answer: str) -> list[str]:
         scribe = Scribe(answer, answer)
         made = index(
             [Document("a", "It is open.\n\nIt is shut.")], "paragraphs", vectors="own",
-            context="neighbours", llm=scribe,
+            context="neighbours", llm=scribe, model=model,
         )  # fmt: skip
         return [f"{hit.score:.3f}" for hit in made.search("airships", k=2, retriever="dense")]
 

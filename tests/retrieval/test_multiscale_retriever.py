@@ -124,9 +124,9 @@ def test_no_hit_ends_with_a_heading_or_a_header_of_a_table(name: str, enough: in
     texts = [Document(f"{n}.md", WARRANTY, format="markdown") for n in range(2)]
     made = index(texts, "sentences(max_tokens=60)", vectors="none")
     leads = ("#", "|--", "| Fault")
-    for question in ("touch ring repair cost", "refund", "returns", "warranty repairs fault"):
-        for budget in range(1, 130):
-            hits = made.search(question, budget=budget, retriever=name)
+    questions = ["touch ring repair cost", "refund", "returns", "warranty repairs fault"]
+    for budget in range(1, 130):
+        for hits in made.search(questions, budget=budget, retriever=name):
             assert sum(COUNT(hit.text) for hit in hits) <= budget
             shown = [list(filter(str.strip, hit.text.splitlines())) for hit in hits]
             if budget < enough and all(line.startswith(leads) for lines in shown for line in lines):

@@ -220,7 +220,7 @@ def test_stats_count_what_the_memory_engine_counts() -> None:
 
 @pytest.mark.parametrize("dimensions", [2001, 4001])
 def test_long_vectors_are_found_too(dimensions: int) -> None:
-    pg, _ = put(DOCUMENTS[:4], new_url(), dimensions=dimensions)
+    pg, _ = put(DOCUMENTS[:2], new_url(), dimensions=dimensions)
     query = Tiny(dimensions).embed(["leave is approved by the manager"], "query")
     truth = pg.nearest(query, 5, exact=True)[0]
     assert truth.numbers.size == 5

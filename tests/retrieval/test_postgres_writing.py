@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 import threading
@@ -259,11 +260,11 @@ def test_a_killed_writer_leaves_the_last_good_state() -> None:
     index, _ = put(DOCUMENTS[:3], url)
     before = _tables(url)
     program = f"""
-import os, sys
+import os, pickle, sys
 sys.path.insert(0, {str(Path(__file__).parent)!r})
-from test_postgres_writing import _built, _document
 from chunkwise.retrieval.postgres import open_postgres, writing
 from chunkwise.retrieval.postgres.address import address
+built = pickle.loads({pickle.dumps(_built(_document(30)))!r})
 for line in sys.stdin:
     if os.fork():
         print("killed by", os.wait()[1], flush=True)
@@ -271,7 +272,7 @@ for line in sys.stdin:
     settings = open_postgres({url!r}).settings
     with writing(address({url!r})) as writer:
         update = writer.start(settings, anew=line == "anew\\n")
-        update.add(_built(_document(30)))
+        update.add(built)
         update._flush()
         print("written", flush=True)
         os.kill(os.getpid(), 9)

@@ -7,6 +7,7 @@ import json
 import linecache
 import os
 import resource
+import select
 import shutil
 import signal
 import subprocess
@@ -14,7 +15,7 @@ import sys
 import textwrap
 import time
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -271,14 +272,15 @@ def test_a_broken_manifest_is_told(folder: Path, text: str) -> None:
         chunkwise.open_index(folder)
 
 
-# Writers are killed at the n-th thing they do to the disk. They are forked, since starting Python takes longer.
-_KILLED = textwrap.dedent(
+# What is done elsewhere is done by forks of one process, since starting Python takes longer.
+_ELSEWHERE = textwrap.dedent(
     """
     import json, os, signal, sys
     sys.path.insert(0, {here!r})
     from pathlib import Path
     from tiny_embedder import Tiny
     import chunkwise
+    from chunkwise import Document
     from chunkwise.retrieval.embedded.store import files, manifest, writer
 
     left = 0
@@ -300,56 +302,105 @@ _KILLED = textwrap.dedent(
         (Path, "replace"), (Path, "mkdir"), (writer.shutil, "rmtree"), (os, "unlink"),
     ]:
         counted(home, name)
-    documents = [chunkwise.Document(f"new/{{n}}.md", f"A new otter, number {{n}}.") for n in range(2)]
+
+    def killed(at, folder):
+        '''A writer, killed at the n-th thing it does to the disk; or how far away that was.'''
+        global left
+        left = at
+        chunkwise.index(documents, into=folder, model=Tiny())
+        return left
+
+    def two(folder):
+        '''Two writers at once; how they ended.'''
+        children = []
+        for name in ("heron", "otter"):
+            children.append(os.fork())
+            if not children[-1]:
+                for round in range(3):
+                    changed = [Document(f"{{name}}{{n}}", f"{{name}} {{n}} {{round}}") for n in range(5)]
+                    chunkwise.index(changed, into=folder, model=Tiny())
+                os._exit(0)
+        return [os.waitpid(child, 0)[1] for child in children]
+
+    def sets(folder):
+        '''Where strings have other hashes: a set in its order, and what an index does with it.'''
+        metadata = {{"tags": set("abcdefgh"), "at": Path("x")}}
+        made = chunkwise.index(
+            [Document("a", "A text.", metadata=metadata)], into=folder, vectors="none"
+        )
+        return [list(set("abcdefgh")), str(made.changes), str(made.source.document(0).metadata)]
+
+    documents = [Document(f"new/{{n}}.md", f"A new otter, number {{n}}.") for n in range(2)]
     chunkwise.index(documents, model=Tiny(), vectors="none")  # imports what there is to import
     for line in sys.stdin:
         child = os.fork()
         if not child:
-            left, folder, os.environ["CHUNKWISE_HOME"] = json.loads(line)
-            chunkwise.index(documents, into=folder, model=Tiny())
-            print(left, flush=True)
+            work, os.environ["CHUNKWISE_HOME"], given = json.loads(line)
+            print(json.dumps(globals()[work](*given)), flush=True)
             os._exit(0)
-        if os.waitpid(child, 0)[1] == signal.SIGKILL:
-            print("killed", flush=True)
+        if status := os.waitpid(child, 0)[1]:
+            print(json.dumps("killed" if status == signal.SIGKILL else "failed"), flush=True)
     """
 )
 
 
-@pytest.fixture(scope="module")
-def killed() -> Iterator[Callable[[int, Path], str]]:
-    """Runs a writer that is killed at a point; the answer is `killed`, or how far away the point was."""
-    code = _KILLED.format(here=str(Path(__file__).parent))
-    with subprocess.Popen(
-        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
+class Elsewhere:
+    """Another process."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
         assert process.stdin is not None
         assert process.stdout is not None
-        asked, answers = process.stdin, process.stdout
+        self._asked, self._answers = process.stdin, process.stdout
+        self._unread = 0
+        self._looks = select.poll()  # `select` knows the first thousand open files only
+        self._looks.register(self._answers, select.POLLIN)
 
-        def run(at: int, folder: Path) -> str:
-            asked.write(json.dumps([at, str(folder), os.environ["CHUNKWISE_HOME"]]) + "\n")
-            asked.flush()
-            return answers.readline().strip()
+    def begin(self, work: str, *given: object) -> None:
+        while self._unread:  # left by a test that failed
+            self.answer()
+        self._asked.write(json.dumps([work, os.environ["CHUNKWISE_HOME"], given]) + "\n")
+        self._asked.flush()
+        self._unread += 1
 
-        yield run
-        asked.close()
+    def is_done(self, milliseconds: int) -> bool:
+        """Within that time."""
+        return bool(self._looks.poll(milliseconds))
+
+    def answer(self) -> Any:
+        self._unread -= 1
+        return json.loads(self._answers.readline())
+
+    def killed(self, at: int, folder: Path) -> Any:
+        """`killed`, or how far away the point was."""
+        self.begin("killed", at, str(folder))
+        return self.answer()
+
+
+@pytest.fixture(scope="module")
+def elsewhere() -> Iterator[Elsewhere]:
+    code = _ELSEWHERE.format(here=str(Path(__file__).parent))
+    with subprocess.Popen(
+        [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": "1"},
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        yield Elsewhere(process)
 
 
 @pytest.mark.unwatched
 def test_a_writer_killed_at_any_point_leaves_a_whole_index(
-    folder: Path, killed: Callable[[int, Path], str]
+    folder: Path, elsewhere: Elsewhere
 ) -> None:
     before = arrays_of(folder)
     old, new = ["notes/1.md"], ["new/0.md", "new/1.md"]
     seen = []
-    calls = 1_000_000 - int(killed(1_000_000, folder))
+    calls = 1_000_000 - elsewhere.killed(1_000_000, folder)
     after = arrays_of(folder)
     # The manifest is replaced before some forty files of the old generation go, one by one.
     for at in [3, calls // 2, *range(calls - 50, calls - 40, 2), calls - 30, calls - 20, calls]:
         chunkwise.index(DOCUMENTS, into=folder, model=Tiny())  # clears what the killed one left
         assert arrays_of(folder) == before
         assert len(list(folder.iterdir())) == 3
-        assert killed(at, folder) == "killed"
+        assert elsewhere.killed(at, folder) == "killed"
         found = ask(folder)
         assert found in (old, new)
         assert arrays_of(folder) == (before if found == old else after)
@@ -358,11 +409,9 @@ def test_a_writer_killed_at_any_point_leaves_a_whole_index(
     assert seen.count(new) > 2
 
 
-def test_the_first_writer_killed_is_no_obstacle(
-    tmp_path: Path, killed: Callable[[int, Path], str]
-) -> None:
+def test_the_first_writer_killed_is_no_obstacle(tmp_path: Path, elsewhere: Elsewhere) -> None:
     for at in (2, 100):
-        assert killed(at, tmp_path / "kb") == "killed"
+        assert elsewhere.killed(at, tmp_path / "kb") == "killed"
         with pytest.raises(ChunkwiseError, match=r"holds no index|was not finished"):
             chunkwise.open_index(tmp_path / "kb")
     chunkwise.index(DOCUMENTS, into=tmp_path / "kb", model=Tiny())
@@ -418,36 +467,12 @@ def test_the_second_writer_is_told_who_is_first(folder: Path) -> None:
     chunkwise.index(DOCUMENTS[:1], into=folder, model=Tiny(), wait=0)
 
 
-_TWO = """
-import os, sys
-sys.path.insert(0, sys.argv[1])
-from tiny_embedder import Tiny
-import chunkwise
-from chunkwise import Document
-chunkwise.index([Document("x", "x")], model=Tiny())  # imports what there is to import
-children = []
-for name in ("heron", "otter"):
-    children.append(os.fork())
-    if not children[-1]:
-        for round in range(3):
-            documents = [Document(f"{name}{n}", f"{name} {n} {round}") for n in range(5)]
-            chunkwise.index(documents, into=sys.argv[2], model=Tiny())
-        os._exit(0)
-sys.exit(any([os.waitpid(child, 0)[1] for child in children]))
-"""
-
-
-def test_two_writers_come_one_after_the_other(folder: Path) -> None:
-    here = str(Path(__file__).parent)
-    running = subprocess.Popen(
-        [sys.executable, "-c", _TWO, here, str(folder)], stderr=subprocess.PIPE, text=True
-    )
-    while running.poll() is None:
+def test_two_writers_come_one_after_the_other(folder: Path, elsewhere: Elsewhere) -> None:
+    elsewhere.begin("two", str(folder))
+    while not elsewhere.is_done(20):
         # Readers come at any time, and find one whole index or the other.
         assert len(chunkwise.open_index(folder).source.ids()) in (4, 5)
-        time.sleep(0.02)
-    _, errors = running.communicate(timeout=60)
-    assert running.returncode == 0, errors
+    assert elsewhere.answer() == [0, 0]
     index = chunkwise.open_index(folder, model=Tiny())
     index.verify()
     ids = index.source.ids()
@@ -659,28 +684,15 @@ def test_the_same_call_twice_is_the_same_index(tmp_path: Path) -> None:
             chunkwise.index(DOCUMENTS, into=tmp_path / "kb", model=model)
 
 
-_SETS = """
-import sys
-from pathlib import Path
-import chunkwise
-documents = [chunkwise.Document("a", "A text.", metadata={"tags": set("abcdefgh"), "at": Path("x")})]
-index = chunkwise.index(documents, into=sys.argv[1], vectors="none")
-print(list(set("abcdefgh")), index.changes, index.source.document(0).metadata, sep="|", end="")
-"""
-
-
-def test_sets_are_the_same_in_every_process(tmp_path: Path) -> None:
+def test_sets_are_the_same_in_every_process(tmp_path: Path, elsewhere: Elsewhere) -> None:
     metadata = {"tags": set("abcdefgh"), "at": Path("x")}
     index = chunkwise.index(
         [Document("a", "A text.", metadata=metadata)], into=tmp_path / "kb", vectors="none"
     )
     written = (tmp_path / "kb" / NAME).stat().st_mtime_ns
-    done = subprocess.run(
-        [sys.executable, "-c", _SETS, str(tmp_path / "kb")],
-        env={**os.environ, "PYTHONHASHSEED": "1"}, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    order, changes, told = done.stdout.split("|")
-    assert order != str(list(set("abcdefgh")))  # or nothing would be shown
+    elsewhere.begin("sets", str(tmp_path / "kb"))
+    order, changes, told = elsewhere.answer()
+    assert order != list(set("abcdefgh"))  # or nothing would be shown
     assert changes == "1 unchanged"
     assert told == str(index.source.document(0).metadata)
     assert "['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']" in told

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 from hashlib import blake2b
 
 import numpy as np
@@ -26,6 +27,12 @@ def words(text: str) -> list[str]:
     return WORDS.findall(text.lower())
 
 
+@cache
+def _direction(word: str) -> NDArray[np.float32]:
+    seed = int.from_bytes(blake2b(word.encode(), digest_size=8).digest(), "big")
+    return np.random.default_rng(seed).normal(size=HashedWords.dimensions).astype(np.float32)
+
+
 class HashedWords:
     """A text is the sum of its words' random directions: texts that share words are near."""
 
@@ -40,8 +47,7 @@ class HashedWords:
         rows = np.zeros((len(texts), self.dimensions), np.float32)
         for row, text in zip(rows, texts, strict=True):
             for word in words(text):
-                seed = int.from_bytes(blake2b(word.encode(), digest_size=8).digest(), "big")
-                row += np.random.default_rng(seed).normal(size=self.dimensions).astype(np.float32)
+                row += _direction(word)
         length = np.linalg.norm(rows, axis=1, keepdims=True)
         return rows / np.where(length > 0, length, 1)
 
