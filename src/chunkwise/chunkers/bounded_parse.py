@@ -16,6 +16,8 @@ _PIECE = 64
 """Bytes handed out at a time."""
 _PERIOD = 16
 """Pieces of which one is read with the log on: it takes forty times as long."""
+_LONGEST_SAMPLE = 32
+"""Readings it takes at most: a parser that has seen all of the text may go on looking, and would be logged for good."""
 _MOST_STRAIN = 128
 """Code in its own language comes to 12, most headers full of macros to 60, text that is no code to 128 in 8 kB."""
 _MOST_READINGS = 64
@@ -44,6 +46,8 @@ class _Reader:
         self._pieces = 0
         """How many were handed out for the first time."""
         self._readings = 0
+        self._sample_ends = 0
+        """How many readings there are when the log is turned off; 0: it is off."""
         self._skipped = 0
         self._forked = 0
         self._strain = 0.0
@@ -56,6 +60,8 @@ class _Reader:
         self._readings += 1
         if at >= self._pieces * _PIECE:
             self._next(at // _PIECE + 1)
+        elif self._sample_ends and self._readings > self._sample_ends:
+            self._end_sample()
         if self.lost or self._readings > _MOST_READINGS * (self._pieces + 1):
             self.lost = True
             return b" " * _PIECE  # nothing at all must not be handed out amid a character
@@ -66,17 +72,21 @@ class _Reader:
         return self._piece
 
     def _next(self, pieces: int) -> None:
-        sampled = self._pieces % _PERIOD == 1
         self._pieces = pieces
-        if sampled:
-            del self._parser.logger
-            # A second reading of what may be read in two ways is common, of each token it is not.
-            strain = min(self._skipped + max(self._forked - _PIECE // 2, 0), _MOST_STRAIN / 4)
-            self._strain = self._strain + strain if strain else self._strain / 2
-            self.lost = self._strain > _MOST_STRAIN
+        if self._sample_ends:
+            self._end_sample()
         elif pieces % _PERIOD == 1:
             self._skipped = self._forked = 0
+            self._sample_ends = self._readings + _LONGEST_SAMPLE
             self._parser.logger = self._note
+
+    def _end_sample(self) -> None:
+        del self._parser.logger
+        self._sample_ends = 0
+        # A second reading of what may be read in two ways is common, of each token it is not.
+        strain = min(self._skipped + max(self._forked - _PIECE // 2, 0), _MOST_STRAIN / 4)
+        self._strain = self._strain + strain if strain else self._strain / 2
+        self.lost = self._strain > _MOST_STRAIN
 
     def _note(self, _kind: LogType, said: str) -> None:
         if said.startswith("skip_token"):
