@@ -6,14 +6,15 @@ import io
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from chunkwise.core import Document
 from chunkwise.documents.container import check_container
 from chunkwise.documents.docx_lists import Lists
+from chunkwise.documents.docx_styles import Style, lineages
 from chunkwise.documents.docx_text import DocxText
-from chunkwise.documents.docx_xml import ancestors, value
+from chunkwise.documents.docx_xml import value
 from chunkwise.documents.integers import small_integer
 from chunkwise.documents.loader import OnSkip, suffix_of
 from chunkwise.documents.options import LoadOptions
@@ -46,7 +47,8 @@ class DocxLoader:
         data = source.read(options.max_bytes)
         check_container(data, source.origin)
         document = _open(data, source.origin)
-        found = DocxText(heading_levels(document), Lists(document))
+        styles = lineages(document)
+        found = DocxText(heading_levels(styles), Lists(document, styles))
         found.read(document.element.body)
         yield Document(
             source.id,
@@ -73,19 +75,18 @@ def _open(data: bytes, origin: str) -> DocxDocument:
         raise UnreadableDocument(origin, "damaged, or no Word document") from error
 
 
-def heading_levels(document: DocxDocument) -> dict[str, int]:
+def heading_levels(styles: Mapping[str, Sequence[Style]]) -> dict[str, int]:
     """Level of each heading style by style id; 0 is the title."""
     levels: dict[str, int] = {}
-    for style in document.styles:
-        for ancestor in ancestors(style):
-            name = (ancestor.name or "").strip()
-            heading = _HEADING.fullmatch(name)
-            if heading or name.lower() == "title":
-                levels[style.style_id] = int(heading[1]) if heading else 0
+    for id, lineage in styles.items():
+        for ancestor in lineage:
+            heading = _HEADING.fullmatch(ancestor.name)
+            if heading or ancestor.name.lower() == "title":
+                levels[id] = int(heading[1]) if heading else 0
                 break
             outline = small_integer(value(ancestor.element, "pPr/outlineLvl"), None)
             if outline is not None:
                 if outline < _BODY_TEXT:
-                    levels[style.style_id] = outline + 1
+                    levels[id] = outline + 1
                 break
     return levels

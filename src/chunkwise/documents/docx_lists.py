@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from chunkwise.documents.docx_xml import W, ancestors, value
+from chunkwise.documents.docx_styles import Style
+from chunkwise.documents.docx_xml import W, value
 from chunkwise.documents.integers import small_integer
 
 if TYPE_CHECKING:
@@ -29,8 +31,8 @@ class ListStyle(NamedTuple):
 class Lists:
     """The list styles by style id, and the numbers items start with."""
 
-    def __init__(self, document: DocxDocument) -> None:
-        self.styles = _styles(document)
+    def __init__(self, document: DocxDocument, styles: Mapping[str, Sequence[Style]]) -> None:
+        self.styles = _styles(styles)
         self._starts = _starts(document)
 
     def first_number(self, numbering: str, depth: str, style: str) -> int | None:
@@ -44,17 +46,17 @@ class Lists:
         return 1 if of is not None and of.numbered else None
 
 
-def _styles(document: DocxDocument) -> dict[str, ListStyle]:
+def _styles(styles: Mapping[str, Sequence[Style]]) -> dict[str, ListStyle]:
     found: dict[str, ListStyle] = {}
-    for style in document.styles:
-        for ancestor in ancestors(style):
-            named = _LIST.fullmatch((ancestor.name or "").strip())
+    for id, lineage in styles.items():
+        for ancestor in lineage:
+            named = _LIST.fullmatch(ancestor.name)
             numbering = ancestor.element.find(f"{W}pPr/{W}numPr")
             if named or numbering is not None:
                 level = max(int(named[2] or 1) - 1, 0) if named else 0
                 number, depth = value(numbering, "numId"), value(numbering, "ilvl")
                 is_numbered = named is not None and named[1].lower() == "number"
-                found[style.style_id] = ListStyle(level, number, depth, is_numbered)
+                found[id] = ListStyle(level, number, depth, is_numbered)
                 break
     return found
 
