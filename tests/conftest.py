@@ -9,6 +9,7 @@ import pytest
 from hypothesis import settings
 
 from chunkwise.models import folder
+from chunkwise.models.llm import local_model as local_model_module
 from chunkwise.models.llm.local_model import LocalModel, packaged
 from how_many import THOROUGH
 from watching import (
@@ -50,6 +51,9 @@ def home_of_the_tests() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def local_model() -> LocalModel:
+def local_model() -> Iterator[LocalModel]:
     """The small language model for real: loaded by the first question, once for all that ask it."""
-    return packaged()
+    with pytest.MonkeyPatch.context() as patch:
+        # Other tests have the other cores: threads that wait for each other would only keep them busy.
+        patch.setattr(local_model_module, "_writing_threads", lambda: 1)
+        yield packaged()

@@ -102,8 +102,10 @@ def work(name: str, text: str, overlap: int, language: str = "") -> tuple[int, i
 @pytest.mark.parametrize("name", registry.names())
 def test_four_times_the_text_is_at_most_four_times_the_work(name: str, kind: str) -> None:
     small, large = INPUTS[kind](600), INPUTS[kind](2_400)
-    work(name, small, 10)  # tables of characters met for the first time are filled here
-    for overlap in (0, 10):
+    # What is imported late and tables of characters met for the first time come here.
+    work(name, INPUTS[kind](150), 10)
+    # Where meaning cuts, overlap is only what is taken from the chunk before.
+    for overlap in (10,) if name in ("semantic", "cluster", "raptor") else (0, 10):
         calls, characters = work(name, small, overlap)
         more_calls, more_characters = work(name, large, overlap)
         assert more_calls <= 4.4 * calls + 200, (overlap, calls, more_calls)
@@ -123,7 +125,7 @@ def test_a_grammar_is_asked_for_four_times_the_text_at_most_four_times(
     language: str, kind: str
 ) -> None:
     # Longer: a parser is stopped after some thousand signs. What it reads and logs are calls, too.
-    small, large = CODE[kind](20_000), CODE[kind](80_000)
+    small, large = CODE[kind](12_000), CODE[kind](48_000)
     calls, _ = work("code", small, 0, language)
     more_calls, _ = work("code", large, 0, language)
     assert more_calls <= 4.4 * calls, (calls, more_calls)

@@ -8,7 +8,7 @@ import pytest
 
 from chunkwise import chunk_text, get_strategy, strategies
 from chunkwise.chunkers import registry
-from chunkwise.core import Span
+from chunkwise.core import Document, Span
 from chunkwise.errors import BrokenContract, ChunkwiseError, UnknownName
 from chunkwise.testkit import check_chunker
 from chunkwise.text.analysis import Analyzed
@@ -130,6 +130,20 @@ def test_the_kit_notices_overlap_and_other_results_on_a_second_run() -> None:
 
     with pytest.raises(BrokenContract, match="a second run"):
         check_chunker(Fickle())
+
+
+def test_the_kit_looks_at_documents_of_ones_own() -> None:
+    class FearsTheSea:
+        def split(self, document: Analyzed) -> list[Span]:
+            text = document.text
+            return [] if text in ("", "the sea") else [Span(0, len(text))]
+
+    check_chunker(FearsTheSea(), ["a lake"])
+    for own in ("the sea", Document("own", "the sea")):
+        with pytest.raises(
+            BrokenContract, match="no chunk has the text between 0 and 7: 'the sea'"
+        ):
+            check_chunker(FearsTheSea(), [own])
 
 
 def test_offsets_of_any_integer_kind_and_generators_are_taken(tmp_path: Path) -> None:

@@ -108,14 +108,22 @@ def test_the_limit_of_money_leaves_headings(tmp_path: Path) -> None:
     assert "$1.50" in writer.tally.told()
 
 
+# As `cut` and `writer_of`, without what tests import.
 _RUN = """
 import sys
 from pathlib import Path
-sys.path.insert(0, sys.argv[3])
-from chunkers.test_contextual_server import cut, writer_of
-class Server:
-    url = sys.argv[1]
-writer_of(Server(), Path(sys.argv[2]), concurrency=1).write([cut()])
+from chunkwise import Document, get_strategy
+from chunkwise.chunkers.contextual.contextual import ContextWriter
+from chunkwise.models.kept.vector_cache import VectorCache
+from chunkwise.models.llm.client import LlmClient
+from chunkwise.models.llm.endpoint_model import EndpointModel
+from chunkwise.pipeline import Chunked
+from chunkwise.text.analysis import Analyzed
+analyzed = Analyzed(Document("lamps.txt", sys.argv[3], title="Lamps"))
+cut = Chunked(analyzed.document, list(get_strategy("paragraphs").chunks(analyzed)), analyzed)
+cache = VectorCache(Path(sys.argv[2]))
+model = EndpointModel(sys.argv[1], "tester", attempts=2, backoff=0.01, longest_wait=0.05)
+ContextWriter(LlmClient(model, cache=cache, concurrency=1), cache=cache).write([cut])
 """
 
 
@@ -128,9 +136,9 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
             time.sleep(0.2)
         return about(payload)
 
-    tests = Path(__file__).parents[1]
     with chat_server(answer) as server:
-        words = [sys.executable, "-c", _RUN, server.url, str(tmp_path), str(tests)]
+        kept = str(tmp_path / "kept.sqlite")
+        words = [sys.executable, "-c", _RUN, server.url, kept, DOCUMENT.text]
         process = subprocess.Popen(words)
         kill.append(process)
         assert process.wait(60) < 0
@@ -185,8 +193,8 @@ class Brief:
 def test_the_real_local_model_writes_beside_a_chunk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, local_model: LocalModel
 ) -> None:
-    # Without a system part the model's own would be read, which is longer.
-    short = "version: 1\n---\nBe brief.\n---\n{{passage}}Topic?\n"
+    # Without a system part the model's own would be read, which is longer; so is the fence around a passage.
+    short = "version: 1\n---\ns\n---\nTopic?\n"
     (tmp_path / "context_neighbours.md").write_text(short)
     monkeypatch.setenv("CHUNKWISE_PROMPTS", str(tmp_path))
     document = Document("bees.txt", "Bees make honey.")

@@ -48,9 +48,13 @@ def described(words: int = 400) -> Document:
     return Document("described", text, title="Lamp " * 200, metadata=MUCH)
 
 
+ROWS = {each.text[:8_000]: each for each in INPUTS}
+"""Each text once, as the limit is one here; long ones are held to the contract as a whole in test_peer_failures.py."""
+
+
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_every_row_through_the_kit(name: str, page: Document) -> None:
-    rows = [Document(each.name, each.text, format=each.format) for each in INPUTS]
+    rows = [Document(each.name, text, format=each.format) for text, each in ROWS.items()]
     check_chunker(made(name), [*rows, page, described()], overlap=False)
 
 

@@ -206,8 +206,8 @@ def test_a_hostile_table_is_read_in_linear_time(book, toc: Callable[[int], str])
         assert len(document.text) < 40 * len(long)
         return time.process_time() - start
 
-    small = seconds(1_000)
-    assert seconds(8_000) < 20 * small + 1
+    small = seconds(500)
+    assert seconds(4_000) < 20 * small + 0.25
 
 
 @pytest.mark.unwatched

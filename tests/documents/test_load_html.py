@@ -142,19 +142,19 @@ def test_drawings_and_noscript_stand_apart(markup: str, expected: str) -> None:
 @pytest.mark.parametrize(
     "markup",
     [
-        "<div>" * 60_000 + "x" + "</div>" * 60_000,
-        "<ul><li>" * 20_000 + "x",
-        "<table><tr><td>" * 20_000 + "x",
-        "".join(f"<p><b a={n}>" for n in range(20_000)) + "x",
-        "<a '" * 60_000 + ">x",
-        "x" + "<" * 60_000,
-        "x" + "<!--" * 60_000,
-        "<svg>x" * 60_000,
-        "<svg>x</svg>" * 60_000,
-        "<b>x</i>" * 90_000,
-        "<i>" + "<div>x</i>" * 90_000,
-        "<wbr>x<script>a</script></i>" * 30_000,
-        "<b>" * 360_000 + "x" + "</i>" * 19_200,
+        "<div>" * 30_000 + "x" + "</div>" * 30_000,
+        "<ul><li>" * 10_000 + "x",
+        "<table><tr><td>" * 10_000 + "x",
+        "".join(f"<p><b a={n}>" for n in range(10_000)) + "x",
+        "<a '" * 30_000 + ">x",
+        "x" + "<" * 30_000,
+        "x" + "<!--" * 30_000,
+        "<svg>x" * 30_000,
+        "<svg>x</svg>" * 30_000,
+        "<b>x</i>" * 40_000,
+        "<i>" + "<div>x</i>" * 40_000,
+        "<wbr>x<script>a</script></i>" * 40_000,
+        "<b>" * 180_000 + "x" + "</i>" * 9_600,
     ],
     ids=[
         "divs",
@@ -175,7 +175,7 @@ def test_drawings_and_noscript_stand_apart(markup: str, expected: str) -> None:
 def test_hostile_nesting_takes_linear_time(markup: str) -> None:
     started = time.process_time()
     text_of(markup)
-    assert time.process_time() - started < 8  # a quadratic parser needs eleven seconds
+    assert time.process_time() - started < 2  # a quadratic parser needs three seconds
 
 
 PARTS = st.lists(
@@ -200,9 +200,9 @@ def test_a_page_without_its_nesting_has_the_same_words(parts: list[str]) -> None
 
 def test_stray_end_tags_leave_words_blocks_and_the_title() -> None:
     head = "<title>A &lt; B</title><style>p{}</style><!-- </p> -->"
-    page = html_text(head + "<p>one <b>two</b>, th<i>ree</i><p>four" + "<b>x</i>" * 50_000)
+    page = html_text(head + "<p>one <b>two</b>, th<i>ree</i><p>four" + "<b>x</i>" * 20_000)
     assert page.title == "A < B"
-    assert page.layout.text == "one two, three\n\nfour" + "x" * 50_000
+    assert page.layout.text == "one two, three\n\nfour" + "x" * 20_000
 
 
 @pytest.mark.unwatched
@@ -211,8 +211,8 @@ def test_stray_end_tags_leave_words_blocks_and_the_title() -> None:
 )
 def test_nesting_is_left_out_in_linear_time(part: str) -> None:
     started = time.process_time()
-    flattened(b"<p>" + part.encode() * 200_000)
-    assert time.process_time() - started < 5
+    flattened(b"<p>" + part.encode() * 100_000)
+    assert time.process_time() - started < 1.25
 
 
 def test_spanned_cells_keep_their_columns() -> None:

@@ -9,21 +9,18 @@ from chunkwise.generating import asking
 from chunkwise.models.llm.local_model import LocalModel
 from chunkwise.models.llm.prompt import PROMPTS_VARIABLE
 
-TINY = Document(
-    "lamp.md",
-    "The lamp at the pier is lit at dusk by the warden and burns 12 hours.\n",
-)
-# A short prompt of one's own: a small machine reads few tokens a second.
+TINY = Document("lamp.md", "Lamps are lit at dusk by wardens until dawn.\n")
+# A short prompt of one's own: a small machine reads few tokens a second, and a fence around a passage has thirty.
 PROMPT = """version: 7
 ---
-JSON.
+Repeat.
 ---
-{{passages}}
-{"quotes":["lit at dusk"],"question":"When is it lit?","answer":"dusk","facts":["dusk"]}
+{"quotes":["lit at dusk"],"question":"When are lamps lit?","answer":"dusk","facts":["dusk"]}
 """
 
 
 @pytest.mark.unwatched
+@pytest.mark.filterwarnings("ignore:.*leaves out")
 def test_one_question(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, local_model: LocalModel
 ) -> None:

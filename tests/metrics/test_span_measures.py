@@ -43,10 +43,12 @@ def one(queries: Reference | Sequence[Reference], *hits: Place, name: str) -> fl
 
 
 @settings(deadline=None)
-@given(cases(), st.integers(1, 7))
-def test_every_measure_equals_the_naive_one(case: Case, k: int) -> None:
-    got = scores(case, *(f"{name}@{k}" for name in ALL_AT), "chroma.precision_omega")
-    assert set(got) == {f"{name}@{k}" for name in ALL_AT} | {"chroma.precision_omega"}
+@given(cases(), st.integers(1, 7), st.integers(1, 60))
+def test_every_measure_equals_the_naive_one(case: Case, k: int, budget: int) -> None:
+    names = {*(f"{name}@{k}" for name in ALL_AT), "chroma.precision_omega", f"recall@{budget}t"}
+    got = scores(case, *names)
+    assert set(got) == names
+    starts = {doc_id: list(range(LENGTH)) for doc_id in DOCUMENTS}
     chunks = {chunk.where for chunk in case.chunks}
     for number, (query, hits) in enumerate(zip(case.queries, case.hits, strict=True)):
         expected = naive_spans.spans(query, hits[:k])
@@ -55,25 +57,17 @@ def test_every_measure_equals_the_naive_one(case: Case, k: int) -> None:
             expected |= dict.fromkeys(IDEAL, np.nan)
         expected = {f"{name}@{k}": value for name, value in expected.items()}
         expected["chroma.precision_omega"] = naive_spans.omega(query, case.chunks)
+        within = naive_spans.cut_at(hits, budget, starts)
+        expected[f"recall@{budget}t"] = naive_spans.spans(query, within)["recall"]
         if not query.references:
             expected = dict.fromkeys(expected, np.nan)
         own = {name: values[number] for name, values in got.items()}
         assert own == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
-@settings(deadline=None)
-@given(cases(), st.integers(1, 60))
-def test_recall_within_a_budget_equals_the_naive_one(case: Case, budget: int) -> None:
-    name = f"recall@{budget}t"
-    starts = {doc_id: list(range(LENGTH)) for doc_id in DOCUMENTS}
-    for query, hits, got in zip(case.queries, case.hits, scores(case, name)[name], strict=True):
-        expected = naive_spans.spans(query, naive_spans.cut_at(hits, budget, starts))["recall"]
-        assert got == pytest.approx(expected if query.references else np.nan, nan_ok=True)
-
-
 @settings(max_examples=examples(20), deadline=None)
 @given(cases(), st.sampled_from([0.1, 0.5, 0.55, 1.0]))
-def test_relevance_equals_the_naive_one(case: Case, threshold: float) -> None:
+def test_relevance_and_split_references_equal_the_naive_ones(case: Case, threshold: float) -> None:
     flat = [(query, hit) for query, own in zip(case.queries, case.hits, strict=True) for hit in own]
     expected = [naive_spans.relevant(query, hit, threshold) for query, hit in flat]
     assert relevant_hits(case.gold, case.found, threshold).tolist() == expected
@@ -84,15 +78,9 @@ def test_relevance_equals_the_naive_one(case: Case, threshold: float) -> None:
         for c, each in enumerate(case.chunks)
         if naive_spans.relevant(query, each, threshold)
     ]
-
-
-@settings(max_examples=examples(20), deadline=None)
-@given(cases())
-def test_split_references_equal_the_naive_ones(case: Case) -> None:
-    expected = [
+    assert split(case.gold, case.chunking).tolist() == [
         naive_spans.split(r, case.chunks) for query in case.queries for r in query.references
     ]
-    assert split(case.gold, case.chunking).tolist() == expected
 
 
 @settings(max_examples=examples(20), deadline=None)

