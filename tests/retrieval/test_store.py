@@ -673,6 +673,14 @@ def test_an_index_is_verified_beside_a_writer(
     reader.verify(folder)
 
 
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files are not listed here")
+def test_small_indexes_keep_no_files_open(folder: Path) -> None:
+    index = chunkwise.open_index(folder, model=Tiny())
+    assert index.search("otter")
+    opened = [os.path.realpath(f"/proc/self/fd/{number}") for number in os.listdir("/proc/self/fd")]
+    assert not [path for path in opened if path.startswith(str(folder.resolve()))]
+
+
 def test_the_same_call_twice_is_the_same_index(tmp_path: Path) -> None:
     for count in (2, 3):
         made = chunkwise.index(

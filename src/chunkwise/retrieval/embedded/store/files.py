@@ -17,6 +17,8 @@ from chunkwise.retrieval.embedded.layout import Array, Arrays
 _PIECE = 1 << 17
 _LARGE = 1 << 20
 """Bytes."""
+_SMALL = 1 << 16
+"""Bytes that are read at once: a map keeps its file open, and a process may have a thousand open files."""
 
 
 class Stored(NamedTuple):
@@ -116,12 +118,16 @@ class FileSink:
 
 
 def mapped(path: Path, stored: Stored) -> Array:
-    """The array in a file, without reading it."""
+    """The array in a file, which is read when it is small, and else when it is looked at."""
     size = path.stat().st_size
     if size != stored.size:
         raise ChunkwiseError(f"{path} has {size:,} bytes and should have {stored.size:,}: {REMEDY}")
     if not size:  # nothing cannot be mapped
         return np.empty(stored.shape, stored.dtype)
+    if size <= _SMALL:
+        values = np.fromfile(path, stored.dtype).reshape(stored.shape)
+        values.flags.writeable = False
+        return values
     # Of a `Path` the map would follow every link, which takes longer than to map it.
     return np.memmap(os.fspath(path), stored.dtype, "r", shape=stored.shape).view(np.ndarray)
 
