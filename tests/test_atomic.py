@@ -136,3 +136,16 @@ def test_an_interrupt_when_the_file_has_just_been_made_leaves_nothing(
     with pytest.raises(KeyboardInterrupt), replacing(tmp_path / "a.txt"):
         pass
     assert not list(tmp_path.iterdir())
+
+
+def test_where_no_file_can_be_made_that_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(self: Path, **_: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), os.fspath(self))
+
+    monkeypatch.setattr(Path, "touch", refused)
+    monkeypatch.setattr(Path, "unlink", refused)
+    told = rf"cannot write .*{os.sep}a\.txt: Read-only file system"
+    with pytest.raises(ChunkwiseError, match=told), replacing(tmp_path / "a.txt"):
+        pass

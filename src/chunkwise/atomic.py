@@ -8,7 +8,7 @@ import secrets
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from chunkwise.errors import ChunkwiseError
@@ -58,7 +58,8 @@ def replacing(path: Path) -> Iterator[Path]:
                 os.fsync(written.fileno())
             temporary.replace(target)
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # where none could be made, that is what is told
+            temporary.unlink()
 
 
 def check_writable(path: Path) -> None:

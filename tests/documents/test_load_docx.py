@@ -156,6 +156,25 @@ def test_a_style_is_a_heading_by_the_outline_of_what_it_is_based_on(
     assert (block.kind, block.level) == (kind, level)
 
 
+@pytest.mark.parametrize("name", ["heading 2", "List Bullet"])
+@pytest.mark.parametrize("which", ["", "w:type='character' w:styleId='X'"])
+def test_a_style_that_is_no_paragraphs_own_makes_nothing_of_them(
+    reader, write, name, which
+) -> None:
+    made = docx.Document()
+    made.styles.element.append(
+        parse_xml(f"<w:style {nsdecls('w')} {which}><w:name w:val='{name}'/></w:style>")
+    )
+    own = made.styles.add_style("X", WD_STYLE_TYPE.PARAGRAPH)
+    own.base_style = made.styles["Heading 3"]
+    plain, based = made.add_paragraph("plain"), made.add_paragraph("based", "Quote")
+    made.add_paragraph("titled", own)
+    plain._p.get_or_add_pPr()  # of no style
+    assert based.style.name == "Quote"
+    blocks = reader.one(write("a.docx", saved(made))).blocks
+    assert [block.kind for block in blocks] == ["paragraph", "paragraph", "heading"]
+
+
 def test_a_style_named_number_needs_no_numbering(reader, write) -> None:
     made = listed(("a", "List Number"), ("b", "List Number"))
     (numbering,) = made.styles["List Number"].element.xpath("./w:pPr/w:numPr")

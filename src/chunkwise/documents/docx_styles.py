@@ -1,4 +1,4 @@
-"""The styles of a Word document, each with those it is based on."""
+"""The styles of a Word document's paragraphs, each with those it is based on."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from docx.document import Document as DocxDocument
     from lxml.etree import _Element
 
+_PARAGRAPH = "paragraph"
 _DEEPEST = 16  # a style may be based on itself
 
 
@@ -25,7 +26,10 @@ def lineages(document: DocxDocument) -> dict[str, list[Style]]:
     # Looked up here: the library goes through all styles to find one by its id.
     elements: dict[str, _Element] = {}
     for element in document.styles.element.iterfind(f"{W}style"):
-        elements.setdefault(element.get(f"{W}styleId") or "", element)
+        id = element.get(f"{W}styleId")
+        # Without an id it is nobody's; that of characters may share its id with that of paragraphs.
+        if id and element.get(f"{W}type", _PARAGRAPH) == _PARAGRAPH:
+            elements.setdefault(id, element)
     return {id: _lineage(id, elements) for id in elements}
 
 
