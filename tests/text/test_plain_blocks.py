@@ -196,10 +196,16 @@ def test_what_only_looks_like_a_numbered_heading(text: str) -> None:
     assert headings(text) == []
 
 
-def test_numbers_without_a_mark_are_headings_where_they_stand_in_order() -> None:
+def test_numbers_without_a_mark_that_fall_out_of_the_order_are_amounts() -> None:
     parts = ["4 Methods", "We tried it.", "5 Results", "Fine.", "2 High Streets", "Met.", "9 END"]
     text = "\n\n".join([*parts, "So it is."])
     assert headings(text) == [(3, "4 Methods"), (3, "5 Results"), (3, "9 END")]
+
+
+@pytest.mark.parametrize("numbers", [(1, 2, 10), (1, 3, 5), (3, 12), (1, 2, 4, 7)])
+def test_numbers_without_a_mark_may_leave_some_out(numbers: tuple[int, ...]) -> None:
+    text = "".join(f"{number} Part\n\nText of it.\n\n" for number in numbers)
+    assert headings(text) == [(3, f"{number} Part") for number in numbers]
 
 
 def test_a_title_below_an_articles_number_is_that_articles() -> None:

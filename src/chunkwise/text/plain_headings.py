@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
-from itertools import pairwise, product
+from itertools import accumulate, pairwise, product
 from typing import NamedTuple
 
 import numpy as np
@@ -76,7 +77,7 @@ class _Found(NamedTuple):
     day: bool = False
     """It may be a day of a month: "4. Mars" stands behind "3. Earth", or it is one."""
     amount: bool = False
-    """It may say how many: "3 Eier" and "1 Prise Salz" do not stand in order, "3 Results" and "2 Methods" do."""
+    """It may say how many, since nothing marks its number: "3 Eier", "1 Prise Salz"."""
 
 
 def heading_levels(lines: Lines, *, dense: bool, pages: Sequence[int] = ()) -> NDArray[np.int64]:
@@ -222,9 +223,9 @@ def _without_lists(lines: Lines, found: list[_Found], *, dense: bool) -> list[_F
     numbers_below = {heading.number[0] for heading in found if heading.depth > 1}
     dropped = _among_items(lines, found)
     for heading in single:
-        doubtful = heading.day or (heading.amount and len(single) > 1)
-        if doubtful and not _in_order(heading.number[0], numbers, numbers_below):
+        if heading.day and not _in_order(heading.number[0], numbers, numbers_below):
             dropped.add(heading.line)
+    dropped |= _amounts(single, numbers_below)
     numbered = [heading for heading in found if heading.depth]
     for one, other in pairwise(numbered):
         touching = other.line == one.line + 1
@@ -246,6 +247,21 @@ def _without_lists(lines: Lines, found: list[_Found], *, dense: bool) -> list[_F
         if not heading.alone and heading.line - 1 in dropped:
             dropped.add(heading.line)
     return [heading for heading in found if heading.line not in dropped]
+
+
+def _amounts(single: list[_Found], numbers_below: set[int]) -> set[int]:
+    """Lines whose bare numbers neither rise as those of headings do nor have a neighbour: "3 Eier", "1 Prise Salz"."""
+    bare = [heading for heading in single if heading.amount]
+    found = [heading.number[0] for heading in bare]
+    numbers = set(found)
+    most_before = [-1, *accumulate(found, max)]
+    least_behind = [*reversed([*accumulate(reversed(found), min)]), sys.maxsize]
+    return {
+        heading.line
+        for at, heading in enumerate(bare)
+        if not most_before[at] < found[at] < least_behind[at + 1]
+        and not _in_order(found[at], numbers, numbers_below)
+    }
 
 
 def _in_order(number: int, numbers: set[int], numbers_below: set[int]) -> bool:
