@@ -10,32 +10,34 @@ export PYTHONDONTWRITEBYTECODE :=
 # Three workers keep two cores busy while one waits for a server or a page; threads of small products would only wait
 # for each other.
 TOGETHER := -n 3 --dist worksteal
-suite thorough: export OPENBLAS_NUM_THREADS := 1
+pages suite thorough: export OPENBLAS_NUM_THREADS := 1
 
 .PHONY: test checks style types pages wheel compiled suite thorough docs demo bench clean
 
-test: checks suite ## every check and every test
+test: ## every check and every test
+	@$(MAKE) --no-print-directory checks
+	@$(MAKE) --no-print-directory suite
 
 # Two at a time: most of them keep one core busy.
 checks: $(STAMP) ## everything but the tests
 	@$(MAKE) --no-print-directory --jobs 2 types style compiled pages wheel
 
-types:
+types: $(STAMP)
 	$(BIN)/mypy
 
-style:
+style: $(STAMP)
 	$(BIN)/ruff check src tests benchmarks scripts
 	$(BIN)/ruff format --check src tests benchmarks scripts
 	$(BIN)/lint-imports --no-cache
 
 # Once, for all workers; what is wrong with a test the suite will tell.
-compiled:
+compiled: $(STAMP)
 	-$(BIN)/python -m pytest --collect-only -qq > /dev/null
 
-pages:
+pages: $(STAMP)
 	$(BIN)/python scripts/generate_docs.py --check
 
-wheel:
+wheel: $(STAMP)
 	$(BIN)/python scripts/check_bare_wheel.py
 
 suite: $(STAMP) ## the tests, and which lines they run

@@ -94,14 +94,16 @@ def test_ids_do_not_depend_on_how_a_path_is_spelled(
     (tmp_path / "c/b/x.json").write_text(json.dumps([{"id": 1, "text": "One of b."}]))
     monkeypatch.chdir(tmp_path)
     # Processes are begun once: what they are told comes from where one process reads, too.
-    spelled = () if jobs > 1 else ("c", "./c/", str(tmp_path / "c"), "c/../c", "c/**")
-    for given in spelled:
+    alone = jobs == 1
+    for given in ("c", "./c/", str(tmp_path / "c"), "c/../c", "c/**") if alone else ():
         documents = [document.id for document in chunkwise.read(given)]
         assert documents == [chunk.doc_id for chunk in chunkwise.chunk(given, jobs=jobs)]
         assert documents == ["1", "b/x.json/1"]
     monkeypatch.chdir(tmp_path / "c")
     assert [document.id for document in chunkwise.read(".")] == ["1", "b/x.json/1"]
-    for both in (["../c", "../d"], [tmp_path / "c", tmp_path / "d"])[: 3 - jobs]:
+    pairs: list[list[str | Path]] = [["../c", "../d"]]
+    pairs.extend([[tmp_path / "c", tmp_path / "d"]] if alone else [])
+    for both in pairs:
         documents = [document.id for document in chunkwise.read(both)]
         assert documents == [chunk.doc_id for chunk in chunkwise.chunk(both, jobs=jobs)]
         assert documents == ["1", "b/x.json/1", "d/a.csv/1"]

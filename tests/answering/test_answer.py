@@ -1,7 +1,6 @@
 """Questions and hits to answers: what the model is given, what it may say, when it is not asked."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,7 +22,6 @@ from chunkwise.errors import InvalidParameter
 from chunkwise.models import get_language_model
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.local_model import LocalModel
-from chunkwise.models.llm.prompt import PROMPTS_VARIABLE
 from models.chat_server import asked, chat_server
 
 FERRY = "The ferry carries 120 passengers and 14 cars."
@@ -202,21 +200,16 @@ def test_ask_indexes_documents_in_memory() -> None:
 
 
 def test_the_real_local_model_answers_in_a_form_that_can_be_checked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, local_model: LocalModel
+    local_model: LocalModel,
 ) -> None:
     """Its form and the checks, not what it knows."""
-    # A short prompt of one's own: a small machine reads few tokens a second.
-    (tmp_path / "answer_plain.md").write_text(
-        "version: 7\n---\nAnswer with one word.\n---\n{{passages}}\n{{question}}\n"
-    )
-    monkeypatch.setenv(PROMPTS_VARIABLE, str(tmp_path))
     text = "The ferry carries 14 cars."
     answered = chunkwise.ask(
         [Document("ferry.md", text)], "How many cars?", local_model, retriever="bm25"
     )
     assert answered.is_answered
     assert answered.model.startswith("gguf:")
-    assert answered.prompt.startswith("answer_plain@7:")
+    assert answered.prompt.startswith("answer_plain@1:")
     for claim in answered.claims:
         assert (claim.citation is None) == (claim.state == "unsupported")
         assert claim.citation is None or claim.citation.quote in text

@@ -207,7 +207,7 @@ def test_a_hostile_table_is_read_in_linear_time(book, toc: Callable[[int], str])
         return time.process_time() - start
 
     small = seconds(500)
-    assert seconds(4_000) < 20 * small + 0.25
+    assert seconds(4_000) < 4 * small + 0.25  # much of it is the same for all
 
 
 @pytest.mark.unwatched
