@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Sequence
-from itertools import accumulate, pairwise, product
-from typing import NamedTuple
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.text.characters import LOWER, UPPER
 from chunkwise.text.dates import is_date, is_day
+from chunkwise.text.false_headings import Found, without_false
 from chunkwise.text.heading_words import (
     BRACKETED,
     LETTERED,
@@ -63,23 +62,6 @@ def _openings() -> NDArray[np.bool_]:
 _OPENINGS = _openings()
 
 
-class _Found(NamedTuple):
-    line: int
-    level: int
-    depth: int
-    """Parts of the heading's number; 0 for one without."""
-    number: tuple[int, ...]
-    alone: bool
-    named: bool = False
-    bracketed: bool = False
-    titled: bool = False
-    """The next line is its title."""
-    day: bool = False
-    """It may be a day of a month: "4. Mars" stands behind "3. Earth", or it is one."""
-    amount: bool = False
-    """It may say how many, since nothing marks its number: "3 Eier", "1 Prise Salz"."""
-
-
 def heading_levels(lines: Lines, *, dense: bool, pages: Sequence[int] = ()) -> NDArray[np.int64]:
     """Heading level of each line, 0 for none, `GOES_ON` for one that goes on with the heading above it."""
     levels = np.zeros(len(lines), dtype=np.int64)
@@ -102,7 +84,7 @@ def heading_levels(lines: Lines, *, dense: bool, pages: Sequence[int] = ()) -> N
     if not len(candidates):
         return levels
     running, page_starts = running_lines(lines, pages)
-    found: list[_Found] = []
+    found: list[Found] = []
     columns = (candidates, lines.start[candidates], lines.end[candidates], alone[candidates])
     for line, start, end, parted in zip(*(column.tolist() for column in columns), strict=True):
         if line in running:
@@ -130,7 +112,7 @@ def heading_levels(lines: Lines, *, dense: bool, pages: Sequence[int] = ()) -> N
             if not (after_heading or opens):
                 continue
         found.append(heading)
-    for heading in _without_lists(lines, found, dense=dense):
+    for heading in without_false(lines, found, dense=dense):
         levels[heading.line] = heading.level
         if heading.titled:
             levels[heading.line + 1] = GOES_ON
@@ -156,39 +138,39 @@ def _short(sizes: NDArray[np.int64], at_least: int) -> float:
     return min(max(_SHORT_SHARE * full, at_least), _LONGEST_TIGHT + 1)
 
 
-def _heading(text: str, line: int, alone: bool) -> _Found | None:
+def _heading(text: str, line: int, alone: bool) -> Found | None:
     """What a line would be as a heading, by its words alone."""
     first = text[0]
     if first.isdigit():
         number = NUMBER.fullmatch(text)
         if number is None:
-            return _Found(line, 2, 0, (), alone) if shouts(text) else None
+            return Found(line, 2, 0, (), alone) if shouts(text) else None
         if not _is_title(number["title"]) or is_date(number["number"], number["title"]):
             return None
         parts = tuple(map(int, number["number"].split(".")))
-        found = _Found(line, min(2 + len(parts), _DEEPEST), len(parts), parts, alone)
+        found = Found(line, min(2 + len(parts), _DEEPEST), len(parts), parts, alone)
         day = is_day(number["number"], number["title"])
         return found._replace(day=day, amount=_is_amount(number))
     named = division(text)
     if named:
         level = 1 if named["top"] else 2 if named["chapter"] else 3
         title = text[-1] not in ",;" and not runs_in(text, named)
-        return _Found(line, level, 0, (), alone, named=True) if title else None
+        return Found(line, level, 0, (), alone, named=True) if title else None
     lettered = LETTERED.fullmatch(text) if alone and text[1:2] == "." else None
     if lettered and _is_title(lettered["title"]) and ". " not in lettered["title"]:
         letter, *parts_below = lettered["number"].split(".")
         # No number of this kind is in order with those that start with a digit.
         parts = (-ord(letter), *map(int, parts_below))
-        return _Found(line, min(2 + len(parts), _DEEPEST), len(parts), parts, alone)
+        return Found(line, min(2 + len(parts), _DEEPEST), len(parts), parts, alone)
     bracketed = BRACKETED.fullmatch(text) if alone and first == "(" else None
     if bracketed and _is_title(bracketed["title"]):
         few = len(bracketed["title"].split()) <= _BRACKETED_WORDS
-        return _Found(line, _BRACKETED_LEVEL, 0, (), alone, bracketed=True) if few else None
+        return Found(line, _BRACKETED_LEVEL, 0, (), alone, bracketed=True) if few else None
     roman = ROMAN.fullmatch(text) if first in "IVXLC" else None
     if roman and text[-1] not in _ENDS_TEXT and not roman["title"][0].islower():
-        return _Found(line, 2, 0, (), alone)
+        return Found(line, 2, 0, (), alone)
     loud = shouts(text) and not PAGE.fullmatch(text)
-    return _Found(line, 2, 0, (), alone) if loud else None
+    return Found(line, 2, 0, (), alone) if loud else None
 
 
 def _is_amount(number: re.Match[str]) -> bool:
@@ -203,7 +185,7 @@ def _is_title(words: str) -> bool:
     return words[-1] not in _ENDS_NO_TITLE or (in_capitals(words) and not several_sentences(words))
 
 
-def _may_be_tight(heading: _Found, text: str, *, dense: bool) -> bool:
+def _may_be_tight(heading: Found, text: str, *, dense: bool) -> bool:
     """Whether a line may be a heading without blank lines around it."""
     if heading.depth:
         # ". " inside: the first line of a clause, not its title.
@@ -214,90 +196,3 @@ def _may_be_tight(heading: _Found, text: str, *, dense: bool) -> bool:
     if text[-1] in _ENDS_TEXT and not (named and in_capitals(text)):
         return False
     return not goes_on_small(text) if named else in_capitals(text)
-
-
-def _without_lists(lines: Lines, found: list[_Found], *, dense: bool) -> list[_Found]:
-    """Numbered lines that follow each other with nothing between them are a list, not headings."""
-    single = [heading for heading in found if heading.depth == 1]
-    numbers = {heading.number[0] for heading in single}
-    numbers_below = {heading.number[0] for heading in found if heading.depth > 1}
-    dropped = _among_items(lines, found)
-    for heading in single:
-        if heading.day and not _in_order(heading.number[0], numbers, numbers_below):
-            dropped.add(heading.line)
-    dropped |= _amounts(single, numbers_below)
-    numbered = [heading for heading in found if heading.depth]
-    for one, other in pairwise(numbered):
-        touching = other.line == one.line + 1
-        if other.depth > one.depth or not (touching or one.depth == other.depth == 1):
-            continue
-        if touching or lines.blank[one.line + 1 : other.line].all():
-            dropped |= {one.line, other.line}
-    for heading in reversed(numbered):
-        if heading.alone or heading.line in dropped:
-            continue
-        line = heading.line
-        if heading.depth == 1:
-            in_order = _in_order(heading.number[0], numbers, numbers_below)
-            if not in_order or (not dense and _numbered_again(lines, line)):
-                dropped.add(line)
-        if line + 1 < len(lines) and (line + 1 in dropped or _same_list(lines, line, heading)):
-            dropped.add(line)
-    for heading in numbered:  # what only a dropped line opened
-        if not heading.alone and heading.line - 1 in dropped:
-            dropped.add(heading.line)
-    return [heading for heading in found if heading.line not in dropped]
-
-
-def _amounts(single: list[_Found], numbers_below: set[int]) -> set[int]:
-    """Lines whose bare numbers neither rise as those of headings do nor have a neighbour: "3 Eier", "1 Prise Salz"."""
-    bare = [heading for heading in single if heading.amount]
-    found = [heading.number[0] for heading in bare]
-    numbers = set(found)
-    most_before = [-1, *accumulate(found, max)]
-    least_behind = [*reversed([*accumulate(reversed(found), min)]), sys.maxsize]
-    return {
-        heading.line
-        for at, heading in enumerate(bare)
-        if not most_before[at] < found[at] < least_behind[at + 1]
-        and not _in_order(found[at], numbers, numbers_below)
-    }
-
-
-def _in_order(number: int, numbers: set[int], numbers_below: set[int]) -> bool:
-    """Whether a number has a neighbour, or parts of its own."""
-    return bool(numbers & {number - 1, number + 1}) or number in numbers_below
-
-
-def _among_items(lines: Lines, found: list[_Found]) -> set[int]:
-    """Lines such as "(1) Scope" that what stands around them makes items of a list."""
-    bracketed = [heading.line for heading in found if heading.bracketed]
-    if not bracketed:
-        return set()
-    items: set[int] = set()
-    solid = np.flatnonzero(~lines.blank)
-    for line, at in zip(bracketed, solid.searchsorted(bracketed).tolist(), strict=True):
-        before = lines.text(int(solid[at - 1])).strip() if at else ""
-        after = lines.text(int(solid[at + 1])).strip() if at + 1 < len(solid) else ""
-        own = after and after[0] not in "([" and not after[0].islower()
-        if not own or before.endswith(":") or BRACKETED.match(before):
-            items.add(line)
-    return items
-
-
-def _same_list(lines: Lines, line: int, heading: _Found) -> bool:
-    """Whether the next line is numbered no deeper than this one."""
-    following = NUMBER.match(lines.text(line + 1).strip())
-    return following is not None and following["number"].count(".") < heading.depth
-
-
-def _numbered_again(lines: Lines, line: int) -> bool:
-    """Whether a later line of the same paragraph opens with a number of one part."""
-    text = lines.characters.text
-    for later in range(line + 1, min(line + _LONGEST, len(lines))):
-        if lines.blank[later]:
-            return False
-        number = NUMBER.match(text, int(lines.first[later]), int(lines.end[later]))
-        if number and "." not in number["number"]:
-            return True
-    return False
