@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import importlib.util
 import json
 import linecache
 import os
+import re
 import resource
 import select
 import shutil
@@ -27,7 +29,7 @@ import chunkwise
 from chunkwise import ChunkwiseError, Document, get_strategy
 from chunkwise.core import Span
 from chunkwise.errors import InvalidParameter
-from chunkwise.retrieval.embedded.store import lock
+from chunkwise.retrieval.embedded.store import files, lock
 from chunkwise.retrieval.embedded.store.manifest import NAME
 from chunkwise.retrieval.making.code import code_of
 
@@ -679,6 +681,19 @@ def test_small_indexes_keep_no_files_open(folder: Path) -> None:
     assert index.search("otter")
     opened = [os.path.realpath(f"/proc/self/fd/{number}") for number in os.listdir("/proc/self/fd")]
     assert not [path for path in opened if path.startswith(str(folder.resolve()))]
+
+
+def test_too_many_open_files_are_told_with_the_folder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))  # as a map does, without a name
+
+    monkeypatch.setattr(files, "_SMALL", 0)
+    monkeypatch.setattr(np, "memmap", refused)
+    told = rf"cannot read {re.escape(str(folder))}.*: Too many open files"
+    with pytest.raises(ChunkwiseError, match=told):
+        chunkwise.open_index(folder)
 
 
 def test_the_same_call_twice_is_the_same_index(tmp_path: Path) -> None:

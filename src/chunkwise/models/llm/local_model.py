@@ -121,7 +121,7 @@ class LocalModel:
         def work() -> None:
             try:
                 pending.set_result(self._answer(asked))
-            except BaseException as error:
+            except BaseException as error:  # whoever waits for the answer gets it
                 pending.set_exception(error)
 
         Thread(target=work, daemon=True, name="chunkwise-local-model").start()

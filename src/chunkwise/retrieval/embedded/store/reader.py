@@ -17,8 +17,8 @@ def open_folder(folder: Path) -> tuple[Manifest, Arrays]:
     """What is in the folder now; a writer that comes later does not change it."""
     manifest = read_manifest(folder)
     for _ in range(_TRIES):
+        home = folder / manifest.generation
         try:
-            home = folder / manifest.generation
             return manifest, {
                 name: mapped(home / name, each) for name, each in manifest.files.items()
             }
@@ -28,9 +28,9 @@ def open_folder(folder: Path) -> tuple[Manifest, Arrays]:
             if before.generation == manifest.generation:
                 raise ChunkwiseError(f"{error.filename} is missing: {REMEDY}") from error
         except OSError as error:
-            raise ChunkwiseError(
-                f"cannot read {error.filename}: {error.strerror or error}"
-            ) from error
+            # A map that cannot be made does not say of which file.
+            which = error.filename or home
+            raise ChunkwiseError(f"cannot read {which}: {error.strerror or error}") from error
     raise ChunkwiseError(f"{folder} is written faster than it can be opened; try again")
 
 
