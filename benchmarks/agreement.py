@@ -11,11 +11,11 @@ import numpy as np
 from benchmarks.kept import Kept
 from benchmarks.sweep import CHROMA, material, plan_of
 from benchmarks.tables import table
-from chunkwise.experiments.outcome import Outcome
-from chunkwise.experiments.running import run as running
-from chunkwise.experiments.running.record import Record
-from chunkwise.experiments.sweep import Sweep
-from chunkwise.stats.kendall import kendall
+from chunkwise.stats.agreement import kendall
+from chunkwise.tuning.run import run as running
+from chunkwise.tuning.run.record import SweepRecord
+from chunkwise.tuning.sweep import Sweep
+from chunkwise.tuning.sweep_result import Outcome
 
 BAR = 0.8
 MEASURES = ("recall@1000t", "recall@5", "ndcg@5")
@@ -29,14 +29,14 @@ Pair = tuple[Outcome, Outcome]
 def pairs(place: Path, exact: bool) -> tuple[list[Pair], int]:
     """Those of the grid that are known both ways, and how many the grid has."""
     documents, queries = material()
-    sweep, record = Sweep((), None, (), ()), Record(place / FOLDER)
+    sweep, record = Sweep((), None, (), ()), SweepRecord(place / FOLDER)
     own = plan_of({"dense": "own", "hybrid": "own"})
     if exact:
-        running.run(own, documents, queries, sweep, record)
+        running.run_plan(own, documents, queries, sweep, record)
     known = record.known()
     wanted = [each for each in own.configurations if each.key in known]
     late = replace(own, configurations=tuple(replace(each, vectors="late") for each in wanted))
-    found = running.run(late, documents, queries, sweep, record) if wanted else []
+    found = running.run_plan(late, documents, queries, sweep, record) if wanted else []
     both = [(one, known[each.key]) for one, each in zip(found, wanted, strict=True)]
     return both, len(own.configurations)
 

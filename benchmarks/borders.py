@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from benchmarks import corpora
 from benchmarks.tables import table
 from chunkwise import Document, get_strategy
-from chunkwise.chunkers.semantic import Semantic
-from chunkwise.chunkers.similarity import border_similarity
+from chunkwise.chunkers.embedding_chunker import border_similarity
+from chunkwise.chunkers.semantic import SemanticChunker
 from chunkwise.text.analysis import Analyzed
 
 SPECS = (
@@ -66,7 +66,7 @@ def f1(spec: str, joined: list[Joined]) -> float:
 
 def precision(vectors: str, buffer: int, joined: list[Joined]) -> float:
     """Average precision of the similarities: 1 where every border is less alike than every other place."""
-    reader = Semantic(vectors=vectors)
+    reader = SemanticChunker(vectors=vectors)
     alike: list[float] = []
     border: list[bool] = []
     for document, borders in joined:

@@ -9,8 +9,8 @@ from benchmarks import corpora
 from benchmarks.tables import table
 from chunkwise.core import Document
 from chunkwise.text.analysis import Analyzed
-from chunkwise.text.characters import Characters
-from chunkwise.text.sentences import sentence_starts
+from chunkwise.text.characters import CharacterArrays
+from chunkwise.text.sentences.boundaries import sentence_starts
 
 
 def _rate(work: Callable[[str], object], text: str, rounds: int = 3) -> float:
@@ -45,7 +45,7 @@ def run() -> str:
 
 
 def _sentences(text: str) -> object:
-    return sentence_starts(Characters(text))
+    return sentence_starts(CharacterArrays(text))
 
 
 def _blocks(text: str) -> object:

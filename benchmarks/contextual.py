@@ -23,7 +23,7 @@ from chunkwise.documents import read  # noqa: E402
 from chunkwise.evaluation.results import Results  # noqa: E402
 from chunkwise.models import get_language_model, get_reranker  # noqa: E402
 from chunkwise.models.llm.client import LlmClient  # noqa: E402
-from chunkwise.models.reranker import Reranker  # noqa: E402
+from chunkwise.models.rerank.reranker import Reranker  # noqa: E402
 from chunkwise.retrieval.indexes import Index  # noqa: E402
 from chunkwise.retrieval.settings import Vectors  # noqa: E402
 from chunkwise.testsets.reading import read_testset  # noqa: E402

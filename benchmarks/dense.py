@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.tables import table
-from chunkwise.retrieval.embedded.nearest import nearest
+from chunkwise.retrieval.local.index import nearest
 
 BAR = 2.0
 _ROUNDS = 3

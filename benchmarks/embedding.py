@@ -18,10 +18,10 @@ import numpy as np
 from benchmarks import corpora, machine, published_minilm, quantisation
 from benchmarks.tables import table
 from chunkwise import Document
-from chunkwise.cores import cores
-from chunkwise.models.onnx.minilm import MiniLM
+from chunkwise.base.cores import cores
+from chunkwise.models.embed.minilm import MiniLM
 from chunkwise.models.weights.catalogue import weights_of
-from chunkwise.models.weights.shelf import ensure
+from chunkwise.models.weights.installed import ensure
 from chunkwise.text.analysis import Analyzed
 
 PEER_BAR = 2.0

@@ -20,11 +20,11 @@ import numpy as np
 from benchmarks import machine, plain_embedding
 from benchmarks.sweep import CHROMA, material, plan_of
 from benchmarks.tables import table
-from chunkwise.experiments.running import run as running
-from chunkwise.experiments.running.record import Record
-from chunkwise.experiments.sweep import Sweep
-from chunkwise.models import folder
-from chunkwise.models.onnx.minilm import MiniLM
+from chunkwise.models import home as home_module
+from chunkwise.models.embed.minilm import MiniLM
+from chunkwise.tuning.run import run as running
+from chunkwise.tuning.run.record import SweepRecord
+from chunkwise.tuning.sweep import Sweep
 
 BAR = 0.1
 TEXTS = 300
@@ -55,9 +55,9 @@ def _measure() -> dict[str, Any]:
     model = Instant()
     with tempfile.TemporaryDirectory() as place:
         began = time.process_time()
-        found = running.run(
+        found = running.run_plan(
             plan_of({"dense": "own", "hybrid": "own"}), documents, queries, Sweep((), None, (), ()),
-            Record(place), embedder=model,
+            SweepRecord(place), embedder=model,
         )  # fmt: skip
         rest = time.process_time() - began
     assert not any(each.error for each in found), [each.error for each in found if each.error][:1]
@@ -77,10 +77,10 @@ def _measure() -> dict[str, Any]:
 
 def _apart() -> dict[str, Any]:
     """In a process and a cache of its own."""
-    models = folder.given_models() or folder.fetched_models()
+    models = home_module.given_models() or home_module.fetched_models()
     with tempfile.TemporaryDirectory() as home:
         environment = {
-            **os.environ, folder.HOME_VARIABLE: home, folder.MODELS_VARIABLE: os.fspath(models),
+            **os.environ, home_module.HOME_VARIABLE: home, home_module.MODELS_VARIABLE: os.fspath(models),
         }  # fmt: skip
         done = subprocess.run(
             [sys.executable, "-m", "benchmarks.exact", "--measure"],

@@ -24,9 +24,8 @@ from scipy import sparse
 
 from chunkwise.core import Document
 from chunkwise.text.analysis import Analyzed
-from chunkwise.text.stems import stemmer
-from chunkwise.text.stop_words import stop_words
-from chunkwise.text.terms import document_terms, query_terms
+from chunkwise.text.terms.stems import stemmer, stop_words
+from chunkwise.text.terms.terms import document_terms, query_terms
 
 SIZES = (40, 100, 200, 400, 800, None)
 """Tokens of a window; None: the whole document."""

@@ -13,7 +13,7 @@ from benchmarks.isolated import TooSlow, isolated
 from benchmarks.peers import PEERS, Split
 from benchmarks.subject import bare_tokenizer, chunkwise
 from benchmarks.tables import table
-from chunkwise.text.tokenizers import DEFAULT
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 
 BAR = 3.0
 STRATEGIES = (
@@ -63,7 +63,7 @@ def run(
             cell, missed = _cell(strategy, text, format, prose[strategy])
             row.append(cell)
             if missed:
-                bare = _processor_time(bare_tokenizer(DEFAULT), text, 60)
+                bare = _processor_time(bare_tokenizer(DEFAULT_TOKENIZER), text, 60)
                 over.append(
                     f"- over the bar: {strategy} on {name}: {cell.replace('*', '')}; the bare tokenizer "
                     f"takes {bare:.1f} s to read it, and no text is cut by tokens without that"

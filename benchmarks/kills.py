@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from benchmarks.tables import table
 from chunkwise.documents.walk import SWEEP_RECORD
-from chunkwise.models import folder
+from chunkwise.models import home as home_module
 
 KILLS = 10
 _SEED = 7
@@ -54,11 +54,11 @@ class Sweeping(NamedTuple):
         return cls(Path(place))
 
     def start(self, output: str) -> subprocess.Popen[bytes]:
-        models = folder.given_models() or folder.fetched_models()
+        models = home_module.given_models() or home_module.fetched_models()
         environment = {
             **os.environ,
-            folder.HOME_VARIABLE: str(self.place / f"home-{output}"),
-            folder.MODELS_VARIABLE: os.fspath(models),
+            home_module.HOME_VARIABLE: str(self.place / f"home-{output}"),
+            home_module.MODELS_VARIABLE: os.fspath(models),
         }
         command = [sys.executable, "-m", "chunkwise", "tune", "sweep.toml", "-o", output, "-q", "-j", "1"]  # fmt: skip
         return subprocess.Popen(command, cwd=self.place, env=environment)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from benchmarks.kept import Kept
 from benchmarks.swept import LARGE, MOST, Swept, all_swept
 from benchmarks.tables import table
-from chunkwise.experiments.choosing.choose import choose
-from chunkwise.experiments.outcome import Outcome
-from chunkwise.experiments.splits import TEST
-from chunkwise.experiments.tuning import Standing, Tuning
-from chunkwise.stats.holm import holm
-from chunkwise.stats.paired import Paired, compare
+from chunkwise.stats.paired import PairedDifference, holm, paired_difference
+from chunkwise.tuning.choose.choose import choose
+from chunkwise.tuning.splits import TEST
+from chunkwise.tuning.sweep_result import Outcome, Standing, SweepResult
 
 RETRIEVERS = ("bm25", "dense", "hybrid")
 SHOWN = 3
@@ -61,7 +59,7 @@ def _told(swept: Swept) -> str:
     ])  # fmt: skip
 
 
-def _leaders(tuning: Tuning, outcomes: list[Outcome], several: str) -> list[list[str]]:
+def _leaders(tuning: SweepResult, outcomes: list[Outcome], several: str) -> list[list[str]]:
     """The best of every retriever on validation, then several sizes, then the defaults."""
     by_key = {each.configuration.key: each.configuration for each in outcomes}
     shown: dict[str, Standing] = {}
@@ -77,7 +75,7 @@ def _leaders(tuning: Tuning, outcomes: list[Outcome], several: str) -> list[list
     ]
 
 
-def _marked(standing: Standing, tuning: Tuning, baseline: str) -> str:
+def _marked(standing: Standing, tuning: SweepResult, baseline: str) -> str:
     notes = [
         *(["**chosen**"] if standing.key == tuning.chosen else []),
         *(["default"] if baseline else []),
@@ -93,11 +91,11 @@ def _figures(standing: Standing) -> list[str]:
     return [f"{standing.validation.mean or 0:.3f}", f"{test.mean:.3f}", f"{test.low:.3f}–{test.high:.3f}"]  # fmt: skip
 
 
-def _chosen(tuning: Tuning) -> Outcome:
+def _chosen(tuning: SweepResult) -> Outcome:
     return next(each for each in tuning.outcomes if each.configuration.key == tuning.chosen)
 
 
-def _label(tuning: Tuning) -> str:
+def _label(tuning: SweepResult) -> str:
     return _chosen(tuning).configuration.label
 
 
@@ -107,12 +105,12 @@ def _gains(swept: Swept, chosen: Outcome) -> list[str]:
     rows = [at for at, side in enumerate(splits) if side == TEST]
     others = [at for at, side in enumerate(splits) if side != TEST]
     names = dict.fromkeys(each.configuration.baseline for each in swept.outcomes)
-    found: list[Paired | None] = []
+    found: list[PairedDifference | None] = []
     for name in filter(None, names):
         own = [each for each in swept.outcomes if each.configuration.baseline == name]
         best = max(own, key=lambda each: _sum(each, objective, others))
         first, second = ([one.scores[objective][at] for at in rows] for one in (best, chosen))
-        found.append(compare(first, second) if best is not chosen else None)
+        found.append(paired_difference(first, second) if best is not chosen else None)
     adjusted = iter(holm([each.p for each in found if each]))
     return [_gain(each, next(adjusted)) if each else "itself" for each in found]
 
@@ -121,7 +119,7 @@ def _sum(outcome: Outcome, objective: str, rows: list[int]) -> float:
     return sum(outcome.scores[objective][at] or 0.0 for at in rows)
 
 
-def _gain(paired: Paired, p: float) -> str:
+def _gain(paired: PairedDifference, p: float) -> str:
     mean, low, high = (100 * each for each in paired.difference)
     told = f"{mean:+.1f} ({low:+.1f} to {high:+.1f})"
     return told if p > 0.05 else f"**{told}**"

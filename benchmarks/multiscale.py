@@ -19,13 +19,13 @@ if str(ROOT) not in sys.path:  # run as a file, not as a module
 from benchmarks import corpora  # noqa: E402
 from benchmarks.tables import table  # noqa: E402
 from chunkwise.core import Document  # noqa: E402
-from chunkwise.retrieval.atom_table import AtomTable  # noqa: E402
+from chunkwise.retrieval.bm25 import TermTable  # noqa: E402
 from chunkwise.retrieval.multiscale import Multiscale  # noqa: E402
-from chunkwise.retrieval.small_vectors import SmallVectors  # noqa: E402
-from chunkwise.retrieval.term_table import TermTable  # noqa: E402
+from chunkwise.retrieval.quantized_vectors import QuantizedVectors  # noqa: E402
+from chunkwise.retrieval.searchable import AtomTable  # noqa: E402
 from chunkwise.text.analysis import Analyzed  # noqa: E402
-from chunkwise.text.term_counts import joined  # noqa: E402
-from chunkwise.text.terms import document_terms, query_terms, rows  # noqa: E402
+from chunkwise.text.terms.counts import join_counts  # noqa: E402
+from chunkwise.text.terms.terms import counts_in_spans, document_terms, query_terms  # noqa: E402
 
 BAR = 10.0
 """Seconds for 1,000 questions over 1,000,000 tokens on two cores, words and vectors."""
@@ -93,7 +93,7 @@ def _atoms(documents: list[Document], seed: int) -> AtomTable:
         end = np.append(start[1:], len(document.text))
         edges = analyzed.measure().starts.searchsorted(np.append(start, len(document.text)))
         columns.append((np.full(len(start), number), start, end, np.diff(edges)))
-        counts.append(rows(document_terms(analyzed, "en"), start, end))
+        counts.append(counts_in_spans(document_terms(analyzed, "en"), start, end))
     owner, start, end, tokens = (np.concatenate(each) for each in zip(*columns, strict=True))
     rng = np.random.default_rng(seed)
     return AtomTable(
@@ -102,8 +102,8 @@ def _atoms(documents: list[Document], seed: int) -> AtomTable:
         end=end,
         tokens=tokens.astype(np.int32),
         section=np.zeros(len(owner), np.int32),
-        terms=TermTable.of(joined(counts)),
-        vectors=SmallVectors.of(rng.normal(size=(len(owner), DIMENSIONS)).astype(np.float32)),
+        terms=TermTable.of(join_counts(counts)),
+        vectors=QuantizedVectors.of(rng.normal(size=(len(owner), DIMENSIONS)).astype(np.float32)),
     )
 
 

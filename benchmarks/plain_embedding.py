@@ -14,11 +14,11 @@ import numpy as np
 from benchmarks.sweep import material
 from benchmarks.tables import table
 from chunkwise.chunkers import get_strategy
+from chunkwise.models.embed.minilm import MiniLM
 from chunkwise.models.kept.cached import cached
 from chunkwise.models.kept.vector_cache import VectorCache
-from chunkwise.models.onnx.minilm import MiniLM
 from chunkwise.models.weights.catalogue import weights_of
-from chunkwise.models.weights.shelf import ensure
+from chunkwise.models.weights.installed import ensure
 from chunkwise.text.analysis import Analyzed
 
 CHUNKING = "recursive(max_tokens=1000, overlap=200, tokenizer='characters')"

@@ -18,7 +18,7 @@ from chunkwise.models import get_embedder
 from chunkwise.retrieval import index
 from chunkwise.retrieval.filters import EVERYTHING
 from chunkwise.retrieval.postgres import PostgresIndex
-from chunkwise.retrieval.searching.search import search
+from chunkwise.retrieval.search.search import search
 
 QUESTIONS = 50
 DEPTHS = (10, 100, 400)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from chunkwise.models.weights.catalogue import weights_of
-from chunkwise.models.weights.shelf import ensure
+from chunkwise.models.weights.installed import ensure
 
 WINDOW = 256
 

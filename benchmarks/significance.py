@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.tables import table
-from chunkwise.stats.bootstrap import intervals
-from chunkwise.stats.detectable import detectable
-from chunkwise.stats.paired import compare_all
-from chunkwise.stats.sign_flip import p_values
-from chunkwise.stats.ties import ties
+from chunkwise.stats.intervals import intervals
+from chunkwise.stats.paired import paired_differences, ties
+from chunkwise.stats.power import detectable
+from chunkwise.stats.randomisation import p_values
 
 _ROUNDS = 5
 _QUESTIONS = 1_000
@@ -45,7 +44,7 @@ def speed() -> list[Row]:
         Row(f"intervals, {told}", f"{whole:.2f} s", "under 1 s", whole < 1),
         Row("the same, a tenth unscored", f"{_seconds(lambda: intervals(gaps)):.2f} s"),
         Row("the same, drawn row by row", f"{_seconds(lambda: _gathered(first), 1):.2f} s"),
-        Row(f"paired comparison, {told}", f"{_seconds(lambda: compare_all(first, second)):.2f} s"),
+        Row(f"paired comparison, {told}", f"{_seconds(lambda: paired_differences(first, second)):.2f} s"),
         Row(f"ties of {_METRICS} runs, {_QUESTIONS:,} questions", f"{_seconds(lambda: ties(first)):.2f} s"),
     ]  # fmt: skip
 

@@ -11,27 +11,26 @@ import numpy as np
 from benchmarks.kept import Kept
 from benchmarks.swept import Swept, all_swept
 from benchmarks.tables import table
-from chunkwise.experiments.choosing.against import defaults
-from chunkwise.experiments.choosing.field import Field, field_of
-from chunkwise.experiments.choosing.fit import fitted
-from chunkwise.experiments.choosing.recommended import recommended
-from chunkwise.experiments.splits import split
-from chunkwise.stats.ties import Ties, ties
+from chunkwise.stats.paired import Ties, ties
+from chunkwise.tuning.choose.recommend import baseline_columns, recommended_column
+from chunkwise.tuning.choose.score_table import ScoreTable, score_table_of
+from chunkwise.tuning.choose.weight_fit import fit_weights
+from chunkwise.tuning.splits import split
 
 SPLITS = 20
 OBJECTIVES = ("recall@1000t", "recall@5", "ndcg@5")
 NEAR = 0.01
 
-Rule = Callable[[Field, Ties], int]
+Rule = Callable[[ScoreTable, Ties], int]
 """From what the validation questions show to a column."""
 
 
-def best_on_validation(field: Field, found: Ties) -> int:
-    return field.entrants[found.best]
+def best_on_validation(score_table: ScoreTable, found: Ties) -> int:
+    return score_table.entrants[found.best]
 
 
 RULES: dict[str, Rule] = {
-    "the choice": recommended,
+    "the choice": recommended_column,
     "the best on validation": best_on_validation,
 }
 
@@ -46,29 +45,32 @@ class Judged(NamedTuple):
     tied: int
 
 
-def fields(swept: Swept, objective: str) -> Iterator[tuple[Field, Ties]]:
+def fields(swept: Swept, objective: str) -> Iterator[tuple[ScoreTable, Ties]]:
     """Of every split; the weights of several sizes are fitted anew on each."""
     sweep = replace(swept.prepared.sweep, objective=objective)
     queries = [replace(each, split="") for each in swept.prepared.material.questions.queries]
     for seed in range(SPLITS):
-        field = field_of(swept.outcomes, split(queries, 0.5, seed), replace(sweep, seed=seed))
-        assert field is not None
-        fit = fitted(field)
+        score_table = score_table_of(
+            swept.outcomes, split(queries, 0.5, seed), replace(sweep, seed=seed)
+        )
+        assert score_table is not None
+        fit = fit_weights(score_table)
         if fit is not None:
-            field = replace(
-                field, aside={**field.aside, **dict.fromkeys(fit.others, "other weights")}
+            score_table = replace(
+                score_table,
+                aside={**score_table.aside, **dict.fromkeys(fit.others, "other weights")},
             )
-        found = ties(field.better(field.validation, field.entrants), seed=seed)
+        found = ties(score_table.better(score_table.validation, score_table.entrants), seed=seed)
         assert found is not None
-        yield field, found
+        yield score_table, found
 
 
-def judged(field: Field, found: Ties, rule: Rule) -> Judged:
-    means = field.better(field.test, range(len(field.outcomes))).mean(axis=0)
+def judged(score_table: ScoreTable, found: Ties, rule: Rule) -> Judged:
+    means = score_table.better(score_table.test, range(len(score_table.outcomes))).mean(axis=0)
     return Judged(
-        float(means[rule(field, found)]),
-        float(means[field.entrants].max()),
-        tuple(float(means[at]) for at in defaults(field).values()),
+        float(means[rule(score_table, found)]),
+        float(means[score_table.entrants].max()),
+        tuple(float(means[at]) for at in baseline_columns(score_table).values()),
         sum(found.tied),
     )
 
@@ -97,7 +99,7 @@ def run(kept: Kept) -> str:
             known = list(fields(swept, objective))
             tied = np.mean([sum(found.tied) for _, found in known])
             for name, rule in RULES.items():
-                told = row([judged(field, found, rule) for field, found in known])
+                told = row([judged(score_table, found, rule) for score_table, found in known])
                 rows.append([f"{swept.name}, {objective}: {name}", f"{tied:.0f}", *told])
     return "\n".join([
         f"The sweeps above, their questions divided {SPLITS} times (seeds 0 to {SPLITS - 1}, as `--seed` divides "

@@ -21,16 +21,15 @@ from benchmarks.tables import table
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Document, Query
 from chunkwise.documents import read
-from chunkwise.experiments.configuration import Configuration, Kind
-from chunkwise.experiments.planning.plan import Plan
-from chunkwise.experiments.running import one_chunking
-from chunkwise.experiments.running import run as running
-from chunkwise.experiments.running.record import Record
-from chunkwise.experiments.running.workshop import Workshop
-from chunkwise.experiments.sweep import Sweep
-from chunkwise.models import folder
-from chunkwise.retrieval.making.lazy_embedder import LazyEmbedder
+from chunkwise.models import home as home_module
+from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
 from chunkwise.testsets.reading import read_testset
+from chunkwise.tuning.plan.plan import Plan
+from chunkwise.tuning.run import one_chunking
+from chunkwise.tuning.run import run as running
+from chunkwise.tuning.run.record import SweepRecord
+from chunkwise.tuning.run.shared_corpus import SharedCorpus
+from chunkwise.tuning.sweep import Configuration, Sweep, VectorKind
 
 CHROMA = SETS[0]
 SIZES = (100, 200, 300, 500, 1000)
@@ -56,17 +55,17 @@ LIKE_THE_LOOP = tuple(
     )
 )
 """What the plain loop tries, too."""
-RETRIEVERS: dict[str, Kind] = {"bm25": "none", "dense": "late", "hybrid": "late"}
+RETRIEVERS: dict[str, VectorKind] = {"bm25": "none", "dense": "late", "hybrid": "late"}
 BAR_EMBEDDING = 2.0
 BAR_LOOP = 10.0
 
 _PARTS: tuple[tuple[str, Any, str], ...] = (
-    ("cutting", Workshop, "chunks_of"),
-    ("indexing (terms, vectors)", Workshop, "index_of"),
+    ("cutting", SharedCorpus, "chunks_of"),
+    ("indexing (terms, vectors)", SharedCorpus, "index_of"),
     ("ranking", one_chunking, "ranked"),
     ("scoring", one_chunking, "span_scores"),
-    ("boundary issues", Workshop, "issues_of"),
-    ("keeping on disk", Record, "keep"),
+    ("boundary issues", SharedCorpus, "issues_of"),
+    ("keeping on disk", SweepRecord, "keep"),
 )
 
 
@@ -77,7 +76,7 @@ def material() -> tuple[list[Document], list[Query]]:
     return documents, list(read_testset(path, documents, lambda problem: None).queries)
 
 
-def plan_of(retrievers: dict[str, Kind]) -> Plan:
+def plan_of(retrievers: dict[str, VectorKind]) -> Plan:
     return Plan(
         tuple(
             Configuration(get_strategy(strategy).label, retriever, vectors=vectors)
@@ -117,21 +116,21 @@ def _embed() -> dict[str, Any]:
     documents, queries = material()
     model = LazyEmbedder("minilm")
     model.embedder.embed(["warm"], "query")
-    workshop = Workshop(documents, queries, model)
+    corpus = SharedCorpus(documents, queries, model)
     began = time.perf_counter()
-    workshop.read()
+    corpus.read()
     model.embedder.embed([query.text for query in queries], "query")
     return {"seconds": time.perf_counter() - began}
 
 
-def _sweep(jobs: int, retrievers: dict[str, Kind]) -> dict[str, Any]:
+def _sweep(jobs: int, retrievers: dict[str, VectorKind]) -> dict[str, Any]:
     """The whole sweep from documents to outcomes on disk."""
     documents, queries = material()
     used = [_cpu()]
     with tempfile.TemporaryDirectory() as place, _watched() as parts:
         began = time.perf_counter()
-        found = running.run(
-            plan_of(retrievers), documents, queries, Sweep((), None, (), ()), Record(place), jobs=jobs,
+        found = running.run_plan(
+            plan_of(retrievers), documents, queries, Sweep((), None, (), ()), SweepRecord(place), jobs=jobs,
             on_outcome=lambda outcome: used.append(_cpu()),
         )  # fmt: skip
         seconds = time.perf_counter() - began
@@ -177,9 +176,9 @@ _WORK: dict[str, Callable[[], dict[str, Any]]] = {
 
 def _apart(what: str, home: str) -> dict[str, Any]:
     """In a process of its own: a peak never goes down again."""
-    models = folder.given_models() or folder.fetched_models()
+    models = home_module.given_models() or home_module.fetched_models()
     environment = {
-        **os.environ, folder.HOME_VARIABLE: home, folder.MODELS_VARIABLE: os.fspath(models),
+        **os.environ, home_module.HOME_VARIABLE: home, home_module.MODELS_VARIABLE: os.fspath(models),
     }  # fmt: skip
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.sweep", "--measure", what],

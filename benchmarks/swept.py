@@ -13,14 +13,14 @@ from benchmarks.question_sets import SETS, QuestionSet
 from chunkwise.core import Document
 from chunkwise.documents import read
 from chunkwise.evaluation.left_out import LeftOut
-from chunkwise.experiments.outcome import Outcome
-from chunkwise.experiments.planning.usual_sweep import SIZES, usual_sweep
-from chunkwise.experiments.prepare import Prepared, prepare
-from chunkwise.experiments.running.record import Record
-from chunkwise.experiments.running.run import run
-from chunkwise.experiments.sweep import Grid
 from chunkwise.testsets.reading import read_testset
 from chunkwise.testsets.testset import TestSet
+from chunkwise.tuning.plan.default_sweep import SIZES, default_sweep
+from chunkwise.tuning.plan.prepare import PreparedSweep, prepare_sweep
+from chunkwise.tuning.run.record import SweepRecord
+from chunkwise.tuning.run.run import run_plan
+from chunkwise.tuning.sweep import Grid
+from chunkwise.tuning.sweep_result import Outcome
 
 NAMES = ("chroma_eval", "cuad", "squad2 + distractors")
 TUNED = tuple(each for each in SETS if each.name in NAMES)
@@ -46,23 +46,23 @@ class Swept(NamedTuple):
     """Every configuration of the usual sweep with late vectors, question by question."""
 
     name: str
-    prepared: Prepared
+    prepared: PreparedSweep
     outcomes: list[Outcome]
 
 
 def swept(each: QuestionSet, keep: Path, on_outcome: OnOutcome | None = None) -> Swept:
     """Without the finalists: what is told here is told of one kind of vectors."""
     documents = list(read(each.paths))
-    sweep = usual_sweep((), None, has_headings=True)
+    sweep = default_sweep((), None, has_headings=True)
     if sum(len(document.text) for document in documents) > LARGE:
         sweep = replace(sweep, chunkers=_FEWER, retrieval=_LIGHTER)
-    prepared = prepare(
+    prepared = prepare_sweep(
         sweep, LeftOut(lambda line: None),
         documents=documents, questions=_questions(each, documents),
     )  # fmt: skip
-    found = run(
+    found = run_plan(
         prepared.plan, documents, prepared.material.questions.queries, prepared.sweep,
-        Record(keep / each.folder), on_outcome=on_outcome,
+        SweepRecord(keep / each.folder), on_outcome=on_outcome,
     )  # fmt: skip
     failed = [one.error for one in found if one.error]
     if failed:

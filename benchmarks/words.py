@@ -16,12 +16,11 @@ from benchmarks import corpora
 from benchmarks.tables import table
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Document
-from chunkwise.retrieval.bm25 import Bm25
-from chunkwise.retrieval.term_table import TermTable
-from chunkwise.text import terms as text_terms
+from chunkwise.retrieval.bm25 import Bm25, TermTable
 from chunkwise.text.analysis import Analyzed
-from chunkwise.text.term_counts import TermCounts, joined
-from chunkwise.text.terms import Terms, document_terms, query_terms, rows
+from chunkwise.text.terms import terms as text_terms
+from chunkwise.text.terms.counts import TermCounts, join_counts
+from chunkwise.text.terms.terms import Terms, counts_in_spans, document_terms, query_terms
 
 _ROUNDS = 3
 _SECOND = "sentences(max_tokens=200, overlap=0)"
@@ -95,8 +94,11 @@ def _second_chunking(documents: Sequence[Document]) -> list[Row]:
 
 
 def _counts(terms: Sequence[Terms], spans: Sequence[NDArray[np.int64]]) -> TermCounts:
-    return joined(
-        [rows(own, span[:, 0], span[:, 1]) for own, span in zip(terms, spans, strict=True)]
+    return join_counts(
+        [
+            counts_in_spans(own, span[:, 0], span[:, 1])
+            for own, span in zip(terms, spans, strict=True)
+        ]
     )
 
 

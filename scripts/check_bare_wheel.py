@@ -31,9 +31,9 @@ except chunkwise.ChunkwiseError as error:
     assert "pip install 'chunkwise[parquet]'" in str(error), error
 else:
     raise AssertionError("pyarrow should not be here")
-from chunkwise.models.llm.prices import price_of
+from chunkwise.models.llm.cost import price_of
 from chunkwise.models.llm.prompt import load_prompt, prompt_names
-from chunkwise.models.llm.structured import read_structured
+from chunkwise.models.llm.written import read_structured
 assert len(prompt_names()) > 5 and all(load_prompt(name).gaps for name in prompt_names())
 assert price_of("gpt-4o-mini")
 try:

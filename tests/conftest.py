@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
-from chunkwise.models import folder
-from chunkwise.models.llm import local_model as local_model_module
-from chunkwise.models.llm.local_model import LocalModel, packaged
+from chunkwise.models import home
+from chunkwise.models.llm import local as local_model_module
+from chunkwise.models.llm.local import LocalModel, packaged
 from how_many import THOROUGH
 from watching import (
     pytest_collection,
@@ -41,10 +41,10 @@ def pytest_collection_finish() -> None:
 @pytest.fixture(autouse=True, scope="session")
 def home_of_the_tests() -> Iterator[None]:
     """Vectors kept from an earlier run would hide a model that gives others."""
-    weights = folder.given_models() or folder.fetched_models()
+    weights = home.given_models() or home.fetched_models()
     with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
-        patch.setenv(folder.MODELS_VARIABLE, os.fspath(weights))
-        patch.setenv(folder.HOME_VARIABLE, name)
+        patch.setenv(home.MODELS_VARIABLE, os.fspath(weights))
+        patch.setenv(home.HOME_VARIABLE, name)
         # Commands in processes of their own run lines that are also run here; to watch them costs as much as they do.
         patch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)
         yield

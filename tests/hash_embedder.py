@@ -8,7 +8,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.models.embedder import Kind, TokenVectors
+from chunkwise.models.embed.embedder import Kind, TokenVectors
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 

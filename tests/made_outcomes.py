@@ -5,13 +5,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from chunkwise.core import Document, Query, Reference
-from chunkwise.experiments.choosing.choose import choose
-from chunkwise.experiments.configuration import Configuration, Kind
-from chunkwise.experiments.outcome import Outcome
-from chunkwise.experiments.planning.plan import Plan
-from chunkwise.experiments.splits import split
-from chunkwise.experiments.sweep import Sweep
-from chunkwise.experiments.tuning import Tuning
+from chunkwise.tuning.choose.choose import choose
+from chunkwise.tuning.plan.plan import Plan
+from chunkwise.tuning.splits import split
+from chunkwise.tuning.sweep import Configuration, Sweep, VectorKind
+from chunkwise.tuning.sweep_result import Outcome, SweepResult
 
 OBJECTIVE = "recall@1000t"
 RECURSIVE, SENTENCES = "recursive 1000/200 characters", "sentences 1024/200"
@@ -45,7 +43,7 @@ def outcome(
     storage: float = 1.0,
     context: float = 1000.0,
     chunks: int = 100,
-    vectors: Kind = "none",
+    vectors: VectorKind = "none",
     baseline: str = "",
     levers: Mapping[str, str] | None = None,
     error: str = "",
@@ -68,7 +66,7 @@ def tuned(
     of: Sweep | None = None,
     planned: Sequence[Configuration] = (),
     documents: Sequence[Document] = (),
-) -> Tuning:
+) -> SweepResult:
     asked = of or sweep()
     configurations = (*(each.configuration for each in outcomes), *planned)
     return choose(

@@ -16,7 +16,7 @@ from chunkwise.evaluation.results import (
     QuestionResult,
     Results,
 )
-from chunkwise.stats.bootstrap import interval
+from chunkwise.stats.intervals import interval
 
 METRICS = ("recall@5", "precision@5", "mrr@5", "failure@5")
 TYPES = ("numeric", "list", "negation")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from threading import Event
 
-from chunkwise.errors import ChunkwiseError
-from chunkwise.models.endpoint.error import EndpointError
+from chunkwise.base.errors import ChunkwiseError
+from chunkwise.models.http.error import EndpointError
 from chunkwise.models.llm.language_model import Completion, Request
 
 _PASSAGE = re.compile(r"<passage \d+ (\w+)>\n(.*?)\n</passage \d+ \1>", re.S)

@@ -10,8 +10,10 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from chunkwise.answering.answered import Answered
     from chunkwise.answering.ask import ask
+    from chunkwise.base.errors import ChunkwiseError, UnreadableDocument
     from chunkwise.chunkers import describe_all as strategies
     from chunkwise.chunkers import get_strategy
+    from chunkwise.chunkers.chunk import chunk, chunk_document, chunk_text
     from chunkwise.core import (
         Block,
         Chunk,
@@ -26,16 +28,14 @@ if TYPE_CHECKING:
         Span,
     )
     from chunkwise.documents import LoadOptions, read
-    from chunkwise.errors import ChunkwiseError, UnreadableDocument
     from chunkwise.evaluation.comparing.compare import compare
     from chunkwise.evaluation.evaluate import evaluate
     from chunkwise.evaluation.files.results_file import read_results
     from chunkwise.evaluation.results import Results
-    from chunkwise.generating.generate import generate_questions
-    from chunkwise.pipeline import chunk, chunk_document, chunk_text
     from chunkwise.report.tuning.tuned import Tuned, tune
     from chunkwise.retrieval.filters import Filter
     from chunkwise.retrieval.indexes import Index, index, open_index
+    from chunkwise.testsets.generate.generate import generate_questions
     from chunkwise.text.analysis import Analyzed
 
 # Imported when first used: `import chunkwise` itself costs next to nothing.
@@ -44,7 +44,7 @@ _HOMES = {
     "Answered": "chunkwise.answering.answered",
     "Block": "chunkwise.core",
     "Chunk": "chunkwise.core",
-    "ChunkwiseError": "chunkwise.errors",
+    "ChunkwiseError": "chunkwise.base.errors",
     "Document": "chunkwise.core",
     "Fact": "chunkwise.core",
     "Filter": "chunkwise.retrieval.filters",
@@ -59,14 +59,14 @@ _HOMES = {
     "Results": "chunkwise.evaluation.results",
     "Span": "chunkwise.core",
     "Tuned": "chunkwise.report.tuning.tuned",
-    "UnreadableDocument": "chunkwise.errors",
+    "UnreadableDocument": "chunkwise.base.errors",
     "ask": "chunkwise.answering.ask",
-    "chunk": "chunkwise.pipeline",
-    "chunk_document": "chunkwise.pipeline",
-    "chunk_text": "chunkwise.pipeline",
+    "chunk": "chunkwise.chunkers.chunk",
+    "chunk_document": "chunkwise.chunkers.chunk",
+    "chunk_text": "chunkwise.chunkers.chunk",
     "compare": "chunkwise.evaluation.comparing.compare",
     "evaluate": "chunkwise.evaluation.evaluate",
-    "generate_questions": "chunkwise.generating.generate",
+    "generate_questions": "chunkwise.testsets.generate.generate",
     "get_strategy": "chunkwise.chunkers",
     "index": "chunkwise.retrieval.indexes",
     "open_index": "chunkwise.retrieval.indexes",

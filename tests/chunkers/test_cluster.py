@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from chunkwise import Document, chunk_text, get_strategy
-from chunkwise.chunkers import segmentation
-from chunkwise.chunkers.cluster import Cluster
-from chunkwise.chunkers.segmentation import best_starts
+from chunkwise.chunkers import cluster as cluster_module
+from chunkwise.chunkers.cluster import ClusterChunker, best_starts
 from chunkwise.testkit import check_chunker, check_chunks
 from hash_embedder import HashEmbedder
 from how_many import examples
@@ -35,7 +34,7 @@ def worth(
         if end - start > 1 and sum(sizes[start:end]) > limit:
             return -np.inf
         total += sum(near[i, j] for i, j in combinations(range(start, end), 2))
-        total -= 2.0 * segmentation.LOOK_BACK**2 * (sum(sizes[start:end]) < least)
+        total -= 2.0 * cluster_module.LOOK_BACK**2 * (sum(sizes[start:end]) < least)
     return total
 
 
@@ -66,7 +65,7 @@ def test_runs_are_bounded_however_small_the_units() -> None:
     vectors = np.tile(np.array([[1, 0], [0.8, 0.6]], dtype=np.float32), (500, 1))
     starts = best_starts(vectors, np.ones(1000, dtype=np.int64), 10**6)
     longest = max(np.diff([*starts, 1000]))
-    assert longest <= segmentation.LOOK_BACK
+    assert longest <= cluster_module.LOOK_BACK
 
 
 class Counting(np.ndarray):
@@ -89,13 +88,13 @@ def test_the_work_is_linear_in_the_sentences(size: int) -> None:
         Counting.multiplied = 0
         best_starts(vectors.view(Counting), np.full(count, size), 100)
         work.append(Counting.multiplied)
-        assert 0 < Counting.multiplied <= count * min(100 // size, segmentation.LOOK_BACK)
+        assert 0 < Counting.multiplied <= count * min(100 // size, cluster_module.LOOK_BACK)
     assert work[2] <= 2.2 * work[1] <= 2.2 * 2.2 * work[0]
 
 
 def test_each_sentence_is_read_once() -> None:
     model = HashEmbedder()
-    chunk_text(BREAD + LAW, strategy=Cluster(model=model))
+    chunk_text(BREAD + LAW, strategy=ClusterChunker(model=model))
     assert model.asked == [f"{text.strip()}." for text in (BREAD + LAW).split(".")[:-1]]
 
 
@@ -108,13 +107,15 @@ def test_subjects_are_told_apart() -> None:
 def test_one_sentence_and_one_subject_stay_whole() -> None:
     assert len(chunk_text("One sentence alone.", strategy="cluster")) == 1
     same = "The same sentence again. " * 12
-    assert len(chunk_text(same, strategy=Cluster(model=HashEmbedder()))) == 1
+    assert len(chunk_text(same, strategy=ClusterChunker(model=HashEmbedder()))) == 1
 
 
 @pytest.mark.unwatched
 @pytest.mark.parametrize("vectors", ["own", "late"])
 def test_the_contract_holds_with_any_vectors(vectors: str) -> None:
-    made = Cluster(model=HashEmbedder(), vectors=vectors, max_tokens=30, tokenizer="cl100k_base")
+    made = ClusterChunker(
+        model=HashEmbedder(), vectors=vectors, max_tokens=30, tokenizer="cl100k_base"
+    )
     check_chunker(made, overlap=False)
 
 
@@ -123,12 +124,12 @@ def test_the_contract_holds_with_any_vectors(vectors: str) -> None:
 def test_the_contract_holds_on_large_and_strange_documents() -> None:
     for text in ("word and word " * 15_000, "👨‍👩‍👧‍👦🇩🇪" * 3000, "x" * 100_000, "Yes. " * 5000):
         document = Document("x", text)
-        strategy = get_strategy(Cluster(model=HashEmbedder(), max_tokens=150))
+        strategy = get_strategy(ClusterChunker(model=HashEmbedder(), max_tokens=150))
         check_chunks(document, list(strategy.chunks(document)), limit=strategy.limit, overlap=False)
 
 
 def test_a_strange_tokenizer_is_obeyed() -> None:
     for count in (len, lambda text: len(text) // 3 + 2, lambda text: 5 if "a" in text else 1):
         document = Document("x", BREAD + LAW)
-        strategy = get_strategy(Cluster(model=HashEmbedder(), max_tokens=9, tokenizer=count))
+        strategy = get_strategy(ClusterChunker(model=HashEmbedder(), max_tokens=9, tokenizer=count))
         check_chunks(document, list(strategy.chunks(document)), limit=strategy.limit)

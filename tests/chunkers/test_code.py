@@ -6,7 +6,7 @@ import pytest
 
 from chunkwise import Document, get_strategy
 from chunkwise.testkit import check_chunks
-from chunkwise.text.tokenizers import get_tokenizer
+from chunkwise.text.tokens.tokenizers import get_tokenizer
 
 BODY = {
     "rust": "fn lamp(x: i32) -> i32 {{\n{}    x\n}}\n",

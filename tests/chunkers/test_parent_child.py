@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise import Document, chunk_text, get_strategy
+from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Chunk, Span
-from chunkwise.errors import InvalidParameter
-from chunkwise.hostile import hostile_documents
 from chunkwise.testkit import check_chunker, check_chunks
+from chunkwise.testkit.hostile import hostile_documents
 from how_many import examples
 
 PROSE = "\n\n".join(

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise import Document, chunk_text, get_strategy
-from chunkwise.chunkers import similarity
-from chunkwise.chunkers.cluster import Cluster
-from chunkwise.chunkers.semantic import Semantic
-from chunkwise.chunkers.similarity import border_similarity
-from chunkwise.errors import InvalidParameter, MissingExtra, UnknownName
-from chunkwise.models.embedder import Embedder
+from chunkwise.base.errors import InvalidParameter, MissingExtra, UnknownName
+from chunkwise.chunkers import embedding_chunker
+from chunkwise.chunkers.cluster import ClusterChunker
+from chunkwise.chunkers.embedding_chunker import border_similarity
+from chunkwise.chunkers.semantic import SemanticChunker
+from chunkwise.models.embed.embedder import Embedder
 from chunkwise.testkit import check_chunker, check_chunks
 from chunkwise.text.analysis import Analyzed
 from hash_embedder import HashEmbedder, PlainHashEmbedder
@@ -75,7 +75,9 @@ def cuts(angles: list[int], **parameters: object) -> list[int]:
     """How many sentences precede each cut."""
     chunks = chunk_text(
         told(angles),
-        strategy=Semantic(**{"model": Compass(), "min_tokens": 0, "buffer": 0, **parameters}),
+        strategy=SemanticChunker(
+            **{"model": Compass(), "min_tokens": 0, "buffer": 0, **parameters}
+        ),
     )
     return np.cumsum([chunk.text.count("degrees") for chunk in chunks])[:-1].tolist()
 
@@ -153,7 +155,9 @@ def test_a_group_over_the_limit_is_cut_at_a_weak_place() -> None:
 @pytest.mark.unwatched
 @pytest.mark.parametrize("vectors", ["own", "late"])
 def test_the_contract_holds_with_any_vectors(vectors: str) -> None:
-    check_chunker(Semantic(model=HashEmbedder(), vectors=vectors, max_tokens=30), overlap=False)
+    check_chunker(
+        SemanticChunker(model=HashEmbedder(), vectors=vectors, max_tokens=30), overlap=False
+    )
 
 
 @pytest.mark.unwatched
@@ -162,7 +166,7 @@ def test_the_contract_holds_on_large_and_strange_documents() -> None:
     strange = "👨‍👩‍👧‍👦🇩🇪" * 3000
     for text in (line, strange, "x" * 200_000, "Yes. " * 5000):
         document = Document("x", text)
-        strategy = get_strategy(Semantic(model=HashEmbedder(), max_tokens=200))
+        strategy = get_strategy(SemanticChunker(model=HashEmbedder(), max_tokens=200))
         check_chunks(document, list(strategy.chunks(document)), limit=strategy.limit, overlap=False)
 
 
@@ -177,7 +181,7 @@ def test_the_contract_holds_on_large_and_strange_documents() -> None:
 def test_limit_order_and_coverage_on_any_text(
     words: list[str], size: int, share: float, method: str, late: bool
 ) -> None:
-    made = Semantic(
+    made = SemanticChunker(
         model=HashEmbedder(), max_tokens=size, overlap=int(size * share), method=method,
         vectors="late" if late else "own", buffer=size % 3,
     )  # fmt: skip
@@ -198,14 +202,14 @@ def test_a_sentence_is_read_once_whatever_the_buffer() -> None:
     document = Analyzed(Document("x", HARBOUR + BREAD))
     for buffer in (0, 1, 5):
         model = HashEmbedder()
-        Semantic(model=model, buffer=buffer).split(document)
+        SemanticChunker(model=model, buffer=buffer).split(document)
         assert model.asked == [text.strip() + "." for text in (HARBOUR + BREAD).split(".")[:-1]]
 
 
 def test_a_heading_is_read_and_kept_with_what_follows() -> None:
     text = "# Harbour\n\nBoats leave.\n\n# Bread\n\nDough rises."
     model = HashEmbedder()
-    chunks = chunk_text(text, strategy=Semantic(model=model, min_tokens=0, threshold=1.0))
+    chunks = chunk_text(text, strategy=SemanticChunker(model=model, min_tokens=0, threshold=1.0))
     assert model.asked == ["# Harbour\n\nBoats leave.", "# Bread\n\nDough rises."]
     assert [chunk.text for chunk in chunks] == model.asked
 
@@ -216,7 +220,7 @@ def test_late_vectors_need_a_model_that_looks_inside_a_text() -> None:
         def dimensions(self) -> int:  # type: ignore[override]
             raise AssertionError("an endpoint would send a request for it")
 
-    for strategy in (Semantic, Cluster):
+    for strategy in (SemanticChunker, ClusterChunker):
         made = strategy(model=Costly(), vectors="late")
         with pytest.raises(InvalidParameter, match=r"hash gives no vectors of tokens; .*'own'"):
             chunk_text(HARBOUR + BREAD, strategy=made)
@@ -225,14 +229,14 @@ def test_late_vectors_need_a_model_that_looks_inside_a_text() -> None:
 @pytest.mark.parametrize("text", ["", " \n\t "])
 def test_a_text_without_words_has_no_pieces(text: str) -> None:
     for vectors in ("own", "late"):
-        for strategy in (Semantic, Cluster):
+        for strategy in (SemanticChunker, ClusterChunker):
             made = strategy(model=HashEmbedder(), vectors=vectors)
             assert list(made.split(Analyzed(Document("x", text)))) == []
 
 
 def test_text_without_marks_is_grouped_in_parts() -> None:
     model = HashEmbedder()
-    chunk_text("tide " * 2000 + "bread " * 2000, strategy=Semantic(model=model))
+    chunk_text("tide " * 2000 + "bread " * 2000, strategy=SemanticChunker(model=model))
     assert 15 <= len(model.asked) <= 25
 
 
@@ -271,7 +275,7 @@ def test_a_missing_library_is_answered_with_the_command(monkeypatch: pytest.Monk
     def missing(model: str) -> Embedder:
         raise MissingExtra(f"the model {model}", "search")
 
-    monkeypatch.setattr("chunkwise.chunkers.by_meaning.named_embedder", missing)
+    monkeypatch.setattr("chunkwise.chunkers.embedding_chunker.named_embedder", missing)
     for name in ("semantic", "cluster"):
         with pytest.raises(MissingExtra, match=rf"strategy {name} needs .*'chunkwise\[search\]'"):
             chunk_text("One. Two.", strategy=name)
@@ -288,7 +292,7 @@ def test_strategies_are_listed_without_loading_a_runtime() -> None:
 
 
 def test_a_model_is_loaded_once() -> None:
-    assert similarity.named_embedder("minilm") is similarity.named_embedder("minilm")
+    assert embedding_chunker.named_embedder("minilm") is embedding_chunker.named_embedder("minilm")
 
 
 @pytest.mark.parametrize(

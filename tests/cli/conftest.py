@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from chunkwise.models.onnx import minilm
-from chunkwise.models.onnx.embedder import OnnxEmbedder
+from chunkwise.models.embed import minilm
+from chunkwise.models.embed.onnx import OnnxEmbedder
 
 _LOADED = lru_cache(maxsize=2)(OnnxEmbedder)
 """By its files and how they are read; what is loaded for a folder of one test is soon let go again."""

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from in_process import Run, here
-from small_corpus import passage, write_corpus, write_questions
 
 import chunkwise
 from chunkwise.answering.answered import NOT_FOUND
+from cli.in_process import Run, here
+from cli.small_corpus import passage, write_corpus, write_questions
 from models.chat_server import ChatServer, asked, chat_server
 
 __all__ = ["here"]  # a fixture

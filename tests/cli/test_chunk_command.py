@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from in_process import Run, here, with_streams
+
+from cli.in_process import Run, here, with_streams
 
 __all__ = ["here"]  # a fixture
 

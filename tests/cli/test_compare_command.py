@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-from in_process import Run, here
 
 from chunkwise.cli import main
 from chunkwise.evaluation.files.results_file import write_results
+from cli.in_process import Run, here
 from made_results import of_questions, question, results
 
 __all__ = ["here"]  # a fixture

@@ -4,8 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from in_process import Run, here
-from small_corpus import PLAN, write_corpus, write_questions
+
+from cli.in_process import Run, here
+from cli.small_corpus import PLAN, write_corpus, write_questions
 
 __all__ = ["here"]  # a fixture
 

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from in_process import Run, here
 
-from chunkwise.chunkers.contextual.tally import ContextTally
+from chunkwise.chunkers.contextual.writer import ContextTally
 from chunkwise.cli.contexts import kept_when_stopped
-from chunkwise.models.folder import HOME_VARIABLE
+from chunkwise.models.home import HOME_VARIABLE
+from cli.in_process import Run, here
 from models.chat_server import asked, chat_server
 
 __all__ = ["here"]

@@ -5,10 +5,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from in_process import Run, here
 
 from chunkwise.cli import tune_command
-from chunkwise.experiments.sweep import Sweep
+from chunkwise.tuning.sweep import Sweep
+from cli.in_process import Run, here
 
 __all__ = ["here"]  # a fixture
 

@@ -17,10 +17,10 @@ from click.testing import CliRunner
 
 from chunkwise.cli import doctor_checks
 from chunkwise.cli.doctor_command import command
-from chunkwise.models.llm import local_model as module
-from chunkwise.models.llm.local_model import LocalModel
+from chunkwise.models.llm import local as module
+from chunkwise.models.llm.local import LocalModel
 from chunkwise.models.weights.catalogue import MINILM, SMOLLM2
-from chunkwise.models.weights.shelf import ensure
+from chunkwise.models.weights.installed import ensure
 
 KEY = "sk-not-a-real-key-0123456789"
 
@@ -198,7 +198,7 @@ def test_an_embedding_that_fails_is_told_and_not_raised(
     def broken(*words: object, **more: object) -> None:
         raise RuntimeError("illegal\x1b[31m instruction")
 
-    monkeypatch.setattr("chunkwise.models.onnx.minilm.MiniLM.embed", broken)
+    monkeypatch.setattr("chunkwise.models.embed.minilm.MiniLM.embed", broken)
     status, found = told()
     assert status == 1
     assert found["embedding"]["detail"] == "RuntimeError: illegal [31m instruction"

@@ -12,11 +12,11 @@ from runpy import run_path
 from typing import Any
 
 import pytest
-from in_process import Run, here
 
 import chunkwise
 from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.evaluation.files.results_file import read_results
+from cli.in_process import Run, here
 
 __all__ = ["here"]  # a fixture
 

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from in_process import Run, here
-from small_corpus import passage, write_corpus, write_questions
 
 from chunkwise.core import Score
 from chunkwise.evaluation.files.results_file import read_results
 from chunkwise.evaluation.model_names import short_name
 from chunkwise.judges.calibration import Verdict, calibration
 from chunkwise.judges.calibration_store import keep_calibration
-from chunkwise.models import folder
+from chunkwise.models import home as home_module
+from cli.in_process import Run, here
+from cli.small_corpus import passage, write_corpus, write_questions
 from judges.rule_model import by_rule_over_http
 from models.chat_server import ChatServer, chat_server
 
@@ -28,7 +28,7 @@ FEW = (*ASK, "--metrics", "recall,retrieval_precision,faithfulness,context_recal
 
 @pytest.fixture(autouse=True)
 def documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(folder.HOME_VARIABLE, str(tmp_path / "home"))
+    monkeypatch.setenv(home_module.HOME_VARIABLE, str(tmp_path / "home"))
     monkeypatch.delenv("CHUNKWISE_LLM", raising=False)
     monkeypatch.setenv("CHUNKWISE_API_KEY", KEY)
     write_corpus(tmp_path / "docs", passages=2)

@@ -7,7 +7,8 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
-from in_process import Run, here
+
+from cli.in_process import Run, here
 
 __all__ = ["here"]  # a fixture
 

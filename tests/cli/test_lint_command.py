@@ -6,11 +6,10 @@ import json
 from pathlib import Path
 from subprocess import CompletedProcess
 
-from in_process import Run, here
-
 import chunkwise
 from chunkwise.metrics.cuts.boundary_issues import KINDS, find_issues
 from chunkwise.text.analysis import Analyzed
+from cli.in_process import Run, here
 
 __all__ = ["here"]
 

@@ -9,14 +9,14 @@ from typing import Any
 from zlib import crc32
 
 import pytest
-from in_process import Run, here
-from small_corpus import write_corpus, write_questions
 
 from chunkwise.chunkers import get_strategy
 from chunkwise.cli.contexts import warn_of_weak
 from chunkwise.cli.llm_options import LlmClients
 from chunkwise.cli.strategy_llm import asking_strategy
-from chunkwise.models.folder import HOME_VARIABLE
+from chunkwise.models.home import HOME_VARIABLE
+from cli.in_process import Run, here
+from cli.small_corpus import write_corpus, write_questions
 from models.chat_server import asked, chat_server
 
 __all__ = ["here"]

@@ -7,6 +7,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from chunkwise.base.errors import InvalidParameter, UnknownName
 from chunkwise.cli.llm_options import (
     estimate_words,
     llm_client,
@@ -15,9 +16,7 @@ from chunkwise.cli.llm_options import (
     show_spent,
     spent_words,
 )
-from chunkwise.errors import InvalidParameter, UnknownName
-from chunkwise.models.llm.estimate import Estimate
-from chunkwise.models.llm.spent import Spent
+from chunkwise.models.llm.cost import LlmEstimate, LlmUsage
 
 
 @click.command()
@@ -59,21 +58,21 @@ def test_wrong_values_are_told() -> None:
 @pytest.mark.parametrize(
     ("estimate", "words"),
     [
-        (Estimate(0, 0, 0, 0, 0.0, 0.0), "nothing is to be asked"),
-        (Estimate(0, 3, 0, 0, 0.0, 0.0), "nothing is to be asked; every answer (3) is kept from earlier runs"),
-        (Estimate(1, 0, 10, 20, 0.0, 0.2),
+        (LlmEstimate(0, 0, 0, 0, 0.0, 0.0), "nothing is to be asked"),
+        (LlmEstimate(0, 3, 0, 0, 0.0, 0.0), "nothing is to be asked; every answer (3) is kept from earlier runs"),
+        (LlmEstimate(1, 0, 10, 20, 0.0, 0.2),
          "1 call; about 10 tokens to read; at most 20 to write; no money; about 1 second"),
-        (Estimate(2000, 5, 1_000_000, 20_000, 2.345, 600.0),
+        (LlmEstimate(2000, 5, 1_000_000, 20_000, 2.345, 600.0),
          "2,000 calls (5 more are kept from earlier runs); about 1,000,000 tokens to read; "
          "at most 20,000 to write; about $2.35; about 10 minutes"),
-        (Estimate(2, 0, 10, 20, None, None),
+        (LlmEstimate(2, 0, 10, 20, None, None),
          "2 calls; about 10 tokens to read; at most 20 to write; the price is not known (--price IN/OUT)"),
-        (Estimate(2, 0, 10, 20, 0.000123, 9000.0),
+        (LlmEstimate(2, 0, 10, 20, 0.000123, 9000.0),
          "2 calls; about 10 tokens to read; at most 20 to write; under $0.01; about 2.5 hours"),
     ],
 )  # fmt: skip
 def test_an_estimate_in_words(
-    estimate: Estimate, words: str, capsys: pytest.CaptureFixture[str]
+    estimate: LlmEstimate, words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert estimate_words(estimate) == words
     show_estimate(estimate)
@@ -83,14 +82,14 @@ def test_an_estimate_in_words(
 
 
 def test_what_was_spent_in_words(capsys: pytest.CaptureFixture[str]) -> None:
-    show_spent(Spent())
+    show_spent(LlmUsage())
     assert capsys.readouterr() == ("", "")
-    show_spent(Spent(2, 1, 1, 1000, 50, 0.25, 3.0, is_estimated=True))
+    show_spent(LlmUsage(2, 1, 1, 1000, 50, 0.25, 3.0, is_estimated=True))
     told = capsys.readouterr()
     assert not told.out
     assert told.err == (
         "language model: 2 calls; 1 answered from earlier runs; about 1,000 tokens read, 50 written; "
         "about $0.25; 1 without a usable answer\n"
     )
-    assert "price that is not known" in spent_words(Spent(1, 0, 0, 5, 5, None))
-    assert spent_words(Spent(kept=2)) == "language model: 0 calls; 2 answered from earlier runs"
+    assert "price that is not known" in spent_words(LlmUsage(1, 0, 0, 5, 5, None))
+    assert spent_words(LlmUsage(kept=2)) == "language model: 0 calls; 2 answered from earlier runs"

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.cli import model_speed
 from chunkwise.cli.cache_command import command as cache
 from chunkwise.cli.models_command import command as models
-from chunkwise.errors import ChunkwiseError
 from chunkwise.models.kept.vector_cache import VectorCache
-from chunkwise.models.llm import local_model as module
-from chunkwise.models.llm.local_model import LocalModel
+from chunkwise.models.llm import local as module
+from chunkwise.models.llm.local import LocalModel
 from chunkwise.models.weights.catalogue import MINILM
-from chunkwise.models.weights.shelf import ensure
+from chunkwise.models.weights.installed import ensure
 
 
 def call(command: object, *words: object, fails: bool = False) -> Result:

@@ -7,10 +7,10 @@ from pathlib import Path
 from subprocess import run as call
 
 import pytest
-from in_process import Run, here
 
 from chunkwise.chunkers import describe_all, registry
 from chunkwise.cli.main import _COMMANDS
+from cli.in_process import Run, here
 
 __all__ = ["here"]  # a fixture
 
@@ -109,7 +109,7 @@ def test_help_and_import_load_nothing_heavy() -> None:
         "assert 'numpy' not in sys.modules\n"
         "from chunkwise.cli.main import group\n"
         "group(['--help'], standalone_mode=False)\n"
-        "heavy = {'numpy', 'rich', 'regex', 'lxml', 'pyarrow', 'chunkwise.pipeline'} & set(sys.modules)\n"
+        "heavy = {'numpy', 'rich', 'regex', 'lxml', 'pyarrow', 'chunkwise.chunkers.chunk'} & set(sys.modules)\n"
         "assert not heavy, heavy\n"
     )
     done = call([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)

@@ -6,7 +6,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from in_process import Run, here
+
+from cli.in_process import Run, here
 
 __all__ = ["here"]  # a fixture
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from in_process import with_streams
+
+from cli.in_process import with_streams
 
 FULL = Path("/dev/full")
 OWN_PROCESS = ("--help", "chunk lamps.txt")

@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from in_process import Run, here
+
+from cli.in_process import Run, here
 
 __all__ = ["here"]
 

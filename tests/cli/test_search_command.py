@@ -10,14 +10,14 @@ from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
-from in_process import Run, here, in_a_terminal, running_in
 
 import chunkwise
 from chunkwise.cli import progress, search_command
 from chunkwise.core import Hit, Query
+from chunkwise.retrieval.search import search as searching
 from chunkwise.retrieval.searchable import Searchable
-from chunkwise.retrieval.searching import search as searching
-from chunkwise.text.tokenizers import get_tokenizer
+from chunkwise.text.tokens.tokenizers import get_tokenizer
+from cli.in_process import Run, here, in_a_terminal, running_in
 
 __all__ = ["here"]  # a fixture
 

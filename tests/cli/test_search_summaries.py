@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from in_process import Run, here
 
 import chunkwise
 from chunkwise import Document, get_strategy
 from chunkwise.core import Query, Reference
 from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.output.row import row_of
+from cli.in_process import Run, here
 from hash_embedder import HashEmbedder
 from rule_summariser import FirstSentences
 

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from in_process import Run, here
 
 from chunkwise.cli import main
+from cli.in_process import Run, here
 
 __all__ = ["here"]  # a fixture
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.cli.testset_convert import command
 from chunkwise.documents import read
-from chunkwise.errors import ChunkwiseError
 from chunkwise.testsets.formats import FORMATS
 
 LEAVE = "# Leave\n\nAsk in writing. It is paid.\n\n## Sick\n\nNo note.\n"

@@ -4,11 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
-from in_process import Run, here
 
 from chunkwise.cli import main
-from generating.rule_model import LEAVE, SALT, by_words
+from cli.in_process import Run, here
 from models.chat_server import asked, chat_server
+from testsets.generate.rule_model import LEAVE, SALT, by_words
 
 __all__ = ["here"]  # a fixture
 

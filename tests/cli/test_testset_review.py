@@ -12,14 +12,14 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from in_process import Run, here
 
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.cli import main
 from chunkwise.cli.review_card import ReviewCard
 from chunkwise.cli.testset_review import walk
 from chunkwise.core import Document
-from chunkwise.errors import ChunkwiseError
-from chunkwise.testsets.reviewing import Review
+from chunkwise.testsets.review import Review
+from cli.in_process import Run, here
 
 __all__ = ["here"]  # a fixture
 

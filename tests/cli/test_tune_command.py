@@ -13,10 +13,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from in_process import Run, here, in_a_terminal, running_in
-from small_corpus import PLAN, write_corpus, write_questions
 
 from chunkwise.cli import progress
+from cli.in_process import Run, here, in_a_terminal, running_in
+from cli.small_corpus import PLAN, write_corpus, write_questions
 from models.endpoint_server import Answer, serving
 
 __all__ = ["here"]  # a fixture
@@ -250,7 +250,7 @@ def test_without_questions_it_says_what_it_cannot_know(
 def test_without_questions_no_model_reads(
     here: Run, docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from chunkwise.models.onnx.minilm import MiniLM
+    from chunkwise.models.embed.minilm import MiniLM
 
     def read(*_: object) -> None:
         raise AssertionError("a model reads, and nobody asks")
@@ -531,7 +531,7 @@ def test_leaders_stand_under_the_bar_of_a_terminal(
 def test_a_report_without_its_questions_is_better_than_none(
     here: Run, swept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from chunkwise.errors import ChunkwiseError
+    from chunkwise.base.errors import ChunkwiseError
     from chunkwise.report.tuning import asked_again
 
     def refuses(*_: object, **__: object) -> None:

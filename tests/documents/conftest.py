@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
 from chunkwise.documents import LoadOptions, read
-from chunkwise.errors import UnreadableDocument
 
 
 class Reader:

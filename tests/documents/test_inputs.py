@@ -16,7 +16,7 @@ import pytest
 
 from chunkwise.core import Document
 from chunkwise.documents import LoadOptions, Source, is_stream, load, loaders, read, sources
-from chunkwise.documents.choose import in_order
+from chunkwise.documents.loader import loaders_in_order
 
 
 def ids(documents: list[Document]) -> list[str]:
@@ -249,8 +249,8 @@ def test_a_third_party_loader_and_its_crash(reader, write, monkeypatch, tmp_path
         EntryPoint("unmade", f"{__name__}:UnmadeLoader", "chunkwise.loaders"),
     ]
     monkeypatch.setattr(EntryPoint, "load", lambda self: _loaded(self))
-    monkeypatch.setattr("chunkwise.registry.entry_points", lambda group: points)
-    in_order.cache_clear()
+    monkeypatch.setattr("chunkwise.base.registry.entry_points", lambda group: points)
+    loaders_in_order.cache_clear()
     write("a.shout", "hey")
     write("b.shout", "crash")
     try:
@@ -262,7 +262,7 @@ def test_a_third_party_loader_and_its_crash(reader, write, monkeypatch, tmp_path
             "the loader 'unmade' cannot be made: no licence",
         ]
     finally:
-        in_order.cache_clear()
+        loaders_in_order.cache_clear()
     assert reader.reasons == ["the shout loader failed: KeyError: 'parser bug'"]
 
 

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Query
-from chunkwise.errors import ChunkwiseError
 from chunkwise.evaluation.files.answers_file import read_answers
 from chunkwise.metrics.citations.support import citation_support
 from chunkwise.metrics.claims.answers import Answer, Citation

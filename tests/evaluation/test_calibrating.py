@@ -8,15 +8,15 @@ from threading import Event
 
 import pytest
 
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Hit, Label, Passage, Query, Reference, Score
-from chunkwise.errors import ChunkwiseError
 from chunkwise.evaluation.calibrating import calibrate, steps
 from chunkwise.evaluation.calibration_pairs import Pairs, known_pairs
 from chunkwise.judges.calibration_store import keep_calibration
 from chunkwise.judges.llm.judge import LlmJudge
 from chunkwise.judges.similarity import SimilarityJudge
-from chunkwise.models.endpoint.error import EndpointError
-from chunkwise.models.folder import HOME_VARIABLE
+from chunkwise.models.home import HOME_VARIABLE
+from chunkwise.models.http.error import EndpointError
 from chunkwise.models.kept.vector_cache import VectorCache
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import Completion, Request
@@ -215,7 +215,7 @@ class Scripted:
 
 
 def llm_judge(model: Scripted, cache: Path) -> LlmJudge:
-    from chunkwise.models.llm.prices import Price
+    from chunkwise.models.llm.cost import Price
 
     kept = VectorCache(cache)
     client = LlmClient(model, cache=kept, price=Price(1.0, 2.0), concurrency=1)

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 import chunkwise
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Chunk, Document
-from chunkwise.errors import ChunkwiseError
 from chunkwise.evaluation.files.chunks_file import read_chunks
 from chunkwise.evaluation.files.given_chunks import GivenChunks
-from chunkwise.hostile import hostile_documents
 from chunkwise.metrics.citations.position import summary
 from chunkwise.output.writers import chunk_file
+from chunkwise.testkit.hostile import hostile_documents
 
 FIXTURES = Path(__file__).parent / "fixtures"
 LEAVE = Document("kb/leave.md", (FIXTURES / "leave.md").read_text(), format="markdown")

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 import made_results
-from chunkwise.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.evaluation.comparing.compare import compare, run_name
 from chunkwise.evaluation.comparing.comparison import NO_DIFFERENCE, Change
 from chunkwise.evaluation.files.json_values import json_text
 from chunkwise.evaluation.results import Figure, Results
-from chunkwise.stats.holm import holm
-from chunkwise.stats.paired import compare as paired
-from chunkwise.text.tokenizers import DEFAULT
+from chunkwise.stats.paired import holm
+from chunkwise.stats.paired import paired_difference as paired
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 from made_results import METRICS, of_questions, question, results
 
 
@@ -207,7 +207,7 @@ def test_what_makes_runs_less_comparable_is_said() -> None:
     assert told[1].startswith("unit differs (")
     d = dataclasses.replace(results(3), configuration={**a.configuration, "tokenizer": "words"})
     assert [line.split(" (")[0] for line in compare([a, d]).warnings] == ["tokenizer differs"]
-    usual = {**a.configuration, "tokenizer": DEFAULT}
+    usual = {**a.configuration, "tokenizer": DEFAULT_TOKENIZER}
     assert compare([a, dataclasses.replace(results(3), configuration=usual)]).warnings == ()
     assert compare([a, results(1)]).warnings[0].startswith("a and b found the same")
     assert compare([a, results(2)]).warnings == ()

@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 
 import chunkwise
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
 from chunkwise.core import Document, Fact, Hit, Label, Passage, Query, Reference
-from chunkwise.errors import ChunkwiseError, InvalidParameter, UnknownName
 from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.evaluation.files.results_file import results_text
 from chunkwise.evaluation.results import Results
 from chunkwise.retrieval.indexes import Index, index
-from chunkwise.text.tokenizers import DEFAULT, get_tokenizer
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 
 FIXTURES = Path(__file__).parent / "fixtures"
 STRATEGY = "sentences(max_tokens=24, overlap=0)"
@@ -217,7 +217,7 @@ def test_other_metrics_do_not_change_a_figure_of_merged_hits(words: Index) -> No
 
 def test_diverse_hits_are_measured_with_exactly_the_k_asked_for() -> None:
     sys.path.insert(0, str(Path(__file__).parents[1] / "retrieval"))
-    from tiny_embedder import Tiny
+    from retrieval.tiny_embedder import Tiny
 
     made = index(DOCUMENTS, STRATEGY, model=Tiny(), vectors="own")
     hits = made.search(QUESTIONS, k=3, retriever="dense", mmr=0.3)
@@ -310,7 +310,7 @@ def test_a_split_and_one_that_is_not_there() -> None:
 
 
 def test_lengths_in_tokens(words: Index) -> None:
-    tokenizer = get_tokenizer(DEFAULT)
+    tokenizer = get_tokenizer(DEFAULT_TOKENIZER)
     starts = {doc.id: tokenizer.offsets(doc.text).tolist() for doc in DOCUMENTS}
 
     def tokens(places: Iterable[Passage | Hit]) -> set[tuple[str, int]]:
@@ -354,7 +354,7 @@ def test_all_sources_of_the_same_chunks_give_the_same_figures(words: Index, tmp_
 
 def test_a_knowledge_base_on_a_server(words: Index) -> None:
     sys.path.insert(0, str(Path(__file__).parents[1] / "retrieval"))
-    from postgres_server import new_url
+    from retrieval.postgres_server import new_url
 
     url = new_url()
     index(DOCUMENTS, STRATEGY, into=url, vectors="none")
@@ -620,7 +620,7 @@ def test_everything_with_the_real_model() -> None:
 @pytest.mark.unwatched
 def test_a_model_of_ones_own_with_every_metric() -> None:
     sys.path.insert(0, str(Path(__file__).parents[1] / "retrieval"))
-    from tiny_embedder import Tiny
+    from retrieval.tiny_embedder import Tiny
 
     results = evaluate(DOCUMENTS, QUESTIONS[:8], strategy=STRATEGY, model=Tiny(), k=3)
     assert results.summary["recall@3"].mean is not None

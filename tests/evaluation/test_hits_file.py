@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import chunkwise
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Hit, Query
-from chunkwise.errors import ChunkwiseError
 from chunkwise.evaluation.files.hits_file import read_hits
 from chunkwise.evaluation.files.nowhere import is_nowhere
 from chunkwise.output.hit_row import hit_row

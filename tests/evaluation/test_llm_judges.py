@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from chunkwise.answering.answer_row import answer_row
-from chunkwise.answering.answered import Answered
+from chunkwise.answering.answered import Answered, answer_row
+from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document, Fact, Hit, Query, Reference, Score
-from chunkwise.errors import InvalidParameter
 from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.evaluation.evaluate_subject import Questions, evaluate_subject
 from chunkwise.evaluation.files.results_file import read_results, results_text, write_results
@@ -25,9 +24,10 @@ from chunkwise.judges.calibration import Verdict, calibration
 from chunkwise.judges.calibration_store import keep_calibration
 from chunkwise.judges.llm.judge import LlmJudge
 from chunkwise.metrics.claims.readable import sentences
-from chunkwise.models import folder, get_language_model
+from chunkwise.models import get_language_model
+from chunkwise.models import home as home_module
 from chunkwise.models.llm.client import LlmClient
-from chunkwise.models.llm.prices import Price
+from chunkwise.models.llm.cost import Price
 from chunkwise.report.evaluation.page import evaluation_page
 from judges.rule_model import RuleModel, by_rule_over_http, fenced_texts, helps, says
 from models.chat_server import ChatServer, asked, chat_server
@@ -69,7 +69,7 @@ LLM_ONLY = ",".join(BY_LLM)
 @pytest.fixture(autouse=True)
 def home_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Verdicts of one test must not be known to another."""
-    monkeypatch.setenv(folder.HOME_VARIABLE, str(tmp_path / "home"))
+    monkeypatch.setenv(home_module.HOME_VARIABLE, str(tmp_path / "home"))
 
 
 @pytest.fixture

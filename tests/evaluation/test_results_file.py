@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import made_results
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.core import Passage
-from chunkwise.errors import ChunkwiseError, InvalidParameter
 from chunkwise.evaluation.files.json_values import Misfit, json_text, read_as
 from chunkwise.evaluation.files.results_file import (
     FORMAT,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document, Query, Reference
-from chunkwise.errors import InvalidParameter
 from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.evaluation.left_out import LeftOut
 from chunkwise.evaluation.provenance import documents_hash

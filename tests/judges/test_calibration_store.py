@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Score
-from chunkwise.errors import ChunkwiseError
 from chunkwise.judges.calibration import Calibration, Cost, Verdict, calibration
 from chunkwise.judges.calibration_store import (
     calibrations_file,
@@ -18,7 +18,7 @@ from chunkwise.judges.calibration_store import (
     known_calibration,
     same_calibration,
 )
-from chunkwise.models.folder import HOME_VARIABLE
+from chunkwise.models.home import HOME_VARIABLE
 
 
 @pytest.fixture(autouse=True)

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document, Hit, Label, Passage, Query, Reference, Score
-from chunkwise.errors import InvalidParameter
 from chunkwise.judges.judge import Judge
 from chunkwise.judges.labels import LabelJudge
 from chunkwise.judges.similarity import SimilarityJudge
 from chunkwise.judges.spans import SpanJudge
-from chunkwise.models.embedder import Kind
+from chunkwise.models.embed.embedder import Kind
 from hash_embedder import PlainHashEmbedder
 
 A, B = Document("a", "x" * 100), Document("b", "y" * 100)

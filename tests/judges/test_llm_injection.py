@@ -13,7 +13,7 @@ from chunkwise.models import get_language_model
 from chunkwise.models.kept.vector_cache import VectorCache
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import LanguageModel
-from chunkwise.models.llm.local_model import LocalModel
+from chunkwise.models.llm.local import LocalModel
 from chunkwise.models.llm.prompt import PROMPTS_VARIABLE
 from judges.rule_model import RuleModel, fenced_texts
 from models.chat_server import chat_server

@@ -20,11 +20,11 @@ from chunkwise.judges.llm.judge_model import MOST, JudgeModel
 from chunkwise.judges.llm.relevance import Relevance
 from chunkwise.judges.llm.support import Support
 from chunkwise.judges.llm.tasks import work_through
-from chunkwise.models.endpoint.error import EndpointError
+from chunkwise.models.http.error import EndpointError
 from chunkwise.models.kept.vector_cache import VectorCache
 from chunkwise.models.llm.client import LlmClient, check_window
+from chunkwise.models.llm.cost import Price
 from chunkwise.models.llm.language_model import Completion, LanguageModel, Request
-from chunkwise.models.llm.prices import Price
 from judges.rule_model import RuleModel, fenced_texts, helps, says
 
 QUESTION = "Which lamp hangs beside the harbour door?"

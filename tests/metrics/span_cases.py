@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 from hypothesis import strategies as st
-from naive_spans import Place
 
 from chunkwise.core import Passage, Query, Reference
 from chunkwise.metrics.spans.tables import Chunking, Found, Gold
+from metrics.naive_spans import Place
 
 LENGTH = 40
 DOCUMENTS = ("a", "b", "c")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from span_cases import chunking_of
 
-from chunkwise.errors import InvalidParameter, UnknownName
+from chunkwise.base.errors import InvalidParameter, UnknownName
 from chunkwise.metrics.measures import CATALOGUE, NAMES, parse, why_unscored
+from metrics.span_cases import chunking_of
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from chunkwise.metrics.claims.quick_look import letters_of, longest_word, number
 from chunkwise.metrics.claims.readable import Readable
 from chunkwise.metrics.claims.readable_hits import ReadableHits
 from chunkwise.metrics.claims.whole_words import whole_words
-from chunkwise.text.terms import text_terms
+from chunkwise.text.terms.terms import text_terms
 from how_many import examples
 
 LATIN = "".join(map(chr, range(0x300))) + "‘’“”–—…‐‑−‰€₿½™×→≤•"

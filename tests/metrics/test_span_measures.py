@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_spans import Place
-from span_cases import DOCUMENTS, LENGTH, NUMBERS, Case, cases, chunking_of, found_of
 
 from chunkwise.core import Document, Hit, Passage, Query, Reference, Span
 from chunkwise.metrics.measures import NAMES, parse, span_scores
@@ -21,6 +19,8 @@ from chunkwise.metrics.spans.split_references import split
 from chunkwise.metrics.spans.tables import Found, Gold
 from chunkwise.metrics.spans.token_cut import TokenCut
 from how_many import examples
+from metrics.naive_spans import Place
+from metrics.span_cases import DOCUMENTS, LENGTH, NUMBERS, Case, cases, chunking_of, found_of
 
 TEXTS = [Document(name, "x" * LENGTH) for name in DOCUMENTS]
 CUT = TokenCut(TEXTS, "characters")

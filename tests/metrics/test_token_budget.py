@@ -11,9 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_spans import Place
 from numpy.typing import NDArray
-from span_cases import DOCUMENTS, Case, cases, found_of
 
 from chunkwise.core import Document, Query, Reference
 from chunkwise.metrics.measures import parse, span_scores
@@ -21,8 +19,10 @@ from chunkwise.metrics.spans.budget import first_hits, within
 from chunkwise.metrics.spans.in_tokens import in_tokens
 from chunkwise.metrics.spans.tables import Found, Gold
 from chunkwise.metrics.spans.token_cut import TokenCut
-from chunkwise.text.openai_tokenizer import OpenAITokenizer
+from chunkwise.text.tokens.openai import OpenAITokenizer
 from how_many import examples
+from metrics.naive_spans import Place
+from metrics.span_cases import DOCUMENTS, Case, cases, found_of
 
 TEXT = "The lamp is lit at dusk, and it burns til"  # of the length all cases have
 TEXTS = [Document(name, TEXT[:40]) for name in DOCUMENTS]

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import ir_measures
 from ir_measures.providers import registry
-from judgements import Judged, theirs
+
+from metrics.judgements import Judged, theirs
 
 CUTS = (1, 5, 20)
 PACKAGES = {"ranx": "ranx", "pytrec_eval": "pytrec-eval-terrier"}

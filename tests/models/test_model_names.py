@@ -5,19 +5,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from endpoint_server import Answer, serving
 from numpy.typing import NDArray
 
-from chunkwise.errors import ChunkwiseError, InvalidParameter, UnknownName
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
 from chunkwise.models import EMBEDDER_FORMS, RERANKER_FORMS, get_embedder, get_reranker
-from chunkwise.models.embedder import Kind
+from chunkwise.models.embed.embedder import Kind
+from chunkwise.models.embed.minilm import MiniLM
+from chunkwise.models.embed.onnx import OnnxEmbedder
 from chunkwise.models.kept.cached import CachedEmbedder, CachedTokenEmbedder
-from chunkwise.models.onnx.embedder import OnnxEmbedder
-from chunkwise.models.onnx.minilm import MiniLM
 from chunkwise.models.weights.catalogue import MINILM
-from chunkwise.models.weights.shelf import ensure
-from chunkwise.retrieval.making.choice import Given, choose
+from chunkwise.models.weights.installed import ensure
+from chunkwise.retrieval.indexing.resolve import RequestedSettings, resolve_settings
 from chunkwise.retrieval.settings import Settings
+from models.endpoint_server import Answer, serving
 
 
 class Zeros:
@@ -144,6 +144,6 @@ def test_patience_is_no_part_of_what_a_model_is(form: str) -> None:
 @pytest.mark.parametrize("asked", ["http://h/v1#m", "http://h/v1#m(timeout=9)", None])
 def test_an_index_is_brought_up_to_date_with_any_patience(asked: str | None) -> None:
     made = Settings("structure", "http://h/v1#m(timeout=3)", "x", 3, "own")
-    assert choose(Given(model=asked), made).settings == made
+    assert resolve_settings(RequestedSettings(model=asked), made).settings == made
     with pytest.raises(InvalidParameter, match="model="):
-        choose(Given(model="http://h/v1#n"), made)
+        resolve_settings(RequestedSettings(model="http://h/v1#n"), made)

@@ -16,12 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from chunkwise.errors import ChunkwiseError, InvalidParameter
-from chunkwise.models.embedder import Embedder, TokenEmbedder
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.models.embed.embedder import Embedder, TokenEmbedder
+from chunkwise.models.embed.minilm import MiniLM
 from chunkwise.models.kept import vector_cache
 from chunkwise.models.kept.cached import CachedEmbedder, CachedTokenEmbedder, cached
 from chunkwise.models.kept.vector_cache import VectorCache, key_of
-from chunkwise.models.onnx.minilm import MiniLM
 
 WORKER = """
 import sys, time

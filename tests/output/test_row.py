@@ -8,13 +8,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from chunkwise import Document, chunk_document, get_strategy
-from chunkwise.chunkers.headings_context import with_headings
+from chunkwise.chunkers.contextual.headings import with_headings
 from chunkwise.core import Span
 from chunkwise.evaluation.files.chunks_file import read_chunks
 from chunkwise.output.row import row_of
 from chunkwise.output.writers import chunk_file
 from chunkwise.text.analysis import Analyzed
-from chunkwise.text.tokenizers import get_tokenizer
+from chunkwise.text.tokens.tokenizers import get_tokenizer
 
 DOCUMENT = Document(
     "x", "# Alpha beta\n\nSome words are here.", "Internationalisation", format="markdown"

@@ -20,7 +20,7 @@ from chunkwise.evaluation.results import (
 )
 from chunkwise.evaluation.scores.cuts import cuts_of
 from chunkwise.evaluation.verdicts import verdict
-from chunkwise.stats.bootstrap import interval
+from chunkwise.stats.intervals import interval
 from chunkwise.text.analysis import Analyzed
 
 STRATEGY = "recursive(max_tokens=120)"

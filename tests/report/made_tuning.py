@@ -6,15 +6,11 @@ import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
-from evaluated_corpus import corpus
 
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Passage
 from chunkwise.evaluation.results import Figure, Missed
 from chunkwise.evaluation.scores.cuts import cuts_of
-from chunkwise.experiments.configuration import Configuration
-from chunkwise.experiments.outcome import Outcome
-from chunkwise.experiments.tuning import Against, Fit, Level, Lever, Part, Standing, Tuning
 from chunkwise.metrics.cuts.boundary_issues import KINDS
 from chunkwise.report.tuning.explorer import (
     Answered,
@@ -23,8 +19,20 @@ from chunkwise.report.tuning.explorer import (
     Explorer,
     Retrieved,
 )
-from chunkwise.stats.bootstrap import interval
+from chunkwise.stats.intervals import interval
 from chunkwise.text.analysis import Analyzed
+from chunkwise.tuning.sweep import Configuration
+from chunkwise.tuning.sweep_result import (
+    BaselineComparison,
+    CorpusPart,
+    Lever,
+    LeverLevel,
+    Outcome,
+    Standing,
+    SweepResult,
+    WeightFit,
+)
+from report.evaluated_corpus import corpus
 
 OBJECTIVE = "recall@1000t"
 BUDGETS = (250, 500, 1000, 2000)
@@ -41,7 +49,7 @@ DEFAULTS = {
 _GOOD = {"bm25": 0.0, "dense": 0.05, "hybrid": 0.11, "recursive": 0.0, "sections": 0.01}
 
 
-def made_tuning(count: int = 120, seed: int = 0) -> Tuning:
+def made_tuning(count: int = 120, seed: int = 0) -> SweepResult:
     """A full grid with every lever, one failure, defaults, several sizes at once; `count` questions."""
     rng = np.random.default_rng(seed)
     hard = rng.normal(0, 0.35, count)
@@ -51,7 +59,7 @@ def made_tuning(count: int = 120, seed: int = 0) -> Tuning:
     standings = _standings(outcomes, splits)
     by_key = {each.configuration.key: each for each in outcomes}
     chosen = by_key[standings[1].key] if count else None
-    return Tuning(
+    return SweepResult(
         plan={
             "documents": ["handbook/"], "test_queries": "queries.json", "objective": OBJECTIVE, "k": 5, "seed": 0,
             "chunkers": [{"strategy": list(BOUNDARIES), "max_tokens": [int(size) for size in SIZES]}],
@@ -74,7 +82,7 @@ def made_tuning(count: int = 120, seed: int = 0) -> Tuning:
         against=_against(outcomes, chosen) if chosen else (),
         levers=_levers(outcomes) if count else (),
         parts=_parts(chosen, by_key[standings[0].key]) if chosen else (),
-        fit=Fit(
+        fit=WeightFit(
             (("multiscale(dense=0.0)", 0.712), ("multiscale", 0.761), ("multiscale(dense=2.0)", 0.766)),
             "multiscale",
             "The default is kept: the best weights are ahead by 0.5 points only, within chance.",
@@ -263,14 +271,14 @@ def _share(overlap: str) -> int:
     return 0 if overlap == "none" else int(overlap.split()[0]) if "%" in overlap else 20
 
 
-def _against(outcomes: Sequence[Outcome], chosen: Outcome) -> tuple[Against, ...]:
+def _against(outcomes: Sequence[Outcome], chosen: Outcome) -> tuple[BaselineComparison, ...]:
     given = [
         each
         for each in outcomes
         if each.configuration.baseline and each.configuration.retriever == "hybrid"
     ]
     return tuple(
-        Against(each.configuration.baseline, each.configuration.key, difference, low, high, p, words)
+        BaselineComparison(each.configuration.baseline, each.configuration.key, difference, low, high, p, words)
         for each, (difference, low, high, p, words) in zip(
             given, ((0.071, 0.022, 0.119, 0.0004, "better"), (0.018, -0.021, 0.055, 0.31, "no difference shown")),
             strict=True,
@@ -287,7 +295,7 @@ def _levers(outcomes: Sequence[Outcome]) -> tuple[Lever, ...]:
             if each.scores and (value := each.configuration.levers.get(name)):
                 scores = [score for score in each.scores[OBJECTIVE] if score is not None]
                 values.setdefault(value, []).append(float(np.mean(scores)))
-        levels = [Level(value, float(np.mean(own)), len(own)) for value, own in values.items()]
+        levels = [LeverLevel(value, float(np.mean(own)), len(own)) for value, own in values.items()]
         levels.sort(key=lambda level: -level.mean)
         effect = levels[0].mean - levels[-1].mean
         found.append(
@@ -296,10 +304,10 @@ def _levers(outcomes: Sequence[Outcome]) -> tuple[Lever, ...]:
     return tuple(found)
 
 
-def _parts(chosen: Outcome, best: Outcome) -> tuple[Part, ...]:
+def _parts(chosen: Outcome, best: Outcome) -> tuple[CorpusPart, ...]:
     own, other = chosen.configuration, best.configuration
     return (
-        Part("manuals/", 22, own.key, own.label, 0.81, 0.81, 0.0, 0.0, 0.0, False),
-        Part("recipes/", 18, other.key, other.label, 0.88, 0.74, 0.14, 0.05, 0.22, True),
-        Part("papers/", 20, other.key, other.label, 0.72, 0.70, 0.02, -0.03, 0.07, False),
+        CorpusPart("manuals/", 22, own.key, own.label, 0.81, 0.81, 0.0, 0.0, 0.0, False),
+        CorpusPart("recipes/", 18, other.key, other.label, 0.88, 0.74, 0.14, 0.05, 0.22, True),
+        CorpusPart("papers/", 20, other.key, other.label, 0.72, 0.70, 0.02, -0.03, 0.07, False),
     )

@@ -6,10 +6,9 @@ import re
 import sys
 
 import pytest
-from reading_pages import EVIL, Page
 
 from chunkwise.core import Document
-from chunkwise.profile import profile
+from chunkwise.profiling import profile
 from chunkwise.report.charts import drawn as drawing
 from chunkwise.report.charts.drawn import Room, as_table, drawn, without_charts
 from chunkwise.report.charts.look import DASHES, SHAPES, Spec
@@ -17,6 +16,7 @@ from chunkwise.report.charts.series import MOST, lines_and_signs, look, series_k
 from chunkwise.report.evaluation.score_columns import counted_by_range
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.profile.page import profile_page
+from report.reading_pages import EVIL, Page
 
 NAMES = (
     "</svg><script>document.title = 'owned'</script>",

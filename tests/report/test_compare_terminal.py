@@ -13,7 +13,7 @@ from chunkwise.evaluation.comparing.comparison import Best, Comparison, Differen
 from chunkwise.evaluation.results import Results
 from chunkwise.report.compare.difference_rows import Row, difference_bar, number, print_rows, signed
 from chunkwise.report.compare.terminal import render_comparison
-from chunkwise.stats.interval import Interval
+from chunkwise.stats.intervals import Interval
 from made_results import of_questions, question, results
 
 

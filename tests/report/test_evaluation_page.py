@@ -12,20 +12,9 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from evaluated_corpus import OBJECTIVE, corpus, evaluated
-from reading_pages import (
-    EVIL,
-    Page,
-    changed,
-    in_browser,
-    luminance,
-    needs_browser,
-    part,
-    plain,
-)
 
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document
-from chunkwise.errors import ChunkwiseError
 from chunkwise.evaluation.four_questions import robustness
 from chunkwise.evaluation.metric_names import OTHERS
 from chunkwise.evaluation.results import Figure, Results
@@ -36,6 +25,17 @@ from chunkwise.report.evaluation.help import help_of
 from chunkwise.report.evaluation.marks import dots, gauge, interval_line
 from chunkwise.report.evaluation.page import evaluation_page, write_evaluation_page
 from chunkwise.report.page_text import passage
+from report.evaluated_corpus import OBJECTIVE, corpus, evaluated
+from report.reading_pages import (
+    EVIL,
+    Page,
+    changed,
+    in_browser,
+    luminance,
+    needs_browser,
+    part,
+    plain,
+)
 
 _EMPTY = Results({}, {}, {}, {}, {}, {}, None, {}, (), (), (), "", {}, ())
 

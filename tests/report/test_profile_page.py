@@ -11,13 +11,13 @@ from rich.console import Console
 from rich.text import Text
 
 from chunkwise.core import Document
-from chunkwise.hostile import hostile_documents
-from chunkwise.profile import Profile, profile
-from chunkwise.profile.results import Bin
+from chunkwise.profiling import Profile, profile
+from chunkwise.profiling.results import SizeBin
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.profile.charts import histogram
 from chunkwise.report.profile.page import profile_page
 from chunkwise.report.profile.terminal import bar, render_profile
+from chunkwise.testkit.hostile import hostile_documents
 
 LANGUAGES = {
     "en": "The tide is in.", "de": "Das ist die Flut.", "fr": "Les marées sont dans le port.",
@@ -146,7 +146,7 @@ def test_long_text_is_short() -> None:
 
 
 def test_columns_have_short_labels() -> None:
-    bins = (Bin(0, 400, 999_999), Bin(400, 1600, 1), Bin(1600, None, 1_234_567_890))
+    bins = (SizeBin(0, 400, 999_999), SizeBin(400, 1600, 1), SizeBin(1600, None, 1_234_567_890))
     drawn = histogram(bins, "section", {400: 0.5, 1600: 1.0})
     for svg in re.findall("<svg.*?</svg>", drawn):
         labels = re.findall(r"<text[^>]*>([^<]+)<", svg)

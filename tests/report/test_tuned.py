@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import chunkwise
-from chunkwise.errors import ChunkwiseError, InvalidParameter
-from chunkwise.experiments.outcome import Outcome
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.tuning.sweep_result import Outcome
 from hash_embedder import HashEmbedder
 
 

@@ -17,23 +17,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_tuning import BUDGETS, DEFAULTS, OBJECTIVE, made_explorer, made_tuning
-from reading_pages import (
-    EVIL,
-    Page,
-    changed,
-    in_browser,
-    luminance,
-    needs_browser,
-    part,
-    plain,
-)
 
 from chunkwise.core import Passage
 from chunkwise.evaluation.files.json_values import json_text
-from chunkwise.experiments.configuration import Configuration
-from chunkwise.experiments.sweep import Grid, Sweep
-from chunkwise.experiments.tuning import Standing, Tuning
 from chunkwise.metrics.cuts.boundary_issues import KINDS
 from chunkwise.report.scale import scale_of
 from chunkwise.report.tuning.cut_counts import cut_counts
@@ -47,7 +33,20 @@ from chunkwise.report.tuning.measured import Measured
 from chunkwise.report.tuning.page import tuning_page, write_tuning_page
 from chunkwise.report.tuning.pareto import pareto_plots
 from chunkwise.report.tuning.sizes import size_charts
-from chunkwise.stats.bootstrap import interval
+from chunkwise.stats.intervals import interval
+from chunkwise.tuning.sweep import Configuration, Grid, Sweep
+from chunkwise.tuning.sweep_result import Standing, SweepResult
+from report.made_tuning import BUDGETS, DEFAULTS, OBJECTIVE, made_explorer, made_tuning
+from report.reading_pages import (
+    EVIL,
+    Page,
+    changed,
+    in_browser,
+    luminance,
+    needs_browser,
+    part,
+    plain,
+)
 
 CODE = {
     "recommendation.toml": '# why\nstrategy = "structure"\n',
@@ -63,7 +62,7 @@ FRONTS = re.compile('<path d="M([^"]*)"[^>]*stroke="var\\(--s3\\)"')
 
 
 @pytest.fixture(scope="module")
-def tuning() -> Tuning:
+def tuning() -> SweepResult:
     return made_tuning()
 
 
@@ -79,7 +78,7 @@ def no_charts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def html(tuning: Tuning, explorer: Explorer) -> str:
+def html(tuning: SweepResult, explorer: Explorer) -> str:
     return tuning_page(tuning, explorer=explorer, code=CODE)
 
 
@@ -116,7 +115,7 @@ def test_the_parts_come_in_their_order(html: str, page: Page) -> None:
     assert re.findall('<a href="#([a-z]+)">', html) == re.findall('<section id="([a-z]+)"', html)
 
 
-def test_the_recommendation_has_its_figures_and_intervals(tuning: Tuning, html: str) -> None:
+def test_the_recommendation_has_its_figures_and_intervals(tuning: SweepResult, html: str) -> None:
     found = plain(part(html, "choice"))
     assert tuning.sentence in found
     assert f"of {len(tuning.standings) - 1} that may be chosen are tied with the best" in found
@@ -133,7 +132,7 @@ def test_the_recommendation_has_its_figures_and_intervals(tuning: Tuning, html: 
 
 @pytest.mark.unwatched
 @pytest.mark.usefixtures("no_charts")
-def test_the_context_is_that_of_the_objective(tuning: Tuning, html: str) -> None:
+def test_the_context_is_that_of_the_objective(tuning: SweepResult, html: str) -> None:
     told = "tokens of context a question"
     for name in ("choice", "cost", "pareto", "leaders"):
         assert f"{told}, at most 1,000" in plain(part(html, name)), name
@@ -143,14 +142,14 @@ def test_the_context_is_that_of_the_objective(tuning: Tuning, html: str) -> None
     assert len(FRONTS.findall(part(html, "pareto"))) == 2  # one cost, for two widths
 
 
-def test_what_the_rows_of_the_leaders_are(tuning: Tuning, html: str) -> None:
+def test_what_the_rows_of_the_leaders_are(tuning: SweepResult, html: str) -> None:
     told = plain(part(html, "leaders"))
     assert "158 configurations that may be chosen, and 1 that are listed only" in told
 
 
 @pytest.mark.unwatched
 @pytest.mark.usefixtures("no_charts")
-def test_one_retriever_of_a_default_is_meant_throughout(tuning: Tuning) -> None:
+def test_one_retriever_of_a_default_is_meant_throughout(tuning: SweepResult) -> None:
     by_key = {each.configuration.key: each.configuration for each in tuning.outcomes}
     other = [
         dataclasses.replace(held, key=key)
@@ -166,7 +165,7 @@ def test_one_retriever_of_a_default_is_meant_throughout(tuning: Tuning) -> None:
 
 
 @pytest.mark.usefixtures("no_charts")
-def test_parts_with_few_questions_are_named(tuning: Tuning) -> None:
+def test_parts_with_few_questions_are_named(tuning: SweepResult) -> None:
     few = dataclasses.replace(tuning, small_parts={"<b>odd</b>/": 9, "notes/": 2})
     told = plain(part(tuning_page(few), "parts"))
     assert "Not looked at, with fewer than 10 questions: <b>odd</b>/ (9), notes/ (2)." in told
@@ -176,7 +175,7 @@ def test_parts_with_few_questions_are_named(tuning: Tuning) -> None:
 
 @pytest.mark.unwatched
 @pytest.mark.usefixtures("no_charts")
-def test_the_sweep_is_shown_as_the_file_that_asks_for_it(tuning: Tuning) -> None:
+def test_the_sweep_is_shown_as_the_file_that_asks_for_it(tuning: SweepResult) -> None:
     sweep = Sweep(
         ("handbook",), "q.json", (Grid(("sentences", "recursive"), (("max_tokens", (100, 200)),)),),
         (Grid(("bm25",)),),
@@ -199,7 +198,7 @@ def test_the_sweep_is_shown_as_the_file_that_asks_for_it(tuning: Tuning) -> None
     ],
 )
 def test_a_side_is_named_only_above_itself(
-    tuning: Tuning, ends: tuple[float, float], shown: list[str]
+    tuning: SweepResult, ends: tuple[float, float], shown: list[str]
 ) -> None:
     held = dataclasses.replace(
         tuning.against[0], difference=sum(ends) / 2, low=ends[0], high=ends[1]
@@ -208,7 +207,7 @@ def test_a_side_is_named_only_above_itself(
     assert re.findall("(?:← )?((?:default|choice) better)(?: →)?</text>", drawn) == shown
 
 
-def test_every_configuration_is_a_row_of_the_leaders(tuning: Tuning, html: str) -> None:
+def test_every_configuration_is_a_row_of_the_leaders(tuning: SweepResult, html: str) -> None:
     rows = rows_of(html, "leaders")
     assert len(rows) == len(tuning.standings) == sum(not each.error for each in tuning.outcomes)
     by_key = {each.configuration.key: each for each in tuning.outcomes}
@@ -228,7 +227,7 @@ def test_every_configuration_is_a_row_of_the_leaders(tuning: Tuning, html: str) 
         assert f"{outcome.cost['storage']:.2f}×" in text
 
 
-def test_filters_are_the_levers_with_more_than_one_value(tuning: Tuning, html: str) -> None:
+def test_filters_are_the_levers_with_more_than_one_value(tuning: SweepResult, html: str) -> None:
     tools = part(html, "leaders").split("<table")[0]
     values: dict[str, set[str]] = {}
     for each in tuning.outcomes:
@@ -245,7 +244,7 @@ def test_filters_are_the_levers_with_more_than_one_value(tuning: Tuning, html: s
 
 
 @pytest.mark.unwatched
-def test_curves_are_means_and_intervals_of_test_questions(tuning: Tuning, html: str) -> None:
+def test_curves_are_means_and_intervals_of_test_questions(tuning: SweepResult, html: str) -> None:
     found = part(html, "budgets")
     table = {
         plain(cells[0]): [plain(cell) for cell in cells[1:]]
@@ -284,7 +283,7 @@ def test_curves_are_means_and_intervals_of_test_questions(tuning: Tuning, html: 
         assert len(curves(svg)) == len(set(curves(svg))) == len(shown)
 
 
-def test_sizes_are_a_chart_a_strategy_and_a_line_an_overlap(tuning: Tuning, html: str) -> None:
+def test_sizes_are_a_chart_a_strategy_and_a_line_an_overlap(tuning: SweepResult, html: str) -> None:
     found = part(html, "sizes")
     for svg in drawings(found):
         assert re.findall('font-weight="600"[^>]*>([^<]*)</text>', svg) == [
@@ -309,7 +308,7 @@ def test_sizes_are_a_chart_a_strategy_and_a_line_an_overlap(tuning: Tuning, html
     assert len(rows) == 50
 
 
-def test_the_front_goes_up_and_nothing_is_above_it(tuning: Tuning) -> None:
+def test_the_front_goes_up_and_nothing_is_above_it(tuning: SweepResult) -> None:
     found = pareto_plots(Measured(dataclasses.replace(tuning, objective="recall@5")))
     fronts = FRONTS.findall(found)
     assert len(fronts) == 4  # two costs, for two widths
@@ -333,7 +332,7 @@ def test_the_front_goes_up_and_nothing_is_above_it(tuning: Tuning) -> None:
     assert len(rows_of(found, "plain")) == sum(each.pareto for each in tuning.standings)
 
 
-def test_a_legend_names_what_is_there(tuning: Tuning) -> None:
+def test_a_legend_names_what_is_there(tuning: SweepResult) -> None:
     default = {each.configuration.key for each in tuning.outcomes if each.configuration.baseline}
     others = [each for each in tuning.standings if each.key not in default and not each.pareto]
     few = dataclasses.replace(tuning, chosen="", standings=tuple(others[:5]))
@@ -343,7 +342,7 @@ def test_a_legend_names_what_is_there(tuning: Tuning) -> None:
     assert not [name for name in DEFAULTS if name in wide]
 
 
-def test_levers_parts_weights_and_agreement_are_told(tuning: Tuning, html: str) -> None:
+def test_levers_parts_weights_and_agreement_are_told(tuning: SweepResult, html: str) -> None:
     cards = re.findall("<article.*?</article>", part(html, "levers"), re.S)
     levers = sorted(tuning.levers, key=lambda lever: -lever.effect)
     for card, lever in zip(cards, levers, strict=True):
@@ -369,7 +368,7 @@ def test_levers_parts_weights_and_agreement_are_told(tuning: Tuning, html: str) 
     assert "Kendall’s τ0.867" in weights
 
 
-def test_cuts_and_costs_stand_beside_those_of_the_defaults(tuning: Tuning, html: str) -> None:
+def test_cuts_and_costs_stand_beside_those_of_the_defaults(tuning: SweepResult, html: str) -> None:
     cuts = part(html, "cuts")
     chosen = next(own for own in tuning.outcomes if own.configuration.key == tuning.chosen)
     rows = [plain(row) for row in rows_of(cuts, "issues")]
@@ -385,7 +384,7 @@ def test_cuts_and_costs_stand_beside_those_of_the_defaults(tuning: Tuning, html:
     assert "31.1 sto sweep" in costs
 
 
-def test_method_failures_reasons_and_making_are_told(tuning: Tuning, html: str) -> None:
+def test_method_failures_reasons_and_making_are_told(tuning: SweepResult, html: str) -> None:
     method = plain(part(html, "method"))
     assert "120 questions: 60 choose (validation), 60 were kept back" in method
     assert "About 410 would tell the best two apart" in method
@@ -428,7 +427,7 @@ def test_gold_text_is_marked_on_both_sides(explorer: Explorer, html: str) -> Non
 
 
 @pytest.mark.usefixtures("no_charts")
-def test_a_summary_is_shown_by_what_it_says(tuning: Tuning) -> None:
+def test_a_summary_is_shown_by_what_it_says(tuning: SweepResult) -> None:
     """Not by the text between its first place and its last, which it need not stand for."""
     text = "First of all. " + "Gold is here. " * 20 + "Last of all."
     summary = Retrieved("a", 0, len(text), 1, summary="It <b>begins</b> and it ends.")
@@ -459,7 +458,7 @@ def test_documents_are_cut_as_both_cut_them(explorer: Explorer, html: str) -> No
 
 @pytest.mark.unwatched
 @pytest.mark.usefixtures("no_charts")
-def test_without_an_explorer_there_is_no_explorer(tuning: Tuning) -> None:
+def test_without_an_explorer_there_is_no_explorer(tuning: SweepResult) -> None:
     page = tuning_page(tuning)
     assert 'id="questions"' not in page
     assert 'id="documents"' not in page
@@ -480,14 +479,14 @@ def test_without_questions_it_compares_what_can_be_compared() -> None:
     assert "leaders" not in tuning_fragment(tuning).split("</style>")[1]
 
 
-def test_a_choice_without_chunks_has_no_cuts_and_sizes_of_another(tuning: Tuning) -> None:
+def test_a_choice_without_chunks_has_no_cuts_and_sizes_of_another(tuning: SweepResult) -> None:
     several = next(each for each in tuning.outcomes if not each.configuration.strategy)
     measured = Measured(dataclasses.replace(tuning, chosen=several.configuration.key))
     assert "has no chunks of its own to break" in cut_counts(measured, {})
     assert ">structure</text>" in size_charts(measured)
 
 
-def test_less_is_better_turns_the_sides(tuning: Tuning) -> None:
+def test_less_is_better_turns_the_sides(tuning: SweepResult) -> None:
     def sides(objective: str) -> list[str]:
         held = dataclasses.replace(tuning.against[0], low=-0.2, high=0.2)
         turned = dataclasses.replace(tuning, objective=objective, against=(held,))
@@ -498,8 +497,8 @@ def test_less_is_better_turns_the_sides(tuning: Tuning) -> None:
     assert sides("failure@20") == ["choice better", "default better"]
 
 
-def test_an_empty_tuning_is_a_page(tuning: Tuning, monkeypatch: pytest.MonkeyPatch) -> None:
-    empty = Tuning({}, {}, {}, "", "", "", (), (), (), (), None, {}, (), (), (), ())
+def test_an_empty_tuning_is_a_page(tuning: SweepResult, monkeypatch: pytest.MonkeyPatch) -> None:
+    empty = SweepResult({}, {}, {}, "", "", "", (), (), (), (), None, {}, (), (), (), ())
     assert Page(tuning_page(empty)).headings == ["What to do", "How this was found out"]
     assert Page(tuning_fragment(empty)).tags[0][0] == "div"
     monkeypatch.setitem(sys.modules, "vl_convert", None)  # what its charts show is not asked here
@@ -528,7 +527,7 @@ def test_the_policy_allows_the_two_inline_texts_and_nothing_else(page: Page) -> 
     assert len(ids) == len(set(ids))
 
 
-def hostile(tuning: Tuning, explorer: Explorer) -> tuple[Tuning, Explorer]:
+def hostile(tuning: SweepResult, explorer: Explorer) -> tuple[SweepResult, Explorer]:
     """Evil text behind every string that is no key to a figure."""
 
     def change(text: str) -> str:
@@ -547,7 +546,7 @@ def hostile(tuning: Tuning, explorer: Explorer) -> tuple[Tuning, Explorer]:
 
 
 @pytest.fixture(scope="module")
-def evil(tuning: Tuning, explorer: Explorer) -> tuple[Tuning, str]:
+def evil(tuning: SweepResult, explorer: Explorer) -> tuple[SweepResult, str]:
     """With its page."""
     few = dataclasses.replace(explorer, questions=explorer.questions[:5])
     own, shown = hostile(dataclasses.replace(tuning, standings=tuning.standings[:12]), few)
@@ -555,7 +554,7 @@ def evil(tuning: Tuning, explorer: Explorer) -> tuple[Tuning, str]:
 
 
 @pytest.mark.unwatched
-def test_hostile_text_is_only_text(evil: tuple[Tuning, str], html: str, page: Page) -> None:
+def test_hostile_text_is_only_text(evil: tuple[SweepResult, str], html: str, page: Page) -> None:
     own, drawn = evil
     read = Page(drawn)
     assert [tag for tag, _ in read.tags if tag in ("script", "img", "style", "title")].count(
@@ -572,7 +571,7 @@ def test_hostile_text_is_only_text(evil: tuple[Tuning, str], html: str, page: Pa
 
 @pytest.mark.unwatched
 def test_without_the_library_of_charts_their_tables_are_open(
-    tuning: Tuning, explorer: Explorer, html: str, page: Page, monkeypatch: pytest.MonkeyPatch
+    tuning: SweepResult, explorer: Explorer, html: str, page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     charts = html.count("<figure")
     assert charts == html.count('<details class="numbers">') == 5
@@ -591,13 +590,13 @@ def test_without_the_library_of_charts_their_tables_are_open(
 
 @pytest.mark.unwatched
 @pytest.mark.usefixtures("no_charts")
-def test_a_page_is_written_whole_and_in_utf_8(tuning: Tuning, tmp_path: Path) -> None:
+def test_a_page_is_written_whole_and_in_utf_8(tuning: SweepResult, tmp_path: Path) -> None:
     write_tuning_page(tuning, tmp_path / "report.html")
     assert (tmp_path / "report.html").read_text("utf-8") == tuning_page(tuning)
     assert [each.name for each in tmp_path.iterdir()] == ["report.html"]
 
 
-def test_a_large_sweep_with_long_texts_stays_under_five_megabytes(tuning: Tuning) -> None:
+def test_a_large_sweep_with_long_texts_stays_under_five_megabytes(tuning: SweepResult) -> None:
     by_key = {each.configuration.key: each for each in tuning.outcomes}
     standings: list[Standing] = []
     outcomes = []
@@ -672,7 +671,7 @@ def test_differences_are_signed_points() -> None:
     ]
 
 
-def test_baselines_are_the_best_of_each_default(tuning: Tuning) -> None:
+def test_baselines_are_the_best_of_each_default(tuning: SweepResult) -> None:
     found = Measured(tuning).baselines()
     order = [each.key for each in tuning.standings]
     for each in found:
@@ -685,7 +684,7 @@ def test_baselines_are_the_best_of_each_default(tuning: Tuning) -> None:
     assert [each.configuration.baseline for each in found] == sorted(DEFAULTS)
 
 
-def test_what_is_only_listed_is_the_best_of_nothing(tuning: Tuning) -> None:
+def test_what_is_only_listed_is_the_best_of_nothing(tuning: SweepResult) -> None:
     first = tuning.standings[0]
     aside = (dataclasses.replace(first, aside="listed"), *tuning.standings[1:])
     found = Measured(dataclasses.replace(tuning, standings=aside)).best_first()
@@ -739,7 +738,7 @@ return found;
 
 @needs_browser
 def test_leaders_are_sorted_and_filtered_and_questions_found(
-    tuning: Tuning, html: str, tmp_path: Path
+    tuning: SweepResult, html: str, tmp_path: Path
 ) -> None:
     found = in_browser(html, tmp_path, _DRIVE)
     tests = [each.test.mean or 0.0 for each in tuning.standings if each.test]
@@ -750,7 +749,7 @@ def test_leaders_are_sorted_and_filtered_and_questions_found(
 
 @needs_browser
 def test_a_telephone_needs_no_scrolling_sideways_and_hostile_text_does_nothing(
-    evil: tuple[Tuning, str], tmp_path: Path
+    evil: tuple[SweepResult, str], tmp_path: Path
 ) -> None:
     _, html = evil
     script = """
@@ -773,7 +772,7 @@ def test_a_telephone_needs_no_scrolling_sideways_and_hostile_text_does_nothing(
 
 
 @needs_browser
-def test_a_fragment_styles_itself_and_nothing_else(tuning: Tuning, tmp_path: Path) -> None:
+def test_a_fragment_styles_itself_and_nothing_else(tuning: SweepResult, tmp_path: Path) -> None:
     assert re.search(r"(?<![\w-])(:root|html|body)\b", scoped_style()) is None
     html = f'<body><table id="other"><tr><td>1</td></tr></table>{tuning_fragment(tuning)}</body>'
     script = """

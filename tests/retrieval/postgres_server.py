@@ -9,15 +9,15 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from tiny_embedder import Tiny
 
 from chunkwise.core import Document
 from chunkwise.retrieval.indexes import Index, index
-from chunkwise.retrieval.making.changes import Changes
-from chunkwise.retrieval.making.choice import Given
-from chunkwise.retrieval.making.gather import Reading
+from chunkwise.retrieval.indexing.gather import Reading
+from chunkwise.retrieval.indexing.resolve import RequestedSettings
+from chunkwise.retrieval.indexing.update import Changes
 from chunkwise.retrieval.postgres import PostgresIndex, into_postgres
 from chunkwise.retrieval.settings import Vectors
+from retrieval.tiny_embedder import Tiny
 
 _numbers = itertools.count()
 STRATEGY = "sentences(max_tokens=40, overlap=0)"
@@ -78,7 +78,7 @@ def put(
     wait: float = 10.0,
     dimensions: int = 16,
 ) -> tuple[PostgresIndex, Changes]:
-    given = Given(STRATEGY, None if vectors == "none" else Tiny(dimensions), vectors)
+    given = RequestedSettings(STRATEGY, None if vectors == "none" else Tiny(dimensions), vectors)
     made = into_postgres(url, Reading(documents), given, rebuild=rebuild, wait=wait)
     return made.source, made.changes
 

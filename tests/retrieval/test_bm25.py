@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from chunkwise.core import Document
-from chunkwise.hostile import hostile_documents
-from chunkwise.retrieval import bm25, term_table
-from chunkwise.retrieval.bm25 import Bm25
-from chunkwise.retrieval.term_table import TermTable
+from chunkwise.retrieval import bm25
+from chunkwise.retrieval import bm25 as bm25_module
+from chunkwise.retrieval.bm25 import Bm25, TermTable
+from chunkwise.testkit.hostile import hostile_documents
 from chunkwise.text.analysis import Analyzed
-from chunkwise.text.term_counts import TermCounts, counted, joined
-from chunkwise.text.terms import document_terms, query_terms, rows
+from chunkwise.text.terms.counts import TermCounts, count_terms, join_counts
+from chunkwise.text.terms.terms import counts_in_spans, document_terms, query_terms
 
 Row = list[int]
 ROWS = st.lists(st.lists(st.integers(0, 12), max_size=12), max_size=12)
@@ -36,7 +36,7 @@ def counts_of(texts: Sequence[Row]) -> TermCounts:
     row = np.repeat(np.arange(len(texts)), [len(text) for text in texts])
     code = np.array([term for text in texts for term in text], dtype=np.int64)
     vocabulary = np.arange(16, dtype=np.uint64) << np.uint64(60)  # hashes use all 64 bits
-    return counted(row, code, vocabulary, len(texts))
+    return count_terms(row, code, vocabulary, len(texts))
 
 
 def asked(terms: Sequence[int]) -> NDArray[np.uint64]:
@@ -103,13 +103,15 @@ def prose(seed: int, sentences: int) -> str:
 def chunked(text: str, size: int) -> TermCounts:
     terms = document_terms(Analyzed(Document("d", text)), "en")
     start = np.arange(0, len(text), size // 2)
-    return rows(terms, start, np.minimum(start + size, len(text)))
+    return counts_in_spans(terms, start, np.minimum(start + size, len(text)))
 
 
 @pytest.mark.parametrize("size", [60, 400])
 def test_scores_are_those_of_bm25s(size: int) -> None:
-    counts = joined([chunked(prose(seed, 60), size) for seed in range(4)])
-    counts = joined([counts, *(chunked(document.text, size) for document in hostile_documents())])
+    counts = join_counts([chunked(prose(seed, 60), size) for seed in range(4)])
+    counts = join_counts(
+        [counts, *(chunked(document.text, size) for document in hostile_documents())]
+    )
     table = TermTable.of(counts)
     bounds = counts.first.tolist()
     number = table.hashes.searchsorted(counts.term)
@@ -128,7 +130,7 @@ def test_scores_are_those_of_bm25s(size: int) -> None:
 
 
 def test_a_question_scores_the_same_alone_and_among_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = TermTable.of(joined([chunked(prose(seed, 80), 200) for seed in range(3)]))
+    table = TermTable.of(join_counts([chunked(prose(seed, 80), 200) for seed in range(3)]))
     rng = np.random.default_rng(6)
     queries = [rng.choice(table.hashes, rng.integers(0, 12)) for _ in range(101)]
     together = Bm25(table).scores(queries)
@@ -173,8 +175,8 @@ def test_a_table_gives_back_what_it_was_made_of(texts: list[Row]) -> None:
 )
 def test_terms_whose_hashes_begin_alike(terms: list[int], bits: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(term_table, "_MOST_BITS", bits)
-        counts = joined(
+        patch.setattr(bm25_module, "_MOST_BITS", bits)
+        counts = join_counts(
             [TermCounts(np.array([0, 1]), np.array([each], np.uint64), ONE) for each in terms]
         )
         table = TermTable.of(counts)
@@ -206,7 +208,7 @@ def test_lengths_may_be_given() -> None:
     ["", "\x00", "the", "'; DROP TABLE chunks; --", "\u202eשלום\u202c", "keeper " * 15_000, "天" * 100_000, "\ud800"],
 )  # fmt: skip
 def test_any_question_has_an_answer_or_none(text: str) -> None:
-    counts = joined([chunked(document.text, 100) for document in hostile_documents()])
+    counts = join_counts([chunked(document.text, 100) for document in hostile_documents()])
     ranker = Bm25(TermTable.of(counts))
     ranking = ranker.top([query_terms(text, ["en", "zh", "none"])], 10)[0]
     assert len(ranking.numbers) <= 10
@@ -214,7 +216,7 @@ def test_any_question_has_an_answer_or_none(text: str) -> None:
 
 
 def test_an_index_of_nothing() -> None:
-    empty = TermTable.of(joined([]))
+    empty = TermTable.of(join_counts([]))
     assert Bm25(empty).scores([asked([1])]).shape == (1, 0)
     assert not len(Bm25(empty).top([asked([1])], 3)[0].numbers)
     blank = TermTable.of(counts_of([[], []]))

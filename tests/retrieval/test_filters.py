@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document
-from chunkwise.errors import InvalidParameter
 from chunkwise.retrieval import index
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkwise.errors import InvalidParameter
+from chunkwise.base.errors import InvalidParameter
 from chunkwise.retrieval.fusion import Side, by_ranks, by_scores, followed, scaled
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.retrievers import get_retriever
-from chunkwise.retrieval.retrievers.hybrid import HybridRetriever
+from chunkwise.retrieval.retrievers.chunk_retrievers import HybridRetriever
 
 
 def ranking(pairs: dict[int, float]) -> Ranking:

@@ -10,7 +10,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.models.embedder import Kind, TokenVectors
+from chunkwise.models.embed.embedder import Kind, TokenVectors
 
 _WORD = re.compile(r"\w+")
 

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Chunk, Document
-from chunkwise.models.embedder import Kind
+from chunkwise.models.embed.embedder import Kind
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.ranking import Ranking
-from chunkwise.retrieval.searchable import Bounds, FoundChunk
+from chunkwise.retrieval.searchable import AtomBounds, FoundChunk
 from chunkwise.retrieval.settings import Settings, Vectors
 from chunkwise.text.analysis import Analyzed
 
@@ -132,14 +132,14 @@ class TinyIndex:
     def document(self, number: int) -> Document:
         return self._documents[number].document
 
-    def atoms(self, document: int) -> Bounds:
+    def atoms(self, document: int) -> AtomBounds:
         analyzed = self._documents[document]
         start = analyzed.atoms(self.settings.tokenizer)
         end = np.append(start[1:], len(analyzed.text))
         before = analyzed.measure(self.settings.tokenizer).starts.searchsorted(
             np.append(start, len(analyzed.text))
         )
-        return Bounds(start, end, np.diff(before).astype(np.int32))
+        return AtomBounds(start, end, np.diff(before).astype(np.int32))
 
 
 def documents(*texts: str) -> list[Document]:

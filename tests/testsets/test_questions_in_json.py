@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Fact, Label, Passage, Query, Reference
-from chunkwise.errors import ChunkwiseError
 from chunkwise.testsets.formats.chunkwise import ChunkwiseFormat, read_drafts
 from chunkwise.testsets.reading_json.question_record import draft_of
-from chunkwise.testsets.testset import Draft, LabelledQuote, Quote, TestSet, Unread, Unreadable
+from chunkwise.testsets.testset import Draft, LabelledQuote, Quote, TestSet, Unreadable, UnreadField
 from how_many import examples
 
 
@@ -329,23 +329,23 @@ def test_passages_under_the_names_of_other_tools() -> None:
         assert [each.name for each in found.unread] == [next(iter(other))]
     both = draft({"query": "a?", "relevant_text": "b", "context": "c", "note": "", "x": None})
     assert both.quotes == (Quote("b"),)
-    assert both.unread == (Unread("context"),)
+    assert both.unread == (UnreadField("context"),)
 
 
 @pytest.mark.parametrize(
     ("row", "unread"),
     [
-        ({"query": "a?", "relevent_text": "b"}, Unread("relevent_text", "relevant_text")),
+        ({"query": "a?", "relevent_text": "b"}, UnreadField("relevent_text", "relevant_text")),
         ({"query": "a?", "Refrences": []}, None),
-        ({"query": "a?", "Refrences": ["b"]}, Unread("refrences", "references")),
-        ({"query": "a?", "reference": "b"}, Unread("reference", "references")),
-        ({"query": "a?", "references": ["b"], "reference": "b"}, Unread("reference")),
-        ({"query": "a?", "colour": "b"}, Unread("colour")),
-        ({"query": "a?", "question": "b?"}, Unread("question")),
-        ({"query": "a?", "ids": 3}, Unread("ids")),
+        ({"query": "a?", "Refrences": ["b"]}, UnreadField("refrences", "references")),
+        ({"query": "a?", "reference": "b"}, UnreadField("reference", "references")),
+        ({"query": "a?", "references": ["b"], "reference": "b"}, UnreadField("reference")),
+        ({"query": "a?", "colour": "b"}, UnreadField("colour")),
+        ({"query": "a?", "question": "b?"}, UnreadField("question")),
+        ({"query": "a?", "ids": 3}, UnreadField("ids")),
     ],
 )
-def test_fields_that_nobody_reads(row: dict[str, object], unread: Unread | None) -> None:
+def test_fields_that_nobody_reads(row: dict[str, object], unread: UnreadField | None) -> None:
     assert draft(row).unread == (() if unread is None else (unread,))
 
 

@@ -7,8 +7,8 @@ from threading import Thread
 
 import pytest
 
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Label, Passage, Query, Reference
-from chunkwise.errors import ChunkwiseError
 from chunkwise.testsets import Problem, TestSet, read_questions, read_testset
 from chunkwise.testsets.formats.chunkwise import ChunkwiseFormat
 

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nasty_text import PIECES
 from numpy.typing import NDArray
 
 from chunkwise.chunkers import get_strategy, registry
 from chunkwise.core import Block, Document
-from chunkwise.hostile import hostile_documents
+from chunkwise.testkit.hostile import hostile_documents
 from chunkwise.text.analysis import ATOM_TOKENS, Analyzed
-from chunkwise.text.tokenizers import get_tokenizer
+from chunkwise.text.tokens.tokenizers import get_tokenizer
 from how_many import examples
+from text.nasty_text import PIECES
 
 MARKUP = [
     "\n\n", "\n# Head\n", "\n## Sub\n\n", "\n===\n", "\n---\n", "```\n", "\n~~~\n", "\n- item", "\n1. ", "\n    code\n",

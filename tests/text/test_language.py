@@ -8,8 +8,7 @@ import pytest
 
 import chunkwise
 from chunkwise.core import Document
-from chunkwise.text.function_words import LANGUAGES_OF
-from chunkwise.text.language import UNKNOWN, language_of, language_of_text
+from chunkwise.text.language import LANGUAGES_OF, UNKNOWN, language_of, language_of_text
 
 SENTENCES = {
     "en": "The tide comes in twice a day, and nobody is surprised by it.",

@@ -1,12 +1,91 @@
-"""An answer taken apart into claims, each with the place it stands at, or the mark that it stands nowhere."""
+"""An answer as a value and as a record: the passages a model was given, its claims, and the place of each."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from itertools import accumulate
+from typing import Any, Literal
 
-from chunkwise.answering.passages import GivenPassage
-from chunkwise.models.llm.spent import Spent
+from chunkwise.core import SECTION_SEPARATOR, Document, Hit
+from chunkwise.models.llm.cost import LlmUsage
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
+
+_SPARE = 1.3
+"""Tokens of other models' tokenizers for one of ours: a small vocabulary takes more."""
+_MARKS = 30
+"""Tokens of the marks around a passage."""
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedPassage:
+    """A place in a document with the number the model knows it by; `text` is always `document.text[start:end]`."""
+
+    number: int
+    id: str
+    """`doc_id::index` of the chunk; `doc_id@start-end` where it is none."""
+    document: Document = field(repr=False)
+    start: int
+    end: int
+    section: tuple[str, ...] = ()
+
+    @property
+    def doc_id(self) -> str:
+        return self.document.id
+
+    @property
+    def text(self) -> str:
+        return self.document.text[self.start : self.end]
+
+
+def passages_of(hits: Sequence[Hit]) -> list[NumberedPassage]:
+    """In the order of the hits; of a summary the places it stands for, as only they can be cited.
+
+    What lies inside a passage before it is not given twice, and what has neither letter nor digit not at all.
+    """
+    found: list[NumberedPassage] = []
+    for hit in hits:
+        for start, end in hit.spans:
+            is_known = any(
+                each.doc_id == hit.doc_id and each.start <= start and end <= each.end
+                for each in found
+            )
+            if is_known or not any(map(str.isalnum, hit.document.text[start:end])):
+                continue
+            is_chunk = hit.chunk is not None and not hit.level
+            id = f"{hit.doc_id}::{hit.chunk}" if is_chunk else f"{hit.doc_id}@{start}-{end}"
+            found.append(NumberedPassage(len(found) + 1, id, hit.document, start, end, hit.section))
+    return found
+
+
+def fitting_passages(
+    passages: Sequence[NumberedPassage], window: int | None, other_tokens: int
+) -> list[NumberedPassage]:
+    """The first ones, as many as the window has room for beside `other_tokens`; of the very first at least a part."""
+    if window is None:
+        return list(passages)
+    count = get_tokenizer(DEFAULT_TOKENIZER).count
+    room = window / _SPARE - other_tokens
+    kept: list[NumberedPassage] = []
+    for passage in passages:
+        room -= count(passage.text) + _MARKS
+        if room < 0:
+            break
+        kept.append(passage)
+    if not kept and passages:
+        kept = _beginning(passages[0], room + count(passages[0].text), count)
+    return kept
+
+
+def _beginning(
+    passage: NumberedPassage, room: float, count: Callable[[str], int]
+) -> list[NumberedPassage]:
+    """As much of a passage as there is room for; nothing where that is no more than a word or two."""
+    size = len(passage.text)
+    while size and count(passage.text[:size]) > room:
+        size = size * 3 // 4
+    return [replace(passage, end=passage.start + size)] if size > _MARKS else []
+
 
 State = Literal["supported", "quoted", "unsupported"]
 """The quote stands there and the words of the claim do, too; the quote stands there, and whether it says the claim the
@@ -54,7 +133,7 @@ class Answered:
 
     question: str
     claims: tuple[Claim, ...] = ()
-    passages: tuple[GivenPassage, ...] = ()
+    passages: tuple[NumberedPassage, ...] = ()
     """What the model was given to read."""
     left_out: int = 0
     """Passages that had no room in the model's window."""
@@ -65,7 +144,7 @@ class Answered:
     model: str = ""
     prompt: str = ""
     """Name, version and hash of the wording it was asked with."""
-    usage: Spent | None = None
+    usage: LlmUsage | None = None
     """What this question took; None where several were asked at once: the client knows what all took."""
     query_id: str = "1"
 
@@ -112,3 +191,61 @@ def mark_of(claim: Claim, number: int) -> str:
     if claim.state == "unsupported":
         return "unsupported"
     return f"{number}?" if claim.state == "quoted" else f"{number}"
+
+
+def answer_row(answered: Answered) -> dict[str, Any]:
+    """`answer` has what the documents hold, `marked` all that was claimed, `citations` a place for each claim that has
+    one. Offsets are half-open, in Unicode code points of the document's text."""
+    return {
+        "query_id": answered.query_id,
+        "query": answered.question,
+        "found": answered.found,
+        "answer": answered.text,
+        "marked": answered.marked,
+        "claims": _claims(answered.claims),
+        "citations": [_citation(claim) for claim in answered.claims if claim.citation],
+        "passages": [
+            {"number": each.number, "id": each.id, "doc_id": each.doc_id, "start": each.start, "end": each.end}
+            for each in answered.passages
+        ],
+        "left_out": answered.left_out,
+        "note": answered.note,
+        "model": answered.model,
+        "prompt": answered.prompt,
+        "usage": None if answered.usage is None else asdict(answered.usage),
+    }  # fmt: skip
+
+
+def _claims(claims: Sequence[Claim]) -> list[dict[str, Any]]:
+    """Each with the number of its citation, from 1; null: it has none."""
+    numbers = accumulate(int(claim.citation is not None) for claim in claims)
+    return [
+        {
+            "text": claim.text,
+            "state": claim.state,
+            "note": claim.note,
+            "citation": number if claim.citation else None,
+        }
+        for claim, number in zip(claims, numbers, strict=True)
+    ]
+
+
+def _citation(claim: Claim) -> dict[str, Any]:
+    citation = claim.citation
+    assert citation is not None
+    return {
+        "claim": claim.text,
+        "state": claim.state,
+        "note": claim.note,
+        "moved": claim.is_moved,
+        "id": citation.id,
+        "doc_id": citation.doc_id,
+        "start": citation.start,
+        "end": citation.end,
+        "quote": citation.quote,
+        "passage": citation.passage,
+        "title": citation.title,
+        "section": SECTION_SEPARATOR.join(citation.section),
+        "page": citation.page,
+        "lines": citation.lines,
+    }

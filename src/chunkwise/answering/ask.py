@@ -2,21 +2,195 @@
 
 from __future__ import annotations
 
-from chunkwise.answering.answer import answer_question
-from chunkwise.answering.answered import Answered
-from chunkwise.answering.asking import Form
-from chunkwise.answering.sources import index_of
-from chunkwise.core import Advance
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple
+
+from chunkwise.answering.answered import Answered, NumberedPassage, fitting_passages, passages_of
+from chunkwise.answering.claims import attribute_sentences, check_claims
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.core import Hit, OnProgress, Query
 from chunkwise.documents import OnSkip
-from chunkwise.errors import InvalidParameter
 from chunkwise.models import get_language_model
 from chunkwise.models.llm.client import LlmClient
-from chunkwise.models.llm.language_model import LanguageModel
-from chunkwise.models.reranker import Reranker
+from chunkwise.models.llm.cost import LlmEstimate
+from chunkwise.models.llm.language_model import LanguageModel, Reply, Request
+from chunkwise.models.llm.local import LocalModel
+from chunkwise.models.llm.prompt import fenced, load_prompt
+from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.retrieval.filters import EVERYTHING, Filter
-from chunkwise.retrieval.indexes import Index
-from chunkwise.retrieval.making.gather import Material
+from chunkwise.retrieval.indexes import Index, index, named_index
+from chunkwise.retrieval.indexing.gather import Material
 from chunkwise.retrieval.retrievers import Retriever
+from chunkwise.retrieval.settings import Vectors
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
+
+Form = Literal["claims", "plain"]
+"""Claims with passage and quote, as JSON; or a few sentences, whose places in the passages are sought afterwards."""
+
+_PROMPTS: dict[Form, str] = {"claims": "answer", "plain": "answer_plain"}
+_MOST_TOKENS: dict[Form, int] = {"claims": 700, "plain": 100}
+_MOST_CLAIMS = 8
+_SMALL = 1_000_000_000
+"""Bytes of a model's file under which it writes sentences, but no claims with quotes as JSON."""
+
+
+class AnswerRequest(NamedTuple):
+    """A request with what was put into it."""
+
+    request: Request
+    passages: list[NumberedPassage]
+    left_out: int
+    form: Form
+
+
+def usual_form(model: LanguageModel) -> Form:
+    """Claims, but of small local models sentences."""
+    is_small = isinstance(model, LocalModel) and model.path.stat().st_size < _SMALL
+    return "plain" if is_small else "claims"
+
+
+def request_for(
+    question: str,
+    passages: Sequence[NumberedPassage],
+    model: LanguageModel,
+    form: Form | None = None,
+) -> AnswerRequest:
+    """With as many of the passages as the model can hold."""
+    form = form or usual_form(model)
+    if form not in _PROMPTS:
+        raise InvalidParameter(f"form is {form!r}; allowed are: {', '.join(_PROMPTS)}")
+    prompt = load_prompt(_PROMPTS[form])
+    most = _MOST_TOKENS[form]
+    other = (
+        get_tokenizer(DEFAULT_TOKENIZER).count(f"{prompt.system}\n{prompt.user}\n{question}") + most
+    )
+    kept = fitting_passages(passages, model.window, other)
+    system, user = prompt.filled(
+        question=question,
+        passages="\n\n".join(fenced(each.text, "passage", each.number) for each in kept),
+        count=str(len(kept)),
+    )
+    schema = _schema(len(kept)) if form == "claims" else None
+    request = Request(system, user, schema, most, version=prompt.version)
+    return AnswerRequest(request, kept, len(passages) - len(kept), form)
+
+
+def _schema(passages: int) -> dict[str, Any]:
+    """A claim can name no passage that is not there; its quote is written before the claim itself."""
+    claim = _record(
+        passage={"type": "integer", "enum": list(range(1, passages + 1))},
+        quote={"type": "string"},
+        claim={"type": "string"},
+    )
+    claims = {"type": "array", "items": claim, "maxItems": _MOST_CLAIMS}
+    return _record(found={"type": "boolean"}, claims=claims)
+
+
+def _record(**fields: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": fields,
+        "required": list(fields),
+        "additionalProperties": False,
+    }
+
+
+NO_WORDS = "the question has no words"
+NOTHING_FOUND = "the search found nothing for the question"
+NO_ROOM = "the question is longer than the model can hold ({:,} tokens with its answer)"
+
+
+class RetrievedQuestion(NamedTuple):
+    """A question with what the search found for it."""
+
+    query: Query
+    hits: Sequence[Hit]
+
+
+def answer_question(
+    question: str | Query, hits: Sequence[Hit], client: LlmClient, *, form: Form | None = None
+) -> Answered:
+    """Answers from the hits alone; a question without hits is answered without asking the model."""
+    query = question if isinstance(question, Query) else Query("1", question)
+    before = client.spent
+    answered = next(answer_each([RetrievedQuestion(query, hits)], client, form=form))
+    return replace(answered, usage=client.spent.since(before))
+
+
+def answer_each(
+    questions: Sequence[RetrievedQuestion], client: LlmClient, *, form: Form | None = None
+) -> Iterator[Answered]:
+    """Answers as they come, in no particular order; each is in the client's cache before the next is asked for."""
+    asked: list[tuple[Query, AnswerRequest]] = []
+    for query, hits in questions:
+        made = _asked(query, hits, client, form)
+        if isinstance(made, Answered):
+            yield made
+        else:
+            asked.append((query, made))
+    with closing(client.ask_each([each.request for _, each in asked])) as replies:
+        for number, reply in replies:
+            yield _answered(*asked[number], reply, client)
+
+
+def estimate_answers(
+    questions: Sequence[RetrievedQuestion], client: LlmClient, *, form: Form | None = None
+) -> LlmEstimate:
+    """What answering would take; nothing is sent."""
+    asked = (_asked(query, hits, client, form) for query, hits in questions)
+    return client.estimate([each.request for each in asked if isinstance(each, AnswerRequest)])
+
+
+def _asked(
+    query: Query, hits: Sequence[Hit], client: LlmClient, form: Form | None
+) -> AnswerRequest | Answered:
+    """What the model is to be asked; the answer itself where there is nothing to ask it."""
+    passages = passages_of(hits)
+    if not any(map(str.isalnum, query.text)):
+        return Answered(query.text, note=NO_WORDS, query_id=query.id)
+    if not passages:
+        return Answered(query.text, note=NOTHING_FOUND, query_id=query.id)
+    asked = request_for(query.text, passages, client.model, form)
+    if not asked.passages:
+        reason = NO_ROOM.format(client.model.window or 0)
+        return Answered(query.text, reason=reason, left_out=len(passages), query_id=query.id)
+    return asked
+
+
+def _answered(query: Query, asked: AnswerRequest, reply: Reply, client: LlmClient) -> Answered:
+    read = attribute_sentences if asked.form == "plain" else check_claims
+    return Answered(
+        query.text,
+        read(reply.value, asked.passages) if reply.is_answered else (),
+        tuple(asked.passages),
+        asked.left_out,
+        reply.reason,
+        model=client.identity,
+        prompt=asked.request.version,
+        query_id=query.id,
+    )
+
+
+def index_of(
+    source: Material | Index,
+    retriever: str | Retriever | None,
+    on_skip: OnSkip | None = None,
+    advance: OnProgress | None = None,
+) -> Index:
+    """The index that is meant, or a new one in memory; without vectors where words alone are searched."""
+    found = named_index(source)
+    if found is not None:
+        return found
+    assert not isinstance(source, Index)
+    return index(source, vectors=vectors_for(retriever), on_skip=on_skip, advance=advance)
+
+
+def vectors_for(retriever: str | Retriever | None) -> Vectors | None:
+    """None: as usual."""
+    is_words = isinstance(retriever, str) and retriever.partition("(")[0].strip() == "bm25"
+    return "none" if is_words else None
 
 
 def ask(
@@ -32,7 +206,7 @@ def ask(
     neighbours: int = 0,
     form: Form | None = None,
     on_skip: OnSkip | None = None,
-    advance: Advance | None = None,
+    advance: OnProgress | None = None,
 ) -> Answered:
     """An answer out of an index, or out of documents, which are indexed in memory.
 

@@ -1,38 +1,65 @@
-"""Strategies: one file each, every one a pure function from an analysed document to spans."""
+"""Strategies: one file each, a pure function from an analysed document to spans; here they are found by name."""
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
-from chunkwise import parameters, spec
-from chunkwise.chunkers.catalogue import describe
-from chunkwise.chunkers.derived import check_summary
-from chunkwise.chunkers.foreign import foreign_pieces
+from chunkwise.base import parameters, spec
+from chunkwise.base.errors import BrokenContract, InvalidParameter
+from chunkwise.base.registry import Registry
+from chunkwise.chunkers.pieces import check_summary, foreign_pieces
 from chunkwise.core import Chunk, Document, Piece, Span
-from chunkwise.errors import BrokenContract, InvalidParameter
-from chunkwise.registry import Registry
-from chunkwise.text.analysis import Analyzed
-from chunkwise.text.outline import SectionLookup
-from chunkwise.text.tokenizers import DEFAULT, TokenizerLike
+from chunkwise.text.analysis import Analyzed, SectionLookup
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike
+
+
+def describe_strategy(name: str, cls: type) -> dict[str, Any]:
+    """Name, purpose, when to use it, and every parameter with default and bounds."""
+    purpose, _, use = (inspect.getdoc(cls) or "").partition("\n\n")
+    return {
+        "name": name,
+        "purpose": " ".join(purpose.split()),
+        "use": " ".join(use.split()),
+        "parameters": [_parameter(cls, field) for field in parameters.fields(cls)],
+    }
+
+
+def _parameter(cls: type, field: dataclasses.Field[Any]) -> dict[str, Any]:
+    allowed = parameters.bounds(field)
+    default = None if field.default is dataclasses.MISSING else field.default
+    unit, amount = getattr(cls, "default_overlap", ("", 0))
+    return {
+        "name": field.name,
+        "default": amount if field.name == unit else default,
+        "unit": allowed.unit,
+        "low": allowed.low,
+        "high": allowed.high,
+        "choices": list(allowed.choices),
+        "aliases": list(allowed.aliases),
+        "help": allowed.help,
+    }
+
 
 registry = Registry(
     "strategy",
     "chunkwise.chunkers",
     {
-        "characters": "chunkwise.chunkers.characters:Characters",
-        "words": "chunkwise.chunkers.words:Words",
-        "tokens": "chunkwise.chunkers.tokens:Tokens",
-        "sentences": "chunkwise.chunkers.sentences:Sentences",
-        "paragraphs": "chunkwise.chunkers.paragraphs:Paragraphs",
-        "recursive": "chunkwise.chunkers.recursive:Recursive",
-        "sections": "chunkwise.chunkers.sections:Sections",
-        "structure": "chunkwise.chunkers.structure:Structure",
-        "code": "chunkwise.chunkers.code:Code",
-        "semantic": "chunkwise.chunkers.semantic:Semantic",
-        "cluster": "chunkwise.chunkers.cluster:Cluster",
-        "parent_child": "chunkwise.chunkers.parent_child:ParentChild",
-        "raptor": "chunkwise.chunkers.raptor.raptor:Raptor",
+        "characters": "chunkwise.chunkers.characters:CharacterChunker",
+        "words": "chunkwise.chunkers.words:WordChunker",
+        "tokens": "chunkwise.chunkers.tokens:TokenChunker",
+        "sentences": "chunkwise.chunkers.sentences:SentenceChunker",
+        "paragraphs": "chunkwise.chunkers.paragraphs:ParagraphChunker",
+        "recursive": "chunkwise.chunkers.recursive:RecursiveChunker",
+        "sections": "chunkwise.chunkers.sections:SectionChunker",
+        "structure": "chunkwise.chunkers.structure:StructureChunker",
+        "code": "chunkwise.chunkers.code:CodeChunker",
+        "semantic": "chunkwise.chunkers.semantic:SemanticChunker",
+        "cluster": "chunkwise.chunkers.cluster:ClusterChunker",
+        "parent_child": "chunkwise.chunkers.parent_child:ParentChildChunker",
+        "raptor": "chunkwise.chunkers.raptor.raptor:RaptorChunker",
     },
 )
 
@@ -73,7 +100,7 @@ class Strategy:
     @property
     def unit(self) -> str:
         """What sizes are counted in: tokens, words or characters."""
-        tokenizer = self.limit[0] if self.limit else DEFAULT
+        tokenizer = self.limit[0] if self.limit else DEFAULT_TOKENIZER
         return tokenizer if tokenizer in ("words", "characters") else "tokens"
 
     def chunks(self, document: Document | Analyzed) -> Iterator[Chunk]:
@@ -81,7 +108,7 @@ class Strategy:
         analyzed = document if isinstance(document, Analyzed) else Analyzed(document)
         if not analyzed.text or analyzed.text.isspace():
             return
-        measure = analyzed.measure(self.limit[0] if self.limit else DEFAULT)
+        measure = analyzed.measure(self.limit[0] if self.limit else DEFAULT_TOKENIZER)
         source, size, outline = analyzed.document, len(analyzed.text), SectionLookup(analyzed)
         label = self.label
         made = Chunk.__new__  # called as the function it is: a class takes a third longer
@@ -138,4 +165,4 @@ def _name_of(chunker: object) -> str:
 
 def describe_all() -> list[dict[str, Any]]:
     """Every strategy with its parameters, defaults, bounds and when to use it."""
-    return [describe(name, cls) for name, cls in registry.all().items()]
+    return [describe_strategy(name, cls) for name, cls in registry.all().items()]

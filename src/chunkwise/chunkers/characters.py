@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chunkwise import parameters
-from chunkwise.chunkers.sized import LARGEST, check_overlap
-from chunkwise.chunkers.windows import windows
+from chunkwise.base import parameters
+from chunkwise.base.parameters import param
+from chunkwise.chunkers.packing.sized import LARGEST, check_overlap
+from chunkwise.chunkers.packing.windows import windows
 from chunkwise.core import Piece
-from chunkwise.parameters import param
 from chunkwise.text.analysis import Analyzed
-from chunkwise.text.tokenizers import TokenizerLike
+from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 
 @dataclass(frozen=True, kw_only=True)
-class Characters:
+class CharacterChunker:
     """N characters (Unicode code points), with overlap; a grapheme is never cut.
 
     Use it where a size in characters is prescribed, or as a baseline.

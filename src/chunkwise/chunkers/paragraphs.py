@@ -8,16 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.chunkers.cuts import ArrayCuts
-from chunkwise.chunkers.levels import clause_levels, glued, sentence_levels
-from chunkwise.chunkers.sized import Sized
+from chunkwise.base.parameters import param
+from chunkwise.chunkers.packing.cuts import ArrayCuts, clause_levels, glued, sentence_levels
+from chunkwise.chunkers.packing.sized import SizedChunker
 from chunkwise.core import Piece
-from chunkwise.parameters import param
 from chunkwise.text.analysis import Analyzed
 
 
 @dataclass(frozen=True, kw_only=True)
-class Paragraphs(Sized):
+class ParagraphChunker(SizedChunker):
     """A paragraph, list or table a chunk, with its heading; oversized ones split at sentences.
 
     Use it for verses, aphorisms, recipes, questions and answers: text written in small units.
@@ -34,7 +33,7 @@ class Paragraphs(Sized):
         starts = paragraphs[:1] if self.merge else paragraphs
         sections = document.sections
         pieces = packer.pack_each(starts, sections.start[sections.at(starts)])
-        return self.without_crumbs(document, pieces)
+        return self.join_small_chunks(document, pieces)
 
     def _oversized(
         self, document: Analyzed, paragraphs: NDArray[np.int64]

@@ -6,21 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from chunkwise.chunkers.cuts import ArrayCuts
-from chunkwise.chunkers.levels import clause_levels, glued, sentence_levels
-from chunkwise.chunkers.pack import Packer
-from chunkwise.chunkers.sized import LARGEST, Sized
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.parameters import param
+from chunkwise.chunkers.packing.cuts import ArrayCuts, clause_levels, glued, sentence_levels
+from chunkwise.chunkers.packing.packer import Packer
+from chunkwise.chunkers.packing.sized import LARGEST, SizedChunker
 from chunkwise.core import Piece, Span
-from chunkwise.errors import InvalidParameter
-from chunkwise.parameters import param
 from chunkwise.text.analysis import Analyzed
-from chunkwise.text.tokenizers import TokenizerLike
+from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 _PARENT_WORDS = {"words": 500, "section": 2000}
 
 
 @dataclass(frozen=True, kw_only=True)
-class ParentChild(Sized):
+class ParentChildChunker(SizedChunker):
     """Small chunks that each know the larger stretch around them, whole paragraphs or a section.
 
     Use it where a question meets one sentence but the answer needs what stands around it.
@@ -58,7 +57,7 @@ class ParentChild(Sized):
         packer = self.packer(document, [*sentence_levels(document), *clause_levels(document)])
         pieces: list[Piece] = []
         for parent in self._parents(document):
-            children = self.without_crumbs(document, packer.pack(parent.start, parent.end))
+            children = self.join_small_chunks(document, packer.pack(parent.start, parent.end))
             # A line of code may bring its indentation along, which the parent had no room for.
             start = min(parent.start, children[0].start)
             span = Span(start, parent.end)

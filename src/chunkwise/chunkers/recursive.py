@@ -1,4 +1,4 @@
-"""Separators in order of preference, merged up to the limit."""
+"""Separators in order of preference, merged up to the limit; lists of them for text, Markdown and code."""
 
 from __future__ import annotations
 
@@ -10,21 +10,123 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.chunkers.cuts import ArrayCuts, Cuts, NearCuts
-from chunkwise.chunkers.places import Places, place_cuts
-from chunkwise.chunkers.separators import LANGUAGES, MARKDOWN, TEXT, Level, separators_for
-from chunkwise.chunkers.sized import Sized
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.parameters import param
+from chunkwise.chunkers.packing.cuts import ArrayCuts, CutLevel, NearCuts, before_cut
+from chunkwise.chunkers.packing.sized import SizedChunker
 from chunkwise.core import Piece
-from chunkwise.errors import InvalidParameter
-from chunkwise.parameters import param
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analysis import Analyzed, merge_sorted
+from chunkwise.text.characters import CharacterArrays
+from chunkwise.text.graphemes import Graphemes
+
+Level = tuple[str, ...]
+"""Separators of equal rank."""
+
+_WORDS: tuple[Level, ...] = ((" ", "\t", "\u3000"),)
+_SENTENCES: Level = (". ", "? ", "! ", ".\n", "?\n", "!\n", "。", "！", "？", "।", "؟", "۔")
+
+TEXT: tuple[Level, ...] = (("\n\n", "\r\n\r\n"), ("\n", "\r"), _SENTENCES, *_WORDS)
+
+MARKDOWN: tuple[Level, ...] = (
+    *((f"\n{'#' * depth} ",) for depth in range(1, 7)),
+    ("\n```", "\n~~~"),
+    ("\n---\n", "\n***\n", "\n___\n"),
+    *TEXT,
+)
+
+
+def _code(*levels: Level) -> tuple[Level, ...]:
+    return (*levels, ("\n\n", "\r\n\r\n"), ("\n", "\r"), *_WORDS)
+
+
+LANGUAGES: dict[str, tuple[Level, ...]] = {
+    "python": _code(("\nclass ",), ("\ndef ", "\nasync def "), ("\n    def ", "\n    async def ", "\n\tdef ")),
+    "javascript": _code(
+        ("\nexport ", "\nclass "), ("\nfunction ", "\nasync function "), ("\nconst ", "\nlet ", "\nvar "),
+    ),
+    "typescript": _code(
+        ("\nexport ", "\nnamespace "), ("\ninterface ", "\nenum ", "\ntype ", "\nclass ", "\nabstract class "),
+        ("\nfunction ", "\nasync function "), ("\nconst ", "\nlet ", "\nvar "),
+    ),
+    "java": _code(
+        ("\npublic class ", "\nclass ", "\ninterface ", "\nenum ", "\nrecord "),
+        ("\n    public ", "\n    protected ", "\n    private ", "\n    static "),
+    ),
+    "go": _code(("\nfunc ", "\ntype "), ("\nvar ", "\nconst ")),
+    "rust": _code(
+        ("\nmod ", "\npub mod ", "\nimpl ", "\nimpl<"),
+        ("\nfn ", "\npub fn ", "\nasync fn ", "\npub async fn ", "\nstruct ", "\npub struct ", "\nenum ", "\npub enum ",
+         "\ntrait ", "\npub trait "),
+        ("\n    fn ", "\n    pub fn "),
+    ),
+    "c": _code(("\nstruct ", "\ntypedef ", "\nenum ", "\nunion "), ("\nstatic ", "\nvoid ", "\nint ", "\nchar ")),
+    "cpp": _code(("\nnamespace ",), ("\nclass ", "\nstruct ", "\ntemplate"), ("\nvoid ", "\nint ", "\nstatic ")),
+    "csharp": _code(("\nnamespace ",), ("\npublic class ", "\nclass ", "\ninterface ", "\nenum "),
+                    ("\n    public ", "\n    protected ", "\n    private ", "\n    internal ")),
+    "ruby": _code(("\nmodule ", "\nclass "), ("\ndef ", "\n  def ")),
+    "php": _code(
+        ("\nnamespace ",), ("\nclass ", "\ninterface ", "\ntrait "), ("\nfunction ", "\n    public function "),
+    ),
+    "swift": _code(("\nclass ", "\nstruct ", "\nenum ", "\nprotocol ", "\nextension "), ("\nfunc ", "\n    func ")),
+    "kotlin": _code(("\nclass ", "\ndata class ", "\nobject ", "\ninterface "), ("\nfun ", "\n    fun ")),
+    "scala": _code(("\nclass ", "\nobject ", "\ntrait "), ("\ndef ", "\n  def ")),
+}  # fmt: skip
+
+
+def separators_for(format: str, language: str) -> tuple[Level, ...]:
+    """The list for a document: by its programming language, else Markdown's or plain text's."""
+    if format == "code":
+        return LANGUAGES.get(language, _code())
+    return MARKDOWN if format == "markdown" else TEXT
+
+
+_NOWHERE = np.zeros(0, dtype=np.int64)
+
+
+class SeparatorPositions:
+    """Where separators occur in a text, each told from the places of all but its last character."""
+
+    def __init__(self, characters: CharacterArrays) -> None:
+        self._characters = characters
+        self._known: dict[str, NDArray[np.int64]] = {}
+        self._behind: dict[str, NDArray[np.uint32]] = {}
+
+    def of(self, separator: str) -> NDArray[np.int64]:
+        """The start of each occurrence, of overlapping ones too."""
+        known, behind = self._known, self._behind
+        text, points = self._characters.text, self._characters.points
+        for end, char in enumerate(separator):
+            before, longer = separator[:end], separator[: end + 1]
+            if longer in known:
+                continue
+            if not before:
+                met = char in text  # what is not there is noticed sooner than found nowhere
+                known[longer] = np.flatnonzero(points == ord(char)) if met else _NOWHERE
+                continue
+            places = known[before]
+            if before not in behind:
+                behind[before] = points.take(places + end, mode="clip")
+            known[longer] = places[(behind[before] == ord(char)) & (places < len(text) - end)]
+        return known[separator]
+
+
+def separator_cuts(
+    places: SeparatorPositions, separators: Sequence[str], graphemes: Graphemes
+) -> ArrayCuts:
+    """Cuts of one level, found when it is first reached."""
+    return ArrayCuts(
+        lambda: graphemes.keep(
+            merge_sorted(*(places.of(each) + before_cut(each) for each in separators))
+        )
+    )
+
 
 _SHORT = 50_000
 """Characters of a text in which separators are sought one by one sooner than all at once."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recursive(Sized):
+class RecursiveChunker(SizedChunker):
     """Blank lines, lines, sentences, words: the coarsest separator that fits, pieces merged up to the limit.
 
     Use it as the common default, made exact. `separators` names a list or is your own, coarsest first.
@@ -68,20 +170,24 @@ class Recursive(Sized):
 
     def split(self, document: Analyzed) -> Sequence[Piece]:
         packer = self.packer(document, self._levels(document), nested=True)
-        return self.without_crumbs(document, packer.pack(0, len(document.text)))
+        return self.join_small_chunks(document, packer.pack(0, len(document.text)))
 
-    def _levels(self, document: Analyzed) -> list[Cuts]:
+    def _levels(self, document: Analyzed) -> list[CutLevel]:
         if self.regex and not isinstance(self.separators, str):
             return [
                 ArrayCuts(partial(_matches, document, pattern))
                 for pattern in self.separators
                 if pattern
             ]
-        places, text, graphemes = Places(document.characters), document.text, document.graphemes
+        places, text, graphemes = (
+            SeparatorPositions(document.characters),
+            document.text,
+            document.graphemes,
+        )
         return [
             # Long separators are found among the places of their first signs, which pays in a long text;
             # a single sign is near wherever it is sought.
-            place_cuts(places, level, graphemes)
+            separator_cuts(places, level, graphemes)
             if len(text) > _SHORT and any(len(separator) > 1 for separator in level)
             else NearCuts(text, level, graphemes)
             for level in self._lists(document)

@@ -9,15 +9,15 @@ from functools import partial
 from itertools import groupby
 from typing import ClassVar
 
-from chunkwise.chunkers.levels import clause_levels, sentence_levels
-from chunkwise.chunkers.sized import LARGEST, Sized
+from chunkwise.base.parameters import param
+from chunkwise.chunkers.packing.cuts import clause_levels, sentence_levels
+from chunkwise.chunkers.packing.sized import LARGEST, SizedChunker
 from chunkwise.core import Piece
-from chunkwise.parameters import param
 from chunkwise.text.analysis import Analyzed
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sections(Sized):
+class SectionChunker(SizedChunker):
     """Sentences up to the limit inside a section, never across one.
 
     Use it for handbooks, contracts, papers: anything whose headings divide it by subject.
@@ -37,4 +37,4 @@ class Sections(Sized):
             return pieces
         region = partial(bisect_right, starts.tolist())
         regions = groupby(pieces, key=lambda piece: region(piece.start))
-        return [piece for _, own in regions for piece in self.without_crumbs(document, [*own])]
+        return [piece for _, own in regions for piece in self.join_small_chunks(document, [*own])]

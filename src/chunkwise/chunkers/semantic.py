@@ -9,12 +9,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.chunkers.by_meaning import ByMeaning
-from chunkwise.chunkers.cuts import ArrayCuts
-from chunkwise.chunkers.similarity import border_similarity
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.parameters import param
+from chunkwise.chunkers.embedding_chunker import EmbeddingChunker, border_similarity
+from chunkwise.chunkers.packing.cuts import ArrayCuts
 from chunkwise.core import Piece
-from chunkwise.errors import InvalidParameter
-from chunkwise.parameters import param
 from chunkwise.text.analysis import Analyzed
 
 _AMOUNTS = {"percentile": 85.0, "deviation": 1.0, "gradient": 85.0}
@@ -22,7 +21,7 @@ _AMOUNTS = {"percentile": 85.0, "deviation": 1.0, "gradient": 85.0}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Semantic(ByMeaning):
+class SemanticChunker(EmbeddingChunker):
     """Neighbouring sentences together while their meaning is near; a cut where it falls below a threshold.
 
     Use it for text that changes its subject without a heading: talks, interviews, minutes, essays. Needs a model.

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from chunkwise.chunkers.levels import clause_levels, sentence_levels
-from chunkwise.chunkers.sized import Sized
+from chunkwise.chunkers.packing.cuts import clause_levels, sentence_levels
+from chunkwise.chunkers.packing.sized import SizedChunker
 from chunkwise.core import Piece
 from chunkwise.text.analysis import Analyzed
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sentences(Sized):
+class SentenceChunker(SizedChunker):
     """Whole sentences up to the limit, with overlap.
 
     Use it for running prose whose headings do not matter: articles, letters, transcripts.
@@ -23,4 +23,4 @@ class Sentences(Sized):
 
     def split(self, document: Analyzed) -> Sequence[Piece]:
         packer = self.packer(document, [*sentence_levels(document), *clause_levels(document)])
-        return self.without_crumbs(document, packer.pack(0, len(document.text)))
+        return self.join_small_chunks(document, packer.pack(0, len(document.text)))

@@ -1,24 +1,66 @@
-"""Headings with their text; lists, tables and code kept whole while they fit."""
+"""Headings with their text; lists, tables and code kept whole while they fit, items with what belongs to them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.chunkers.cuts import ArrayCuts, Cuts
-from chunkwise.chunkers.item_parts import item_parts
-from chunkwise.chunkers.levels import clause_levels, glued, sentence_levels
-from chunkwise.chunkers.sized import Sized
+from chunkwise.chunkers.packing.cuts import (
+    ArrayCuts,
+    CutLevel,
+    clause_levels,
+    glued,
+    sentence_levels,
+)
+from chunkwise.chunkers.packing.sized import SizedChunker
 from chunkwise.core import Piece
 from chunkwise.text.analysis import Analyzed
 
+_DEEP = 2
+"""Columns: what stands less far to the right is no part of an item."""
+
+
+class ItemParts(NamedTuple):
+    """Starts of blocks that are no places to cut a list at."""
+
+    parts: NDArray[np.int64]
+    """Of what belongs to the item before it."""
+    items: NDArray[np.int64]
+    """Of the items right behind such parts: their list goes on."""
+
+
+def item_parts(document: Analyzed) -> ItemParts:
+    """Blocks between two items of one list, or indented below an item with nothing less deep between."""
+    blocks, lines = document.blocks, document.lines
+    count = len(blocks)
+    is_item, breaks = np.zeros(count, dtype=np.bool_), np.zeros(count, dtype=np.bool_)
+    is_item[blocks.of("item")] = True
+    if not is_item.any() or document.document.format == "code":
+        return ItemParts(blocks.start[:0], blocks.start[:0])
+    breaks[blocks.of("heading")] = True
+    item = _last(is_item)
+    following = count - 1 - _last(is_item[::-1])[::-1]
+    one_list = (item >= 0) & (following < count)
+    one_list[one_list] = blocks.group[item[one_list]] == blocks.group[following[one_list]]
+    line = lines.start.searchsorted(blocks.start, "right") - 1
+    breaks |= ~is_item & ~one_list & (lines.indent[line] < _DEEP)
+    part = ~is_item & ~breaks & (item > _last(breaks))
+    behind = is_item & np.append(False, part[:-1])
+    return ItemParts(blocks.start[part], blocks.start[behind])
+
+
+def _last(wanted: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """For each block the last wanted one up to it, or -1."""
+    return np.maximum.accumulate(np.where(wanted, np.arange(len(wanted)), -1))
+
 
 @dataclass(frozen=True, kw_only=True)
-class Structure(Sized):
+class StructureChunker(SizedChunker):
     """A section with its subsections while it fits, then whole paragraphs, lists, tables, code, then parts.
 
     Use it for Markdown, HTML and DOCX with tables, lists and code. A split table's header is in `context`.
@@ -29,7 +71,7 @@ class Structure(Sized):
         packer = self.packer(
             document, [*sections, *block_levels(document)], nested=True, apart=len(sections)
         )
-        pieces = self.without_crumbs(document, packer.pack(0, len(document.text)))
+        pieces = self.join_small_chunks(document, packer.pack(0, len(document.text)))
         return self._with_table_headers(document, pieces)
 
     def _with_table_headers(self, document: Analyzed, pieces: list[Piece]) -> list[Piece]:
@@ -56,11 +98,11 @@ class Structure(Sized):
         return pieces
 
 
-def heading_levels(document: Analyzed) -> list[Cuts]:
+def heading_levels(document: Analyzed) -> list[CutLevel]:
     """Starts of sections, a level each depth of heading."""
     blocks = document.blocks
     heading = blocks.of("heading")
-    levels: list[Cuts] = []
+    levels: list[CutLevel] = []
     for depth in np.unique(blocks.level[heading]).tolist():
         starts = blocks.start[heading[blocks.level[heading] == depth]]
         # Below a bare heading the next one is no place to cut: it would stand alone.
@@ -72,7 +114,7 @@ def _headings(document: Analyzed, starts: NDArray[np.int64]) -> NDArray[np.int64
     return document.graphemes.keep(glued(document, starts))
 
 
-def block_levels(document: Analyzed) -> list[Cuts]:
+def block_levels(document: Analyzed) -> list[CutLevel]:
     """Paragraphs, lists, tables and code, then their parts, sentences, clauses, words."""
     blocks = document.blocks
     item = blocks.of("item")

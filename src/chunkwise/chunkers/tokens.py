@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chunkwise import parameters
-from chunkwise.chunkers.sized import LARGEST, check_overlap
-from chunkwise.chunkers.windows import windows
+from chunkwise.base import parameters
+from chunkwise.base.parameters import param
+from chunkwise.chunkers.packing.sized import LARGEST, check_overlap
+from chunkwise.chunkers.packing.windows import windows
 from chunkwise.core import Piece
-from chunkwise.parameters import param
 from chunkwise.text.analysis import Analyzed
-from chunkwise.text.tokenizers import DEFAULT, TokenizerLike, get_tokenizer
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike, get_tokenizer
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tokens:
+class TokenChunker:
     """N tokens, overlap in tokens; cuts fall where they fall, between graphemes.
 
     Use it as the baseline every other strategy has to beat.
@@ -29,7 +29,7 @@ class Tokens:
         unit="tokens", low=0, high=LARGEST - 1, aliases=("chunk_overlap",), share=True,
     )  # fmt: skip
     tokenizer: TokenizerLike = param(
-        DEFAULT, "o200k_base, cl100k_base, the path of a tokenizer.json, or a function"
+        DEFAULT_TOKENIZER, "o200k_base, cl100k_base, the path of a tokenizer.json, or a function"
     )
 
     def __post_init__(self) -> None:

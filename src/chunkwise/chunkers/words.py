@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chunkwise import parameters
-from chunkwise.chunkers.levels import word_level
-from chunkwise.chunkers.pack import Packer
-from chunkwise.chunkers.sized import LARGEST, check_overlap
+from chunkwise.base import parameters
+from chunkwise.base.parameters import param
+from chunkwise.chunkers.packing.cuts import word_level
+from chunkwise.chunkers.packing.packer import Packer
+from chunkwise.chunkers.packing.sized import LARGEST, check_overlap
 from chunkwise.core import Piece
-from chunkwise.parameters import param
 from chunkwise.text.analysis import Analyzed
-from chunkwise.text.tokenizers import TokenizerLike
+from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 _PRESETS = {"small": (200, 30), "medium": (500, 75), "large": (800, 100)}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Words:
+class WordChunker:
     """N whole words, overlap in words.
 
     Use it where sizes are spoken of in words. Presets: small 200/30, medium 500/75, large 800/100.

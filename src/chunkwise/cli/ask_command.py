@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.cli.asked_questions import asked_questions
 from chunkwise.cli.config_option import config_option
 from chunkwise.cli.inputs import SKIPPED
@@ -22,10 +23,9 @@ from chunkwise.cli.llm_options import (
     show_estimate,
     show_spent,
 )
-from chunkwise.errors import ChunkwiseError
 
 if TYPE_CHECKING:
-    from chunkwise.answering.answer import Question
+    from chunkwise.answering.ask import RetrievedQuestion
     from chunkwise.core import Query
     from chunkwise.models.llm.client import LlmClient
     from chunkwise.retrieval import Index
@@ -77,7 +77,7 @@ def command(place: str, words: tuple[str, ...], **options: Any) -> None:
     client = _client(place, words, options)
     questions = _found(_index(place, options, skipped), queries, options)
     if options["dry_run"]:
-        from chunkwise.answering.answer import estimate_answers
+        from chunkwise.answering.ask import estimate_answers
 
         estimate = estimate_answers(questions, client, form=options["form"])
         show_estimate(estimate, options["as_json"])
@@ -121,13 +121,13 @@ def _without_model(place: str, words: tuple[str, ...]) -> str:
 
 def _index(place: str, options: dict[str, Any], skipped: list[str]) -> Index:
     """The index that is there, or one in memory; the weights that are needed are fetched with a bar."""
-    from chunkwise.answering.sources import index_of, vectors_for
+    from chunkwise.answering.ask import index_of, vectors_for
+    from chunkwise.base.errors import UnreadableDocument
     from chunkwise.cli.messages import say_skipped
     from chunkwise.cli.progress import bytes_of, progress
     from chunkwise.cli.weights import fetch_weights
-    from chunkwise.errors import UnreadableDocument
     from chunkwise.models import DEFAULT
-    from chunkwise.retrieval.named_index import named_index
+    from chunkwise.retrieval.indexes import named_index
 
     def skip(problem: UnreadableDocument) -> None:
         skipped.append(str(problem))
@@ -147,26 +147,29 @@ def _index(place: str, options: dict[str, Any], skipped: list[str]) -> Index:
         return index_of(place, options["retriever"], skip, advance)
 
 
-def _found(index: Index, queries: list[Query], options: dict[str, Any]) -> list[Question]:
+def _found(index: Index, queries: list[Query], options: dict[str, Any]) -> list[RetrievedQuestion]:
     """Every question with its hits; an index without documents has none."""
-    from chunkwise.answering.answer import Question
+    from chunkwise.answering.ask import RetrievedQuestion
 
     if not len(index):
-        return [Question(query, []) for query in queries]
+        return [RetrievedQuestion(query, []) for query in queries]
     hits = index.search(
         queries, k=options["count"], budget=options["budget"], retriever=options["retriever"],
         rerank=options["rerank"],
     )  # fmt: skip
-    return [Question(query, found) for query, found in zip(queries, hits, strict=True)]
+    return [RetrievedQuestion(query, found) for query, found in zip(queries, hits, strict=True)]
 
 
 def _answer(
-    questions: list[Question], client: LlmClient, options: dict[str, Any], skipped: list[str]
+    questions: list[RetrievedQuestion],
+    client: LlmClient,
+    options: dict[str, Any],
+    skipped: list[str],
 ) -> None:
     if options["queries"] is not None:
         _answer_file(questions, client, options, skipped)
         return
-    from chunkwise.answering.answer import answer_question
+    from chunkwise.answering.ask import answer_question
 
     query, hits = questions[0]
     with _waiting(len(hits), options["quiet"]):
@@ -174,7 +177,7 @@ def _answer(
     if not answered.is_answered:
         raise ChunkwiseError(f"the model gave no answer: {answered.reason}")
     if options["as_json"]:
-        from chunkwise.answering.answer_row import answer_row
+        from chunkwise.answering.answered import answer_row
 
         _json_out().write(json.dumps(answer_row(answered), ensure_ascii=False) + "\n")
     else:
@@ -186,11 +189,14 @@ def _answer(
 
 
 def _answer_file(
-    questions: list[Question], client: LlmClient, options: dict[str, Any], skipped: list[str]
+    questions: list[RetrievedQuestion],
+    client: LlmClient,
+    options: dict[str, Any],
+    skipped: list[str],
 ) -> None:
     """A line for each answer, as it comes; run again, what was answered comes from the cache."""
-    from chunkwise.answering.answer import answer_each
-    from chunkwise.answering.answer_row import answer_row
+    from chunkwise.answering.answered import answer_row
+    from chunkwise.answering.ask import answer_each
     from chunkwise.cli.messages import say_skipped
     from chunkwise.cli.progress import progress
 
@@ -210,7 +216,7 @@ def _answer_file(
 
 
 def _warn_of_small(client: LlmClient, options: dict[str, Any]) -> None:
-    from chunkwise.answering.asking import usual_form
+    from chunkwise.answering.ask import usual_form
     from chunkwise.cli.messages import say
 
     if client.spent.calls and usual_form(client.model) == "plain" and not options["quiet"]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chunkwise.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 
 if TYPE_CHECKING:
     from chunkwise.core import Query
@@ -16,7 +16,7 @@ def asked_questions(words: tuple[str, ...], file: str | None, skipped: list[str]
     """At least one; what a file has that is no question is told, and added to `skipped`."""
     from chunkwise.cli.messages import say_skipped
     from chunkwise.core import Query
-    from chunkwise.testsets.questions_file import read_questions
+    from chunkwise.testsets.reading import read_questions
 
     if words and file:
         raise click.UsageError("a question and --queries: give one of them")

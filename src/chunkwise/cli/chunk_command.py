@@ -27,12 +27,12 @@ from chunkwise.cli.page_option import page_option
 
 if TYPE_CHECKING:
     from chunkwise.chunkers import Strategy
-    from chunkwise.chunkers.contextual.contextual import ContextWriter
+    from chunkwise.chunkers.chunk import Chunked
+    from chunkwise.chunkers.contextual.writer import ContextWriter
     from chunkwise.cli.chunk_summary import ChunkSummary
     from chunkwise.cli.llm_options import LlmClients
     from chunkwise.cli.strategy_llm import Asking
-    from chunkwise.core import Advance
-    from chunkwise.pipeline import Chunked
+    from chunkwise.core import OnProgress
 
 _EXAMPLES = """
 \b
@@ -139,14 +139,14 @@ def _documents(
     outputs: list[Path],
     options: dict[str, Any],
     summary: ChunkSummary,
-    advance: Advance,
+    advance: OnProgress,
     writer: ContextWriter | None = None,
 ) -> Iterator[Chunked]:
     """Documents with their chunks and contexts; what cannot be read is a line on stderr."""
-    from chunkwise.chunkers.headings_context import with_headings
+    from chunkwise.chunkers.chunk import chunk_each
+    from chunkwise.chunkers.contextual.headings import with_headings
     from chunkwise.cli.contexts import with_written_contexts
     from chunkwise.cli.readable import readable
-    from chunkwise.pipeline import chunk_each
 
     jobs = worker_count(options["jobs"], total)
     outcomes = chunk_each(
@@ -165,7 +165,7 @@ def _documents(
 
 def _writer(options: dict[str, Any], clients: LlmClients) -> ContextWriter | None:
     """What asks the model; None: no model is named, and the user is told what happens instead."""
-    from chunkwise.chunkers.contextual.contextual import ContextWriter
+    from chunkwise.chunkers.contextual.writer import ContextWriter
     from chunkwise.cli.messages import say
 
     if not options["llm"]:
@@ -186,10 +186,10 @@ def _dry_run(
     from chunkwise.cli.foreseen import foreseen
     from chunkwise.cli.llm_options import show_estimate
     from chunkwise.cli.progress import bytes_of, progress
-    from chunkwise.models.llm.estimate import Estimate
+    from chunkwise.models.llm.cost import LlmEstimate
 
     if own is None and writer is None:
-        show_estimate(Estimate(), options["as_json"])
+        show_estimate(LlmEstimate(), options["as_json"])
         return
     total = bytes_of(paths)
     summary = ChunkSummary(strategy)

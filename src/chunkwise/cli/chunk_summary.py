@@ -8,8 +8,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.pipeline import Chunked
-from chunkwise.text.tokenizers import TokenizerLike
+from chunkwise.chunkers.chunk import Chunked
+from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 
 class Cutter(Protocol):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from types import TracebackType
 
-from chunkwise.atomic import replacing
+from chunkwise.base.atomic import replacing
+from chunkwise.chunkers.chunk import Chunked
 from chunkwise.cli.chunk_summary import Cutter
 from chunkwise.cli.messages import say
 from chunkwise.core import Chunk, Document
-from chunkwise.pipeline import Chunked
 from chunkwise.report.cuts.cuts_page import write_cuts_page
 from chunkwise.text.analysis import Analyzed
 

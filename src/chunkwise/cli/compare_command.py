@@ -70,9 +70,9 @@ def command(
 
 def _write(text: str, output: Path) -> bool:
     """Whether it could be written; where not, the comparison is shown instead."""
-    from chunkwise.atomic import replacing, says_what_it_writes
+    from chunkwise.base.atomic import replacing, says_what_it_writes
+    from chunkwise.base.errors import ChunkwiseError
     from chunkwise.cli.messages import say
-    from chunkwise.errors import ChunkwiseError
 
     try:
         with replacing(output) as temporary, says_what_it_writes(output):

@@ -20,7 +20,7 @@ def config_option(command: Callable[..., Any]) -> Callable[..., Any]:
 def _take(context: click.Context, parameter: click.Parameter, file: Path | None) -> None:
     if file is None:
         return
-    from chunkwise.experiments.recommending.recommendation import read_recommendation
+    from chunkwise.tuning.recommendation import read_recommendation
 
     known = {each.name for each in context.command.params}
     given = read_recommendation(file).options()

@@ -12,9 +12,9 @@ from click.core import ParameterSource
 from chunkwise.cli.messages import say
 
 if TYPE_CHECKING:
-    from chunkwise.chunkers.contextual.contextual import ContextWriter
-    from chunkwise.core import Advance
-    from chunkwise.pipeline import Chunked
+    from chunkwise.chunkers.chunk import Chunked
+    from chunkwise.chunkers.contextual.writer import ContextWriter
+    from chunkwise.core import OnProgress
 
 NO_MODEL = (
     "no language model is named (--llm NAME, or CHUNKWISE_LLM): --contextual falls back to the headings context, "
@@ -78,7 +78,7 @@ def kept_when_stopped(is_asking: bool) -> Iterator[None]:
 
 
 def with_written_contexts(
-    documents: Iterable[Chunked], writer: ContextWriter, advance: Advance
+    documents: Iterable[Chunked], writer: ContextWriter, advance: OnProgress
 ) -> Iterator[Chunked]:
     """The same documents in their order; `advance` gets characters as the contexts of their chunks come."""
     for batch in _batches(documents):

@@ -26,8 +26,8 @@ def command(output: Path, model: str, quiet: bool) -> None:
     import chunkwise
     from chunkwise.cli.tune_command import command as tune
     from chunkwise.cli.tune_command import run_sweep
-    from chunkwise.experiments.planning.usual_sweep import usual_retrieval
-    from chunkwise.experiments.sweep import Grid, Sweep
+    from chunkwise.tuning.plan.default_sweep import default_retrieval
+    from chunkwise.tuning.sweep import Grid, Sweep
 
     model = "" if model == "none" else model
     package = Path(chunkwise.__file__).parent
@@ -36,7 +36,7 @@ def command(output: Path, model: str, quiet: bool) -> None:
         (str(package / "corpus"),),
         str(package / "corpus_questions.json"),
         (Grid(_STRATEGIES, (("max_tokens", _SIZES),)),),
-        usual_retrieval(model),
+        default_retrieval(model),
         model=model,
         finalists=0,
     )

@@ -17,10 +17,10 @@ from typing import Literal, NamedTuple
 from urllib.parse import unquote
 
 from chunkwise import __version__
+from chunkwise.base.cores import cores
+from chunkwise.base.errors import InvalidParameter
 from chunkwise.cli.sizes import megabytes
-from chunkwise.cores import cores
-from chunkwise.errors import InvalidParameter
-from chunkwise.models.endpoint.error import excerpt
+from chunkwise.models.http.error import excerpt
 
 State = Literal["works", "absent", "fails"]
 
@@ -81,7 +81,7 @@ def _python() -> Check:
 
 def _folder() -> Iterator[Check]:
     """Where weights and vectors are kept; looked at, not made."""
-    from chunkwise.models.folder import HOME_VARIABLE, home
+    from chunkwise.models.home import HOME_VARIABLE, home
 
     folder = home()
     other = f"export {HOME_VARIABLE}=/a/folder/of/yours"
@@ -143,9 +143,9 @@ def packages_of(extra: str) -> set[str]:
 
 def _weights() -> Check:
     from chunkwise.models.weights.catalogue import MINILM
-    from chunkwise.models.weights.shelf import standing
+    from chunkwise.models.weights.installed import model_status
 
-    found = standing(MINILM, read=True)
+    found = model_status(MINILM, read=True)
     command = f"chunkwise models get {MINILM.name}"
     if found.state == "here":
         folders = sorted({str(path.parent) for path in found.files.values()})
@@ -163,7 +163,7 @@ def _embedding() -> Check:
         "Leave is asked for in writing.",
     ]
     try:
-        from chunkwise.models.onnx.minilm import MiniLM
+        from chunkwise.models.embed.minilm import MiniLM
 
         model = MiniLM()
         vectors = model.embed(texts)
@@ -186,9 +186,9 @@ def _embedding() -> Check:
 def _language_model() -> Iterator[Check]:
     """The small one on this machine; nobody needs it, so nothing here is a failure of the whole."""
     from chunkwise.models.weights.catalogue import SMOLLM2
-    from chunkwise.models.weights.shelf import standing
+    from chunkwise.models.weights.installed import model_status
 
-    found = standing(SMOLLM2, read=True)
+    found = model_status(SMOLLM2, read=True)
     name = f"weights of {SMOLLM2.name}"
     if found.state != "here":
         detail = f"{found.state}; for --llm local; {megabytes(SMOLLM2.size)} are fetched once"
@@ -209,8 +209,8 @@ def _answering() -> Check:
               "required": ["answer"], "additionalProperties": False}  # fmt: skip
     try:
         from chunkwise.models.llm.language_model import Request
-        from chunkwise.models.llm.local_model import packaged
-        from chunkwise.models.llm.structured import read_structured
+        from chunkwise.models.llm.local import packaged
+        from chunkwise.models.llm.written import read_structured
 
         asked = Request("Answer.", "Are the lamps lit at dusk?", schema=schema, max_tokens=32)
         answer, read, written = packaged().timed(asked)
@@ -225,7 +225,7 @@ def _answering() -> Check:
 
 def _keys() -> Iterator[Check]:
     """Names only; a value is never read further than whether it is empty."""
-    from chunkwise.models.endpoint.key_variables import ANY_OTHER, BY_HOST
+    from chunkwise.models.http.address import ANY_OTHER, BY_HOST
 
     for host, variable in (*BY_HOST.items(), ("other endpoints", ANY_OTHER)):
         there = bool(os.environ.get(variable, "").strip())
@@ -244,7 +244,7 @@ def _postgres(url: str) -> Iterator[Check]:
         command = "pip install 'chunkwise[postgres]'"
         yield Check("PostgreSQL", "server", "fails", "no client here", command, needed=True)
         return
-    from chunkwise.retrieval.postgres.address import address, is_postgres
+    from chunkwise.retrieval.postgres.connection import address, is_postgres
 
     try:
         url = address(url).url if is_postgres(url) else url

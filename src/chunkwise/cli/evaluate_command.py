@@ -31,9 +31,9 @@ from chunkwise.cli.llm_options import (
 from chunkwise.cli.page_option import page_option
 
 if TYPE_CHECKING:
-    from chunkwise.core import Advance, Document
+    from chunkwise.core import Document, OnProgress
     from chunkwise.evaluation.results import Results
-    from chunkwise.models.llm.estimate import Estimate
+    from chunkwise.models.llm.cost import LlmEstimate
 
 NOT_REACHED = 4
 """Exit status when a figure is not what `--at-least` or `--at-most` asks for."""
@@ -152,7 +152,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
 class _OnlyCounted(Exception):
     """Ends a dry run once it is known what would be asked."""
 
-    def __init__(self, estimate: Estimate) -> None:
+    def __init__(self, estimate: LlmEstimate) -> None:
         super().__init__()
         self.estimate = estimate
 
@@ -175,12 +175,12 @@ def _paths(inputs: tuple[str, ...], options: dict[str, Any]) -> tuple[list[str],
 def _results(
     paths: list[str], outputs: list[Path], options: dict[str, Any], documents: list[Document]
 ) -> tuple[Results, bool]:
+    from chunkwise.base.errors import ChunkwiseError
     from chunkwise.cli.messages import say, say_skipped
     from chunkwise.cli.progress import bytes_of, progress
-    from chunkwise.errors import ChunkwiseError
     from chunkwise.evaluation.evaluate import evaluate
 
-    def counted(estimate: Estimate) -> None:
+    def counted(estimate: LlmEstimate) -> None:
         if options["dry_run"]:
             raise _OnlyCounted(estimate)
 
@@ -194,7 +194,7 @@ def _results(
         say_skipped(line)
 
     @contextmanager
-    def stages(name: str, steps: int) -> Iterator[Advance]:
+    def stages(name: str, steps: int) -> Iterator[OnProgress]:
         with progress(name, steps or total, options["quiet"]) as advance:
             yield advance
 
@@ -252,8 +252,8 @@ _FILES = ("output", "report")
 
 def _write(results: Results, options: dict[str, Any], documents: list[Document]) -> list[str]:
     """Writes the files and says which are written; a disk may be full, and the figures are wanted all the same."""
+    from chunkwise.base.errors import ChunkwiseError
     from chunkwise.cli.messages import say
-    from chunkwise.errors import ChunkwiseError
     from chunkwise.evaluation.files.results_file import write_results
 
     written = []

@@ -10,7 +10,7 @@ from chunkwise.cli.inputs import load_options
 if TYPE_CHECKING:
     from chunkwise.cli.llm_options import LlmClients
     from chunkwise.cli.strategy_llm import Asking
-    from chunkwise.models.llm.estimate import Estimate
+    from chunkwise.models.llm.cost import LlmEstimate
 
 
 def strategy_asks(options: dict[str, Any]) -> bool:
@@ -35,15 +35,15 @@ def asking_where_it_does(options: dict[str, Any], clients: LlmClients) -> Asking
 
 def summaries_to_write(
     paths: list[str], leave_out: list[Path], options: dict[str, Any], own: Asking
-) -> Estimate | None:
+) -> LlmEstimate | None:
     """What a dry run tells; None: all are known, so that it can go on to what a judge is asked about them."""
+    from chunkwise.chunkers.chunk import chunk_each
     from chunkwise.cli.chunk_summary import ChunkSummary
     from chunkwise.cli.foreseen import foreseen
     from chunkwise.cli.messages import say
     from chunkwise.cli.progress import bytes_of, progress
     from chunkwise.cli.readable import readable
-    from chunkwise.pipeline import chunk_each
-    from chunkwise.retrieval.named_index import named_index
+    from chunkwise.retrieval.indexes import named_index
 
     if own.client is None or options["hits"] or named_index(paths) is not None:
         return None

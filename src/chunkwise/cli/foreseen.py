@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
-from chunkwise.models.llm.estimate import Estimate
+from chunkwise.models.llm.cost import LlmEstimate
 
 if TYPE_CHECKING:
-    from chunkwise.chunkers.contextual.contextual import ContextWriter
+    from chunkwise.chunkers.chunk import Chunked
+    from chunkwise.chunkers.contextual.writer import ContextWriter
     from chunkwise.cli.strategy_llm import Asking
-    from chunkwise.pipeline import Chunked
 
 
 def foreseen(
@@ -18,13 +18,13 @@ def foreseen(
     asking: Asking | None,
     writer: ContextWriter | None,
     known: Collection[str] = (),
-) -> Estimate:
+) -> LlmEstimate:
     """For summaries and contexts together; `known` are fingerprints of documents that have theirs."""
-    from chunkwise.retrieval.making.fingerprint import fingerprint
+    from chunkwise.retrieval.indexing.fingerprint import document_fingerprint
 
-    found = Estimate()
+    found = LlmEstimate()
     for chunked in documents:
-        if known and fingerprint(chunked.document) in known:
+        if known and document_fingerprint(chunked.document) in known:
             continue
         if asking is not None and chunked.chunks:
             found += asking.estimate(chunked.analyzed)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from chunkwise.generating.generated import Ending, Generated
-from chunkwise.generating.tally import MEANING, REASONS
-from chunkwise.profile.wording import counted
+from chunkwise.base.wording import counted
 from chunkwise.report.plain_text import one_line
+from chunkwise.testsets.generate.outcome import MEANING, REASONS, Ending, GeneratedQuestions
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,7 +24,7 @@ _SHOWN = 3
 """Reasons of a model that did not answer."""
 
 
-def render_generated(generated: Generated, console: Console) -> None:
+def render_generated(generated: GeneratedQuestions, console: Console) -> None:
     """Two small tables and a line; a question of several types counts in each."""
     from rich.table import Table
     from rich.text import Text

@@ -147,8 +147,8 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
 
 def _verify(place: str, options: dict[str, Any]) -> None:
     """What is damaged is an error that says so."""
+    from chunkwise.base.wording import counted
     from chunkwise.cli.messages import shown_place
-    from chunkwise.profile.wording import counted
     from chunkwise.retrieval import open_index
 
     if "://" in place:
@@ -212,7 +212,7 @@ def _summary(made: Index, into: str, seconds: float) -> dict[str, Any]:
 
 def _told(summary: dict[str, Any], asked: str) -> str:
     """What was done, what is there now, and what to do with it."""
-    from chunkwise.profile.wording import counted
+    from chunkwise.base.wording import counted
 
     names = ("added", "changed", "removed", "unchanged", "skipped")
     done = ", ".join(f"{summary[name]:,} {name}" for name in names if summary[name])

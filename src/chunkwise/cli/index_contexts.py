@@ -7,8 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.chunkers import get_strategy
-from chunkwise.chunkers.contextual.contextual import ContextWriter
+from chunkwise.chunkers.chunk import DEFAULT_STRATEGY, chunk_each
+from chunkwise.chunkers.contextual.writer import ContextWriter
 from chunkwise.cli.chunk_summary import ChunkSummary
 from chunkwise.cli.contexts import (
     NO_MODEL,
@@ -23,11 +25,9 @@ from chunkwise.cli.messages import say
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.readable import readable
 from chunkwise.cli.strategy_llm import Asking, asking_strategy
-from chunkwise.errors import ChunkwiseError
-from chunkwise.models.llm.estimate import Estimate
-from chunkwise.pipeline import DEFAULT_STRATEGY, chunk_each
-from chunkwise.retrieval.embedded.indexing import open_embedded
-from chunkwise.retrieval.making.lazy_contexts import NamedClient
+from chunkwise.models.llm.cost import LlmEstimate
+from chunkwise.retrieval.indexing.lazy_models import NamedClient
+from chunkwise.retrieval.local.update import open_local_index
 from chunkwise.retrieval.settings import WRITTEN, Settings
 
 
@@ -93,7 +93,7 @@ def dry_run(
     if llm is None and way in WRITTEN:
         say(NO_MODEL)
     if llm is None and own is None:
-        show_estimate(Estimate(), options["as_json"])
+        show_estimate(LlmEstimate(), options["as_json"])
         return
     writer = ContextWriter(llm.client(), way) if llm else None
     given = options["strategy"] or (known.strategy if known else DEFAULT_STRATEGY)
@@ -116,4 +116,4 @@ def _fingerprints(place: str, known: Settings | None) -> frozenset[str]:
     """Of the documents an index in a folder has; on a server the contexts that are kept tell what is new."""
     if known is None or "://" in place:
         return frozenset()
-    return frozenset(open_embedded(Path(place)).fingerprints())
+    return frozenset(open_local_index(Path(place)).fingerprints())

@@ -11,8 +11,8 @@ from typing import Any
 
 import click
 
-from chunkwise.cores import cores
-from chunkwise.documents.options import LoadOptions
+from chunkwise.base.cores import cores
+from chunkwise.documents.loader import LoadOptions
 
 SKIPPED = 3
 """Exit status when everything else worked but something could not be read."""
@@ -68,7 +68,7 @@ def check_outputs(
     inputs: list[str], output: Path | None = None, *, page: Path | None = None
 ) -> list[Path]:
     """The files a command will write: none of them may be one of its inputs, and all of them can be written."""
-    from chunkwise.atomic import check_writable
+    from chunkwise.base.atomic import check_writable
 
     if page is not None and page.suffix.lower() not in (".html", ".htm"):
         raise click.UsageError(f"{page} is to be a page: its name must end in .html")
@@ -105,7 +105,7 @@ def _refuse_if_read(path: Path, place: Path, inputs: list[str]) -> None:
 
 def _is_read(path: Path, name: str) -> bool:
     """Whether a path lies in a folder that is read, or fits a pattern."""
-    from chunkwise.documents.glob import is_pattern, split_pattern, to_regex
+    from chunkwise.documents.walk import is_pattern, split_pattern, to_regex
 
     if os.path.isdir(name):
         return path.is_relative_to(_place(name))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from chunkwise.evaluation.calibrating import Measured
     from chunkwise.evaluation.calibration_pairs import Pairs
     from chunkwise.judges.judge import Judge
-    from chunkwise.models.embedder import Embedder
+    from chunkwise.models.embed.embedder import Embedder
     from chunkwise.models.llm.client import LlmClient
 
 JUDGES = ("llm", "similarity", "spans", "labels")
@@ -115,9 +115,9 @@ def _names(options: dict[str, Any]) -> list[str]:
 
 
 def _pairs(inputs: tuple[str, ...], options: dict[str, Any]) -> tuple[Pairs, bool]:
+    from chunkwise.base.errors import ChunkwiseError
     from chunkwise.cli.messages import say, say_skipped
     from chunkwise.cli.progress import progress
-    from chunkwise.errors import ChunkwiseError
     from chunkwise.evaluation.calibrating import documents_and_questions
     from chunkwise.evaluation.calibration_pairs import known_pairs
     from chunkwise.evaluation.left_out import LeftOut
@@ -199,9 +199,9 @@ def _estimate(asked: list[_Asked], pairs: Pairs, options: dict[str, Any]) -> Non
 
 
 def _measured(asked: _Asked, pairs: Pairs, options: dict[str, Any]) -> Measured:
+    from chunkwise.base.errors import ChunkwiseError
     from chunkwise.cli.messages import say
     from chunkwise.cli.progress import progress
-    from chunkwise.errors import ChunkwiseError
     from chunkwise.evaluation.calibrating import calibrate, steps
     from chunkwise.judges.calibration_store import keep_calibration
 

@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from chunkwise.base.errors import InvalidParameter
 from chunkwise.cli.inputs import (
     SKIPPED,
     check_outputs,
@@ -18,13 +19,12 @@ from chunkwise.cli.inputs import (
     jobs_option,
 )
 from chunkwise.cli.page_option import page_option
-from chunkwise.errors import InvalidParameter
 
 if TYPE_CHECKING:
+    from chunkwise.chunkers.chunk import Chunked
     from chunkwise.cli.chunk_summary import ChunkSummary, Cutter
     from chunkwise.evaluation.scores.cuts import CutTally
     from chunkwise.evaluation.scores.located_issues import LocatedIssue
-    from chunkwise.pipeline import Chunked
     from chunkwise.report.cuts.lint_sample import LintSample
 
 Sink = Callable[["Chunked", "Sequence[LocatedIssue]"], None]
@@ -146,7 +146,7 @@ def _open_sinks(stack: ExitStack, options: dict[str, Any], cutter: Cutter) -> li
 
 
 def _file(stack: ExitStack, path: Path) -> Sink:
-    from chunkwise.atomic import replacing, says_what_it_writes
+    from chunkwise.base.atomic import replacing, says_what_it_writes
 
     temporary = stack.enter_context(replacing(path))
     # Half a surrogate pair has no UTF-8 form; JSON can still spell it.
@@ -182,7 +182,7 @@ def _show(sample: LintSample, tally: CutTally, cutter: Cutter) -> None:
 
 def _line(summary: ChunkSummary, tally: CutTally) -> str:
     """Everything in one line."""
-    from chunkwise.profile.wording import percent
+    from chunkwise.base.wording import percent
 
     parts = [summary.note]
     if tally.share is not None:
@@ -198,7 +198,7 @@ def _exit(tally: CutTally, at_most: float | None, skipped: int) -> None:
     from chunkwise.cli.messages import say
 
     if at_most is not None and tally.share is not None and tally.share > at_most:
-        from chunkwise.profile.wording import counted
+        from chunkwise.base.wording import counted
 
         have = "has" if tally.chunks == 1 else "have"
         say(

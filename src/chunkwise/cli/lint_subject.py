@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 
 import click
 
+from chunkwise.chunkers.chunk import DEFAULT_STRATEGY, Chunked, ChunkOutcome
 from chunkwise.cli.chunk_summary import Cutter
 from chunkwise.cli.inputs import load_options, worker_count
-from chunkwise.pipeline import DEFAULT_STRATEGY, Chunked, Outcome
-from chunkwise.text.tokenizers import TokenizerLike
+from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 
 class Subject(NamedTuple):
     """Documents with their chunks, and what made them."""
 
     cutter: Cutter
-    outcomes: Iterator[Outcome]
+    outcomes: Iterator[ChunkOutcome]
     size: int
     """About the bytes there are to read; 0: not known."""
 
@@ -38,8 +38,8 @@ def subject(paths: list[str], outputs: list[Path], options: dict[str, Any]) -> S
     if options["chunks"]:
         return _of_file(paths, outputs, options)
     from chunkwise.chunkers import get_strategy
+    from chunkwise.chunkers.chunk import chunk_each
     from chunkwise.cli.progress import bytes_of
-    from chunkwise.pipeline import chunk_each
 
     total = bytes_of(paths)
     strategy = get_strategy(options["strategy"] or DEFAULT_STRATEGY)
@@ -91,11 +91,13 @@ def _of_file(paths: list[str], outputs: list[Path], options: dict[str, Any]) -> 
     return Subject(_Known(options["chunks"]), _given(paths, outputs, options), 0)
 
 
-def _given(paths: list[str], outputs: list[Path], options: dict[str, Any]) -> Iterator[Outcome]:
+def _given(
+    paths: list[str], outputs: list[Path], options: dict[str, Any]
+) -> Iterator[ChunkOutcome]:
     """Rows that say nothing usable are lines on stderr as documents are that cannot be read."""
+    from chunkwise.base.errors import UnreadableDocument
     from chunkwise.chunkers import get_strategy
     from chunkwise.documents import read
-    from chunkwise.errors import UnreadableDocument
     from chunkwise.evaluation.files.chunks_file import read_chunks
     from chunkwise.text.analysis import Analyzed
 

@@ -11,8 +11,7 @@ import click
 
 if TYPE_CHECKING:
     from chunkwise.models.llm.client import LlmClient
-    from chunkwise.models.llm.estimate import Estimate
-    from chunkwise.models.llm.spent import Spent
+    from chunkwise.models.llm.cost import LlmEstimate, LlmUsage
 
 LLM_VARIABLE = "CHUNKWISE_LLM"
 """The model where `--llm` is not given."""
@@ -67,10 +66,10 @@ class LlmClients:
     """The clients of one command: one a model, and one limit of cost for all of them."""
 
     def __init__(self, options: Mapping[str, Any]) -> None:
-        from chunkwise.models.llm.budget import Budget
+        from chunkwise.models.llm.cost import LlmBudget
 
         self._options = options
-        self._budget = Budget(options.get("max_cost"))
+        self._budget = LlmBudget(options.get("max_cost"))
         self._made: dict[str, LlmClient] = {}
 
     @property
@@ -92,7 +91,7 @@ class LlmClients:
     def _make(self, name: str) -> LlmClient:
         from chunkwise.models import get_language_model
         from chunkwise.models.llm.client import LlmClient
-        from chunkwise.models.llm.prices import parse_price
+        from chunkwise.models.llm.cost import parse_price
 
         options = self._options
         price = parse_price(options["price"]) if options.get("price") else None
@@ -111,7 +110,7 @@ def llm_client(options: Mapping[str, Any]) -> LlmClient | None:
     return LlmClients(options).of(name) if name else None
 
 
-def show_estimate(estimate: Estimate, as_json: bool = False) -> None:
+def show_estimate(estimate: LlmEstimate, as_json: bool = False) -> None:
     """What asking will take, on stdout: in words, or as JSON."""
     if as_json:
         click.echo(json.dumps(asdict(estimate), indent=2))
@@ -119,9 +118,9 @@ def show_estimate(estimate: Estimate, as_json: bool = False) -> None:
     click.echo(estimate_words(estimate))
 
 
-def estimate_words(estimate: Estimate) -> str:
+def estimate_words(estimate: LlmEstimate) -> str:
     """One line: calls, tokens, money, time."""
-    from chunkwise.models.llm.prices import rough_dollars
+    from chunkwise.models.llm.cost import rough_dollars
     from chunkwise.report.plain_text import one_line
 
     if not estimate.calls:
@@ -144,15 +143,15 @@ def estimate_words(estimate: Estimate) -> str:
     return one_line("; ".join(parts))
 
 
-def show_spent(spent: Spent) -> None:
+def show_spent(spent: LlmUsage) -> None:
     """What asking took: one line on stderr, nothing where nobody was asked."""
     if said := spent_words(spent):
         click.echo(said, err=True)
 
 
-def spent_words(spent: Spent) -> str:
+def spent_words(spent: LlmUsage) -> str:
     """One line; empty where nothing was asked and nothing was kept."""
-    from chunkwise.models.llm.prices import rough_dollars
+    from chunkwise.models.llm.cost import rough_dollars
 
     if not (spent.calls or spent.kept or spent.failed or spent.lost or spent.unasked):
         return ""
@@ -181,9 +180,9 @@ def _fetch(name: str, quiet: bool) -> None:
     """The weights of the local model, with a bar, where they are not here yet."""
     from chunkwise.cli.progress import progress
     from chunkwise.models.weights.catalogue import SMOLLM2
-    from chunkwise.models.weights.shelf import ensure, standing
+    from chunkwise.models.weights.installed import ensure, model_status
 
-    if name == "local" and standing(SMOLLM2).state != "here":
+    if name == "local" and model_status(SMOLLM2).state != "here":
         with progress(f"fetching {SMOLLM2.name}", SMOLLM2.size, quiet) as advance:
             ensure(SMOLLM2, advance=advance)
 

@@ -86,7 +86,7 @@ def _tell(message: Warning | str, *_: object, **__: object) -> None:
 
 def main() -> NoReturn:
     """Run a command; an error that was foreseen is one line on stderr, without a traceback."""
-    from chunkwise.errors import ChunkwiseError, InvalidParameter, UnknownName
+    from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
 
     # So that a terminated run clears away what it had begun to write.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))

@@ -15,7 +15,7 @@ def say(message: object) -> None:
 def shown_place(place: str) -> str:
     """Where an index is, on one line, without the password that the address of a server can hold."""
     if "://" in place:
-        from chunkwise.retrieval.postgres.address import masked
+        from chunkwise.retrieval.postgres.connection import masked
 
         place = masked(place)
     return one_line(place)
@@ -24,7 +24,7 @@ def shown_place(place: str) -> str:
 def usable_place(place: str) -> str:
     """The same, to be typed again: a password comes from the environment then."""
     if "://" in place:
-        from chunkwise.retrieval.postgres.address import without_password
+        from chunkwise.retrieval.postgres.connection import without_password
 
         place = without_password(place)
     return one_line(place)

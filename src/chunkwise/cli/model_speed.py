@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from chunkwise.errors import ChunkwiseError
+from chunkwise.base.errors import ChunkwiseError
 
 _SECONDS = 0.5
 _WRITTEN = 12
@@ -29,7 +29,7 @@ def tokens_a_second(name: str) -> dict[str, int]:
 
 def _embedded() -> int:
     """Passages of about 200 tokens, every core at work."""
-    from chunkwise.models.onnx.minilm import MiniLM
+    from chunkwise.models.embed.minilm import MiniLM
 
     model = MiniLM()
     passage = _SAMPLE * 5
@@ -45,7 +45,7 @@ def _embedded() -> int:
 def _read_and_written() -> tuple[int, int]:
     """Of one short question, answered in a dozen tokens."""
     from chunkwise.models.llm.language_model import Request
-    from chunkwise.models.llm.local_model import packaged
+    from chunkwise.models.llm.local import packaged
 
     asked = Request("", f"Tell this anew: {_SAMPLE}", max_tokens=_WRITTEN)
     _, read, written = packaged().timed(asked)

@@ -10,7 +10,7 @@ import click
 from chunkwise.cli.sizes import megabytes
 
 if TYPE_CHECKING:
-    from chunkwise.models.weights.shelf import Standing
+    from chunkwise.models.weights.installed import ModelStatus
 
 _EXAMPLES = """
 \b
@@ -73,10 +73,10 @@ def list_models(speed: bool, as_json: bool) -> None:
     """What is here, what can be fetched, and how else a model can be named."""
     from chunkwise.cli.model_speed import tokens_a_second
     from chunkwise.models import EMBEDDER_FORMS, LANGUAGE_MODEL_FORMS, RERANKER_FORMS
-    from chunkwise.models.folder import fetched_models
-    from chunkwise.models.weights.shelf import everything
+    from chunkwise.models.home import fetched_models
+    from chunkwise.models.weights.installed import all_model_statuses
 
-    weights = [_told(each) for each in everything()]
+    weights = [_told(each) for each in all_model_statuses()]
     for each in weights:
         if speed and each["state"] == "here":
             each |= tokens_a_second(each["name"])
@@ -110,13 +110,13 @@ def get(name: str, source: str | None, quiet: bool, as_json: bool) -> None:
     from chunkwise.cli.messages import say
     from chunkwise.cli.progress import progress
     from chunkwise.models.weights.catalogue import weights_of
-    from chunkwise.models.weights.shelf import ensure, standing
+    from chunkwise.models.weights.installed import ensure, model_status
 
     weights = weights_of(name)
     with progress(f"fetching {name}", weights.size, quiet or as_json) as advance:
         files = ensure(weights, source, advance)
     if as_json:
-        click.echo(json.dumps(_told(standing(weights)), ensure_ascii=False, indent=2))
+        click.echo(json.dumps(_told(model_status(weights)), ensure_ascii=False, indent=2))
         return
     folders = sorted({str(path.parent) for path in files.values()})
     say(f"{name} is here: {' and '.join(folders)}, {megabytes(weights.size)}")
@@ -129,10 +129,10 @@ def get(name: str, source: str | None, quiet: bool, as_json: bool) -> None:
 def verify(context: click.Context, names: tuple[str, ...], as_json: bool) -> None:
     """Read every byte of the models that are here; the exit status is 1 where one is damaged."""
     from chunkwise.models.weights.catalogue import ALL, weights_of
-    from chunkwise.models.weights.shelf import standing
+    from chunkwise.models.weights.installed import model_status
 
     chosen = [weights_of(name) for name in names] or ALL
-    found = [standing(weights, read=True) for weights in chosen]
+    found = [model_status(weights, read=True) for weights in chosen]
     if as_json:
         told = [_told(each) for each in found]
         click.echo(json.dumps(told, ensure_ascii=False, indent=2))
@@ -149,17 +149,17 @@ def verify(context: click.Context, names: tuple[str, ...], as_json: bool) -> Non
 def remove(name: str, as_json: bool) -> None:
     """Delete a model's fetched weights."""
     from chunkwise.cli.messages import say
-    from chunkwise.models.weights import shelf
+    from chunkwise.models.weights import installed
     from chunkwise.models.weights.catalogue import weights_of
 
-    freed = shelf.remove(weights_of(name))
+    freed = installed.remove(weights_of(name))
     if as_json:
         click.echo(json.dumps({"name": name, "freed": freed}))
     else:
         say(f"{name} is removed, {megabytes(freed)} freed")
 
 
-def _verdict(standing: Standing) -> str:
+def _verdict(standing: ModelStatus) -> str:
     if standing.state == "here":
         return "whole"
     if standing.state == "not here":
@@ -168,7 +168,7 @@ def _verdict(standing: Standing) -> str:
     return f"{standing.state}: chunkwise models get {name} fetches what is wrong or missing"
 
 
-def _told(standing: Standing) -> dict[str, Any]:
+def _told(standing: ModelStatus) -> dict[str, Any]:
     weights = standing.weights
     return {
         "name": weights.name,

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Any
 
-from chunkwise.errors import ChunkwiseError
+from chunkwise.base.errors import ChunkwiseError
 
 
 class ReaderLeft(SystemExit):

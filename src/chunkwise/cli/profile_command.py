@@ -46,7 +46,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     if options["as_json"]:
         click.echo(json.dumps(profile.to_dict(), ensure_ascii=False, indent=2))
     if options["page"]:
-        from chunkwise.atomic import replacing
+        from chunkwise.base.atomic import replacing
         from chunkwise.report.profile.page import profile_page
 
         with replacing(options["page"]) as temporary:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from chunkwise.base.errors import UnreadableDocument
 from chunkwise.cli.messages import say_skipped
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.documents import LoadOptions, read
-from chunkwise.errors import UnreadableDocument
-from chunkwise.profile import Profile, Profiler
+from chunkwise.profiling import Profile, Profiler
 
 
 def run_profile(

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chunkwise.core import Advance
+from chunkwise.core import OnProgress
 from chunkwise.documents.walk import is_left_out
 
 if TYPE_CHECKING:
@@ -48,7 +48,9 @@ def _size(path: str) -> int:
 
 
 @contextmanager
-def progress(what: str, total: int, quiet: bool, below: Below | None = None) -> Iterator[Advance]:
+def progress(
+    what: str, total: int, quiet: bool, below: Below | None = None
+) -> Iterator[OnProgress]:
     """A callback that takes the bytes done and a note; `below` is drawn under the bar of a terminal."""
     if quiet:
         yield lambda amount, note: None
@@ -60,7 +62,7 @@ def progress(what: str, total: int, quiet: bool, below: Below | None = None) -> 
 
 
 @contextmanager
-def _bar(what: str, total: int, below: Below | None) -> Iterator[Advance]:
+def _bar(what: str, total: int, below: Below | None) -> Iterator[OnProgress]:
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -100,7 +102,7 @@ def _bar(what: str, total: int, below: Below | None) -> Iterator[Advance]:
         bar.stop()
 
 
-def _lines(what: str) -> Advance:
+def _lines(what: str) -> OnProgress:
     last = time.monotonic()
 
     def advance(amount: int, note: str) -> None:

@@ -86,9 +86,9 @@ def show(name: str, as_json: bool) -> None:
 @_as_json
 def copy(folder: Path, only: tuple[str, ...], force: bool, as_json: bool) -> None:
     """Write the package's prompts into FOLDER, to be changed there; CHUNKWISE_PROMPTS=FOLDER puts them to use."""
-    from chunkwise.atomic import says_what_it_writes
+    from chunkwise.base.atomic import says_what_it_writes
+    from chunkwise.base.errors import ChunkwiseError
     from chunkwise.cli.messages import say
-    from chunkwise.errors import ChunkwiseError
     from chunkwise.models.llm.prompt import packaged_prompt, packaged_text, prompt_names
 
     names = [packaged_prompt(name).name for name in only] or prompt_names()

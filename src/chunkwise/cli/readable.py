@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from chunkwise.chunkers.chunk import Chunked, ChunkOutcome
 from chunkwise.cli.chunk_summary import ChunkSummary
 from chunkwise.cli.messages import say_skipped
-from chunkwise.core import Advance
-from chunkwise.pipeline import Chunked, Outcome
+from chunkwise.core import OnProgress
 
 
 def readable(
-    outcomes: Iterable[Outcome], strict: bool, summary: ChunkSummary, advance: Advance
+    outcomes: Iterable[ChunkOutcome], strict: bool, summary: ChunkSummary, advance: OnProgress
 ) -> Iterator[Chunked]:
     """Counts as it goes; `strict`: the first that cannot be read is raised."""
     for outcome in outcomes:

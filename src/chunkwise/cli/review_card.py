@@ -14,9 +14,8 @@ from chunkwise.core import SECTION_SEPARATOR, Document, Query, Reference
 from chunkwise.metrics.claims.whole_words import whole_words
 from chunkwise.report.plain_text import one_line
 from chunkwise.testsets.reading import read_testset
-from chunkwise.testsets.reviewing import Review, answer_of, question_of, state_of
+from chunkwise.testsets.review import Review, answer_of, question_of, quoted, state_of
 from chunkwise.testsets.rows_file import Row
-from chunkwise.testsets.stale import quoted
 from chunkwise.testsets.testset import Problem
 from chunkwise.text.analysis import Analyzed
 

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.cli.asked_questions import asked_questions
 from chunkwise.cli.config_option import config_option
 from chunkwise.cli.inputs import SKIPPED
-from chunkwise.errors import ChunkwiseError, InvalidParameter
 
 if TYPE_CHECKING:
     from chunkwise.core import Hit, Query
-    from chunkwise.models.embedder import Embedder
+    from chunkwise.models.embed.embedder import Embedder
     from chunkwise.retrieval import Index
     from chunkwise.retrieval.filters import Filter
 
@@ -120,7 +120,7 @@ def _answers(
     from chunkwise.cli.progress import progress
     from chunkwise.models import get_reranker
     from chunkwise.retrieval.retrievers import get_retriever
-    from chunkwise.retrieval.searching.search import search
+    from chunkwise.retrieval.search.search import search
 
     # Made once: a model is loaded for all blocks.
     embedder = cache(lambda: _embedder(index, options["quiet"]))
@@ -145,7 +145,7 @@ def _explain(index: Index, query: Query, retriever: str | None) -> None:
     """Where words could have found nothing, whatever the documents say: why, and what could."""
     from chunkwise.cli.messages import say
     from chunkwise.report.plain_text import one_line
-    from chunkwise.text.terms import why_unfindable
+    from chunkwise.text.terms.terms import why_unfindable
 
     why = why_unfindable(query.text, index.source.languages)
     if not why or (retriever or "").startswith("dense"):

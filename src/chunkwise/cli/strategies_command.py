@@ -23,12 +23,13 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Only JSON on stdout.")
 def command(names: tuple[str, ...], brief: bool, as_json: bool) -> None:
     """List every strategy, its parameters, defaults and bounds, and when to use it."""
-    from chunkwise.chunkers import describe_all, registry
-    from chunkwise.chunkers.catalogue import describe
+    from chunkwise.chunkers import describe_all, describe_strategy, registry
 
     if brief and as_json:
         raise click.UsageError("--brief and --json: give one of them; JSON is always complete")
-    found = [describe(name, registry.get(name)) for name in names] if names else describe_all()
+    found = (
+        [describe_strategy(name, registry.get(name)) for name in names] if names else describe_all()
+    )
     if as_json:
         click.echo(json.dumps(found, ensure_ascii=False, indent=2, default=str))
         return

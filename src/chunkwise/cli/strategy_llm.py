@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import click
 
-from chunkwise import spec
+from chunkwise.base import spec
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.cli.llm_options import LlmClients
 from chunkwise.models.llm.client import LlmClient
-from chunkwise.models.llm.estimate import Estimate
+from chunkwise.models.llm.cost import LlmEstimate
 from chunkwise.text.analysis import Analyzed
 
 
@@ -28,10 +28,10 @@ class Asking(NamedTuple):
             raise click.UsageError(f"what {self.strategy.name} will ask cannot be told beforehand")
         return Strategy(self.strategy.name, chunker.without_summaries())
 
-    def estimate(self, document: Analyzed) -> Estimate:
+    def estimate(self, document: Analyzed) -> LlmEstimate:
         """What it would ask about a document."""
         chunker: Any = self.strategy.chunker
-        found: Estimate = chunker.estimate(document)
+        found: LlmEstimate = chunker.estimate(document)
         return found
 
 
@@ -56,9 +56,9 @@ def asking_strategy(
 
 def refuse_unlimited(given: str) -> None:
     """For commands that keep no limit of cost: only a model that costs nothing may be asked there."""
-    from chunkwise.errors import InvalidParameter
+    from chunkwise.base.errors import InvalidParameter
     from chunkwise.models import get_language_model
-    from chunkwise.models.llm.prices import FREE, FREE_NAME, price_of
+    from chunkwise.models.llm.cost import FREE, FREE_NAME, price_of
 
     llm = getattr(get_strategy(given).chunker, "llm", FREE_NAME)
     if llm == FREE_NAME or not isinstance(llm, str):

@@ -61,7 +61,7 @@ def command(file: str, inputs: tuple[str, ...], **options: Any) -> None:
     quoted passages found, moved ones found again; told are unknown documents, passages that are nowhere (with the
     nearest text), duplicates, questions nothing answers, references that overlap or stand elsewhere, too.
     """
-    from chunkwise.errors import ChunkwiseError
+    from chunkwise.base.errors import ChunkwiseError
     from chunkwise.testsets.check import check_testset
     from chunkwise.testsets.reading import read_with_places
     from chunkwise.testsets.testset import REMARKS
@@ -90,7 +90,7 @@ def command(file: str, inputs: tuple[str, ...], **options: Any) -> None:
         FORMATS["chunkwise"].write(testset, documents, output)
     _show(file, testset, problems, documents, options)
     if output is not None:
-        from chunkwise.profile.wording import counted
+        from chunkwise.base.wording import counted
 
         if not options["quiet"]:
             click.echo(f"written: {output} ({counted(len(testset), 'question')})", err=True)
@@ -105,9 +105,9 @@ def _documents(
     options: dict[str, Any],
     skipped: list[str],
 ) -> list[Document]:
+    from chunkwise.base.errors import InvalidParameter
     from chunkwise.cli.messages import say_skipped
     from chunkwise.cli.testset_documents import named_documents
-    from chunkwise.errors import InvalidParameter
 
     def skip(problem: object) -> None:
         skipped.append(str(problem))

@@ -102,9 +102,9 @@ class _Conversion:
 
     def documents(self, inputs: tuple[str, ...]) -> list[Document] | None:
         """Those the user names, else those the file brings; None: there are none."""
+        from chunkwise.base.errors import ChunkwiseError
         from chunkwise.cli.testset_documents import carried_documents, named_documents
         from chunkwise.documents import LoadOptions
-        from chunkwise.errors import ChunkwiseError
         from chunkwise.testsets.formats import CarriesDocuments
 
         if inputs:
@@ -170,7 +170,7 @@ class _Conversion:
     def _without_unmeasured(self, testset: TestSet) -> TestSet:
         from dataclasses import replace
 
-        from chunkwise.testsets.formats.format import WHOLE
+        from chunkwise.testsets.formats import WHOLE
 
         kept = tuple(
             query

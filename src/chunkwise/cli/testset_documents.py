@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from chunkwise.core import Advance, Document
+    from chunkwise.core import Document, OnProgress
     from chunkwise.documents import LoadOptions
     from chunkwise.testsets.formats import CarriesDocuments
 
@@ -20,11 +20,11 @@ def named_documents(
     options: LoadOptions,
     skip: Skip,
     leave_out: Sequence[Path] = (),
-    advance: Advance | None = None,
+    advance: OnProgress | None = None,
 ) -> list[Document]:
     """Those of an index, where one is named, else of files, folders, globs and archives."""
+    from chunkwise.base.errors import ChunkwiseError, InvalidParameter
     from chunkwise.documents import read
-    from chunkwise.errors import ChunkwiseError, InvalidParameter
 
     indexes = [name for name in inputs if _is_index(name)]
     if indexes and len(inputs) > 1:

@@ -16,9 +16,9 @@ from chunkwise.cli.progress import bytes_of, progress
 
 if TYPE_CHECKING:
     from chunkwise.core import Document
-    from chunkwise.generating.generated import Generated
-    from chunkwise.generating.making import Making
     from chunkwise.models.llm.client import LlmClient
+    from chunkwise.testsets.generate.generate import GenerationRun
+    from chunkwise.testsets.generate.outcome import GeneratedQuestions
 
 TOO_FEW = SKIPPED
 """Exit status when there are fewer questions than wanted, or a document could not be read."""
@@ -62,8 +62,8 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     that give their answer away, that make sense only beside the passage, and those asked before. Without --llm
     questions come from definitions, amounts and headings.
     """
-    from chunkwise.generating.making import Making
-    from chunkwise.generating.question_types import SHARES, parse_types
+    from chunkwise.testsets.generate.generate import GenerationRun
+    from chunkwise.testsets.generate.question_types import SHARES, parse_types
 
     output: Path = options["output"]
     types = parse_types(options["types"]) if options["types"] else SHARES
@@ -73,7 +73,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     documents = _documents(paths, output, options, skipped)
     quiet: bool = options["quiet"]
     with progress("making questions", options["count"], quiet) as advance:
-        making = Making(
+        making = GenerationRun(
             documents, options["count"], into=output, types=types, seed=options["seed"], advance=advance
         )  # fmt: skip
         if options["dry_run"]:
@@ -92,10 +92,10 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
 def _documents(
     inputs: list[str], output: Path, options: dict[str, Any], skipped: list[str]
 ) -> list[Document]:
-    from chunkwise.atomic import check_writable
+    from chunkwise.base.atomic import check_writable
+    from chunkwise.base.errors import ChunkwiseError
     from chunkwise.cli.messages import say_skipped
     from chunkwise.cli.testset_documents import named_documents
-    from chunkwise.errors import ChunkwiseError
     from chunkwise.testsets.rows_file import dropped_file
 
     def skip(problem: object) -> None:
@@ -114,8 +114,8 @@ def _documents(
         return named_documents(inputs, load_options(options), skip, written, advance)
 
 
-def _dry_run(making: Making, client: LlmClient | None, max_calls: int | None) -> None:
-    from chunkwise.generating.asking import request_for
+def _dry_run(making: GenerationRun, client: LlmClient | None, max_calls: int | None) -> None:
+    from chunkwise.testsets.generate.requests import request_for
 
     if client is None:
         click.echo("no model is asked: name one with --llm, or leave --dry-run out")
@@ -144,7 +144,10 @@ def _announce(client: LlmClient | None, options: dict[str, Any]) -> None:
 
 
 def _show(
-    generated: Generated, client: LlmClient | None, inputs: list[str], options: dict[str, Any]
+    generated: GeneratedQuestions,
+    client: LlmClient | None,
+    inputs: list[str],
+    options: dict[str, Any],
 ) -> None:
     """The table on stdout, what was spent on stderr."""
     from rich.console import Console

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from chunkwise.cli.review_card import ReviewCard
-    from chunkwise.testsets.reviewing import Review
+    from chunkwise.testsets.review import Review
 
 _EXAMPLES = """
 \b
@@ -48,9 +48,9 @@ def command(file: Path, inputs: tuple[str, ...], **options: Any) -> None:
     Shown are the question, its answer and types, and the passage that proves it with the quote in it. It begins with
     the first question that is not reviewed.
     """
+    from chunkwise.base.errors import ChunkwiseError
     from chunkwise.cli.review_card import ReviewCard
-    from chunkwise.errors import ChunkwiseError
-    from chunkwise.testsets.reviewing import Review
+    from chunkwise.testsets.review import Review
 
     if sys.stdin is None or not sys.stdin.isatty():
         raise ChunkwiseError(

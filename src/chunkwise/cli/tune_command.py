@@ -13,9 +13,9 @@ from chunkwise.cli.inputs import SKIPPED, document_options, jobs_option, load_op
 
 if TYPE_CHECKING:
     from chunkwise.evaluation.left_out import LeftOut, OnBad
-    from chunkwise.experiments.prepare import Prepared
-    from chunkwise.experiments.sweep import Sweep
-    from chunkwise.experiments.tuning import Tuning
+    from chunkwise.tuning.plan.prepare import PreparedSweep
+    from chunkwise.tuning.sweep import Sweep
+    from chunkwise.tuning.sweep_result import SweepResult
 
 FOLDER = "chunkwise-tune"
 _UNASKED = (
@@ -94,13 +94,13 @@ def run_sweep(
     from chunkwise.cli.messages import say
     from chunkwise.cli.strategy_llm import refuse_unlimited
     from chunkwise.evaluation.left_out import LeftOut
-    from chunkwise.experiments.prepare import prepare
     from chunkwise.report.tuning.written import files_of, keep_plan, refuse_another
+    from chunkwise.tuning.plan.prepare import prepare_sweep
 
     left_out = LeftOut(*_listeners(options["strict"]))
     _check_folder(folder, dry=options["dry_run"])
     written = [*files_of(folder), *([plan.resolve()] if plan else [])]
-    prepared = prepare(sweep, left_out, options=load_options(options), leave_out=written)
+    prepared = prepare_sweep(sweep, left_out, options=load_options(options), leave_out=written)
     for strategy in sorted({each.strategy for each in prepared.plan.configurations} - {""}):
         refuse_unlimited(strategy)
     refuse_another(prepared, folder)
@@ -130,8 +130,8 @@ def run_sweep(
 
 
 def _listeners(strict: bool) -> tuple[OnBad, OnBad]:
+    from chunkwise.base.errors import ChunkwiseError
     from chunkwise.cli.messages import say, say_skipped
-    from chunkwise.errors import ChunkwiseError
 
     def bad(line: str) -> None:
         if strict:
@@ -143,7 +143,7 @@ def _listeners(strict: bool) -> tuple[OnBad, OnBad]:
 
 def _check_folder(folder: Path, *, dry: bool) -> None:
     """That nothing can be written there is told before hours are spent."""
-    from chunkwise.atomic import check_writable
+    from chunkwise.base.atomic import check_writable
     from chunkwise.report.tuning.written import RESULTS
 
     if not dry and folder.exists():
@@ -154,10 +154,10 @@ def _sweep(
     inputs: tuple[str, ...], folder: Path, options: dict[str, Any]
 ) -> tuple[Sweep, Path | None]:
     """From a plan, from the folder, or the usual one; what is said on the command line wins."""
-    from chunkwise.experiments.planning.sweep_file import read_sweep
-    from chunkwise.experiments.planning.usual_sweep import usual_sweep
     from chunkwise.report.tuning.tuned import changed, seconds_of
     from chunkwise.report.tuning.written import PLAN
+    from chunkwise.tuning.plan.default_sweep import default_sweep
+    from chunkwise.tuning.plan.sweep_file import read_sweep
 
     path: Path | None = None
     if options["resume"]:
@@ -178,7 +178,7 @@ def _sweep(
         path = Path(inputs[0])
     elif not inputs:
         raise click.UsageError("no documents: name files or folders, or a plan: sweep.toml")
-    sweep = usual_sweep(inputs, None, has_headings=True) if path is None else read_sweep(path)
+    sweep = default_sweep(inputs, None, has_headings=True) if path is None else read_sweep(path)
     model = options["model"]
     sweep = changed(
         sweep, test_queries=options["test_queries"], objective=options["objective"],
@@ -189,17 +189,17 @@ def _sweep(
     return sweep, path
 
 
-def _tell_work(prepared: Prepared, folder: Path, options: dict[str, Any]) -> None:
+def _tell_work(prepared: PreparedSweep, folder: Path, options: dict[str, Any]) -> None:
     """What there is to do, before it is done; what would cost more than it may is not begun."""
+    from chunkwise.base.errors import ChunkwiseError
+    from chunkwise.base.wording import counted
     from chunkwise.cli.messages import say
-    from chunkwise.errors import ChunkwiseError
-    from chunkwise.experiments.planning.spoken import time_words
-    from chunkwise.experiments.prepare import TOKENS_PER_SECOND
-    from chunkwise.experiments.tune import record_of
-    from chunkwise.profile.wording import counted
+    from chunkwise.tuning.plan.prepare import TOKENS_PER_SECOND
+    from chunkwise.tuning.tune import sweep_record
+    from chunkwise.tuning.wording import time_words
 
     sweep, material = prepared.sweep, prepared.material
-    known = {key for key, each in record_of(folder).known().items() if not each.error}
+    known = {key for key, each in sweep_record(folder).known().items() if not each.error}
     told = prepared.estimate(known, worker_count(options["jobs"], material.characters))
     lines = [
         f"{counted(len(material.documents), 'document')}, {counted(len(material.questions), 'question')}",
@@ -224,9 +224,9 @@ def _tell_work(prepared: Prepared, folder: Path, options: dict[str, Any]) -> Non
         raise ChunkwiseError(f"{over}; try fewer chunkings, or raise the budget in the plan")
 
 
-def _doubts(prepared: Prepared) -> list[str]:
+def _doubts(prepared: PreparedSweep) -> list[str]:
     """What the end would say of such a budget and so few questions."""
-    from chunkwise.experiments.choosing.easy import few_choose, fits_nearly_all
+    from chunkwise.tuning.choose.explain import few_choose, fits_nearly_all
 
     material = prepared.material
     if not len(material.questions):
@@ -239,7 +239,7 @@ def _doubts(prepared: Prepared) -> list[str]:
     return [line for line in found if line]
 
 
-def _left_out(prepared: Prepared) -> list[str]:
+def _left_out(prepared: PreparedSweep) -> list[str]:
     """What the grid holds and is not tried, a line for each reason."""
     by_reason: dict[str, list[str]] = {}
     for what, why in prepared.plan.left_out:
@@ -250,22 +250,26 @@ def _left_out(prepared: Prepared) -> list[str]:
     ]
 
 
-def _run(prepared: Prepared, folder: Path, left_out: LeftOut, options: dict[str, Any]) -> Tuning:
+def _run(
+    prepared: PreparedSweep, folder: Path, left_out: LeftOut, options: dict[str, Any]
+) -> SweepResult:
     from chunkwise.cli.tune_leaders import Leaders
     from chunkwise.cli.weights import fetch_weights
-    from chunkwise.experiments.tune import record_of, run_and_choose
+    from chunkwise.tuning.tune import run_and_choose, sweep_record
 
     material = prepared.material
     fetch_weights(prepared.sweep.model, options["quiet"])
     leaders = Leaders(prepared.sweep.objective, material.splits, options["quiet"])
     return run_and_choose(
-        prepared, record_of(folder), left_out=left_out,
+        prepared, sweep_record(folder), left_out=left_out,
         jobs=worker_count(options["jobs"], material.characters),
         on_outcome=leaders.add, stages=leaders.stages,
     )  # fmt: skip
 
 
-def _write(tuning: Tuning, prepared: Prepared, folder: Path, options: dict[str, Any]) -> None:
+def _write(
+    tuning: SweepResult, prepared: PreparedSweep, folder: Path, options: dict[str, Any]
+) -> None:
     from chunkwise.cli.messages import say
     from chunkwise.report.tuning.written import write_tuned
 
@@ -283,7 +287,7 @@ def _write(tuning: Tuning, prepared: Prepared, folder: Path, options: dict[str, 
         click.echo(f"written to {folder}/: {', '.join(written)}", err=True)
 
 
-def _print_json(tuning: Tuning, prepared: Prepared) -> None:
+def _print_json(tuning: SweepResult, prepared: PreparedSweep) -> None:
     import json
 
     from chunkwise.report.tuning.tuned import recommended

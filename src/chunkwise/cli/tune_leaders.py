@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from chunkwise.cli.progress import progress
-from chunkwise.core import Advance
+from chunkwise.core import OnProgress
 from chunkwise.evaluation.direction import lower_is_better
 from chunkwise.report.plain_text import one_line
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from chunkwise.experiments.outcome import Outcome
+    from chunkwise.tuning.sweep_result import Outcome
 
 _SHOWN = 5
 
@@ -48,7 +48,7 @@ class Leaders:
         return [(label, self._means[label]) for label in order[:_SHOWN]]
 
     @contextmanager
-    def stages(self, name: str, total: int) -> Iterator[Advance]:
+    def stages(self, name: str, total: int) -> Iterator[OnProgress]:
         """A stage of the sweep, with the leaders below its bar or in its lines."""
         done = 0
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chunkwise.core.advance import Advance
+from chunkwise.base.progress import OnProgress
 from chunkwise.core.chunk import Chunk, KnownSection, Outline, Piece
 from chunkwise.core.document import (
     BLOCK_KINDS,
@@ -13,13 +13,11 @@ from chunkwise.core.document import (
     Span,
 )
 from chunkwise.core.hit import Hit
-from chunkwise.core.question import Fact, Label, Passage, Query, Reference
-from chunkwise.core.score import Score
+from chunkwise.core.query import Fact, Label, Passage, Query, Reference, Score
 
 __all__ = [
     "BLOCK_KINDS",
     "SECTION_SEPARATOR",
-    "Advance",
     "Block",
     "BlockKind",
     "Chunk",
@@ -28,6 +26,7 @@ __all__ = [
     "Hit",
     "KnownSection",
     "Label",
+    "OnProgress",
     "Outline",
     "Passage",
     "Piece",

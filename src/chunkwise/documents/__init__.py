@@ -7,16 +7,21 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
-from chunkwise.documents.choose import choose, crash_is_unreadable, loaders
 from chunkwise.documents.fields import is_blank
 from chunkwise.documents.ids import Ids, distinct_documents
 from chunkwise.documents.inputs import Inputs, sources
-from chunkwise.documents.loader import Loader, OnSkip
-from chunkwise.documents.options import LoadOptions
+from chunkwise.documents.loader import (
+    Loader,
+    LoadOptions,
+    OnSkip,
+    choose_loader,
+    crash_is_unreadable,
+    loaders,
+)
 from chunkwise.documents.record import NoText
 from chunkwise.documents.source import Source
-from chunkwise.errors import UnreadableDocument
 
 __all__ = [
     "Ids",
@@ -37,7 +42,7 @@ __all__ = [
 def load(source: Source, options: LoadOptions, on_skip: OnSkip) -> Iterator[Document]:
     """The documents of one source; bad data goes to `on_skip` and is never raised."""
     try:
-        name, loader = choose(source, options)
+        name, loader = choose_loader(source, options)
     except UnreadableDocument as error:
         on_skip(error)
         return
@@ -74,7 +79,7 @@ def is_stream(source: Source, options: LoadOptions = _DEFAULTS) -> bool:
     """Whether one file holds many records, so that it is better read where they are used."""
     try:
         # A third party's class may leave it out.
-        return bool(getattr(choose(source, options)[1], "stream", False))
+        return bool(getattr(choose_loader(source, options)[1], "stream", False))
     except UnreadableDocument:
         return False
 

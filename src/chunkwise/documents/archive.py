@@ -1,4 +1,4 @@
-"""Documents inside .zip, .tar(.gz, .bz2, .xz) and single compressed files, without the disk.
+"""Documents inside .zip, .tar(.gz, .bz2, .xz) and compressed files, and zips that are a document, without the disk.
 
 Every member is measured while it is read, since an archive may lie about its sizes.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
 import re
 import tarfile
@@ -16,10 +17,10 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import IO, BinaryIO, cast
 
+from chunkwise.base.errors import UnreadableDocument
 from chunkwise.documents.loader import OnSkip, suffix_of
 from chunkwise.documents.source import Source, os_reason, printable
 from chunkwise.documents.walk import is_left_out
-from chunkwise.errors import UnreadableDocument
 
 MAX_MEMBER = 1 << 30
 MAX_TOTAL = 4 << 30
@@ -87,7 +88,7 @@ def members(source: Source, on_skip: OnSkip) -> Iterator[Source]:
         raise UnreadableDocument(source.origin, f"damaged or truncated {what}") from error
 
 
-class Budget:
+class UnpackBudget:
     """How much an archive of this size may still unpack to."""
 
     def __init__(self, packed: int) -> None:
@@ -117,7 +118,7 @@ class Budget:
             )
 
 
-def read_zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, budget: Budget) -> bytes:
+def read_zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, budget: UnpackBudget) -> bytes:
     """The bytes of one member; the library never reads more of them than the header says."""
     budget.check_member(info.file_size)
     try:
@@ -136,7 +137,7 @@ def _zip_members(source: Source, handle: BinaryIO, on_skip: OnSkip) -> Iterator[
         if is_container(archive):
             yield source
             return
-        budget = Budget(handle.seek(0, 2))
+        budget = UnpackBudget(handle.seek(0, 2))
         refused = 0
         for info in sorted(archive.infolist(), key=lambda info: info.filename):
             below = _inner_path(source, info.filename, on_skip)
@@ -167,7 +168,7 @@ def _zip_members(source: Source, handle: BinaryIO, on_skip: OnSkip) -> Iterator[
 class _Measured:
     """A stream that stops when more comes out of it than may."""
 
-    def __init__(self, stream: IO[bytes], budget: Budget) -> None:
+    def __init__(self, stream: IO[bytes], budget: UnpackBudget) -> None:
         self._stream = stream
         self._budget = budget
 
@@ -178,7 +179,7 @@ class _Measured:
 
 
 def _tar_members(source: Source, handle: BinaryIO, on_skip: OnSkip) -> Iterator[Source]:
-    budget = Budget(handle.seek(0, 2))
+    budget = UnpackBudget(handle.seek(0, 2))
     handle.seek(0)
     plain = _decompressed(handle)
     if plain is not handle:
@@ -260,3 +261,24 @@ def _is_document(source: Source) -> bool:
             return is_container(archive)
     except _DAMAGE:
         return False
+
+
+def open_container(data: bytes, origin: str) -> zipfile.ZipFile:
+    """The zip of a document; its headers' sizes bound what the standard library will unpack."""
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(data))
+        budget = UnpackBudget(len(data))
+        for info in archive.infolist():
+            if info.flag_bits & 1:
+                raise UnreadableDocument(origin, "encrypted; save it without its password")
+            budget.spend(info.file_size)
+    except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+        raise UnreadableDocument(origin, "damaged or truncated zip container") from error
+    except TooLargeError as error:
+        raise UnreadableDocument(origin, str(error)) from error
+    return archive
+
+
+def check_container(data: bytes, origin: str) -> None:
+    """For a parser that opens the zip itself."""
+    open_container(data, origin).close()

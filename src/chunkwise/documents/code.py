@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from chunkwise.core import Document
 from chunkwise.documents.encoding import decode
-from chunkwise.documents.loader import OnSkip, suffix_of
-from chunkwise.documents.options import LoadOptions
+from chunkwise.documents.loader import LoadOptions, OnSkip, suffix_of
 from chunkwise.documents.source import Source
 
 _SUFFIXES = {

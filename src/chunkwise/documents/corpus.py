@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import NamedTuple
 
+from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
 from chunkwise.documents.fields import (
     QUESTIONS,
@@ -16,11 +17,9 @@ from chunkwise.documents.fields import (
     listed,
     no_text,
 )
-from chunkwise.documents.loader import OnSkip
-from chunkwise.documents.options import LoadOptions
+from chunkwise.documents.loader import LoadOptions, OnSkip
 from chunkwise.documents.record import DuplicateId, NoText, Records
 from chunkwise.documents.source import Source
-from chunkwise.errors import UnreadableDocument
 
 _LOOKED_AT = 100
 """Records that may lack a field the user named before the file is said not to have it."""

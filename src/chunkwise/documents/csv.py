@@ -7,16 +7,15 @@ import io
 import re
 from collections.abc import Iterator
 
+from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Block, Document
 from chunkwise.documents.corpus import Corpus, Entry
 from chunkwise.documents.encoding import decode
 from chunkwise.documents.fields import QUESTIONS, TEXT_FIELDS, are_questions, field_of
 from chunkwise.documents.ids import Ids
-from chunkwise.documents.loader import OnSkip, suffix_of
+from chunkwise.documents.loader import LoadOptions, OnSkip, suffix_of
 from chunkwise.documents.looks_like_csv import looks_like_csv
-from chunkwise.documents.options import LoadOptions
 from chunkwise.documents.source import Source
-from chunkwise.errors import UnreadableDocument
 
 Record = tuple[int, int, int, list[str]]
 """Start and end in the text (its line break left out), number of its first line, cells."""

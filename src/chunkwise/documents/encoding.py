@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 
-from chunkwise.errors import UnreadableDocument
+from chunkwise.base.errors import UnreadableDocument
 
 # UTF-32 before UTF-16: the little-endian marks begin alike.
 _MARKS = (

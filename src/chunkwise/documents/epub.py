@@ -1,30 +1,253 @@
-"""EPUB: the chapters of the spine, each read as HTML."""
+"""EPUB: the chapters of the spine, each read as HTML, their headings placed by the table of contents."""
 
 from __future__ import annotations
 
 import posixpath
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
-from chunkwise.core import Document
-from chunkwise.documents.archive import Budget, TooLargeError, read_zip_member
-from chunkwise.documents.container import open_container
+from chunkwise.base.errors import UnreadableDocument
+from chunkwise.core import Block, Document
+from chunkwise.documents.archive import TooLargeError, UnpackBudget, open_container, read_zip_member
 from chunkwise.documents.encoding import decode
-from chunkwise.documents.epub_anchors import chapter_text
-from chunkwise.documents.epub_contents import Entry, by_file, lineage, nav_points, ncx_points
-from chunkwise.documents.epub_headings import BookHeadings
+from chunkwise.documents.html import HtmlText, html_read
 from chunkwise.documents.layout import Layout
-from chunkwise.documents.loader import OnSkip, suffix_of
-from chunkwise.documents.options import LoadOptions
+from chunkwise.documents.loader import LoadOptions, OnSkip, suffix_of
 from chunkwise.documents.source import Source
-from chunkwise.errors import UnreadableDocument
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
+
+
+ContentsPoint = tuple[int, str, str]
+"""Level (1 = top), title and reference, empty where the entry has none."""
+
+
+class ContentsEntry(NamedTuple):
+    level: int
+    title: str
+    fragment: str
+    """The element it names in its file; empty for the file itself."""
+
+
+def nav_points(root: _Element) -> Iterator[ContentsPoint]:
+    """Entries of an EPUB 3 navigation document; its lists of pages and landmarks are none."""
+    from lxml import etree
+
+    walk = etree.iterwalk(root, events=("start", "end"))
+    level = 0
+    for event, element in walk:
+        name = _name(element)
+        if name == "ol":
+            level += 1 if event == "start" else -1
+        elif event == "end":
+            continue
+        elif name == "nav" and _is_no_toc(element):
+            walk.skip_subtree()
+        elif name == "a" or (name == "span" and _name(element.getparent()) == "li"):
+            title = _text(element)
+            if title:
+                yield max(level, 1), title, element.get("href") or ""
+            walk.skip_subtree()  # a link in a link is read once
+
+
+def ncx_points(root: _Element) -> Iterator[ContentsPoint]:
+    """Entries of the older ncx."""
+    from lxml import etree
+
+    level = 0
+    for event, element in etree.iterwalk(root, events=("start", "end"), tag="{*}navPoint"):
+        if event == "end":
+            level -= 1
+            continue
+        level += 1
+        label, content = element.find("{*}navLabel/{*}text"), element.find("{*}content")
+        title = "" if label is None else _text(label)
+        if title:
+            yield level, title, "" if content is None else content.get("src") or ""
+
+
+def by_file(
+    points: Iterable[ContentsPoint], place: Callable[[str], tuple[str, str]], files: Collection[str]
+) -> dict[str, list[ContentsEntry]]:
+    """Entries by the file they name; one that names none stands where the first below it does."""
+    entries: dict[str, list[ContentsEntry]] = {}
+    waiting: list[ContentsEntry] = []
+    for level, title, reference in points:
+        path, fragment = place(reference)
+        if path in files:
+            above = [entry._replace(fragment=fragment) for entry in waiting if entry.level < level]
+            entries.setdefault(path, []).extend([*above, ContentsEntry(level, title, fragment)])
+            waiting = []
+        else:
+            waiting = entry_lineage(waiting, [ContentsEntry(level, title, "")])
+    return entries
+
+
+def entry_lineage(
+    above: list[ContentsEntry], entries: Iterable[ContentsEntry]
+) -> list[ContentsEntry]:
+    """The last entry with those it stands below."""
+    line = above.copy()
+    for entry in entries:
+        while line and line[-1].level >= entry.level:
+            line.pop()
+        line.append(entry)
+    return line
+
+
+def _is_no_toc(nav: _Element) -> bool:
+    types = [str(value) for key, value in nav.items() if str(key).endswith("type")]
+    return bool(types) and not any("toc" in value.split() for value in types)
+
+
+def _name(element: _Element | None) -> str:
+    return "" if element is None else str(element.tag).rpartition("}")[2]
+
+
+def _text(element: _Element) -> str:
+    return " ".join("".join(element.itertext()).split())
+
+
+_SHORT = 40
+"""Characters of a number or an epigraph; what is longer is the text of the chapter."""
+_NEAR = 3
+"""Blocks among which a chapter's title is looked for: a number or a picture may come before it."""
+
+
+class BookHeadings:
+    """Levels of headings from chapter to chapter: those of the contents, or below them by their own."""
+
+    def __init__(self, nested: bool) -> None:
+        self._nested = nested  # a flat table says nothing of levels: each heading keeps its own
+        self._around: list[tuple[int, int]] = []
+        """Of each heading around: its own level and that in the book."""
+
+    def titled(
+        self, layout: Layout, entries: Sequence[ContentsEntry], places: dict[str, int]
+    ) -> Layout:
+        """The chapter with its headings where the entries want them; one is made where there is none."""
+        if not layout.blocks or not (entries or self._nested):
+            return layout
+        text, blocks = layout.text, layout.blocks
+        named = _named(text, blocks, entries, places)
+        levels = [entry.level for chain in named.values() for entry in chain if self._nested]
+        top = min(levels, default=1)
+        titled = Layout()
+        done = 0
+        for index, (kind, start, end, level, group) in enumerate(blocks):
+            chain = named.get(index, [])
+            if chain and (kind == "heading" or _says(text, blocks[index], chain[-1].title)):
+                *chain, title = chain
+                self._make(titled, chain)
+                kind, level = "heading", self._placed(level, title.level)
+            elif kind == "heading":
+                level = max(self._level(level), top)
+            elif not group or not index or blocks[index - 1].group != group:  # else inside a list
+                self._make(titled, chain)
+            indent = text[done:start].lstrip("\n")
+            titled.add(kind, text[start:end], level=level, group=group, indent=indent)
+            done = end
+        for _ in range(max(block.group for block in blocks)):
+            titled.new_group()  # the next chapter's lists are numbered behind these
+        return titled
+
+    def _make(self, layout: Layout, chain: Sequence[ContentsEntry]) -> None:
+        for entry in chain:
+            layout.add("heading", entry.title, level=self._placed(0, entry.level))
+
+    def _placed(self, own: int, level: int) -> int:
+        if not self._nested:
+            return own or 1
+        while self._around and self._around[-1][0] >= own:
+            self._around.pop()
+        self._around.append((own, level))
+        return level
+
+    def _level(self, own: int) -> int:
+        """The level of a heading that the contents leave out."""
+        if not self._nested:
+            return own
+        beside = own
+        while self._around and self._around[-1][0] >= own:
+            beside = self._around.pop()[1]
+        if self._around:
+            above, level = self._around[-1]
+            beside = level + own - above
+        self._around.append((own, beside))
+        return beside
+
+
+def _named(
+    text: str, blocks: Sequence[Block], entries: Sequence[ContentsEntry], places: dict[str, int]
+) -> dict[int, list[ContentsEntry]]:
+    """By block, the entries that name it, each standing below the one before it."""
+    titles: dict[str, int] = {}
+    for index, block in enumerate(blocks):
+        if block.kind == "heading":
+            titles.setdefault(_words(text[block.start : block.end]), index)
+    named: dict[int, list[ContentsEntry]] = {}
+    for entry in entries:
+        at = places.get(entry.fragment, titles.get(_words(entry.title)))
+        if at is None and not entry.fragment:
+            at = 0
+        if at is None or at >= len(blocks):
+            continue  # it names nothing here
+        chain = named.setdefault(_title(text, blocks, at, entry.title), [])
+        last = chain[-1] if chain else ContentsEntry(0, "", "")
+        if entry.level > last.level and _words(entry.title) != _words(last.title):
+            chain.append(entry)
+    return named
+
+
+def _title(text: str, blocks: Sequence[Block], at: int, title: str) -> int:
+    """The heading near this block that an entry means; the block itself if none is."""
+    near = [n for n in range(at, min(at + _NEAR, len(blocks))) if blocks[n].kind == "heading"]
+    before = [at - 1] if at and blocks[at - 1].kind == "heading" else []
+    for index in near + before:
+        if _says(text, blocks[index], title):
+            return index
+    first = near[0] if near and (at == 0 or near[0] == at) else at
+    passed = (block.end - block.start for block in blocks[at:first])
+    return at if any(size > _SHORT for size in passed) else first
+
+
+def _says(text: str, block: Block, title: str) -> bool:
+    # What is much longer is not looked at: a million entries may name one long block.
+    short = block.kind in ("heading", "paragraph") and block.end - block.start <= 2 * len(title)
+    return short and _words(text[block.start : block.end]) == _words(title)
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+class _Anchored(HtmlText):
+    """Keeps for each element that is asked about the block it begins."""
+
+    def __init__(self, wanted: Collection[str]) -> None:
+        super().__init__()
+        self.places: dict[str, int] = {}
+        self._wanted = wanted
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        super().start(tag, attributes)
+        if not attributes:
+            return
+        for name in (attributes.get("id"), attributes.get("name") if tag == "a" else None):
+            if name in self._wanted and name is not None:
+                self.places.setdefault(name, len(self.layout.blocks))
+
+
+def chapter_text(text: str, wanted: Collection[str]) -> tuple[Layout, dict[str, int]]:
+    """The chapter's layout, and which of its blocks the wanted elements begin."""
+    page = html_read(text, lambda: _Anchored(wanted))
+    return page.layout, page.places
+
 
 _LINES_A_BOOK = 20
 _PAGES = ("application/xhtml+xml", "text/html")
@@ -78,7 +301,7 @@ class _Book:
     def __init__(self, archive: zipfile.ZipFile, packed: int, origin: str) -> None:
         self._archive = archive
         self._origin = origin
-        self._budget = Budget(packed)
+        self._budget = UnpackBudget(packed)
         container = self._xml("META-INF/container.xml")
         roots = [str(path) for path in _find(container, "rootfile", "full-path")]
         if not roots:
@@ -98,13 +321,13 @@ class _Book:
         self._entries = self._contents(list(items.values()))
         levels = {entry.level for entries in self._entries.values() for entry in entries}
         self._headings = BookHeadings(nested=len(levels) > 1)
-        self._above: list[Entry] = []
+        self._above: list[ContentsEntry] = []
         """Entries of files without text, such as the picture that opens a part."""
 
     def chapter(self, path: str) -> Layout:
         """One chapter; the table of contents places its headings, and names it where it has none."""
         entries = self._entries.pop(path, [])  # a file may come twice, its titles do not
-        above, self._above = self._above, lineage(self._above, entries)
+        above, self._above = self._above, entry_lineage(self._above, entries)
         text = decode(self._read(path), f"{self._origin}/{path}").removeprefix("\ufeff")
         layout, places = chapter_text(text, {entry.fragment for entry in entries} - {""})
         if entries and layout.blocks:
@@ -117,7 +340,7 @@ class _Book:
             entries = [*(_of_file(entry) for entry in above if entry.level < top), *entries]
         return self._headings.titled(layout, entries, places)
 
-    def _contents(self, items: list[_Element]) -> dict[str, list[Entry]]:
+    def _contents(self, items: list[_Element]) -> dict[str, list[ContentsEntry]]:
         """Entries by path, of the navigation document or else the older ncx."""
         navs = [item for item in items if "nav" in (item.get("properties") or "").split()]
         old = [item for item in items if item.get("media-type") == "application/x-dtbncx+xml"]
@@ -165,7 +388,7 @@ class _Book:
         return root
 
 
-def _of_file(entry: Entry) -> Entry:
+def _of_file(entry: ContentsEntry) -> ContentsEntry:
     return entry._replace(fragment="")
 
 

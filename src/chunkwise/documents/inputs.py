@@ -9,14 +9,13 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path, PurePath
 
+from chunkwise.base.errors import UnreadableDocument
 from chunkwise.documents.archive import is_archive, members
-from chunkwise.documents.glob import depth_of, is_pattern, split_pattern, to_regex
 from chunkwise.documents.ids import Ids
 from chunkwise.documents.loader import OnSkip
 from chunkwise.documents.own_files import is_results_file
 from chunkwise.documents.source import Source, os_reason, printable
-from chunkwise.documents.walk import walk
-from chunkwise.errors import UnreadableDocument
+from chunkwise.documents.walk import depth_of, is_pattern, split_pattern, to_regex, walk
 
 STDIN = "-"
 _STDIN_LIMIT = 4 << 30

@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
+from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
 from chunkwise.documents.corpus import Corpus, Entry
 from chunkwise.documents.encoding import decode
 from chunkwise.documents.fields import QUESTIONS, are_questions, has_text
 from chunkwise.documents.json_problem import json_problem
 from chunkwise.documents.jsonl import JsonLinesLoader, is_lines
-from chunkwise.documents.loader import OnSkip, suffix_of
-from chunkwise.documents.options import LoadOptions
+from chunkwise.documents.loader import LoadOptions, OnSkip, suffix_of
 from chunkwise.documents.own_files import is_results
 from chunkwise.documents.record import NoText
 from chunkwise.documents.source import Source
-from chunkwise.errors import UnreadableDocument
 
 Keyed = tuple[str | None, object]
 """A record, and the key it stood under if that is its id."""

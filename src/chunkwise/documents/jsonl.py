@@ -8,15 +8,14 @@ import json
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
 from chunkwise.documents.corpus import Corpus, Entry
 from chunkwise.documents.encoding import decode, extends_ascii, marked_encoding
 from chunkwise.documents.fields import has_text
 from chunkwise.documents.json_problem import json_problem
-from chunkwise.documents.loader import OnSkip, suffix_of
-from chunkwise.documents.options import LoadOptions
+from chunkwise.documents.loader import LoadOptions, OnSkip, suffix_of
 from chunkwise.documents.source import Source, os_reason
-from chunkwise.errors import UnreadableDocument
 
 
 class JsonLinesLoader:

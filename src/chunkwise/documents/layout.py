@@ -1,8 +1,22 @@
-"""A text built block by block, each block's place kept."""
+"""A text built block by block, each block's place kept: what loaders of marked-up formats share."""
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from chunkwise.core import Block, BlockKind
+
+_Default = TypeVar("_Default", int, int | None)
+
+_MOST_DIGITS = 8  # a longer one is no count of anything, and may be a million digits
+
+
+def small_integer(value: str | None, default: _Default) -> int | _Default:
+    """The integer of ASCII digits a value is, else the default."""
+    if value and len(value) <= _MOST_DIGITS and value.isascii() and value.isdigit():
+        return int(value)
+    return default
+
 
 _CLOSE = ("item", "header", "row")
 """Lines of one list or table stand under each other; all else is set off by an empty line."""

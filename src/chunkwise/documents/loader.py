@@ -1,14 +1,46 @@
-"""What a loader is; a third party's class needs these names and no base class."""
+"""What a loader is, what a user may say about how documents are read, and which loader reads a file."""
 
 from __future__ import annotations
 
+import io
+import warnings
 from collections.abc import Callable, Iterator
-from typing import Protocol
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Protocol, cast
 
+from chunkwise.base.errors import InvalidParameter, UnreadableDocument
+from chunkwise.base.registry import Registry
 from chunkwise.core import Document
-from chunkwise.documents.options import LoadOptions
 from chunkwise.documents.source import Source
-from chunkwise.errors import UnreadableDocument
+
+
+@dataclass(frozen=True, slots=True)
+class LoadOptions:
+    """Everything is found by itself when left out."""
+
+    encoding: str | None = None
+    """Of texts that are not UTF-8 and have no byte order mark."""
+    text_field: str | None = None
+    id_field: str | None = None
+    title_field: str | None = None
+    loader: str | None = None
+    """Name of the loader for every file, whatever its name and content say."""
+    max_bytes: int = 1 << 30
+    """Of one file, or of one line of a file that is read line by line."""
+
+    def __post_init__(self) -> None:
+        if self.max_bytes < 1:
+            raise InvalidParameter(f"max_bytes ({self.max_bytes}) must be at least 1")
+        if self.encoding is not None:
+            try:
+                io.TextIOWrapper(io.BytesIO(), encoding=self.encoding)  # refuses what is no text
+            except LookupError:
+                raise InvalidParameter(
+                    f"encoding {self.encoding!r} is unknown; try utf-8, utf-16, latin-1 or cp1252"
+                ) from None
+
 
 OnSkip = Callable[[UnreadableDocument], None]
 
@@ -33,3 +65,66 @@ def suffix_of(name: str) -> str:
     name = name[name.rfind("/") + 1 :]
     dot = name.rfind(".")
     return name[dot:].lower() if 0 < dot < len(name) - 1 else ""
+
+
+_HERE = "chunkwise.documents"
+
+# In the order they are asked: sure signs first, plain text last.
+loaders = Registry(
+    "loader",
+    "chunkwise.loaders",
+    {
+        "pdf": f"{_HERE}.pdf:PdfLoader",
+        "epub": f"{_HERE}.epub:EpubLoader",
+        "docx": f"{_HERE}.docx:DocxLoader",
+        "html": f"{_HERE}.html:HtmlLoader",
+        "csv": f"{_HERE}.csv:CsvLoader",
+        "jsonl": f"{_HERE}.jsonl:JsonLinesLoader",
+        "json": f"{_HERE}.json:JsonLoader",
+        "code": f"{_HERE}.code:CodeLoader",
+        "markdown": f"{_HERE}.markdown:MarkdownLoader",
+        "text": f"{_HERE}.text:TextLoader",
+    },
+)
+
+
+@cache
+def loaders_in_order() -> tuple[tuple[str, Loader], ...]:
+    """One of each, those of third parties first: who installs one wants it used."""
+    made: dict[str, Loader] = {}
+    for name, kind in loaders.all().items():
+        try:
+            made[name] = cast(Loader, kind())
+        except Exception as error:
+            if name in loaders.builtin:
+                raise
+            warnings.warn(f"the loader {name!r} cannot be made: {error}", stacklevel=2)
+    names = [name for name in made if name not in loaders.builtin] + list(loaders.builtin)
+    return tuple((name, made[name]) for name in names)
+
+
+def choose_loader(source: Source, options: LoadOptions) -> tuple[str, Loader]:
+    """The loader's name and the loader; an unknown name in the options is the user's error."""
+    head = source.head()
+    if not head:
+        raise UnreadableDocument(source.origin, "empty")
+    if options.loader is not None:
+        return options.loader, cast(Loader, loaders.get(options.loader)())
+    for name, loader in loaders_in_order():
+        with crash_is_unreadable(source, name):
+            if loader.accepts(source.name, head):
+                return name, loader
+    raise UnreadableDocument(source.origin, "of no known format")
+
+
+@contextmanager
+def crash_is_unreadable(source: Source, loader: str) -> Iterator[None]:
+    """A parser's crash on one file becomes one line about that file."""
+    try:
+        yield
+    except UnreadableDocument:
+        raise
+    except Exception as error:
+        # Parsers of foreign formats fail on hostile files in ways nobody lists; the run goes on.
+        what = f"the {loader} loader failed: {type(error).__name__}: {str(error)[:200]}"
+        raise UnreadableDocument(source.origin, " ".join(what.split())) from error

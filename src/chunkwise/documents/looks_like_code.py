@@ -6,18 +6,111 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from chunkwise.documents.code_lines import (
-    COMMON,
-    DIRECTIVE,
-    MARK,
-    NOT_CODE,
-    QUOTED,
-    SENTENCE,
-    SIGN,
-    SURE,
-    TRAILING_REMARK,
-    UNSPACED,
+_NAME = r"[A-Za-z_$][\w$]*"
+_PATH = rf"[@$&*!]*{_NAME}(?:(?:\.|::|->|\?\.){_NAME})*"
+_TYPES = r"[\w:<>,*&\[\]]+"
+
+# All patterns begin where the line does, and see lines whose runs of white space are one space each.
+
+SURE = re.compile(
+    r"""
+      from\ [\w.]+\ import\b
+    | for\ \w+(?:,\ ?\w+)*\ in\ [\w.]+[(\[.:].*:$
+    | (?:el)?if\ [\w.]+\ (?:is\ not|not\ in|is|in)\ [\w.()]+(?:\ (?:and|or)\b.*)?:$
+    | (?:public|private|protected|internal|export|extern|static|template|typedef|abstract)\b.*[\w)>\]]\ ?[{;>(]$
+    | (?:CREATE|ALTER|DROP)\ (?:OR\ REPLACE\ )?[A-Z]{4,}\b.* | (?:GRANT|REVOKE|INSERT\ INTO|COMMENT\ ON)\b.*;$
+    | (?:async\ )?def\ \w+[(\[] | class\ \w+\(.*\):$ | except\ [\w.]+(?:\ as\ \w+)?:$
+    """,
+    re.VERBOSE,
 )
+"""Code although it may have as many words as a sentence."""
+
+SIGN = re.compile(
+    rf"""
+      (?:async\ )?def\ [\w.]+[!?]?\ ?(?:[(\[]|$|;)
+    | (?:(?:pub(?:\(\w+\))?|public|private|protected|internal|static|final|abstract|sealed|async|export|default
+        |const|unsafe|extern|inline|virtual|override|data|partial|open|suspend|local|typedef)\ )*
+      (?:class|struct|enum|interface|trait|impl|fn|func|fun|function|mod|module|namespace|package|type|object|union
+        |record|sub)\b [<\ ]*(?:{_PATH})?\ ?(?:[({{<\[;=:,]|$|(?:extends|implements|for|where|returns?)\b.*)
+    | (?:import|use|using|package|require|include|extern|open)\ (?:static\ |crate\ |qualified\ |type\ )?
+      (?:[\w.:/*\\-]+(?:\ as\ \w+)?|["'<({{].*)(?:;|$|\ ?[({{,]|\ \\$)
+    | (?:import|export)\b.*\bfrom\ ?["'].*
+    | (?:if|elif|for|while|with|except|async\ for|async\ with|case|match)\b [^;]*
+      (?:[(=<>!\[.\]_]|\bin\b|\bnot\b|\bis\b|\bas\b)[^;]*:$
+    | (?:else|try|finally|default|do|public|private|protected|except):?$
+    | [}}\ ]*(?:else\ )?(?:if|for|while|switch|catch|until|unless|foreach|elsif)\ ?\(.*
+    | (?:if|for|while|until|unless|elif|case)\b.*(?:\bthen|\bdo|\bin|;\ ?do|;\ ?then)$
+    | [}}\ ]*(?:else|try|finally|do|loop|unsafe|match\b.*|if\b.*|for\b.*|while\b.*)\ ?\{{.*
+    | (?:end|fi|done|esac|then|begin|repeat|BEGIN|END|endif|endfunction|endfor|EOF|;;)[;)]?$
+    | return\b\ ?(?:;|$|[\w.\[\]$@"'-]+;?$|.*[()\[\]{{}}=<>+*"';&|].*)
+    | (?:break|continue|pass)\ ?;?$
+    | (?:raise|throw|await|yield|new|del|assert|delete|goto)\ [\w.:(\[]+.*[;)\w\]]$
+    | (?:let|const|var|val|auto|mut|local|my|our|static|typedef|extern|defer|go|echo|export|set|unset)\ [^=]*
+      (?:[=;({{$"@%*].*|\bas\b.*)$
+    | (?:private|protected|public|const|static|inline|typename|template
+        |unsigned|signed|struct|enum|void|int|char|bool|float|double|size_t
+        |virtual|explicit|constexpr|final|mutable)\b.*[,;*&(){{>]$
+    | @[\w.]+(?:\(.*)?$
+    | \((?:def\w*|ns|let|lambda|require|setq|cond|when|if)\b.*
+    | (?:SELECT|FROM|WHERE|GROUP\ BY|ORDER\ BY|(?:LEFT\ |INNER\ |OUTER\ |CROSS\ )*JOIN|UPDATE|DELETE\ FROM|VALUES|SET
+        |HAVING|LIMIT|UNION|RETURNS|LANGUAGE)\b.*[\w();,*'"=]$
+    | (?i:select\b.+\bfrom\b|create\ (?:table|view|index|function)\b|insert\ into\b|alter\ table\b|drop\ table\b).*
+    | ["`]?\w+["`]?\ (?i:int|integer|bigint|serial|varchar|text|boolean|date|timestamp|numeric|decimal|real|blob)\b.*,$
+    | {_NAME}\ ::\ .* | {_NAME}(?:\ [\w()\[\]_:]+)*\ =\ .*(?:<-|\$|->|::).*
+    | {_PATH}(?:<[\w:<>,\ &*]*>)?!?\([^\s)].*[),;{{(:\]]$ | {_PATH}(?:<[\w:<>,\ &*]*>)?!?\(\)?[;,.{{]*$
+    | \.{_NAME}(?:::<.*>)?\(.*
+    | (?:{_TYPES}\ ){{1,4}}[*&]*{_NAME}\(.*[{{;,)]$
+    | {_TYPES}\ ?[*&]\ ?{_NAME}(?:\ =\ .*)?[,;)]+$
+    | {_PATH}(?:\[[^\]]*\]|->\w+|\.\w+)*\ ?(?:[-+*/|&^%.:?]|<<|>>)?=\ ?\S.*[;({{\[]$
+    | [\w)\]=>.\#:*\ "'&<,\-+~\[(]*(?:[\w)>=]|=>|->|\|)\ ?\{{\ ?(?:\|\w+\|)?$
+    | \{{\ .*[;)]\ ?\}}$ | \}}\ \w+;$
+    | [\w.\#:*\ >+~,\[\]="()-]+\{{\ ?[a-z-]+:\ ?[^{{}}]+\}}$ | [\w\ -]*[.\#][\w-]+(?:[.\#:\ >]+[\w-]+)*,$
+    | [a-z-]+\ ?:\ ?[^;:]*;$
+    | (?:{_TYPES}\ ){{1,4}}[*&]*{_NAME}(?:\[\w*\])*\ ?=.*;$
+    | (?=.*[a-z][A-Z]|.*[_<>*&:\[])(?:{_TYPES}\ ){{1,4}}[*&]*{_NAME}(?:\[\w*\])*;$
+    | (?:exit|shift|cd|rm|cp|mv|mkdir|exec|eval|trap|source|sudo|set)\ [-\d$"'./~{{(].* | \[\[?\ .*\]
+    | [a-z][\w./-]*\ (?:[^$]*[\ "'=])?\$[A-Za-z_{{(@].*
+    | [^"'].*(?:[\w)\]]->\w|\w::\w|\)\ ?=>|\ [=!]==?\ |\+\+|&&|\|\|).*[;,){{(:\]&|\\]$
+    """,
+    re.VERBOSE,
+)
+"""What hardly anything but a programming language has."""
+
+COMMON = re.compile(
+    rf"""
+      [\])}}\[({{;,.\ ]+(?:while\b.*|as\b.*|[.?:/+*-].*)?$
+    | [\[({{]+.*[\])}}]+[,;]?$
+    | [-+\d.,\ xXa-fA-FuUlL]+[,;)}}\]]+$
+    | {_PATH}(?:\[[^\]]*\])?(?:\ ?:\ ?[\w.\[\],\ |]+)?\ ?[-+*/|&^%.:?]?=(?:\ ?\S.*)?$
+    | {_PATH}\ ?:\ [\w.]+(?:\[.*\]|\ \|\ .*)?$
+    | [*&]?["'\w.:<>\[\]-]+(?:\ ?[:=]\ ?.*)?[,;({{\[]$
+    | [A-Za-z]?["'`].*["'`][,;)\]\\\ ]*$
+    | [A-Z]\w*\ \w+;$
+    | [\w.]+\ ?\(.*\)?$
+    | [$@%]\w+.*
+    | [A-Z]\w*_\w*$ | [\w.]+_[\w.]+$
+    | (?:[|&?:+/=<>.]+|[-*])\ ["'(\d].* | [|&?:+/=<>.]+\ \S.*
+    """,
+    re.VERBOSE,
+)
+"""What code has, and data, settings and lists as well."""
+
+_WORD = r"(?:[aI]|[^\W\d_][^\W\d_A-Z]+['’]?[a-z]{0,2})"
+SENTENCE = re.compile(rf"(?<![\w.(])(?:{_WORD}[,;]? ){{4}}[^\W\d_]+(?![\w(:\[<*&=])")
+"""Five plain words in a row, none of them a name as programs write them."""
+UNSPACED = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af]{4}")
+"""The same of scripts that are written without spaces."""
+NOT_CODE = re.compile(r"\\[A-Za-z]|<(?!<)|>(?![>=])|\|(?![>|=]|.*->)")
+"""What lines of LaTeX, HTML, quoted mail and tables begin with."""
+MARK = re.compile(r"[={}\[\]<>_$&|@\\+]|[A-Za-z]{2}\((?!s\)|es\)|ies\))|::|->")
+"""What prose can do without: verses and clauses may begin with `let` and `return` and end in semicolons."""
+DIRECTIVE = re.compile(
+    r"#(?:if|else|elif|error|import)\b|# ?(?:include|define|ifdef|ifndef|endif|pragma|undef)\b|#!?\[\w.*\]$|#!/"
+)
+"""What begins with # and is no remark."""
+QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'|`[^`]*`")
+TRAILING_REMARK = re.compile(r" (?://|/\*|# |-- ).*$")
+
 
 _LOOKED_AT = 20_000
 _LINES = 100

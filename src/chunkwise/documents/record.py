@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
 from chunkwise.documents.fields import (
     ID_FIELDS,
@@ -16,10 +17,9 @@ from chunkwise.documents.fields import (
     no_text,
     text_field_of,
 )
-from chunkwise.documents.options import LoadOptions
+from chunkwise.documents.loader import LoadOptions
 from chunkwise.documents.record_format import FormatFields, format_fields, record_format
 from chunkwise.documents.source import Source
-from chunkwise.errors import UnreadableDocument
 
 _SHAPES_KEPT = 256
 _DEEPEST = 64  # what is read must be written again, by a writer that may stand deeper in the stack

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import BinaryIO
 
-from chunkwise.errors import UnreadableDocument
+from chunkwise.base.errors import UnreadableDocument
 
 HEAD = 8192
 """Bytes a loader sees when it decides whether a file is its own."""

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from chunkwise.core import Document
 from chunkwise.documents.encoding import decode
-from chunkwise.documents.loader import OnSkip
-from chunkwise.documents.options import LoadOptions
+from chunkwise.documents.loader import LoadOptions, OnSkip
 from chunkwise.documents.source import Source
 
 

@@ -1,13 +1,75 @@
-"""The files of a folder, in a fixed order, without those nobody means."""
+"""The files below a folder, in a fixed order, without those nobody means; and patterns: `docs/**/*.md`."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 
+from chunkwise.base.errors import UnreadableDocument
 from chunkwise.documents.loader import OnSkip
 from chunkwise.documents.source import os_reason, printable
-from chunkwise.errors import UnreadableDocument
+
+_MAGIC = re.compile(r"[*?\[]")
+_SPECIAL = re.compile(r"([][\\^&~|])")  # in a character class
+_ESCAPED = r"\\\1"
+
+
+def is_pattern(path: str) -> bool:
+    return _MAGIC.search(path) is not None
+
+
+def split_pattern(pattern: str) -> tuple[str, str]:
+    """The folder before the first wildcard, and the rest."""
+    parts = pattern.replace(os.sep, "/").split("/")
+    first = next(number for number, part in enumerate(parts) if is_pattern(part))
+    folder = "/".join(parts[:first])
+    return folder or ("/" if first else "."), "/".join(parts[first:])
+
+
+def depth_of(pattern: str) -> int | None:
+    """How many levels of folders can match; None: any number."""
+    parts = pattern.split("/")
+    return None if "**" in parts else len(parts)
+
+
+def to_regex(pattern: str) -> re.Pattern[str]:
+    """`*` and `?` stay within one part of a path, `**` stands for any number of folders."""
+    parts = pattern.split("/")
+    expression = []
+    for number, part in enumerate(parts):
+        last = number == len(parts) - 1
+        if part == "**":
+            if not last and parts[number + 1] == "**":
+                continue  # two in a row mean one, and would be slow to match
+            expression.append(".*" if last else "(?:.*/)?")
+        else:
+            expression.append(_part(part) + ("" if last else "/"))
+    return re.compile("".join(expression), re.DOTALL)
+
+
+def _part(part: str) -> str:
+    out: list[str] = []
+    position = 0
+    while position < len(part):
+        char = part[position]
+        closing = part.find("]", position + 2) if char == "[" else -1
+        if char == "*":
+            if out[-1:] != ["[^/]*"]:
+                out.append("[^/]*")
+        elif char == "?":
+            out.append("[^/]")
+        elif closing > 0:
+            inner = part[position + 1 : closing]
+            negated = "^" if inner[0] in "!^" else ""
+            inner = inner[1:] if negated else inner
+            out.append(f"[{negated}{_SPECIAL.sub(_ESCAPED, inner)}]")
+            position = closing
+        else:
+            out.append(re.escape(char))
+        position += 1
+    return "".join(out)
+
 
 LEFT_OUT = frozenset({"node_modules", "__pycache__", "__MACOSX", "venv", "CVS", "_darcs"})
 

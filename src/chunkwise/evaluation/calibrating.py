@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.core import Advance, Document, Hit, Query, Score
+from chunkwise.base.errors import ChunkwiseError
+from chunkwise.core import Document, Hit, OnProgress, Query, Score
 from chunkwise.documents import LoadOptions
-from chunkwise.errors import ChunkwiseError
 from chunkwise.evaluation.calibration_pairs import Pairs
 from chunkwise.evaluation.left_out import LeftOut
 from chunkwise.evaluation.questions_read import questions_read
@@ -24,9 +24,8 @@ from chunkwise.judges.calibration_store import same_calibration
 from chunkwise.judges.judge import Judge
 from chunkwise.judges.llm.judge import LlmJudge
 from chunkwise.judges.thresholds import Threshold, best_threshold
-from chunkwise.models.embedder import Embedder, Kind
-from chunkwise.models.llm.prices import dollars
-from chunkwise.models.llm.spent import Spent
+from chunkwise.models.embed.embedder import Embedder, Kind
+from chunkwise.models.llm.cost import LlmUsage, dollars
 
 _AT_ONCE = 32
 """Questions given to a judge that asks nobody."""
@@ -93,7 +92,7 @@ def calibrate(
     identity: str = "",
     embedder: Embedder | None = None,
     seed: int = 0,
-    advance: Advance | None = None,
+    advance: OnProgress | None = None,
 ) -> Measured:
     """Asks the judge about all pairs; `embedder` is what a judge by similarity compares with.
 
@@ -129,7 +128,7 @@ def steps(judge: Judge, pairs: Pairs) -> int:
     return len(pairs.queries)
 
 
-def _asked(judge: Judge, pairs: Pairs, advance: Advance | None) -> list[list[Score]]:
+def _asked(judge: Judge, pairs: Pairs, advance: OnProgress | None) -> list[list[Score]]:
     """The verdicts, a list a question."""
     if isinstance(judge, LlmJudge):
         return judge.judge(pairs.queries, pairs.hits, advance)
@@ -156,8 +155,8 @@ class _Watch:
         self._began = time.monotonic()
 
     @property
-    def _spent(self) -> Spent:
-        return self._llm.model.client.spent if self._llm is not None else Spent()
+    def _spent(self) -> LlmUsage:
+        return self._llm.model.client.spent if self._llm is not None else LlmUsage()
 
     def error(self, figures: Calibration) -> str:
         """Why the asking ended early, or why it never began: a limit of money, passages that are too long."""

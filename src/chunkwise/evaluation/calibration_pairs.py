@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from itertools import islice
 from statistics import median
 
+from chunkwise.base.errors import ChunkwiseError
+from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.core import Document, Hit, Passage, Query
-from chunkwise.errors import ChunkwiseError
 from chunkwise.judges.calibration import Against
 from chunkwise.judges.labels import balance_by_place
 from chunkwise.metrics.claims.plain_form import holds, plain_form
-from chunkwise.pipeline import StrategyLike
 from chunkwise.retrieval.indexes import index
 from chunkwise.testsets.reading import hash_of
-from chunkwise.text.tokenizers import DEFAULT, get_tokenizer
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 
 DEEP = 30
 """Hits of a question among which passages are looked for that are near to it and no answer."""
@@ -125,7 +125,7 @@ def _hard(
 
 
 def _usual(queries: Sequence[Query], documents: Sequence[Document]) -> str:
-    tokenizer = get_tokenizer(DEFAULT)
+    tokenizer = get_tokenizer(DEFAULT_TOKENIZER)
     texts = {document.id: document.text for document in documents}
     sizes = [
         tokenizer.count(texts[place.doc_id][place.start : place.end])
@@ -178,7 +178,7 @@ def _by_question(
     for (id, place), is_relevant in drawn:
         places.setdefault(id, []).append((place, is_relevant))
     asked = tuple(query for query in queries if query.id in places)
-    count = get_tokenizer(DEFAULT).count
+    count = get_tokenizer(DEFAULT_TOKENIZER).count
     for id, own in places.items():
         # The order must not tell which is which; it depends on nothing but the question.
         random.Random(f"{seed} {id}").shuffle(own)

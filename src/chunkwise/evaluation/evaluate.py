@@ -9,9 +9,10 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Literal
 
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.core import Document, Query
 from chunkwise.documents import LoadOptions
-from chunkwise.errors import ChunkwiseError, InvalidParameter
 from chunkwise.evaluation.evaluate_subject import OnEstimate, Questions, evaluate_subject
 from chunkwise.evaluation.files.answers_file import read_answers
 from chunkwise.evaluation.files.chunks_file import read_chunks
@@ -38,14 +39,12 @@ from chunkwise.evaluation.subjects.sources import (
 from chunkwise.evaluation.subjects.subject import Subject
 from chunkwise.metrics.citations.position import summary
 from chunkwise.models import get_language_model, get_reranker
-from chunkwise.models.embedder import Embedder
+from chunkwise.models.embed.embedder import Embedder
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import LanguageModel
-from chunkwise.models.reranker import Reranker
-from chunkwise.pipeline import StrategyLike
-from chunkwise.retrieval.indexes import Index
-from chunkwise.retrieval.making.gather import Material
-from chunkwise.retrieval.named_index import named_index
+from chunkwise.models.rerank.reranker import Reranker
+from chunkwise.retrieval.indexes import Index, named_index
+from chunkwise.retrieval.indexing.gather import Material
 from chunkwise.retrieval.retrievers import Retriever
 from chunkwise.retrieval.settings import Context, Vectors
 from chunkwise.testsets.reading import hash_of

@@ -25,11 +25,11 @@ from chunkwise.evaluation.subjects.asking import Asking, Hits
 from chunkwise.evaluation.subjects.subject import Subject
 from chunkwise.metrics.claims.answers import Answer
 from chunkwise.models.llm.client import LlmClient
-from chunkwise.models.llm.estimate import Estimate
-from chunkwise.stats.detectable import detectable_by
+from chunkwise.models.llm.cost import LlmEstimate
+from chunkwise.stats.power import detectable_by
 from chunkwise.testsets.reading import hash_of
 
-OnEstimate = Callable[[Estimate], None]
+OnEstimate = Callable[[LlmEstimate], None]
 """Gets what asking a language model will take, before anything is sent; what it raises ends the evaluation."""
 
 WORST = 20

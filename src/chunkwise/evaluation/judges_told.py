@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple, TypeGuard
 
-from chunkwise.errors import ChunkwiseError
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.evaluation.measuring import Measuring
 from chunkwise.evaluation.model_names import short_name
 from chunkwise.evaluation.results import Json, Results

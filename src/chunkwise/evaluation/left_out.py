@@ -6,10 +6,10 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+from chunkwise.base.errors import UnreadableDocument
+from chunkwise.base.wording import counted
 from chunkwise.core import Document
-from chunkwise.errors import UnreadableDocument
 from chunkwise.evaluation.results import Json
-from chunkwise.profile.wording import counted
 from chunkwise.testsets.testset import Problem
 
 _SHOWN = 160

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from chunkwise.errors import InvalidParameter
+from chunkwise.base.errors import InvalidParameter
 from chunkwise.evaluation.results import Json
 from chunkwise.models import DEFAULT
-from chunkwise.models.embedder import Embedder
+from chunkwise.models.embed.embedder import Embedder
 from chunkwise.models.llm.client import LlmClient
 
 Unit = Literal["characters", "tokens"]

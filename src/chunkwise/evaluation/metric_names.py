@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from chunkwise.errors import InvalidParameter, UnknownName
+from chunkwise.base.errors import InvalidParameter, UnknownName
 from chunkwise.metrics.measures import NAMES, is_measure, parse
 
 _RANKED = ("recall", "precision", "density", "iou", "context_precision", "context_recall", "hit", "mrr",

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Fact, Passage, Query, Reference
-from chunkwise.errors import ChunkwiseError
 from chunkwise.testsets.rows_file import Row, RowsFile, dropped_file, is_there
 
 GENERATED = "generated"

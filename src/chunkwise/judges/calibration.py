@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from chunkwise.core import Score
 from chunkwise.stats.agreement import agreement
-from chunkwise.stats.clustered import clustered_interval
-from chunkwise.stats.interval import Interval
-from chunkwise.stats.table import Table
+from chunkwise.stats.intervals import Interval, clustered_interval
+from chunkwise.stats.table import ScoreMatrix
 
 Against = Literal["labels", "spans"]
 """What is taken for the truth: people's labels, or the references of the questions."""
@@ -167,7 +166,7 @@ def calibration(
     )  # fmt: skip
 
 
-def _groups(scored: Sequence[Verdict]) -> Table:
+def _groups(scored: Sequence[Verdict]) -> ScoreMatrix:
     """Questions × the four counts of a `Confusion`."""
     row = {id: number for number, id in enumerate(dict.fromkeys(each.question for each in scored))}
     table = np.zeros((len(row), 4))
@@ -184,11 +183,11 @@ def _share(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.
     return found
 
 
-def _part(counts: Table) -> NDArray[np.float64]:
+def _part(counts: ScoreMatrix) -> NDArray[np.float64]:
     return _share(counts[:, 0], counts.sum(axis=1))
 
 
-def _kappa(counts: Table) -> NDArray[np.float64]:
+def _kappa(counts: ScoreMatrix) -> NDArray[np.float64]:
     return kappa_of(*counts.T)
 
 

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from chunkwise.atomic import replacing, says_what_it_writes
+from chunkwise.base.atomic import replacing, says_what_it_writes
 from chunkwise.judges.calibration import FEWEST_VERDICTS, Against, Calibration, Confusion, Cost
-from chunkwise.models.folder import home
-from chunkwise.stats.interval import Interval
+from chunkwise.models.home import home
+from chunkwise.stats.intervals import Interval
 
 _VERSION = 1
 _FIGURES = ("accuracy", "kappa", "missed", "false_alarms")

@@ -8,11 +8,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Hit, Query, Score
-from chunkwise.errors import InvalidParameter
 from chunkwise.judges.thresholds import NEAR
 from chunkwise.models import DEFAULT, get_embedder
-from chunkwise.models.embedder import Embedder, Kind
+from chunkwise.models.embed.embedder import Embedder, Kind
 
 NO_WORDS = "no words to compare"
 NO_VECTOR = "the model gave no vector"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Hit, Query, Score
-from chunkwise.errors import InvalidParameter
 from chunkwise.metrics.spans.relevance import relevant_hits
 from chunkwise.metrics.spans.tables import Found, Gold
 

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.errors import InvalidParameter, UnknownName
+from chunkwise.base.errors import InvalidParameter, UnknownName
 from chunkwise.metrics.spans import chroma, ranking, span_measures
 from chunkwise.metrics.spans.budget import Cut, within
 from chunkwise.metrics.spans.evidence import Evidence

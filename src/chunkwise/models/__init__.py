@@ -1,33 +1,59 @@
-"""Embedders, rerankers, language models: real ones, local or behind an endpoint, and the cache of what they gave."""
+"""Embedders, rerankers, language models by their names: real ones, local or behind an endpoint."""
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from chunkwise import spec
-from chunkwise.errors import InvalidParameter, UnknownName
-from chunkwise.models.endpoint.patience import with_patience
-from chunkwise.parameters import build
-from chunkwise.registry import Registry
-from chunkwise.spec import quoted
+from chunkwise.base import spec
+from chunkwise.base.errors import InvalidParameter, UnknownName
+from chunkwise.base.parameters import build
+from chunkwise.base.registry import Registry
+from chunkwise.base.spec import quoted
 
 if TYPE_CHECKING:
-    from chunkwise.core import Advance
-    from chunkwise.models.embedder import Embedder
+    from chunkwise.core import OnProgress
+    from chunkwise.models.embed.embedder import Embedder
     from chunkwise.models.llm.language_model import LanguageModel
-    from chunkwise.models.reranker import Reranker
+    from chunkwise.models.rerank.reranker import Reranker
+
+
+_NAMES = ("timeout", "attempts")
+# Only what begins with one of these: names of models may have brackets of their own.
+_SAID = re.compile(rf"(.+?)(\(\s*(?:{'|'.join(_NAMES)})\s*=[^()]*\))\s*", re.DOTALL)
+
+
+def split_patience(model: str) -> tuple[str, dict[str, Any]]:
+    """The name, and what stands behind it in brackets: seconds an answer may take, requests made at most."""
+    found = _SAID.fullmatch(model)
+    if found is None:
+        return model, {}
+    try:
+        values = spec.parse(f"endpoint{found[2]}")[1]
+    except InvalidParameter:
+        values = {}
+    if not values or values.keys() - set(_NAMES) or not all(map(_is_number, values.values())):
+        raise InvalidParameter(
+            f"cannot read {found[2]} behind the name of a model; write it like (timeout=10, attempts=2)"
+        )
+    return found[1], values
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
 
 DEFAULT = "minilm"
 LOCAL_RERANKER = "maxsim"
 
 embedders = Registry(
-    "embedder", "chunkwise.embedders", {DEFAULT: "chunkwise.models.onnx.minilm:MiniLM"}
+    "embedder", "chunkwise.embedders", {DEFAULT: "chunkwise.models.embed.minilm:MiniLM"}
 )
 rerankers = Registry(
     "reranker",
     "chunkwise.rerankers",
-    {LOCAL_RERANKER: "chunkwise.models.onnx.maxsim:MaxSimReranker"},
+    {LOCAL_RERANKER: "chunkwise.models.rerank.maxsim:MaxSimReranker"},
 )
 language_models = Registry("language model", "chunkwise.language_models", {})
 
@@ -61,7 +87,7 @@ LANGUAGE_MODEL_FORMS = {
 
 
 def get_embedder(
-    model: str | Embedder = DEFAULT, *, cache: bool = True, advance: Advance | None = None
+    model: str | Embedder = DEFAULT, *, cache: bool = True, advance: OnProgress | None = None
 ) -> Embedder:
     """The embedder of this name, or the one given; with `cache` no text is ever read twice."""
     embedder = _embedder(model, advance) if isinstance(model, str) else model
@@ -73,36 +99,34 @@ def get_embedder(
     return embedder if isinstance(embedder, CachedEmbedder) else cached(embedder, VectorCache())
 
 
-def _embedder(model: str, advance: Advance | None) -> Embedder:
+def _embedder(model: str, advance: OnProgress | None) -> Embedder:
     if model.partition("(")[0].strip() == DEFAULT:
-        from chunkwise.models.onnx.minilm import MiniLM
+        from chunkwise.models.embed.minilm import MiniLM
 
         _, values = spec.parse(model)
         made: Embedder = build(partial(MiniLM, advance=advance), DEFAULT, values)
         return made
     kind, _, name = model.partition(":")
     if kind.lower() in ("http", "https"):
-        from chunkwise.models.endpoint.embedder import EndpointEmbedder
+        from chunkwise.models.embed.endpoint import EndpointEmbedder
 
         address, name, patience = _endpoint(model)
         return EndpointEmbedder(address, name, **patience)
     if kind == "openai" and name:
-        from chunkwise.models.endpoint.embedder import EndpointEmbedder
+        from chunkwise.models.embed.endpoint import EndpointEmbedder
 
-        name, patience = with_patience(name)
+        name, patience = split_patience(name)
         return EndpointEmbedder("https://api.openai.com/v1", name, **patience)
     if kind == "sentence-transformers" and name:
-        from chunkwise.models.libraries.sentence_transformers_embedder import (
-            SentenceTransformersEmbedder,
-        )
+        from chunkwise.models.embed.sentence_transformers import SentenceTransformersEmbedder
 
         return SentenceTransformersEmbedder(name)
     if kind == "fastembed" and name:
-        from chunkwise.models.libraries.fastembed_embedder import FastembedEmbedder
+        from chunkwise.models.embed.fastembed import FastembedEmbedder
 
         return FastembedEmbedder(name)
     if model.endswith(".onnx"):
-        from chunkwise.models.onnx.embedder import OnnxEmbedder
+        from chunkwise.models.embed.onnx import OnnxEmbedder
 
         return OnnxEmbedder(model)
     return _named(embedders, model, EMBEDDER_FORMS)
@@ -114,23 +138,21 @@ def get_reranker(model: str | Reranker) -> Reranker:
         return model
     kind, _, name = model.partition(":")
     if kind.lower() in ("http", "https", *_RERANK_SERVICES):
-        from chunkwise.models.endpoint.reranker import EndpointReranker
+        from chunkwise.models.rerank.endpoint import EndpointReranker
 
         if kind in _RERANK_SERVICES and name:
             address, variable = _RERANK_SERVICES[kind]
-            name, patience = with_patience(name)
+            name, patience = split_patience(name)
             return EndpointReranker(address, name, variable, **patience)
         if kind.lower() in ("http", "https"):
             address, name, patience = _endpoint(model)
             return EndpointReranker(address, name, **patience)
     if kind == "sentence-transformers" and name:
-        from chunkwise.models.libraries.sentence_transformers_reranker import (
-            SentenceTransformersReranker,
-        )
+        from chunkwise.models.rerank.sentence_transformers import SentenceTransformersReranker
 
         return SentenceTransformersReranker(name)
     if model.endswith(".onnx"):
-        from chunkwise.models.onnx.reranker import OnnxReranker
+        from chunkwise.models.rerank.onnx import OnnxReranker
 
         return OnnxReranker(model)
     if model.partition("(")[0].strip() == LOCAL_RERANKER:
@@ -153,7 +175,7 @@ def _local_reranker(model: str) -> Reranker:
 
 
 def get_language_model(
-    model: str | LanguageModel, *, advance: Advance | None = None
+    model: str | LanguageModel, *, advance: OnProgress | None = None
 ) -> LanguageModel:
     """The language model of this name, or the one given."""
     if not isinstance(model, str):
@@ -161,15 +183,15 @@ def get_language_model(
     kind, _, name = model.partition(":")
     # First: servers like to call a model by its file's name.
     if kind.lower() in ("http", "https") or (kind == "openai" and name):
-        from chunkwise.models.llm.endpoint_model import EndpointModel
+        from chunkwise.models.llm.endpoint import EndpointModel
 
         if kind == "openai":
-            name, patience = with_patience(name)
+            name, patience = split_patience(name)
             return EndpointModel("https://api.openai.com/v1", name, **patience)
         address, name, patience = _endpoint(model)
         return EndpointModel(address, name, **patience)
     if model == "local" or model.lower().endswith(".gguf"):
-        from chunkwise.models.llm.local_model import LocalModel, packaged
+        from chunkwise.models.llm.local import LocalModel, packaged
 
         return packaged(advance) if model == "local" else LocalModel(model)
     made: LanguageModel = _named(language_models, model, LANGUAGE_MODEL_FORMS)
@@ -184,9 +206,9 @@ _RERANK_SERVICES = {
 
 def _endpoint(model: str) -> tuple[str, str, dict[str, Any]]:
     """Address, model and patience of `https://host/v1#name(timeout=10)`."""
-    from chunkwise.models.endpoint.address import place, without_secrets
+    from chunkwise.models.http.address import place, without_secrets
 
-    model, patience = with_patience(model)
+    model, patience = split_patience(model)
     address, _, name = model.partition("#")
     scheme = without_secrets(address).scheme
     if not name:

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from chunkwise.base.errors import MissingExtra
 from chunkwise.core import Chunk
-from chunkwise.errors import MissingExtra
 from chunkwise.output.row import COLUMNS, row_of
 
 _ROWS_A_GROUP = 8192

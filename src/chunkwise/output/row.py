@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import TypedDict
 
+from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.spec import parse
 from chunkwise.chunkers import get_strategy, registry
 from chunkwise.core import Chunk
-from chunkwise.errors import ChunkwiseError
-from chunkwise.spec import parse
-from chunkwise.text.tokenizers import DEFAULT, TokenizerLike, get_tokenizer
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike, get_tokenizer
 
 
 class Row(TypedDict):
@@ -62,7 +62,7 @@ def _tokenizer(label: str) -> TokenizerLike:
         limit = get_strategy(label).limit if name in registry.builtin else None
     except ChunkwiseError:
         limit = None
-    return limit[0] if limit else DEFAULT
+    return limit[0] if limit else DEFAULT_TOKENIZER
 
 
 def row_of(chunk: Chunk) -> Row:

@@ -9,9 +9,9 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import IO
 
-from chunkwise.atomic import replacing, says_what_it_writes
+from chunkwise.base.atomic import replacing, says_what_it_writes
+from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Chunk
-from chunkwise.errors import InvalidParameter
 from chunkwise.output.row import COLUMNS, row_of
 
 Write = Callable[[Iterable[Chunk]], None]

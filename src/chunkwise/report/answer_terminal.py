@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chunkwise.answering.answered import NOT_FOUND, Answered, Citation, Claim, mark_of
+from chunkwise.base.wording import counted
 from chunkwise.core import SECTION_SEPARATOR
-from chunkwise.profile.wording import counted
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.terminal_parts import heading
 

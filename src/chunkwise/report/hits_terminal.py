@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from chunkwise.base.wording import counted
 from chunkwise.core import SECTION_SEPARATOR, Hit
-from chunkwise.profile.wording import counted
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.terminal_parts import bar
-from chunkwise.text.terms import query_terms, text_terms
+from chunkwise.text.terms.terms import query_terms, text_terms
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from chunkwise.base.wording import counted
 from chunkwise.core import Passage
-from chunkwise.profile.wording import counted
 from chunkwise.report.plain_text import one_line
 from chunkwise.testsets.testset import REMARKS, Problem, ProblemKind
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from chunkwise.base.wording import counted
 from chunkwise.core import Chunk, Document
 from chunkwise.metrics.cuts.boundary_issues import find_issues
-from chunkwise.profile.wording import counted
 from chunkwise.report.plain_text import one_line
 from chunkwise.text.analysis import Analyzed
 

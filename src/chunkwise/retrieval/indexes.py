@@ -1,4 +1,4 @@
-"""What users hold: an index that can be asked, brought up to date and looked at."""
+"""What users hold: an index that can be searched, brought up to date and looked at."""
 
 from __future__ import annotations
 
@@ -8,31 +8,29 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
-from chunkwise.core import Advance, Hit, Query
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.chunkers.chunk import StrategyLike
+from chunkwise.core import Document, Hit, OnProgress, Query
 from chunkwise.documents import LoadOptions, OnSkip
-from chunkwise.errors import InvalidParameter
-from chunkwise.models.embedder import Embedder
-from chunkwise.models.reranker import Reranker
-from chunkwise.pipeline import StrategyLike
-from chunkwise.retrieval.damage import told_if_damaged
-from chunkwise.retrieval.embedded import indexing
-from chunkwise.retrieval.embedded.index import EmbeddedIndex
-from chunkwise.retrieval.embedded.stats import stats_of
-from chunkwise.retrieval.embedded.store import lock
-from chunkwise.retrieval.embedded.store.reader import verify
+from chunkwise.models.embed.embedder import Embedder
+from chunkwise.models.rerank.reranker import Reranker
+from chunkwise.retrieval.errors import reporting_damage
 from chunkwise.retrieval.filters import EVERYTHING, Filter
-from chunkwise.retrieval.making.changes import Changes
-from chunkwise.retrieval.making.choice import Choice, Given
-from chunkwise.retrieval.making.gather import Material, Reading
-from chunkwise.retrieval.making.lazy_contexts import Llm
-from chunkwise.retrieval.making.lazy_embedder import LazyEmbedder
+from chunkwise.retrieval.indexing.gather import Material, Reading
+from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder, Llm
+from chunkwise.retrieval.indexing.resolve import RequestedSettings, ResolvedSettings
+from chunkwise.retrieval.indexing.update import Changes
+from chunkwise.retrieval.local import folder as folder_module
+from chunkwise.retrieval.local import update as update_module
+from chunkwise.retrieval.local.folder import verify_folder
+from chunkwise.retrieval.local.index import LocalIndex, stats_of
 from chunkwise.retrieval.retrievers import Retriever
-from chunkwise.retrieval.searching.search import search
-from chunkwise.retrieval.settings import Context, Settings, Vectors, WrittenContext
-from chunkwise.retrieval.stats import Stats
+from chunkwise.retrieval.search.search import search
+from chunkwise.retrieval.settings import Context, IndexStats, Settings, Vectors, WrittenContext
 
 if TYPE_CHECKING:
     from chunkwise.retrieval.postgres import PostgresIndex
+
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
@@ -42,7 +40,7 @@ class Index:
 
     def __init__(
         self,
-        source: EmbeddedIndex | PostgresIndex,
+        source: LocalIndex | PostgresIndex,
         model: LazyEmbedder | None,
         place: Path | str | None = None,
         strategy: StrategyLike | None = None,
@@ -67,7 +65,7 @@ class Index:
     @property
     def model(self) -> str | Embedder:
         """What makes its vectors: by its name, or itself where it was handed over; empty: nothing does."""
-        return self._model.given if self._model else ""
+        return self._model.requested if self._model else ""
 
     @overload
     def search(  # type: ignore[overload-overlap]
@@ -112,7 +110,7 @@ class Index:
         options: LoadOptions | None = None,
         on_skip: OnSkip | None = None,
         jobs: int = 1,
-        advance: Advance | None = None,
+        advance: OnProgress | None = None,
         keep_others: bool = False,
     ) -> Changes:
         """Makes the index one of exactly these documents; what has not changed is not made again.
@@ -120,27 +118,31 @@ class Index:
         With `keep_others` they are added, or take the place of their older selves, and all others stay.
         """
         model = self.model or None
-        given = Given(self._strategy, model, llm=self._llm)
+        requested = RequestedSettings(self._strategy, model, llm=self._llm)
         reading = Reading(inputs, options, on_skip, jobs, (), advance, keep_others)
         if self.place is None:
-            assert isinstance(self.source, EmbeddedIndex)
-            self.source, _, self.changes = indexing.into_memory(reading, given, self.source)
+            assert isinstance(self.source, LocalIndex)
+            self.source, _, self.changes = update_module.into_memory(
+                reading, requested, self.source
+            )
         else:
-            self.source, _, self.changes = _into(self.place, reading, given, False, lock.WAIT)
+            self.source, _, self.changes = _into(
+                self.place, reading, requested, False, folder_module.LOCK_WAIT
+            )
         return self.changes
 
-    def stats(self) -> Stats:
+    def stats(self) -> IndexStats:
         """How much is in it, and how large it is."""
         source = self.source
-        if not isinstance(source, EmbeddedIndex):
+        if not isinstance(source, LocalIndex):
             return source.stats()
-        with told_if_damaged(source):
+        with reporting_damage(source):
             return stats_of(source)
 
     def verify(self) -> None:
         """Reads an index in a folder byte by byte; an error says what is damaged."""
         if isinstance(self.place, Path):
-            verify(self.place)
+            verify_folder(self.place)
 
     def __len__(self) -> int:
         """The number of its documents."""
@@ -148,7 +150,7 @@ class Index:
 
     def __repr__(self) -> str:
         where = f"in {self.place or 'memory'}"
-        if not isinstance(self.source, EmbeddedIndex):
+        if not isinstance(self.source, LocalIndex):
             where = f"at {self.source.place.shown}"  # without the password
         return (
             f"<Index {where}: {len(self):,} documents, {self.source.chunk_count:,} chunks, "
@@ -170,11 +172,11 @@ def index(
     options: LoadOptions | None = None,
     on_skip: OnSkip | None = None,
     jobs: int = 1,
-    advance: Advance | None = None,
+    advance: OnProgress | None = None,
     leave_out: Collection[Path] = (),
     rebuild: bool = False,
     keep_others: bool = False,
-    wait: float = lock.WAIT,
+    wait: float = folder_module.LOCK_WAIT,
 ) -> Index:
     """An index of files, folders, globs and archives (or of documents): in memory, in a folder, on a server.
 
@@ -189,14 +191,14 @@ def index(
         raise InvalidParameter(
             "rebuild makes the index anew, keep_others keeps what it has; give one of them"
         )
-    given = Given(strategy, model, vectors, context, language, tokenizer, llm)
+    requested = RequestedSettings(strategy, model, vectors, context, language, tokenizer, llm)
     reading = Reading(inputs, options, on_skip, jobs, leave_out, advance, keep_others)
     if into is None:
-        source, choice, changes = indexing.into_memory(reading, given)
-        return Index(source, choice.model, None, choice.strategy, changes, choice.llm)
+        source, resolved, changes = update_module.into_memory(reading, requested)
+        return Index(source, resolved.model, None, resolved.strategy, changes, resolved.llm)
     place = _place(into)
-    found, choice, changes = _into(place, reading, given, rebuild, wait)
-    return Index(found, choice.model, place, choice.strategy, changes, choice.llm)
+    found, resolved, changes = _into(place, reading, requested, rebuild, wait)
+    return Index(found, resolved.model, place, resolved.strategy, changes, resolved.llm)
 
 
 def open_index(
@@ -213,9 +215,9 @@ def open_index(
     next question.
     """
     where = _place(place)
-    source: EmbeddedIndex | PostgresIndex
+    source: LocalIndex | PostgresIndex
     if isinstance(where, Path):
-        source = indexing.open_embedded(where)
+        source = update_module.open_local_index(where)
     else:
         from chunkwise.retrieval.postgres import open_postgres
 
@@ -234,32 +236,46 @@ def settings_at(place: str | os.PathLike[str], *, of_any_version: bool = False) 
     """
     where = _place(place)
     if isinstance(where, Path):
-        return indexing.folder_settings(where, of_any_version=of_any_version)
+        return update_module.folder_settings(where, of_any_version=of_any_version)
     from chunkwise.retrieval.postgres import server_settings
 
     return server_settings(where, of_any_version=of_any_version)
 
 
 def _into(
-    place: Path | str, reading: Reading, given: Given, rebuild: bool, wait: float
-) -> tuple[EmbeddedIndex | PostgresIndex, Choice, Changes]:
+    place: Path | str, reading: Reading, requested: RequestedSettings, rebuild: bool, wait: float
+) -> tuple[LocalIndex | PostgresIndex, ResolvedSettings, Changes]:
     if isinstance(place, Path):
-        return indexing.into_folder(place, reading, given, rebuild=rebuild, wait=wait)
+        return update_module.into_folder(place, reading, requested, rebuild=rebuild, wait=wait)
     from chunkwise.retrieval.postgres import into_postgres
 
-    return into_postgres(place, reading, given, rebuild=rebuild, wait=wait)
+    return into_postgres(place, reading, requested, rebuild=rebuild, wait=wait)
 
 
-def _place(given: str | os.PathLike[str]) -> Path | str:
-    name = os.fspath(given)
+def _place(requested: str | os.PathLike[str]) -> Path | str:
+    name = os.fspath(requested)
     if not name or "\0" in name:
         raise InvalidParameter(f"the place of the index is {name!r}; name a folder")
     if not _SCHEME.match(name):
         return Path(name)
-    from chunkwise.retrieval.postgres.address import is_postgres, masked
+    from chunkwise.retrieval.postgres.connection import is_postgres, masked
 
     if not is_postgres(name):
         raise InvalidParameter(
             f"the place of the index is {masked(name)!r}; name a folder, or a server: postgresql://user@host/database"
         )
     return name
+
+
+def named_index(source: Material | Index) -> Index | None:
+    """The index itself, or the one at the place named; None: these are documents."""
+    if isinstance(source, Index):
+        return source
+    given = [source] if isinstance(source, str | os.PathLike) else source
+    # What is read only once is left alone: it cannot be an index.
+    if not isinstance(given, Sequence) or len(given) != 1 or isinstance(given[0], Document):
+        return None
+    place = os.fspath(given[0])
+    if "://" in place or (Path(place).is_dir() and settings_at(place) is not None):
+        return open_index(place)
+    return None

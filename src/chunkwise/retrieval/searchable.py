@@ -1,19 +1,41 @@
-"""What a retriever asks of an index, wherever the index lives: in memory, in a folder, on a server."""
+"""What a retriever asks of an index, wherever it lives, and what is found there before it becomes a hit."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import Document, Span
-from chunkwise.retrieval.atom_table import AtomTable
+from chunkwise.retrieval.bm25 import TermTable
 from chunkwise.retrieval.filters import Filter
+from chunkwise.retrieval.quantized_vectors import QuantizedVectors
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.settings import Settings
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AtomTable:
+    """Atoms of one document are contiguous and in order; documents are numbered from 0."""
+
+    document: NDArray[np.int32]
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+    tokens: NDArray[np.int32]
+    """Of the document's own tokens: those of a stretch of atoms add up."""
+    section: NDArray[np.int32]
+    """Number of a section path, counted across the index: its `section_path` tells the titles."""
+    terms: TermTable
+    """Rows are atoms."""
+    vectors: QuantizedVectors | None
+    """Sums of token vectors; None: an index of words alone."""
+
+    def __len__(self) -> int:
+        return len(self.document)
 
 
 class FoundChunk(NamedTuple):
@@ -53,7 +75,7 @@ class ChunkTable(NamedTuple):
     """A row each place that a summary stands for, in order: which chunk the summary is, start, end, tokens."""
 
 
-class Bounds(NamedTuple):
+class AtomBounds(NamedTuple):
     """Atoms of one document: they tile its text, and their tokens add up."""
 
     start: NDArray[np.int64]
@@ -84,7 +106,7 @@ class Searchable(Protocol):
 
     def document(self, number: int) -> Document: ...
 
-    def atoms(self, document: int) -> Bounds:
+    def atoms(self, document: int) -> AtomBounds:
         """The atoms of one document, at which a budget cuts."""
 
 
@@ -118,3 +140,49 @@ class Snapshots(Protocol):
 
     def snapshot(self) -> AbstractContextManager[object]:
         """Within it everything is looked up in one state."""
+
+
+_AT_ONCE = 16
+"""Chunks looked up together: most searches want no more than the first few."""
+
+
+class CandidateSpan(NamedTuple):
+    """Numbers, not texts: most places are dropped again."""
+
+    document: int
+    start: int
+    end: int
+    score: float
+    section: tuple[str, ...] = ()
+    first: int = -1
+    """Number of the first chunk it is made of; -1: it is not made of chunks."""
+    last: int = -1
+    chunk: int | None = None
+    """Position of the chunk in its document, where the place is exactly one chunk."""
+    core: Span | None = None
+    """The chunk that was found, where more is handed out: what must not be lost when that is too much."""
+    level: int = 0
+    """0: a place in the document; above: a summary, which is handed out whole or not at all."""
+    summary: str = ""
+    spans: tuple[Span, ...] = ()
+    """The places a summary stands for."""
+    span_tokens: tuple[int, ...] = ()
+
+
+def chunk_spans(
+    source: Searchable, ranking: Ranking
+) -> Iterator[tuple[CandidateSpan, tuple[int, int]]]:
+    """The chunks of a ranking in its order, each with the span of its parent, looked up as far as they are wanted."""
+    for begin in range(0, len(ranking.numbers), _AT_ONCE):
+        numbers = ranking.numbers[begin : begin + _AT_ONCE].tolist()
+        scores = ranking.scores[begin : begin + _AT_ONCE].tolist()
+        for chunk, score in zip(source.chunks(numbers), scores, strict=True):
+            yield _candidate_span(chunk, score), chunk.parent
+
+
+def _candidate_span(chunk: FoundChunk, score: float) -> CandidateSpan:
+    number = chunk.number
+    return CandidateSpan(
+        chunk.document, chunk.start, chunk.end, score, chunk.section, number, number, chunk.position,
+        level=chunk.level, summary=chunk.summary, spans=chunk.spans, span_tokens=chunk.span_tokens,
+    )  # fmt: skip

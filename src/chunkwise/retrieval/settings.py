@@ -1,4 +1,4 @@
-"""What an index was made with: it stands in the index, and a search has to agree with it."""
+"""What an index was made with, which a search has to agree with, and how large it is."""
 
 from __future__ import annotations
 
@@ -59,3 +59,24 @@ def read_settings(values: Mapping[str, object]) -> Settings:
     if found.vectors not in VECTORS or found.context not in (*CONTEXTS, *WRITTEN):
         raise ValueError(f"vectors is {found.vectors!r}, context is {found.context!r}")
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStats:
+    """Counts of what an index holds."""
+
+    documents: int
+    chunks: int
+    atoms: int
+    """Sentences, list items, rows, lines of code."""
+    tokens: int
+    """Of the documents, each once."""
+    indexed_tokens: int
+    """Of the chunks with what overlaps, and of what is indexed beside them."""
+    context_tokens: int
+    """Of these, what is indexed beside the chunks."""
+    vectors: int
+    """Of chunks and of atoms."""
+    dimensions: int
+    bytes: int
+    """Of all arrays: on disk, or in memory for an index that lives there; of all tables on a server."""

@@ -1,15 +1,19 @@
-"""Whether two judges say the same: Cohen's kappa, from counts."""
+"""Whether two judges say the same (Cohen's kappa), and whether two figures rank alike (Kendall's tau-b)."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
-from chunkwise.errors import InvalidParameter
+import numpy as np
+from numpy.typing import ArrayLike
+
+from chunkwise.base.errors import InvalidParameter
 
 
-class Agreed(NamedTuple):
+class KappaAgreement(NamedTuple):
     """Two judges on the items that both have a verdict on."""
 
     kappa: float | None
@@ -19,7 +23,7 @@ class Agreed(NamedTuple):
     items: int
 
 
-def agreement(first: Sequence[Hashable], second: Sequence[Hashable]) -> Agreed:
+def agreement(first: Sequence[Hashable], second: Sequence[Hashable]) -> KappaAgreement:
     """Verdicts item by item; None is no verdict, and the item is left out."""
     if len(first) != len(second):
         raise InvalidParameter(
@@ -32,11 +36,26 @@ def agreement(first: Sequence[Hashable], second: Sequence[Hashable]) -> Agreed:
     ]
     count = len(pairs)
     if not count:
-        return Agreed(None, None, 0)
+        return KappaAgreement(None, None, 0)
     same = sum(one == other for one, other in pairs)
     ours, theirs = Counter(one for one, _ in pairs), Counter(other for _, other in pairs)
     # In whole numbers, so that full agreement is 1 to the bit.
     chance = sum(times * theirs[verdict] for verdict, times in ours.items())
     if chance == count**2:
-        return Agreed(None, same / count, count)
-    return Agreed((count * same - chance) / (count**2 - chance), same / count, count)
+        return KappaAgreement(None, same / count, count)
+    return KappaAgreement((count * same - chance) / (count**2 - chance), same / count, count)
+
+
+def kendall(first: ArrayLike, second: ArrayLike) -> float | None:
+    """1: the same order; -1: the opposite one; None: one of them has no order. For up to some thousand values."""
+    one, other = (np.asarray(values, dtype=np.float64).ravel() for values in (first, second))
+    if len(one) != len(other):
+        raise InvalidParameter(
+            f"{len(one)} values and {len(other)}; an order is compared pair by pair"
+        )
+    if np.isnan(one).any() or np.isnan(other).any():
+        raise InvalidParameter("a value is NaN and has no place in an order; leave it out of both")
+    ahead, beyond = (np.sign(values[:, None] - values) for values in (one, other))
+    told = math.sqrt(float((ahead != 0).sum()) * float((beyond != 0).sum()))
+    # The square root of a product of equal numbers is rounded: nothing agrees more than wholly.
+    return max(-1.0, min(1.0, float((ahead * beyond).sum()) / told)) if told else None

@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from chunkwise.errors import InvalidParameter
+from chunkwise.base.errors import InvalidParameter
 
-Table = NDArray[np.float64]
+ScoreMatrix = NDArray[np.float64]
 """Questions × columns; NaN: unscored."""
 
 _LARGEST = 1e300
@@ -17,7 +17,7 @@ _LARGEST = 1e300
 _BITS = 52
 
 
-def checked(values: ArrayLike) -> Table:
+def checked_scores(values: ArrayLike) -> ScoreMatrix:
     """As floats with a column each; NaN stands for unscored, infinity for nothing."""
     table = np.asarray(values, dtype=np.float64)
     if table.ndim != 2:
@@ -50,7 +50,7 @@ def spread(values: NDArray[np.float64]) -> float:
     return math.sqrt(math.fsum(squares.tolist()) / (len(values) - 1))
 
 
-def on_grid(values: Table, *, together: bool = False) -> Table:
+def on_grid(values: ScoreMatrix, *, together: bool = False) -> ScoreMatrix:
     """Rounded to multiples of a power of two, such that no sum of as many values is rounded any more.
 
     A product of matrices then gives the same bits on every machine and with any number of threads, and equal sums are
@@ -58,5 +58,5 @@ def on_grid(values: Table, *, together: bool = False) -> Table:
     """
     most = np.abs(values).max(axis=None if together else 0, keepdims=True) * len(values)
     shift = _BITS - np.frexp(most)[1]
-    rounded: Table = np.ldexp(np.rint(np.ldexp(values, shift)), -shift)
+    rounded: ScoreMatrix = np.ldexp(np.rint(np.ldexp(values, shift)), -shift)
     return rounded

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from chunkwise.testsets.check import check_testset
-    from chunkwise.testsets.questions_file import read_questions
-    from chunkwise.testsets.reading import read_testset
+    from chunkwise.testsets.reading import read_questions, read_testset
     from chunkwise.testsets.testset import OnProblem, Problem, TestSet
 
 __all__ = ["OnProblem", "Problem", "TestSet", "check_testset", "read_questions", "read_testset"]

@@ -9,8 +9,8 @@ from dataclasses import replace
 import regex
 
 from chunkwise.core import Document, Passage, Query, Reference
-from chunkwise.testsets.finding.locate import MANY_PLACES, Located, Wanted, locate
-from chunkwise.testsets.finding.placing import quoted
+from chunkwise.testsets.locate.locate import MANY_PLACES, Located, SoughtPassage, locate
+from chunkwise.testsets.locate.references import quoted
 from chunkwise.testsets.reading import hash_of
 from chunkwise.testsets.testset import Problem, ProblemKind, TestSet
 
@@ -140,7 +140,7 @@ def _elsewhere(
     """Of each question: places of its references' texts that it does not list, by reference."""
     texts = {document.id: document.text for document in documents}
     numbers = {document.id: number for number, document in enumerate(documents)}
-    wanted: list[Wanted] = []
+    wanted: list[SoughtPassage] = []
     slots: list[list[tuple[int, int]]] = []
     for query in testset.queries:
         slots.append([])
@@ -148,7 +148,7 @@ def _elsewhere(
             text = _text(reference, texts)
             if len(text) >= _SAYS_THE_SAME:
                 slots[-1].append((number, len(wanted)))
-                wanted.append(Wanted(text, numbers[reference.doc_id]))
+                wanted.append(SoughtPassage(text, numbers[reference.doc_id]))
     outcomes = locate(wanted, documents) if wanted else []
     for query, chosen in zip(testset.queries, slots, strict=True):
         found: dict[int, tuple[Passage, ...]] = {}

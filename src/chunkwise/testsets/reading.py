@@ -1,21 +1,215 @@
-"""A test set from a file of any known format: read, placed in the documents, what is wrong reported, the rest kept."""
+"""A test set from a file of any known format: read, its references placed in the user's documents, faults reported."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
+from typing import NamedTuple
 
-from chunkwise.core import Advance, Document, Query
-from chunkwise.testsets.finding.placing import Placing
-from chunkwise.testsets.formats import FORMATS, detect
+from chunkwise.base.errors import ChunkwiseError
+from chunkwise.core import Document, OnProgress, Passage, Query, Reference
+from chunkwise.testsets.formats import FORMATS, WHOLE, CarriesDocuments, Format, detect
 from chunkwise.testsets.formats.chunkwise import read_drafts
-from chunkwise.testsets.formats.placed import drafts_in
-from chunkwise.testsets.reading_json.json_entries import can_be_read_once, shown_name
+from chunkwise.testsets.locate.document_names import DocumentNames
+from chunkwise.testsets.locate.folding import Tolerance
+from chunkwise.testsets.locate.locate import MOST_PLACES
+from chunkwise.testsets.locate.occurrences import occurrences
+from chunkwise.testsets.locate.references import ReferenceLocator
+from chunkwise.testsets.reading_json.json_entries import can_be_read_once, entries, shown_name
+from chunkwise.testsets.reading_json.question_record import draft_of
 from chunkwise.testsets.reading_json.unread_fields import UnreadFields
-from chunkwise.testsets.testset import REMARKS, Draft, OnProblem, Problem, TestSet, Unreadable
+from chunkwise.testsets.testset import (
+    REMARKS,
+    Draft,
+    OnProblem,
+    Problem,
+    Quote,
+    TestSet,
+    Unreadable,
+)
+
+
+class _Stretch(NamedTuple):
+    """A passage of one of the file's own documents: what is looked for around a reference."""
+
+    document: str
+    start: int
+    end: int
+
+
+def drafts_in(
+    format: Format, path: Path, documents: Sequence[Document] | None
+) -> Iterator[Draft | Unreadable]:
+    """The questions of a file with their places in these documents; without any, as the file has them."""
+    drafts = format.read(path)
+    if documents is None:
+        return drafts
+    if isinstance(format, CarriesDocuments):
+        drafts = with_user_places(drafts, _own(format, path), documents)
+    return _measured(drafts, documents)
+
+
+def _own(format: CarriesDocuments, path: Path) -> Iterator[Document]:
+    try:
+        yield from (each for each in format.documents(path) if isinstance(each, Document))
+    except ChunkwiseError:
+        return  # a folder without its corpus: then only the user's texts are known
+
+
+def _measured(
+    drafts: Iterable[Draft | Unreadable], documents: Sequence[Document]
+) -> Iterator[Draft | Unreadable]:
+    """Whole documents with their lengths."""
+    names = DocumentNames(documents)
+
+    def measured(place: Passage) -> Passage:
+        number = names.find(place.doc_id) if place.end == WHOLE else ""
+        if isinstance(number, str):
+            return place
+        return Passage(documents[number].id, 0, len(documents[number].text))
+
+    for draft in drafts:
+        if isinstance(draft, Draft) and any(place.end == WHOLE for place in _places(draft)):
+            known = [tuple(map(measured, each.places)) for each in draft.query.references]
+            references = tuple(Reference(*first, tuple(others)) for first, *others in known)
+            yield replace(draft, query=replace(draft.query, references=references))
+        else:
+            yield draft
+
+
+def with_user_places(
+    drafts: Iterable[Draft | Unreadable], own: Iterable[Document], documents: Sequence[Document]
+) -> Iterator[Draft | Unreadable]:
+    """The drafts with each place found through the passage it stands in; else that passage is a quote.
+
+    An answer of one word stands in many places, its paragraph in one.
+    """
+    found = list(drafts)
+    named = {place.doc_id for each in found if isinstance(each, Draft) for place in _places(each)}
+    known = {each.id: each for each in own if each.id in named}
+    places = _UserPlaces(known, {each.id: each for each in documents})
+    stretches = dict.fromkeys(
+        places.stretch(place)
+        for each in found
+        if isinstance(each, Draft)
+        for place in _places(each)
+        if places.is_foreign(place)
+    )
+    places.look(list(stretches), documents)
+    for each in found:
+        yield _moved(each, places) if isinstance(each, Draft) else each
+
+
+def _places(draft: Draft) -> Iterator[Passage]:
+    for reference in draft.query.references:
+        yield from reference.places
+
+
+class _UserPlaces:
+    """Where the places of a file's own documents stand in those of the user."""
+
+    def __init__(self, own: dict[str, Document], given: dict[str, Document]) -> None:
+        self._own = own
+        self._given = given
+        self._found: dict[_Stretch, list[Passage]] = {}
+
+    def is_foreign(self, place: Passage) -> bool:
+        """Whether it must be looked for: the user's document of that name is another or none."""
+        own = self._own.get(place.doc_id)
+        if own is None or place.end == WHOLE:
+            return False
+        given = self._given.get(place.doc_id)
+        text = own.text[place.start : place.end]
+        return given is None or given.text[place.start : place.end] != text
+
+    def stretch(self, place: Passage) -> _Stretch:
+        """The declared block around a place, else its whole document."""
+        own = self._own[place.doc_id]
+        blocks = own.blocks or ()
+        at = bisect_right(blocks, place.start, key=lambda block: block.start) - 1
+        if at >= 0 and place.end <= blocks[at].end:
+            return _Stretch(own.id, blocks[at].start, blocks[at].end)
+        return _Stretch(own.id, 0, len(own.text))
+
+    def look(self, stretches: Sequence[_Stretch], documents: Sequence[Document]) -> None:
+        """Exactly; what is nowhere then, but for white space and signs."""
+        tolerances: tuple[Tolerance, ...] = ("exact", "signs")
+        for tolerance in tolerances:
+            missing = [each for each in stretches if each not in self._found]
+            texts = list(map(self._own_text, missing))
+            for found in occurrences(texts, documents, tolerance):
+                kept = self._found.setdefault(missing[found.passage], [])
+                places = (found.document, found.start, found.end)
+                few = (each[: MOST_PLACES + 1].tolist() for each in places)
+                kept += (Passage(documents[n].id, a, b) for n, a, b in zip(*few, strict=True))
+
+    def of(self, place: Passage) -> list[Passage]:
+        """All places that say the same; that in the file it is said to come from first."""
+        if not self.is_foreign(place):
+            return [place]
+        stretch = self.stretch(place)
+        found = self._found.get(stretch, [])
+        if len(found) > MOST_PLACES:
+            return []  # left to be reported as ambiguous
+        source = PurePath(self._own[place.doc_id].source).name
+        ordered = sorted(found, key=lambda each: PurePath(each.doc_id).name != source)
+        moved = (self._within(place, stretch, each) for each in ordered)
+        return [each for each in moved if each is not None]
+
+    def _within(self, place: Passage, stretch: _Stretch, found: Passage) -> Passage | None:
+        """The place in a stretch that was found; in one that is spaced otherwise, by counting."""
+        whole, there = self._own_text(stretch), self._given[found.doc_id].text
+        there = there[found.start : found.end]
+        start = place.start - stretch.start
+        size = place.end - place.start
+        if there != whole:
+            text = self.text(place)
+            nth = whole.count(text, 0, start)
+            if not nth < there.count(text) == whole.count(text):
+                return None
+            start = -size
+            for _ in range(nth + 1):
+                start = there.index(text, start + size)
+        return Passage(found.doc_id, found.start + start, found.start + start + size)
+
+    def passage(self, place: Passage) -> str:
+        return self._own_text(self.stretch(place))
+
+    def _own_text(self, stretch: _Stretch) -> str:
+        return self._own[stretch.document].text[stretch.start : stretch.end]
+
+    def text(self, place: Passage) -> str:
+        return self._own[place.doc_id].text[place.start : place.end]
+
+
+def _moved(draft: Draft, places: _UserPlaces) -> Draft:
+    references: list[Reference] = []
+    texts: list[str] = []
+    quotes = list(draft.quotes)
+    told = draft.texts or ("",) * len(draft.query.references)
+    for reference, text in zip(draft.query.references, told, strict=True):
+        found = [(place, places.of(place)) for place in reference.places]
+        found = [each for each in found if each[1]]
+        if not found:
+            quotes.append(Quote(places.passage(reference.places[0])))
+            continue
+        first, *others = dict.fromkeys(place for _, here in found for place in here)
+        references.append(Reference(*first, tuple(others)))
+        is_first = found[0][0] == reference.places[0]
+        texts.append(text if is_first or not text else places.text(found[0][0]))
+    query = replace(draft.query, references=tuple(references))
+    return replace(
+        draft,
+        query=query,
+        quotes=tuple(quotes),
+        texts=tuple(texts) if all(texts) else (),
+        alternative_texts=(),
+    )
+
 
 _BETWEEN_NOTES = 1000
 """Questions."""
@@ -53,12 +247,12 @@ def read_with_places(
     *,
     format: str | None = None,
     on_remark: OnProblem | None = None,
-    advance: Advance | None = None,
+    advance: OnProgress | None = None,
 ) -> ReadTestSet:
     """The same, with the line or entry of each question; `advance` is told how far it is."""
     advance = advance or (lambda amount, note: None)
     problems: dict[int, list[Problem]] = {}
-    placing = Placing(documents or ())
+    placing = ReferenceLocator(documents or ())
     unplaced: list[Query] = []
     order: list[int] = []
     where: dict[str, str] = {}
@@ -140,3 +334,51 @@ def hash_of(queries: Iterable[Query]) -> str:
         digest.update(json.dumps(said, ensure_ascii=True, separators=(",", ":")).encode())
         digest.update(b"\n")
     return digest.hexdigest()
+
+
+OnBad = Callable[[str], None]
+"""Gets a line for each question that cannot be read."""
+
+
+def read_questions(name: str, on_bad: OnBad) -> list[Query]:
+    """The questions of a file, `-` for standard input; ids are those given, else positions from 1.
+
+    Where their answers stand is not looked at: what is wrong with that does not keep a question from being asked.
+    """
+    found: list[Query] = []
+    places: dict[str, str] = {}
+    for draft in _drafts(name):
+        if isinstance(draft, Unreadable):
+            on_bad(f"{draft.where}: {draft.reason}")
+            continue
+        query = draft.query
+        if not query.text.strip():
+            on_bad(f"{draft.where}: the question is empty")
+        elif query.id in places:
+            # Rows are joined with their questions by it.
+            on_bad(f"{draft.where}: its id {query.id!r} is that of {places[query.id]}")
+        else:
+            places[query.id] = draft.where.removeprefix(f"{shown_name(name)}, ")
+            found.append(Query(query.id, query.text))
+    return found
+
+
+def _drafts(name: str) -> Iterator[Draft | Unreadable]:
+    format = None if can_be_read_once(name) else _format(name)
+    if format is not None and format.name != "chunkwise":
+        yield from format.read(Path(name))
+        return
+    for entry in entries(name, plain=True):
+        where = f"{shown_name(name)}, {entry.where}"
+        if entry.problem:
+            yield Unreadable(where, entry.problem)
+        else:
+            yield draft_of(entry.value, entry.number, where, question_alone=True)
+
+
+def _format(name: str) -> Format | None:
+    """None: plain text, or no file at all, which reading it will tell."""
+    try:
+        return detect(name)
+    except ChunkwiseError:
+        return None

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from chunkwise.errors import ChunkwiseError
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.testsets.formats.text_files import text_file
 from chunkwise.testsets.reading_json.question_record import ID, TEXT
 

@@ -61,7 +61,7 @@ class Spot(NamedTuple):
     """What messages call it: `reference 2`."""
 
 
-class Unread(NamedTuple):
+class UnreadField(NamedTuple):
     """A field of a record that nobody asked for."""
 
     name: str
@@ -93,7 +93,7 @@ class Draft:
     """Of each label, then of each labelled quote; empty: they stand in this order."""
     mended: tuple[str, ...] = ()
     """What the file has wrong and could be read all the same, a line each."""
-    unread: tuple[Unread, ...] = ()
+    unread: tuple[UnreadField, ...] = ()
 
     @property
     def names_texts(self) -> bool:

@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 from functools import cached_property
+from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import Document
-from chunkwise.text.blocks import CODE_OF, Blocks
-from chunkwise.text.characters import Characters
-from chunkwise.text.full_stops import behind_stops
+from chunkwise.text.blocks.blocks import CODE_OF, Blocks
+from chunkwise.text.blocks.lines import Lines
+from chunkwise.text.blocks.markdown import markdown_blocks
+from chunkwise.text.blocks.plain_text import is_one_paragraph, plain_blocks
+from chunkwise.text.blocks.sections import SectionTree
+from chunkwise.text.characters import CharacterArrays
 from chunkwise.text.graphemes import Graphemes
-from chunkwise.text.lines import Lines
-from chunkwise.text.markdown_blocks import markdown_blocks
-from chunkwise.text.measure import Measure, measure_of
-from chunkwise.text.merge import merged
-from chunkwise.text.one_paragraph import is_one_paragraph
-from chunkwise.text.plain_blocks import plain_blocks
-from chunkwise.text.sections import Sections
-from chunkwise.text.sentences import sentence_starts
-from chunkwise.text.tokenizers import DEFAULT, TokenizerLike, get_tokenizer
+from chunkwise.text.sentences.boundaries import sentence_starts
+from chunkwise.text.sentences.full_stops import starts_behind_stops
+from chunkwise.text.tokens.measure import TokenMeasure, measure_of
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike, get_tokenizer
+
+
+def merge_sorted(*arrays: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Every value of some sorted arrays once, sorted: the stable sort merges runs in linear time."""
+    values = np.sort(np.concatenate(arrays), kind="stable")
+    new = np.ones(len(values), dtype=np.bool_)
+    new[1:] = values[1:] != values[:-1]
+    return values[new]
+
 
 ATOM_TOKENS = 80
 """An atom longer than this is cut: at full stops, where it is still longer at spaces."""
@@ -32,11 +40,11 @@ class Analyzed:
     def __init__(self, document: Document) -> None:
         self.document = document
         self.text = document.text
-        self._measures: dict[str | int, Measure] = {}
+        self._measures: dict[str | int, TokenMeasure] = {}
 
     @cached_property
-    def characters(self) -> Characters:
-        return Characters(self.text)
+    def characters(self) -> CharacterArrays:
+        return CharacterArrays(self.text)
 
     @cached_property
     def graphemes(self) -> Graphemes:
@@ -61,8 +69,8 @@ class Analyzed:
         return plain_blocks(self.lines, dense=document.format == "pdf", pages=document.pages)
 
     @cached_property
-    def sections(self) -> Sections:
-        return Sections(self.text, self.blocks)
+    def sections(self) -> SectionTree:
+        return SectionTree(self.text, self.blocks)
 
     @cached_property
     def regions(self) -> NDArray[np.int64]:
@@ -103,7 +111,7 @@ class Analyzed:
         """Sorted starts without doubles, the first at 0, none inside a grapheme cluster."""
         if not self.text:
             return parts[0][:0]
-        starts = merged(np.zeros(1, dtype=np.int64), *parts)
+        starts = merge_sorted(np.zeros(1, dtype=np.int64), *parts)
         return self.graphemes.keep(starts)
 
     @cached_property
@@ -119,7 +127,7 @@ class Analyzed:
         blank = self.lines.blank
         return self.lines.start[~blank & np.append(True, blank[:-1])[: len(blank)]]
 
-    def measure(self, tokenizer: TokenizerLike = DEFAULT) -> Measure:
+    def measure(self, tokenizer: TokenizerLike = DEFAULT_TOKENIZER) -> TokenMeasure:
         """Sizes by this tokenizer; the text is tokenised once, whatever is asked."""
         key = tokenizer if isinstance(tokenizer, str) else id(tokenizer)
         if key not in self._measures:  # a measure keeps its tokenizer alive, and with it the id
@@ -127,7 +135,7 @@ class Analyzed:
         return self._measures[key]
 
     def atoms(
-        self, tokenizer: TokenizerLike = DEFAULT, max_tokens: int = ATOM_TOKENS
+        self, tokenizer: TokenizerLike = DEFAULT_TOKENIZER, max_tokens: int = ATOM_TOKENS
     ) -> NDArray[np.int64]:
         """Starts of the smallest units anything is built from: sentences, overlong ones cut at full stops or spaces."""
         measure = self.measure(tokenizer)
@@ -137,9 +145,9 @@ class Analyzed:
         size = np.diff(tokens.searchsorted(bounds))
         if not (size > max_tokens).any():
             return starts
-        behind = self.graphemes.keep(behind_stops(self.characters))
+        behind = self.graphemes.keep(starts_behind_stops(self.characters))
         inside = starts.searchsorted(behind, "right") - 1
-        starts = merged(starts, behind[size[inside] > max_tokens])
+        starts = merge_sorted(starts, behind[size[inside] > max_tokens])
         bounds = np.append(starts, len(self.text))
         size = np.diff(tokens.searchsorted(bounds))
         words = self.graphemes.keep(self.characters.word_starts)
@@ -149,7 +157,7 @@ class Analyzed:
             inside = words[words.searchsorted(lo, "right") : words.searchsorted(hi)]
             places = np.concatenate(([lo], inside, [hi]))
             extra.append(places[_furthest(tokens.searchsorted(places), max_tokens)])
-        return merged(starts, *extra)
+        return merge_sorted(starts, *extra)
 
 
 def _furthest(before: NDArray[np.int64], limit: int) -> list[int]:
@@ -161,3 +169,17 @@ def _furthest(before: NDArray[np.int64], limit: int) -> list[int]:
         found.append(index)
         index = following[index]
     return found
+
+
+class SectionLookup:
+    """Takes the sections from the analysis while it is there; chunks do not keep its arrays alive."""
+
+    def __init__(self, analyzed: Analyzed) -> None:
+        self._document = analyzed.document
+        self._analyzed = ref(analyzed)
+        self._sections: SectionTree | None = None
+
+    def section(self, start: int, end: int) -> tuple[str, ...]:
+        if self._sections is None:
+            self._sections = (self._analyzed() or Analyzed(self._document)).sections
+        return self._sections.section(start, end)

@@ -142,7 +142,7 @@ def one_of(values: NDArray[np.uint32], characters: str) -> NDArray[np.bool_]:
     return found
 
 
-class Characters:
+class CharacterArrays:
     """Code points and their kinds, one array element a character."""
 
     def __init__(self, text: str) -> None:

@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from format_files import queries, read, write
 
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Query, Reference
-from chunkwise.errors import ChunkwiseError
+from chunkwise.testsets.formats import WHOLE
 from chunkwise.testsets.formats.beir import BeirFormat
-from chunkwise.testsets.formats.format import WHOLE
 from chunkwise.testsets.testset import Unreadable
+from testsets.formats.format_files import queries, read, write
 
 CORPUS = '{"_id": "d1", "title": "T", "text": "Lit at dusk."}\n{"_id": 2, "text": "Paid."}\n'
 QUERIES = (

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from chunkwise.errors import ChunkwiseError
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.testsets.formats.entries import (
     BadEntry,
     clean,

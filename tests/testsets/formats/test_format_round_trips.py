@@ -5,14 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from format_files import queries, read, write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise.core import Document, Passage, Query, Reference
-from chunkwise.testsets.formats import FORMATS
-from chunkwise.testsets.formats.format import CarriesDocuments
+from chunkwise.testsets.formats import FORMATS, CarriesDocuments
 from how_many import examples
+from testsets.formats.format_files import queries, read, write
 
 quick = settings(max_examples=examples(25), deadline=None)
 """Files are written and read: a disk has slow moments."""

@@ -4,12 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
-from format_files import write
 
+from chunkwise.base.errors import ChunkwiseError, UnknownName
 from chunkwise.core import Document, Query, Reference
-from chunkwise.errors import ChunkwiseError, UnknownName
-from chunkwise.testsets.formats import FORMATS, detect
-from chunkwise.testsets.formats.format import CarriesDocuments
+from chunkwise.testsets.formats import FORMATS, CarriesDocuments, detect
+from testsets.formats.format_files import write
 
 OTHERS = [name for name in FORMATS if name != "chunkwise"]
 FILES = {"chroma": "q.csv", "ragas": "q.jsonl"}

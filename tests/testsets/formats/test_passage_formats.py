@@ -6,13 +6,13 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from format_files import queries, read, write
 
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Passage, Query, Reference
-from chunkwise.errors import ChunkwiseError
+from chunkwise.testsets.formats import WHOLE
 from chunkwise.testsets.formats.autorag import AutoragFormat
-from chunkwise.testsets.formats.format import WHOLE
 from chunkwise.testsets.testset import Quote
+from testsets.formats.format_files import queries, read, write
 
 SAMPLE = {
     "user_input": "When?",

@@ -5,11 +5,11 @@ import json
 from pathlib import Path
 
 import pytest
-from format_files import queries, read, write
 
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Passage, Query, Reference
-from chunkwise.errors import ChunkwiseError
 from chunkwise.testsets.testset import Quote
+from testsets.formats.format_files import queries, read, write
 
 
 def chroma(tmp_path: Path, *rows: tuple[str, object, str]) -> Path:

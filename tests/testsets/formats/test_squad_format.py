@@ -4,12 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
-from format_files import queries, read, write
 
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Passage, Query, Reference
-from chunkwise.errors import ChunkwiseError
 from chunkwise.testsets.formats.squad import SquadFormat
 from chunkwise.testsets.testset import Unreadable
+from testsets.formats.format_files import queries, read, write
 
 FIRST = "Normandy is a region of France. France is a country."
 SECOND = "The 😀 lamp is lit at dusk. At dusk, Émile eats."

@@ -3,12 +3,11 @@
 from pathlib import Path
 
 import pytest
-from format_files import queries, read, write
 
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Query, Reference
-from chunkwise.errors import ChunkwiseError
-from chunkwise.testsets.formats import detect
-from chunkwise.testsets.formats.format import WHOLE
+from chunkwise.testsets.formats import WHOLE, detect
+from testsets.formats.format_files import queries, read, write
 
 QRELS = "301 0 FT-1 1\n301 0 FT-2 0\r\n\n302\t0\tFT-2\t2\n303 0 FT-3 -1\n"
 CLASSIC = """<top>

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Sequence
 
-from chunkwise.chunkers.contextual.place_told import section_path
+from chunkwise.chunkers.contextual.requests import section_path
 from chunkwise.core import Chunk
 from chunkwise.models.kept.vector_cache import VectorCache, key_of
 from chunkwise.text.analysis import Analyzed

@@ -11,27 +11,42 @@ from functools import cache, cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.chunkers.by_meaning import check_model
-from chunkwise.chunkers.derived import together
-from chunkwise.chunkers.raptor.clustering import clusters
-from chunkwise.chunkers.raptor.levels_above import levels_above
+from chunkwise.base.errors import MissingExtra
+from chunkwise.base.parameters import param
+from chunkwise.chunkers.embedding_chunker import check_model, named_embedder
+from chunkwise.chunkers.packing.sized import LARGEST, SizedChunker
+from chunkwise.chunkers.pieces import merged_spans
+from chunkwise.chunkers.raptor.clustering import cluster_count, clusters
 from chunkwise.chunkers.raptor.summaries import summaries, summary_requests
-from chunkwise.chunkers.sentences import Sentences
-from chunkwise.chunkers.similarity import named_embedder
-from chunkwise.chunkers.sized import LARGEST, Sized
+from chunkwise.chunkers.sentences import SentenceChunker
 from chunkwise.core import Piece, Span
-from chunkwise.errors import MissingExtra
-from chunkwise.models.embedder import Embedder
-from chunkwise.models.llm.client import LlmClient
-from chunkwise.models.llm.estimate import Estimate
+from chunkwise.models.embed.embedder import Embedder
+from chunkwise.models.llm.client import LlmClient, prompt_tokens
+from chunkwise.models.llm.cost import LlmEstimate
 from chunkwise.models.llm.language_model import LanguageModel
-from chunkwise.parameters import param
 from chunkwise.text.analysis import Analyzed
-from chunkwise.text.tokenizers import get_tokenizer
+from chunkwise.text.tokens.tokenizers import get_tokenizer
+
+
+def levels_above(
+    client: LlmClient, below: int, levels: int, *, branching: int, summary_tokens: int
+) -> LlmEstimate:
+    """For so many `levels` over `below` summaries of one document; the clusters of a level are asked about together."""
+    empty, one = (summary_requests([texts], summary_tokens)[0] for texts in ([], [""]))
+    wording = prompt_tokens(empty)
+    passage = prompt_tokens(one) - wording + summary_tokens
+    found = LlmEstimate()
+    for _ in range(levels):
+        calls = cluster_count(below, branching)
+        prompt = calls * wording + below * passage
+        if calls:
+            found += client.estimate_of(calls, prompt, calls * empty.max_tokens, calls)
+        below = calls
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)
-class Raptor(Sized):
+class RaptorChunker(SizedChunker):
     """Chunks, and above them summaries of those that belong together, level on level; all of them are searched.
 
     Use it for long documents that are asked about as a whole: reports, manuals, books. Needs a language model.
@@ -55,7 +70,7 @@ class Raptor(Sized):
         check_model("model", self.model, "embed", "minilm")
         check_model("llm", self.llm, "complete", "local", or_has="ask_all")
 
-    def using(self, client: LlmClient) -> Raptor:
+    def using(self, client: LlmClient) -> RaptorChunker:
         """The same strategy under the same label, asking by way of this client: its limit of cost holds."""
         made = replace(self)
         made.__dict__["client"] = client
@@ -98,14 +113,14 @@ class Raptor(Sized):
             )
         return pieces
 
-    def estimate(self, document: Analyzed) -> Estimate:
+    def estimate(self, document: Analyzed) -> LlmEstimate:
         """What the summaries of a document would take; nothing is sent.
 
         Where all of a level are kept, the next is known as well; above one that is not, clusters are counted.
         """
         pieces = self.without_summaries().split(document)
         texts = [document.text[piece.start : piece.end] for piece in pieces]
-        found = Estimate()
+        found = LlmEstimate()
         for level in range(1, self.levels + 1):
             groups, asked = self._groups(texts)
             if not groups:
@@ -121,11 +136,11 @@ class Raptor(Sized):
             texts = [reply.value for reply in replies if reply.is_answered]
         return found
 
-    def without_summaries(self) -> Sentences:
+    def without_summaries(self) -> SentenceChunker:
         """What cuts the same chunks, and asks nobody."""
         unit, amount = self._overlap()
-        sizes = {each.name: getattr(self, each.name) for each in fields(Sized)}
-        return Sentences(**{**sizes, unit: amount})
+        sizes = {each.name: getattr(self, each.name) for each in fields(SizedChunker)}
+        return SentenceChunker(**{**sizes, unit: amount})
 
     def _groups(self, texts: Sequence[str]) -> tuple[list[NDArray[np.int64]], list[list[str]]]:
         """Which of the texts belong together, by number and in words."""
@@ -140,7 +155,7 @@ class Raptor(Sized):
             raise MissingExtra("the strategy raptor", error.args[1]) from error
 
     def _summary(self, text: str, members: Sequence[Piece], level: int) -> Piece:
-        spans = together(
+        spans = merged_spans(
             span
             for piece in members
             for span in piece.summarised or (Span(piece.start, piece.end),)

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chunkwise.chunkers.cleaned_answer import cleaned_answer
-from chunkwise.chunkers.levels import clause_levels, sentence_levels
-from chunkwise.chunkers.pack import Packer
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.chunkers.packing.cuts import clause_levels, sentence_levels
+from chunkwise.chunkers.packing.packer import Packer
 from chunkwise.core import Document
-from chunkwise.errors import ChunkwiseError, InvalidParameter
 from chunkwise.models.llm.client import LlmClient, check_window
-from chunkwise.models.llm.fence import fenced
-from chunkwise.models.llm.language_model import Request
-from chunkwise.models.llm.prompt import load_prompt
-from chunkwise.models.llm.reply import Reply
+from chunkwise.models.llm.language_model import Reply, Request
+from chunkwise.models.llm.prompt import fenced, load_prompt
+from chunkwise.models.llm.written import cleaned_answer
 from chunkwise.text.analysis import Analyzed
-from chunkwise.text.tokenizers import TokenizerLike
+from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 _WORDS = 0.6
 """Words to ask for, a token allowed: a text has fewer, and what a model writes beyond the limit is cut off."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from chunkwise.evaluation.results import Json, Results
 from chunkwise.models import DEFAULT as DEFAULT_MODEL
-from chunkwise.text.tokenizers import DEFAULT as DEFAULT_TOKENIZER
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 
 _SIMILARITY = "retrieval_precision.similarity"
 

@@ -8,7 +8,7 @@ from string import ascii_lowercase
 
 import numpy as np
 
-from chunkwise.errors import InvalidParameter
+from chunkwise.base.errors import InvalidParameter
 from chunkwise.evaluation.comparing.comparable import warnings_of
 from chunkwise.evaluation.comparing.comparison import Best, Comparison, Run
 from chunkwise.evaluation.comparing.contrast import Lower, Scored, contrast
@@ -17,9 +17,8 @@ from chunkwise.evaluation.comparing.whole_figures import whole_figures
 from chunkwise.evaluation.direction import lower_is_better
 from chunkwise.evaluation.files.results_file import read_results
 from chunkwise.evaluation.results import Results
-from chunkwise.stats.holm import holm
-from chunkwise.stats.ties import LEVEL, Ties
-from chunkwise.stats.ties import ties as find_ties
+from chunkwise.stats.paired import SIGNIFICANCE, Ties, holm
+from chunkwise.stats.paired import ties as find_ties
 
 Test = tuple[str, frozenset[str]]
 """A metric and the two runs it is tested on."""
@@ -122,6 +121,8 @@ def _ties(
 
 def _best(metric: str, found: Ties, names: Sequence[str], adjusted: Mapping[Test, float]) -> Best:
     best = names[found.best]
-    tied = (name for name in names if name == best or adjusted[_test(metric, name, best)] > LEVEL)
+    tied = (
+        name for name in names if name == best or adjusted[_test(metric, name, best)] > SIGNIFICANCE
+    )
     shares = dict(zip(names, found.best_share, strict=True))
     return Best(best, tuple(tied), shares, found.questions, found.needed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from chunkwise.stats.interval import Interval
+from chunkwise.stats.intervals import Interval
 
 NO_DIFFERENCE = "no difference shown"
 

@@ -22,11 +22,16 @@ from chunkwise.evaluation.comparing.pairing import (
     pair,
 )
 from chunkwise.evaluation.results import Results
-from chunkwise.stats.bootstrap import intervals
-from chunkwise.stats.detectable import detectable, questions_needed
-from chunkwise.stats.paired import BOUNDS, Paired, compare_all, differences
-from chunkwise.stats.table import Table, mean
-from chunkwise.stats.ties import LEVEL
+from chunkwise.stats.intervals import intervals
+from chunkwise.stats.paired import (
+    BOUNDS,
+    SIGNIFICANCE,
+    PairedDifference,
+    differences,
+    paired_differences,
+)
+from chunkwise.stats.power import detectable, questions_needed
+from chunkwise.stats.table import ScoreMatrix, mean
 
 CHANGED = 5
 """Questions that changed most, in either direction."""
@@ -43,9 +48,9 @@ class Scored:
     results: tuple[Results, Results]
     pairing: Pairing
     metrics: Sequence[str]
-    first: Table
-    second: Table
-    tests: Sequence[Paired | None]
+    first: ScoreMatrix
+    second: ScoreMatrix
+    tests: Sequence[PairedDifference | None]
 
     @classmethod
     def of(
@@ -60,7 +65,7 @@ class Scored:
         check_common(results, names, pairing, there)
         wanted = there if metrics is None else chosen_metrics(there, metrics)
         first, second = (pairing.scores(run, wanted) for run in (0, 1))
-        tests = compare_all(first, second, seed=seed)
+        tests = paired_differences(first, second, seed=seed)
         return cls(names, results, pairing, wanted, first, second, tests)
 
     @property
@@ -100,10 +105,12 @@ def contrast(scored: Scored, adjusted: Mapping[str, float], lower: Lower, seed: 
     )
 
 
-def _tested(scored: Scored, at: int, test: Paired, adjusted: float, lower: bool) -> Tested:
+def _tested(
+    scored: Scored, at: int, test: PairedDifference, adjusted: float, lower: bool
+) -> Tested:
     difference = test.difference.mean
     verdict = NO_DIFFERENCE
-    if adjusted <= LEVEL and difference:
+    if adjusted <= SIGNIFICANCE and difference:
         verdict = f"{scored.names[(difference > 0) != lower]} is better"
     first, second = _means(scored.first[:, at], scored.second[:, at])
     return Tested(
@@ -114,7 +121,7 @@ def _tested(scored: Scored, at: int, test: Paired, adjusted: float, lower: bool)
     )  # fmt: skip
 
 
-def _means(first: Table, second: Table) -> tuple[float, float]:
+def _means(first: ScoreMatrix, second: ScoreMatrix) -> tuple[float, float]:
     """Over the questions that both have a score for."""
     both = ~(np.isnan(first) | np.isnan(second))
     return mean(first[both]), mean(second[both])
@@ -148,7 +155,7 @@ def _changed(
     gain = differences(first, second)
     gain = -gain if lower(metric) else gain
 
-    def most(gain: Table) -> tuple[Change, ...]:
+    def most(gain: ScoreMatrix) -> tuple[Change, ...]:
         # NaN is not above 0, and equal changes stay in the order of the questions.
         rows = [row for row in np.argsort(-gain, kind="stable").tolist() if gain[row] > 0]
         asked = scored.pairing.runs[0]

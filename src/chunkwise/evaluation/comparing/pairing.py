@@ -8,10 +8,10 @@ from operator import attrgetter
 
 import numpy as np
 
-from chunkwise.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.evaluation.metric_names import GROUPS
 from chunkwise.evaluation.results import QuestionResult, Results
-from chunkwise.stats.table import Table
+from chunkwise.stats.table import ScoreMatrix
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Pairing:
     other_text: tuple[str, ...]
     """Ids in all runs whose texts differ."""
 
-    def scores(self, run: int, metrics: Sequence[str]) -> Table:
+    def scores(self, run: int, metrics: Sequence[str]) -> ScoreMatrix:
         """Questions × metrics; NaN: unscored."""
         # NumPy makes NaN of None.
         rows = [[own.scores.get(name) for name in metrics] for own in self.runs[run]]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from chunkwise.answering.answered import NOT_FOUND
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Query
-from chunkwise.errors import ChunkwiseError
 from chunkwise.evaluation.files.question_lookup import Questions
 from chunkwise.evaluation.files.row_fields import document_of, said_by, string_in
 from chunkwise.evaluation.files.row_file import OnBad, read_rows
 from chunkwise.metrics.claims.answers import Answer, Citation
 from chunkwise.metrics.claims.plain_form import plain_form
-from chunkwise.testsets.finding.document_names import DocumentNames
+from chunkwise.testsets.locate.document_names import DocumentNames
 
 _TEXTS = ("answer", "response", "generated_answer", "output", "text")
 _CLAIMS = ("claim", "sentence", "statement")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Span
-from chunkwise.errors import ChunkwiseError
 from chunkwise.evaluation.files.given_chunks import GivenChunk, GivenChunks, Located
 from chunkwise.evaluation.files.row_fields import (
     Said,
@@ -25,7 +25,7 @@ from chunkwise.metrics.citations.position import (
     PositionVerdict,
     positions,
 )
-from chunkwise.testsets.finding.document_names import DocumentNames
+from chunkwise.testsets.locate.document_names import DocumentNames
 
 _LISTS = ("chunks", "nodes", "documents", "rows", "data")
 """What other tools call a list that is the whole of their file."""

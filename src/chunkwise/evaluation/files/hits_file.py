@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Hit, Query, Span
-from chunkwise.errors import ChunkwiseError
 from chunkwise.evaluation.files.nowhere import nowhere
 from chunkwise.evaluation.files.question_lookup import Questions
 from chunkwise.evaluation.files.row_fields import (
@@ -24,7 +24,7 @@ from chunkwise.evaluation.files.row_fields import (
 )
 from chunkwise.evaluation.files.row_file import OnBad, Row, json_rows, read_rows, read_text
 from chunkwise.evaluation.files.text_places import Places, find_in_own, find_texts
-from chunkwise.testsets.finding.document_names import DocumentNames
+from chunkwise.testsets.locate.document_names import DocumentNames
 from chunkwise.text.analysis import Analyzed
 
 _NESTED = ("hits", "results", "retrieved", "retrieved_contexts", "contexts", "documents", "chunks")

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 
-from chunkwise.atomic import replacing, says_what_it_writes
-from chunkwise.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.atomic import replacing, says_what_it_writes
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.evaluation.files.json_values import Misfit, json_text, read_as
 from chunkwise.evaluation.results import VERSION, Results
 

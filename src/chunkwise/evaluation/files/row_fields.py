@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from chunkwise.testsets.finding.document_names import DocumentNames
+from chunkwise.testsets.locate.document_names import DocumentNames
 
 _TEXTS = ("text", "page_content", "content", "chunk", "passage", "snippet", "cited_text")
 _STARTS = ("start", "start_index", "start_char_idx", "start_char_index", "start_char", "begin")

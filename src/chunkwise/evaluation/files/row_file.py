@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from chunkwise.base.errors import ChunkwiseError, MissingExtra
 from chunkwise.documents.encoding import marked_encoding
 from chunkwise.documents.json_problem import json_problem
-from chunkwise.errors import ChunkwiseError, MissingExtra
 
 OnBad = Callable[[str], None]
 """Gets one line for each record that cannot be used: file, place, reason."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import Document
-from chunkwise.testsets.finding.occurrences import Occurrences, occurrences
+from chunkwise.testsets.locate.occurrences import Occurrences, occurrences
 
 Likeness = Literal["exact", "signs"]
 """To the character, or but for white space, quotes and dashes."""

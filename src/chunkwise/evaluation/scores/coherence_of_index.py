@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from chunkwise.core import Score
 from chunkwise.metrics.cuts.coherence import Coherence, chunk_cohesions, mean_of, neighbour_cosines
-from chunkwise.models.late import span_vectors
+from chunkwise.models.embed.late import span_vectors
 from chunkwise.retrieval.indexes import Index
 
 _WORDS = "the index has words alone; make it with a model: --vectors late"

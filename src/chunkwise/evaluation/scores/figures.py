@@ -13,8 +13,7 @@ from chunkwise.core import Query
 from chunkwise.evaluation.results import Figure
 from chunkwise.evaluation.scores.column import Column
 from chunkwise.evaluation.verdicts import verdict
-from chunkwise.stats.bootstrap import intervals
-from chunkwise.stats.interval import Interval
+from chunkwise.stats.intervals import Interval, intervals
 
 Columns = Mapping[str, Column]
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from chunkwise.core import Advance, Hit, Query, Score
-from chunkwise.errors import ChunkwiseError
+from chunkwise.base.errors import ChunkwiseError
+from chunkwise.core import Hit, OnProgress, Query, Score
 from chunkwise.evaluation.measuring import Measuring
 from chunkwise.evaluation.results import Agreement, Figure
 from chunkwise.evaluation.subjects.asking import Hits
@@ -26,7 +26,7 @@ _AT_ONCE = 32
 
 
 def judged(
-    queries: Sequence[Query], hits: Hits, measuring: Measuring, advance: Advance
+    queries: Sequence[Query], hits: Hits, measuring: Measuring, advance: OnProgress
 ) -> Verdicts:
     """Of every judge named among the metrics but the language model, which is asked about more than hits
     (`llm.judging`); gold spans are always asked, since they cost nothing."""

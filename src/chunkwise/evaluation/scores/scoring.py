@@ -8,8 +8,8 @@ from itertools import groupby
 
 import numpy as np
 
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Query, Score
-from chunkwise.errors import ChunkwiseError
 from chunkwise.evaluation.measuring import Measuring
 from chunkwise.evaluation.scores.column import Column
 from chunkwise.evaluation.scores.judging import Verdicts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from chunkwise.core import Advance, Hit, Query
+from chunkwise.core import Hit, OnProgress, Query
 from chunkwise.evaluation.subjects.subject import Subject
 
 Hits = list[list[Hit]]
@@ -23,7 +23,7 @@ class Asking:
     k: int | None
     budget: int | None
     """Of the run itself: what a user of this retriever would ask for."""
-    advance: Advance | None = None
+    advance: OnProgress | None = None
     _known: dict[int, Hits] = field(default_factory=dict)
     _shown: Hits | None = None
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from chunkwise.core import Advance, Document, Hit, Query
+from chunkwise.core import Document, Hit, OnProgress, Query
 from chunkwise.evaluation.results import Json
 from chunkwise.evaluation.subjects.subject import Subject
 from chunkwise.metrics.spans.token_cut import TokenCut
@@ -25,7 +25,7 @@ def hits_subject(
         *,
         k: int | None,
         budget: int | None,
-        advance: Advance | None = None,
+        advance: OnProgress | None = None,
     ) -> list[list[Hit]]:
         own = [list(hits.get(query.id, ()))[:k] for query in queries]
         return own if budget is None else [list(_fitting(each, budget)) for each in own]

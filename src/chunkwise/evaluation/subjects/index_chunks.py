@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import nullcontext
 
+from chunkwise.chunkers.chunk import Chunked
 from chunkwise.core import Chunk, KnownSection, Span
-from chunkwise.pipeline import Chunked
 from chunkwise.retrieval.indexes import Index
 from chunkwise.retrieval.searchable import Snapshots
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chunkwise import spec
-from chunkwise.core import Advance, Hit, Query
+from chunkwise.base import spec
+from chunkwise.core import Hit, OnProgress, Query
 from chunkwise.evaluation.results import Json
 from chunkwise.evaluation.subjects.subject import Subject
 from chunkwise.metrics.citations.position import Position
 from chunkwise.metrics.spans.tables import Chunking
-from chunkwise.models.reranker import Reranker
+from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.retrieval.indexes import Index
 from chunkwise.retrieval.retrievers import Retriever, get_retriever
-from chunkwise.retrieval.searching.search import usual_retriever
-from chunkwise.retrieval.searching.wanted import DEFAULT_BUDGET, Wanted
+from chunkwise.retrieval.search.request import DEFAULT_BUDGET, SearchRequest
+from chunkwise.retrieval.search.search import default_retriever
 
 _AT_ONCE = 256
 
@@ -35,14 +35,14 @@ def index_subject(
 ) -> Subject:
     """Everything the index holds, asked in one way; `position` is of given chunks that it was made of."""
     name, retriever = _retriever(index, searching, budget)
-    steps = Wanted(None, None, searching.neighbours, searching.mmr, searching.rerank)
+    steps = SearchRequest(None, None, searching.neighbours, searching.mmr, searching.rerank)
 
     def ask(
         queries: Sequence[Query],
         *,
         k: int | None,
         budget: int | None,
-        advance: Advance | None = None,
+        advance: OnProgress | None = None,
     ) -> list[list[Hit]]:
         found: list[list[Hit]] = []
         for low in range(0, len(queries), _AT_ONCE):
@@ -93,8 +93,8 @@ def usual_budget(searching: Searching, budget: int | None) -> int | None:
 
 
 def _retriever(index: Index, searching: Searching, budget: int | None) -> tuple[str, Retriever]:
-    wanted = Wanted(None, budget, searching.neighbours, searching.mmr, searching.rerank)
-    given = searching.retriever or usual_retriever(index.source, wanted)
+    wanted = SearchRequest(None, budget, searching.neighbours, searching.mmr, searching.rerank)
+    given = searching.retriever or default_retriever(index.source, wanted)
     made = get_retriever(given)
     name = spec.parse(given)[0] if isinstance(given, str) else type(given).__name__
     return spec.describe(name, made), made

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.chunkers import get_strategy
+from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.core import Document
 from chunkwise.documents import LoadOptions, distinct_documents, read
-from chunkwise.errors import ChunkwiseError, InvalidParameter
 from chunkwise.evaluation.files.chunks_file import read_chunks
 from chunkwise.evaluation.files.given_chunks import GivenChunks
 from chunkwise.evaluation.left_out import LeftOut
@@ -21,11 +22,9 @@ from chunkwise.evaluation.subjects.index_subject import Searching, index_subject
 from chunkwise.evaluation.subjects.subject import Subject
 from chunkwise.metrics.citations.position import summary
 from chunkwise.metrics.spans.tables import Chunking
-from chunkwise.models.embedder import Embedder
-from chunkwise.pipeline import StrategyLike
-from chunkwise.retrieval.indexes import Index, index
-from chunkwise.retrieval.making.gather import Material
-from chunkwise.retrieval.named_index import named_index
+from chunkwise.models.embed.embedder import Embedder
+from chunkwise.retrieval.indexes import Index, index, named_index
+from chunkwise.retrieval.indexing.gather import Material
 from chunkwise.retrieval.settings import Context, Vectors
 
 NOTHING = "there is no document to evaluate; name files, folders or an index"

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from chunkwise.core import Advance, Document, Hit, Query
+from chunkwise.core import Document, Hit, OnProgress, Query
 from chunkwise.evaluation.results import Json
 from chunkwise.metrics.citations.position import Position
 from chunkwise.metrics.spans.tables import Chunking
 from chunkwise.retrieval.indexes import Index
-from chunkwise.text.tokenizers import DEFAULT
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 
 
 class Ask(Protocol):
@@ -23,7 +23,7 @@ class Ask(Protocol):
         *,
         k: int | None,
         budget: int | None,
-        advance: Advance | None = None,
+        advance: OnProgress | None = None,
     ) -> list[list[Hit]]: ...
 
 
@@ -56,4 +56,4 @@ class Subject:
     @property
     def tokenizer(self) -> str:
         """What hits are counted by."""
-        return str(self.configuration.get("tokenizer") or DEFAULT)
+        return str(self.configuration.get("tokenizer") or DEFAULT_TOKENIZER)

@@ -8,8 +8,7 @@ from chunkwise.core import Score
 from chunkwise.judges.llm.judge_model import JudgeModel, labels_schema
 from chunkwise.judges.llm.relevance import take_labels
 from chunkwise.judges.llm.tasks import Task
-from chunkwise.models.llm.fence import fenced
-from chunkwise.models.llm.prompt import load_prompt
+from chunkwise.models.llm.prompt import fenced, load_prompt
 
 PROMPT = "judge_answer"
 WORTH = {"yes": 1.0, "partly": 0.5, "no": 0.0}

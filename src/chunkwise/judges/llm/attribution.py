@@ -9,10 +9,8 @@ from chunkwise.core import Score
 from chunkwise.judges.llm.judge_model import JudgeModel
 from chunkwise.judges.llm.relevance import NO_WORDS
 from chunkwise.judges.llm.tasks import Task
-from chunkwise.models.llm.fence import fenced
-from chunkwise.models.llm.language_model import Schema
-from chunkwise.models.llm.prompt import load_prompt
-from chunkwise.models.llm.reply import Reply
+from chunkwise.models.llm.language_model import Reply, Schema
+from chunkwise.models.llm.prompt import fenced, load_prompt
 
 PROMPT = "judge_attribution"
 YES, NO = "yes", "no"

@@ -10,8 +10,7 @@ from chunkwise.judges.llm.judge_model import JudgeModel, labels_schema
 from chunkwise.judges.llm.relevance import take_labels
 from chunkwise.judges.llm.support import BETWEEN
 from chunkwise.judges.llm.tasks import Task
-from chunkwise.models.llm.fence import fenced
-from chunkwise.models.llm.prompt import load_prompt
+from chunkwise.models.llm.prompt import fenced, load_prompt
 
 PROMPT = "judge_completeness"
 COMPLETE, INCOMPLETE = "complete", "incomplete"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chunkwise.core import Advance, Hit, Query, Score
+from chunkwise.core import Hit, OnProgress, Query, Score
 from chunkwise.judges.llm.judge_model import JudgeModel
 from chunkwise.judges.llm.relevance import Relevance
 from chunkwise.judges.llm.tasks import Task, work_through
 from chunkwise.models.kept.vector_cache import VectorCache
 from chunkwise.models.llm.client import LlmClient
-from chunkwise.models.llm.estimate import Estimate
+from chunkwise.models.llm.cost import LlmEstimate
 
 
 class LlmJudge:
@@ -54,7 +54,7 @@ class LlmJudge:
         """How many requests `judge` would make; nothing is sent."""
         return len(self._anew().tasks(queries, hits))
 
-    def estimate(self, queries: Sequence[Query], hits: Sequence[Sequence[Hit]]) -> Estimate:
+    def estimate(self, queries: Sequence[Query], hits: Sequence[Sequence[Hit]]) -> LlmEstimate:
         """What `judge` would take; nothing is sent."""
         tasks = self._anew().tasks(queries, hits)
         return self.model.client.estimate([task.request for task in tasks])
@@ -75,7 +75,7 @@ class LlmJudge:
         self,
         queries: Sequence[Query],
         hits: Sequence[Sequence[Hit]],
-        advance: Advance | None = None,
+        advance: OnProgress | None = None,
     ) -> list[list[Score]]:
         """One score a hit, in the order of the hits; without a verdict, why."""
         self.error = work_through(self.model.client, self.tasks(queries, hits), advance)

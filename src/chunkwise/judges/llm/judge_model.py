@@ -11,7 +11,7 @@ from chunkwise.models.kept.vector_cache import VectorCache
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import Request, Schema
 from chunkwise.models.llm.prompt import Prompt
-from chunkwise.text.tokenizers import DEFAULT, get_tokenizer
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 
 _FOR_TEXT = 0.55
 """Of a model's window, for passages and the question; its own tokenizer may count a third more than ours."""
@@ -110,4 +110,4 @@ def labels_schema(count: int, labels: Sequence[str]) -> Schema:
 
 
 def _tokens(text: str) -> int:
-    return get_tokenizer(DEFAULT).count(text)
+    return get_tokenizer(DEFAULT_TOKENIZER).count(text)

@@ -8,9 +8,8 @@ from functools import partial
 from chunkwise.core import Score
 from chunkwise.judges.llm.judge_model import JudgeModel, labels_schema
 from chunkwise.judges.llm.tasks import Task
-from chunkwise.models.llm.fence import fenced
-from chunkwise.models.llm.prompt import load_prompt
-from chunkwise.models.llm.reply import Reply
+from chunkwise.models.llm.language_model import Reply
+from chunkwise.models.llm.prompt import fenced, load_prompt
 
 PROMPT = "judge_relevance"
 RELEVANT, IRRELEVANT = "relevant", "irrelevant"

@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
-from chunkwise.core import Advance
-from chunkwise.errors import ChunkwiseError
+from chunkwise.base.errors import ChunkwiseError
+from chunkwise.core import OnProgress
 from chunkwise.models.llm.client import LlmClient
-from chunkwise.models.llm.language_model import Request
-from chunkwise.models.llm.reply import Reply
+from chunkwise.models.llm.language_model import Reply, Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +20,9 @@ class Task:
     take: Callable[[Reply], None]
 
 
-def work_through(client: LlmClient, tasks: Sequence[Task], advance: Advance | None = None) -> str:
+def work_through(
+    client: LlmClient, tasks: Sequence[Task], advance: OnProgress | None = None
+) -> str:
     """Asks all of it; an error that every request would meet is the reason of those that are left, and returned."""
     waiting = dict.fromkeys(range(len(tasks)))
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from chunkwise.core import Query, Score
 from chunkwise.metrics.claims.answers import NO_ANSWER, Answer
-from chunkwise.models.embedder import Embedder
+from chunkwise.models.embed.embedder import Embedder
 
 NO_WORDS = "no words to compare"
 NO_VECTOR = "the model gave no vector"

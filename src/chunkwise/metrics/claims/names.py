@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
 
-from chunkwise.text.terms import text_terms
+from chunkwise.text.terms.terms import text_terms
 
 _NOUNS_HAVE_CAPITALS = frozenset(("de",))
 """Languages in which a capital letter inside a sentence does not tell a name."""

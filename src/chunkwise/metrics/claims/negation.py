@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from chunkwise.text.stems import stemmer
-from chunkwise.text.stop_words import stop_words
+from chunkwise.text.terms.stems import stemmer, stop_words
 
 # As they stand in the plain form: "don't" is "don t", every Chinese and Japanese character a word of its own.
 _NEGATIONS = {

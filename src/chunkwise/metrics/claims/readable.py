@@ -15,7 +15,7 @@ from chunkwise.metrics.claims.plain_form import numbers_of, plain_form, readings
 from chunkwise.metrics.claims.quick_look import letters_of, longest_word, number_ends
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.language import UNKNOWN, language_of_text
-from chunkwise.text.terms import NONE, Terms, text_terms
+from chunkwise.text.terms.terms import NONE, Terms, text_terms
 
 WINDOW = 3
 """Neighbouring sentences that may say something together."""

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from chunkwise.core import Document, Hit
 from chunkwise.metrics.claims.readable import Readable
 from chunkwise.metrics.claims.whole_words import whole_words
-from chunkwise.text.characters import Characters
-from chunkwise.text.terms import Terms, terms_of_words
-from chunkwise.text.words import Words, words_of
+from chunkwise.text.characters import CharacterArrays
+from chunkwise.text.terms.terms import Terms, terms_of_words
+from chunkwise.text.terms.words import WordSpans, words_of
 
 _SPACE = frozenset(" \t\n\r")
 """No word goes over one, whatever its script."""
@@ -25,7 +25,7 @@ class ReadableHits:
         for doc_id, start, end in places:
             self._found[doc_id] += end - start
         self._known: dict[tuple[str, int, int, str], Readable] = {}
-        self._words: dict[str, Words] = {}
+        self._words: dict[str, WordSpans] = {}
         self._terms: dict[tuple[str, str], Terms] = {}
 
     def __call__(self, hit: Hit) -> Readable:
@@ -52,7 +52,7 @@ class ReadableHits:
         key = document.id, language
         if key not in self._terms:
             if document.id not in self._words:
-                self._words[document.id] = words_of(Characters(document.text))
+                self._words[document.id] = words_of(CharacterArrays(document.text))
             self._terms[key] = terms_of_words(self._words[document.id], language)
         terms = self._terms[key]
         low, high = int(terms.start.searchsorted(start)), int(terms.end.searchsorted(end, "right"))

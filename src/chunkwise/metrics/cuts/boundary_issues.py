@@ -10,9 +10,8 @@ import numpy as np
 
 from chunkwise.metrics.cuts.cut_places import Flags, Places
 from chunkwise.metrics.cuts.dangling import LONGEST, dangling_in
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analysis import Analyzed, merge_sorted
 from chunkwise.text.language import language_of
-from chunkwise.text.merge import merged
 
 KINDS: Mapping[str, str] = MappingProxyType(
     {
@@ -86,7 +85,7 @@ def count_issues(
     `language` is what `language_of` says: where a document is cut many times, it is asked once.
     """
     wrong = _Wrong(document, spans, language)
-    places = {kind: len(merged(wrong.place[flags])) for kind, flags in wrong.flags.items()}
+    places = {kind: len(merge_sorted(wrong.place[flags])) for kind, flags in wrong.flags.items()}
     chunks = np.zeros(wrong.count, np.bool_)
     for flags in wrong.flags.values():
         chunks |= flags[: wrong.count] | flags[wrong.count :]

@@ -12,7 +12,7 @@ from chunkwise.core import Document
 from chunkwise.metrics.spans.overlaps import Numbers
 from chunkwise.metrics.spans.tables import Chunking, Found, Gold
 from chunkwise.metrics.spans.token_cut import TokenCut
-from chunkwise.text.tokenizers import DEFAULT, TokenizerLike
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike
 
 Table = TypeVar("Table", Gold, Found, Chunking)
 
@@ -38,7 +38,7 @@ def in_tokens(
     found: Found,
     chunking: Chunking | None,
     documents: Sequence[Document],
-    tokenizer: TokenizerLike = DEFAULT,
+    tokenizer: TokenizerLike = DEFAULT_TOKENIZER,
 ) -> InTokens:
     """A start is the token it lies in, an end the first token at or behind it."""
     tokens = TokenCut(documents, tokenizer)

@@ -8,7 +8,7 @@ import numpy as np
 
 from chunkwise.core import Document
 from chunkwise.metrics.spans.overlaps import Numbers
-from chunkwise.text.tokenizers import DEFAULT, TokenizerLike, get_tokenizer
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike, get_tokenizer
 
 _LOOK = 64
 """How far from a place a restart of the tokenizer is sought; without one the whole document is tokenised."""
@@ -17,7 +17,9 @@ _LOOK = 64
 class TokenCut:
     """Tokenises what it is asked about when it is asked, and no more of a document than it must."""
 
-    def __init__(self, documents: Sequence[Document], tokenizer: TokenizerLike = DEFAULT) -> None:
+    def __init__(
+        self, documents: Sequence[Document], tokenizer: TokenizerLike = DEFAULT_TOKENIZER
+    ) -> None:
         self._documents = documents
         self._tokenizer = get_tokenizer(tokenizer)
         self._starts: dict[int, Numbers] = {}

@@ -11,8 +11,8 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.errors import ChunkwiseError
-from chunkwise.models.embedder import Embedder, Kind, TokenEmbedder, TokenVectors
+from chunkwise.base.errors import ChunkwiseError
+from chunkwise.models.embed.embedder import Embedder, Kind, TokenEmbedder, TokenVectors
 from chunkwise.models.kept.vector_cache import VectorCache, key_of
 
 _FIRST = 16

@@ -13,8 +13,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from chunkwise.errors import ChunkwiseError, InvalidParameter
-from chunkwise.models.folder import HOME_VARIABLE, vectors_file
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.models.home import HOME_VARIABLE, vectors_file
 
 _SCHEMA = (
     "create table if not exists models (id integer primary key, identity text not null unique)",

@@ -4,27 +4,90 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Generator, Sequence
-from contextlib import closing
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from threading import Event, Lock
 
-from chunkwise.core import Advance
-from chunkwise.errors import ChunkwiseError, InvalidParameter
-from chunkwise.models.endpoint.error import EndpointError
-from chunkwise.models.endpoint.threads import as_done
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.core import OnProgress
+from chunkwise.models.http.batches import as_done
+from chunkwise.models.http.error import EndpointError
 from chunkwise.models.kept.vector_cache import VectorCache, key_of
-from chunkwise.models.llm.budget import Budget, LimitReached
-from chunkwise.models.llm.estimate import Estimate
-from chunkwise.models.llm.failures import Failures
-from chunkwise.models.llm.language_model import Completion, LanguageModel, Request
-from chunkwise.models.llm.one_at_a_time import OneAtATime
-from chunkwise.models.llm.prices import Price, price_of
-from chunkwise.models.llm.reply import Reply
-from chunkwise.models.llm.spent import Spent
-from chunkwise.models.llm.steering import not_steering
-from chunkwise.models.llm.structured import NotOfThisForm, read_structured
-from chunkwise.text.tokenizers import DEFAULT, get_tokenizer
+from chunkwise.models.llm.cost import (
+    LimitReached,
+    LlmBudget,
+    LlmEstimate,
+    LlmUsage,
+    Price,
+    price_of,
+)
+from chunkwise.models.llm.language_model import Completion, LanguageModel, Reply, Request
+from chunkwise.models.llm.prompt import without_special_tokens
+from chunkwise.models.llm.written import SchemaMismatch, read_structured
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
+
+
+class KeyedLocks:
+    """A lock for every key that somebody holds or waits for, and for no other."""
+
+    def __init__(self) -> None:
+        self._locks: dict[bytes, tuple[Lock, int]] = {}
+        self._lock = Lock()
+
+    @contextmanager
+    def holding(self, key: bytes) -> Iterator[None]:
+        with self._lock:
+            lock, users = self._locks.get(key, (Lock(), 0))
+            self._locks[key] = lock, users + 1
+        try:
+            with lock:
+                yield
+        finally:
+            with self._lock:
+                lock, users = self._locks.pop(key)
+                if users > 1:
+                    self._locks[key] = lock, users - 1
+
+
+_ALWAYS = frozenset({401, 402})
+"""No key, no money."""
+_AT_FIRST = frozenset({403, 404})
+"""No such model; after an answer it is about one request, as a filter in front of a server has it."""
+_IN_A_ROW = 5
+"""Requests one after the other, each tried several times, after which nothing is to be expected."""
+
+
+class FailureStreak:
+    """What was met since the last answer."""
+
+    def __init__(self) -> None:
+        self._row = 0
+        self._has_answered = False
+        self._lock = Lock()
+
+    def answered(self) -> None:
+        with self._lock:
+            self._row, self._has_answered = 0, True
+
+    def met(self, error: EndpointError) -> None:
+        """Raises it where the others need not be tried."""
+        status = error.status
+        nobody = status is None
+        with self._lock:
+            self._row += 1
+            at_first = not self._has_answered
+            lasting = nobody or status == 429 or (status or 0) >= 500
+            hopeless = self._row >= _IN_A_ROW and (at_first or lasting)
+        spent_out = status == 429 and "insufficient_quota" in error.reason
+        if (
+            status in _ALWAYS
+            or spent_out
+            or hopeless
+            or (at_first and (nobody or status in _AT_FIRST))
+        ):
+            raise error
+
 
 _KIND = "answer"
 _TEMPLATE = 128
@@ -41,7 +104,7 @@ class LlmClient:
         cache: VectorCache | None = None,
         price: Price | None = None,
         max_cost: float | None = None,
-        budget: Budget | None = None,
+        budget: LlmBudget | None = None,
         concurrency: int | None = None,
     ) -> None:
         """`budget` instead of `max_cost`: one limit for several clients."""
@@ -62,11 +125,11 @@ class LlmClient:
         self.concurrency = concurrency or model.concurrency
         if most := getattr(model, "most_at_once", None):
             self.concurrency = min(self.concurrency, most)
-        self.spent = Spent()
+        self.spent = LlmUsage()
         self.cache = cache or VectorCache()
-        self._budget = budget or Budget(max_cost)
-        self._failures = Failures()
-        self._asking = OneAtATime()
+        self._budget = budget or LlmBudget(max_cost)
+        self._failures = FailureStreak()
+        self._asking = KeyedLocks()
         self._lock = Lock()
 
     @property
@@ -101,7 +164,9 @@ class LlmClient:
 
         yield from as_done(work, range(len(requests)), self.concurrency, stop or Event())
 
-    def ask_all(self, requests: Sequence[Request], advance: Advance | None = None) -> list[Reply]:
+    def ask_all(
+        self, requests: Sequence[Request], advance: OnProgress | None = None
+    ) -> list[Reply]:
         """One reply a request, in their order."""
         found = [Reply(reason="it was not asked")] * len(requests)
         with closing(self.ask_each(requests)) as replies:
@@ -111,7 +176,7 @@ class LlmClient:
                     advance(1, f"{done:,} of {len(requests):,} answers")
         return found
 
-    def estimate(self, requests: Sequence[Request], at_once: int | None = None) -> Estimate:
+    def estimate(self, requests: Sequence[Request], at_once: int | None = None) -> LlmEstimate:
         """What these would take; nothing is sent. `at_once`: no more of them will be under way together."""
         asked = {self._key(each): each for each in requests}
         kept = self._kept(list(asked.values()))
@@ -123,7 +188,7 @@ class LlmClient:
 
     def estimate_of(
         self, calls: int, prompt: int, output: int, at_once: int | None = None
-    ) -> Estimate:
+    ) -> LlmEstimate:
         """What so many calls with so many tokens of question and of answer would take."""
         money = None if self.price is None else self.price.of(prompt, output)
         speed: tuple[float, float] | None = getattr(self.model, "speed", None)
@@ -131,7 +196,7 @@ class LlmClient:
         if speed is not None:
             side_by_side = max(1, min(self.concurrency, at_once or self.concurrency))
             seconds = (prompt / speed[0] + output / speed[1]) / side_by_side
-        return Estimate(calls, 0, prompt, output, money, seconds)
+        return LlmEstimate(calls, 0, prompt, output, money, seconds)
 
     def _asked(self, request: Request, stop: Event | None) -> Reply:
         """Once, and once more with what was wrong where the answer is not of the form asked for."""
@@ -149,7 +214,7 @@ class LlmClient:
                 return Reply(reason=f"the model refused to answer: {completion.refusal}")
             try:
                 return self._keep(request, completion.text, _value(completion, request))
-            except NotOfThisForm as error:
+            except SchemaMismatch as error:
                 wrong = str(error)
         self._count_failure()
         return Reply(
@@ -196,7 +261,9 @@ class LlmClient:
         """Dollars this may cost at most: no tokenizer makes more tokens of a text than it has bytes."""
         if self.max_cost is None or self.price is None:
             return 0.0
-        longest = len(not_steering(_all_text(request)).encode("utf-8", "replace")) + _TEMPLATE
+        longest = (
+            len(without_special_tokens(_all_text(request)).encode("utf-8", "replace")) + _TEMPLATE
+        )
         return self.price.of(longest, request.max_tokens)
 
     def _key(self, request: Request) -> bytes:
@@ -218,7 +285,7 @@ class LlmClient:
             text, schema = kept.decode("utf-8", "surrogatepass"), keys[key].schema
             try:
                 value = text if schema is None else read_structured(text, schema)
-            except NotOfThisForm:  # kept by a version that looked less closely
+            except SchemaMismatch:  # kept by a version that looked less closely
                 continue
             found[key] = Reply(value, is_kept=True)
         return found
@@ -239,7 +306,7 @@ def _all_text(request: Request) -> str:
 
 
 def _tokens(text: str) -> int:
-    return get_tokenizer(DEFAULT).count(text)
+    return get_tokenizer(DEFAULT_TOKENIZER).count(text)
 
 
 def _value(completion: Completion, request: Request) -> object:
@@ -247,14 +314,14 @@ def _value(completion: Completion, request: Request) -> object:
     text = completion.text
     if request.schema is None:
         if not text.strip():
-            raise NotOfThisForm("it is empty")
+            raise SchemaMismatch("it is empty")
         return text
     if not completion.is_whole:
-        raise NotOfThisForm(f"it did not end within {request.max_tokens} tokens")
+        raise SchemaMismatch(f"it did not end within {request.max_tokens} tokens")
     try:
         return read_structured(text, request.schema)
-    except NotOfThisForm as error:
-        raise NotOfThisForm(f"{error}: {text[:500]!r}") from None
+    except SchemaMismatch as error:
+        raise SchemaMismatch(f"{error}: {text[:500]!r}") from None
 
 
 def _corrected(request: Request, wrong: str) -> Request:
@@ -276,3 +343,14 @@ def check_window(model: LanguageModel, request: Request) -> None:
                 f"{needed:,} tokens are asked of {model.identity}, which holds {model.window:,}; "
                 "give it less text at once, or take another model"
             )
+
+
+class CacheOnlyClient(LlmClient):
+    """Of the same model and with the same cache as the one it takes the place of."""
+
+    def __init__(self, client: LlmClient, reason: str) -> None:
+        super().__init__(client.model, cache=client.cache, price=client.price, concurrency=1)
+        self._reason = reason
+
+    def ask(self, request: Request, stop: Event | None = None) -> Reply:
+        return self._kept([request]).get(self._key(request)) or Reply(reason=self._reason)

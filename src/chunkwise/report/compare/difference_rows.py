@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from chunkwise.evaluation.comparing.comparison import Difference
 from chunkwise.report.plain_text import one_line
-from chunkwise.stats.interval import Interval
+from chunkwise.stats.intervals import Interval
 
 if TYPE_CHECKING:
     from rich.console import Console

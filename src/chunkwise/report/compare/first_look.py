@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from chunkwise.base.wording import counted, listed
 from chunkwise.evaluation.comparing.comparison import NO_DIFFERENCE, Comparison, Contrast, Tested
 from chunkwise.evaluation.comparing.whole_figures import CONTEXT
 from chunkwise.evaluation.four_questions import FOUR
 from chunkwise.evaluation.verdicts import family
-from chunkwise.profile.wording import counted, listed
 from chunkwise.report.plain_text import one_line
 
 _FEW = 8

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from chunkwise.base.wording import counted, listed, percent
 from chunkwise.evaluation.comparing.comparison import (
     NO_DIFFERENCE,
     Best,
@@ -13,11 +14,10 @@ from chunkwise.evaluation.comparing.comparison import (
     Contrast,
     Tested,
 )
-from chunkwise.profile.wording import counted, listed, percent
 from chunkwise.report.compare.difference_rows import Row, number, print_rows
 from chunkwise.report.compare.first_look import behind, first_figures, first_metrics
 from chunkwise.report.plain_text import one_line
-from chunkwise.stats.detectable import FEWEST
+from chunkwise.stats.power import FEWEST
 
 if TYPE_CHECKING:
     from rich.console import Console

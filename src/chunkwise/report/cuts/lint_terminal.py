@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from chunkwise.base.wording import counted, percent
 from chunkwise.evaluation.results import Advice, Cuts
 from chunkwise.evaluation.verdicts import BOUNDS, verdict
 from chunkwise.metrics.cuts.boundary_issues import AROUND, KINDS
-from chunkwise.profile.wording import counted, percent
 from chunkwise.report.cuts.lint_sample import BadlyCut, Cut, LintSample
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.terminal_parts import BAR, bar, heading, line

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from chunkwise.base.wording import counted, percent, short_number
 from chunkwise.evaluation.four_questions import FOUR
 from chunkwise.evaluation.results import Agreement, Results
 from chunkwise.evaluation.verdicts import family
-from chunkwise.profile.wording import counted, percent, short_number
 from chunkwise.report.evaluation.marks import small_bar
 from chunkwise.report.evaluation.spent import OF_LLM, llm_spent
 from chunkwise.report.page_text import attribute, breakable, words

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from chunkwise.base.wording import percent
 from chunkwise.evaluation.four_questions import AT_CEILING, OUT_OF_REACH, WEAK, Answered
 from chunkwise.evaluation.results import Figure, Results
-from chunkwise.profile.wording import percent
 from chunkwise.report.evaluation.beside import at_most, offsets
 from chunkwise.report.evaluation.interval_rows import between
 from chunkwise.report.plain_text import one_line

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from chunkwise.base.wording import counted, percent
 from chunkwise.evaluation.results import CutIssue, Cuts
 from chunkwise.metrics.cuts.boundary_issues import KINDS
-from chunkwise.profile.wording import counted, percent
 from chunkwise.report.evaluation.marks import small_bar
 from chunkwise.report.page_text import attribute, words
 from chunkwise.report.plain_text import one_line

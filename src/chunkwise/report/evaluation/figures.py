@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from chunkwise.base.wording import counted
 from chunkwise.evaluation.direction import lower_is_better
 from chunkwise.evaluation.four_questions import FOUR, robustness
 from chunkwise.evaluation.judges_told import judged_by
 from chunkwise.evaluation.results import Figure, Results
-from chunkwise.profile.wording import counted
 from chunkwise.report.evaluation.help import help_of
 from chunkwise.report.evaluation.marks import interval_bar, interval_line
 from chunkwise.report.evaluation.rows import Row, figures_table, row_of

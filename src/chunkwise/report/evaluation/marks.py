@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from chunkwise.base.wording import percent
 from chunkwise.evaluation.results import Figure
 from chunkwise.evaluation.verdicts import Bounds
-from chunkwise.profile.wording import percent
 from chunkwise.report.page_text import attribute
 
 _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)

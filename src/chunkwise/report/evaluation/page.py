@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from chunkwise.atomic import replacing, says_what_it_writes
+from chunkwise.base.atomic import replacing, says_what_it_writes
+from chunkwise.base.wording import counted, short_number
 from chunkwise.core import Document
 from chunkwise.evaluation.results import Json, Results
-from chunkwise.profile.wording import counted, short_number
 from chunkwise.report.evaluation.account import cost, how_sure, made_with, what_to_try
 from chunkwise.report.evaluation.beside import nothing_known
 from chunkwise.report.evaluation.cards import four_cards

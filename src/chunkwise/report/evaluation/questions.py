@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from chunkwise.base.wording import counted
 from chunkwise.evaluation.results import QuestionResult, Results
-from chunkwise.profile.wording import counted
 from chunkwise.report.evaluation.marks import dots, small_bar
 from chunkwise.report.page_text import attribute, breakable, words
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from chunkwise.base.wording import counted, percent
 from chunkwise.evaluation.results import Figure
-from chunkwise.profile.wording import counted, percent
 from chunkwise.report.evaluation.interval_rows import joined
 from chunkwise.report.evaluation.marks import axis
 from chunkwise.report.page_text import attribute, breakable

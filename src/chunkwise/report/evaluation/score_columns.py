@@ -5,8 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 
+from chunkwise.base.wording import counted
 from chunkwise.evaluation.results import Results
-from chunkwise.profile.wording import counted
 from chunkwise.report.charts.drawn import Room, as_table, drawn, without_charts
 from chunkwise.report.charts.look import BAR, Spec
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from chunkwise.base.wording import short_number
 from chunkwise.evaluation.results import Results
-from chunkwise.models.llm.prices import rough_dollars
-from chunkwise.profile.wording import short_number
+from chunkwise.models.llm.cost import rough_dollars
 
 OF_LLM = "llm_"
 """How its entries in `timing` begin: a second run finds most verdicts kept, so that they are no part of the result."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from chunkwise.base.wording import counted, percent, short_number
 from chunkwise.evaluation.direction import lower_is_better
 from chunkwise.evaluation.four_questions import four_questions, robustness
 from chunkwise.evaluation.judges_told import judged_by
 from chunkwise.evaluation.results import Agreement, Figure, QuestionResult, Results
-from chunkwise.profile.wording import counted, percent, short_number
 from chunkwise.report.evaluation.answers_terminal import (
     indented,
     print_answer,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from chunkwise.base.wording import counted
 from chunkwise.core import Document
 from chunkwise.evaluation.results import FoundSpan, Missed, QuestionResult, Results
-from chunkwise.profile.wording import counted
 from chunkwise.report.evaluation.marks import small_bar
 from chunkwise.report.page_text import attribute, breakable, passage, words
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from chunkwise.base.wording import counted, percent, short_number
 from chunkwise.evaluation.calibrating import Disagreement, Measured
 from chunkwise.evaluation.calibration_pairs import Pairs
 from chunkwise.evaluation.results import Figure
 from chunkwise.judges.calibration import WEAK, Calibration, Cost
-from chunkwise.profile.wording import counted, percent, short_number
 from chunkwise.report.evaluation.interval_rows import add_row, figure_table
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.terminal_parts import bar, heading, line, plain_table
@@ -17,7 +17,7 @@ from chunkwise.report.terminal_parts import bar, heading, line, plain_table
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from chunkwise.stats.interval import Interval
+    from chunkwise.stats.intervals import Interval
 
 _BAR = 12
 _EXCERPT = 200

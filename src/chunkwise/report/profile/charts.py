@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from chunkwise.profile.results import Bin
-from chunkwise.profile.wording import counted, percent, short_number
+from chunkwise.base.wording import counted, percent, short_number
+from chunkwise.profiling.results import SizeBin
 from chunkwise.report.charts.drawn import HALF, Room, as_table, drawn
 from chunkwise.report.charts.look import BAR, MARK, RAIL, Spec, row_key, rows_of
 
@@ -22,7 +22,7 @@ _LEAST = 0.013
 """Of the highest column: what is there is seen."""
 
 
-def histogram(bins: tuple[Bin, ...], noun: str, marks: Mapping[int, float]) -> str:
+def histogram(bins: tuple[SizeBin, ...], noun: str, marks: Mapping[int, float]) -> str:
     """Columns, one a range of sizes of a `noun`; `marks` are sizes with the share that fits into each."""
     shown = _trimmed(bins, keep=bool(marks))
     if not shown:
@@ -34,7 +34,7 @@ def histogram(bins: tuple[Bin, ...], noun: str, marks: Mapping[int, float]) -> s
     return drawn(lambda room: _columns(shown, noun, marks, room), told, **wide) + table
 
 
-def _columns(shown: tuple[Bin, ...], noun: str, marks: Mapping[int, float], room: Room) -> Spec:
+def _columns(shown: tuple[SizeBin, ...], noun: str, marks: Mapping[int, float], room: Room) -> Spec:
     most = max(item.count for item in shown)
     columns = [
         {"from": at + 0.08, "to": at + 0.92, "middle": at + 0.5, "count": item.count and max(item.count, _LEAST * most),
@@ -88,7 +88,7 @@ def _sizes(edges: Mapping[int, int], count: int, marks: Mapping[int, float], roo
     return {"type": "quantitative", "scale": scale, "axis": axis}
 
 
-def _trimmed(bins: tuple[Bin, ...], *, keep: bool) -> tuple[Bin, ...]:
+def _trimmed(bins: tuple[SizeBin, ...], *, keep: bool) -> tuple[SizeBin, ...]:
     """Without empty ranges at the far end and, unless the marks are to stay, at the near one."""
     used = [index for index, item in enumerate(bins) if item.count]
     if not used:
@@ -98,7 +98,7 @@ def _trimmed(bins: tuple[Bin, ...], *, keep: bool) -> tuple[Bin, ...]:
     )
 
 
-def _range(item: Bin) -> str:
+def _range(item: SizeBin) -> str:
     return (
         f"more than {item.above:,}"
         if item.up_to is None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from html import escape
 
-from chunkwise.profile.results import Advice, Group, Profile
-from chunkwise.profile.wording import listed, percent, short_number
+from chunkwise.base.wording import listed, percent, short_number
+from chunkwise.profiling.results import DocumentGroup, Profile, ProfileAdvice
 from chunkwise.report.charts.drawn import without_charts
 from chunkwise.report.page_frame import asset
 from chunkwise.report.plain_text import one_line
@@ -52,7 +52,7 @@ def _lead(profile: Profile) -> str:
     return f'<p class="lead">What the corpus looks like before anything is chosen.{told}</p>'
 
 
-def _advice(advice: tuple[Advice, ...]) -> str:
+def _advice(advice: tuple[ProfileAdvice, ...]) -> str:
     starts = [item for item in advice if item.kind == "start"]
     notes = "".join(
         f"<li>{escape(one_line(item.why))}</li>" for item in advice if item.kind == "note"
@@ -63,7 +63,7 @@ def _advice(advice: tuple[Advice, ...]) -> str:
     return main + grid + (f'<ul class="notes">{notes}</ul>' if notes else "")
 
 
-def _start(advice: Advice, style: str) -> str:
+def _start(advice: ProfileAdvice, style: str) -> str:
     # The strategy stands above in large letters; once is enough.
     why = one_line(advice.why).removeprefix(f"Start with {advice.strategy_spec}: ")
     scope = "the whole corpus" if advice.scope == "corpus" else advice.scope
@@ -74,7 +74,7 @@ def _start(advice: Advice, style: str) -> str:
     )
 
 
-def _tiles(total: Group) -> str:
+def _tiles(total: DocumentGroup) -> str:
     tiles = {
         "documents": total.documents,
         "tokens": total.tokens,
@@ -94,7 +94,7 @@ def _tiles(total: Group) -> str:
     )
 
 
-def _sections(total: Group) -> str:
+def _sections(total: DocumentGroup) -> str:
     sections, longest = total.sections, total.longest_section
     if not sections.count or longest is None:
         return '<div class="card"><p class="none">No text, no sections.</p></div>'
@@ -111,7 +111,7 @@ def _sections(total: Group) -> str:
     )
 
 
-def _documents(total: Group) -> str:
+def _documents(total: DocumentGroup) -> str:
     lengths = total.lengths
     return (
         f'<div class="card"><h3>Documents by length, in tokens</h3>{histogram(lengths.histogram, "document", {})}'

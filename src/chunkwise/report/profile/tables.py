@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from html import escape
 
-from chunkwise.profile.results import Group, Place, Profile
-from chunkwise.profile.tally import PREVIEW
-from chunkwise.profile.wording import counted, percent, short_number
+from chunkwise.base.wording import counted, percent, short_number
+from chunkwise.profiling.results import DocumentGroup, PassagePlace, Profile
+from chunkwise.profiling.tally import PREVIEW
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.profile.charts import inline_bar
 
@@ -34,7 +34,7 @@ def groups_table(profile: Profile) -> str:
     return f'<div class="card scroll"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
 
 
-def _group_rows(name: str, groups: tuple[Group, ...], tokens: int) -> str:
+def _group_rows(name: str, groups: tuple[DocumentGroup, ...], tokens: int) -> str:
     rows = [f'<tr class="head"><td colspan="9">{name}</td></tr>']
     for group in groups[:_MOST_ROWS]:
         languages = ", ".join(escape(one_line(name, 24)) for name in list(group.languages)[:3])
@@ -56,7 +56,7 @@ def _cell(index: int, content: str) -> str:
     return f'<td class="bar">{content}</td>' if index == 3 else f"<td>{content}</td>"
 
 
-def sizes_table(total: Group) -> str:
+def sizes_table(total: DocumentGroup) -> str:
     """Median, p95 and largest of every kind of block."""
     kinds = {
         "Sections": total.sections, "Sentences": total.sentences, "Paragraphs": total.paragraphs,
@@ -79,7 +79,7 @@ def sizes_table(total: Group) -> str:
     )
 
 
-def oversized(total: Group) -> str:
+def oversized(total: DocumentGroup) -> str:
     """How many sentences are too long for small chunks, and the longest."""
     found = total.oversized
     if not found.over_100:
@@ -95,7 +95,7 @@ def oversized(total: Group) -> str:
     )
 
 
-def repeats(total: Group) -> str:
+def repeats(total: DocumentGroup) -> str:
     """What stands in the corpus more than once."""
     found = total.repeats
     partly = (
@@ -122,7 +122,7 @@ def _quoted(text: str) -> str:
     return f"<bdi>{escape(one_line(text))}</bdi>{'…' if len(text) >= PREVIEW else ''}"
 
 
-def _where(places: tuple[Place, ...]) -> str:
+def _where(places: tuple[PassagePlace, ...]) -> str:
     starts: dict[tuple[str, str], list[str]] = {}
     for place in places:
         key = one_line(place.document, 100), one_line(place.section, 100)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from chunkwise.profile.results import Group, Place, Profile, SizeSummary
-from chunkwise.profile.tally import PREVIEW
-from chunkwise.profile.wording import counted, listed, percent, short_number
+from chunkwise.base.wording import counted, listed, percent, short_number
+from chunkwise.profiling.results import DocumentGroup, PassagePlace, Profile, SizeSummary
+from chunkwise.profiling.tally import PREVIEW
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.terminal_parts import BAR, bar, heading, line, plain_table
 
@@ -48,7 +48,7 @@ def render_profile(profile: Profile, console: Console) -> None:
     _advice(console, profile)
 
 
-def _groups(groups: tuple[Group, ...], tokens: int, console: Console) -> Table:
+def _groups(groups: tuple[DocumentGroup, ...], tokens: int, console: Console) -> Table:
     """A row a group; where the terminal is narrow, without what the rest of the view shows as well."""
     from rich.measure import Measurement
 
@@ -60,7 +60,9 @@ def _groups(groups: tuple[Group, ...], tokens: int, console: Console) -> Table:
     return table  # names and languages go on in the next line
 
 
-def _groups_table(groups: tuple[Group, ...], tokens: int, left_out: tuple[str, ...]) -> Table:
+def _groups_table(
+    groups: tuple[DocumentGroup, ...], tokens: int, left_out: tuple[str, ...]
+) -> Table:
     from rich.padding import Padding
     from rich.text import Text
 
@@ -91,7 +93,7 @@ def _groups_table(groups: tuple[Group, ...], tokens: int, left_out: tuple[str, .
     return table
 
 
-def _sections(console: Console, total: Group) -> None:
+def _sections(console: Console, total: DocumentGroup) -> None:
     sections, longest = total.sections, total.longest_section
     heading(console, f"Share of the {counted(sections.count, 'section')} that fits whole into")
     for size, share in total.fits.items():
@@ -135,7 +137,7 @@ def _bar_line(console: Console, name: str, share: float) -> None:
     )
 
 
-def _sizes(total: Group) -> Table:
+def _sizes(total: DocumentGroup) -> Table:
     table = plain_table("", "count", "mean", "median", "p95", "largest")
     kinds: dict[str, SizeSummary] = {
         "documents": total.lengths, "sections": total.sections, "paragraphs": total.paragraphs,
@@ -148,7 +150,7 @@ def _sizes(total: Group) -> Table:
     return table
 
 
-def _oversized(console: Console, total: Group) -> None:
+def _oversized(console: Console, total: DocumentGroup) -> None:
     found = total.oversized
     if not found.over_100:
         return
@@ -162,7 +164,7 @@ def _oversized(console: Console, total: Group) -> None:
         _example(console, f"{place.tokens:,} tokens", place.text, (place,))
 
 
-def _repeats(console: Console, total: Group) -> None:
+def _repeats(console: Console, total: DocumentGroup) -> None:
     found = total.repeats
     if not found.passages:
         return
@@ -177,7 +179,7 @@ def _repeats(console: Console, total: Group) -> None:
         _example(console, f"{repeat.count:,} ×", repeat.text, repeat.places)
 
 
-def _example(console: Console, figure: str, text: str, places: tuple[Place, ...]) -> None:
+def _example(console: Console, figure: str, text: str, places: tuple[PassagePlace, ...]) -> None:
     # What is kept of a long text is its beginning.
     whole = text + "…" * (len(text) >= PREVIEW)
     quoted = one_line(whole, max(console.width - 30, 20)) or "(text not kept)"
@@ -185,7 +187,7 @@ def _example(console: Console, figure: str, text: str, places: tuple[Place, ...]
     line(console, f"{'':>12}  {_where(places)}", "dim", wrap=False)
 
 
-def _where(places: tuple[Place, ...]) -> str:
+def _where(places: tuple[PassagePlace, ...]) -> str:
     starts: dict[str, list[str]] = {}
     for place in places:
         starts.setdefault(one_line(place.document, 48), []).append(f"{place.start:,}")

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from chunkwise.errors import InvalidParameter
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.wording import counted
 from chunkwise.evaluation.files.json_values import Misfit, read_as
 from chunkwise.evaluation.results import Json
-from chunkwise.experiments.planning.sweep_text import sweep_text
-from chunkwise.experiments.sweep import Sweep
-from chunkwise.experiments.tuning import Tuning
-from chunkwise.profile.wording import counted
 from chunkwise.report.page_text import attribute, breakable, words
 from chunkwise.report.page_values import values_table
 from chunkwise.report.tuning.measured import Measured
+from chunkwise.tuning.plan.sweep_file import sweep_text
+from chunkwise.tuning.sweep import Sweep
+from chunkwise.tuning.sweep_result import SweepResult
 
 _MOST = 200
 
@@ -131,7 +131,7 @@ def use_it(code: Mapping[str, str]) -> str:
     )
 
 
-def _counts(tuning: Tuning) -> str:
+def _counts(tuning: SweepResult) -> str:
     """How many were planned, run and chosen from: the numbers of this page, and why they differ."""
     planned = tuning.plan.get("configurations")
     aside = Counter(each.aside for each in tuning.standings if each.aside)

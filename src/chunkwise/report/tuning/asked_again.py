@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
+from chunkwise.chunkers.chunk import chunk_document
 from chunkwise.core import Document
 from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.evaluation.results import QuestionResult, Results
-from chunkwise.experiments.configuration import Configuration
-from chunkwise.experiments.prepare import Prepared
-from chunkwise.experiments.recommending.recommended_settings import recommendation_of
-from chunkwise.experiments.tuning import Tuning
-from chunkwise.models.embedder import Embedder
-from chunkwise.pipeline import chunk_document
+from chunkwise.models.embed.embedder import Embedder
 from chunkwise.report.tuning.explorer import (
     Answered,
     CutDocument,
@@ -18,13 +14,17 @@ from chunkwise.report.tuning.explorer import (
     Explorer,
     Retrieved,
 )
+from chunkwise.tuning.choose.recommend import recommendation_of
+from chunkwise.tuning.plan.prepare import PreparedSweep
+from chunkwise.tuning.sweep import Configuration
+from chunkwise.tuning.sweep_result import SweepResult
 
 _QUESTIONS = 200
 _DOCUMENTS = 20
 
 
 def explorer(
-    tuning: Tuning, prepared: Prepared, embedder: Embedder | None = None
+    tuning: SweepResult, prepared: PreparedSweep, embedder: Embedder | None = None
 ) -> Explorer | None:
     """None: nothing was chosen, or there is no default to hold it against."""
     sweep, documents = prepared.sweep, prepared.material.documents
@@ -56,7 +56,9 @@ def explorer(
     )  # fmt: skip
 
 
-def _asked(configuration: Configuration, prepared: Prepared, embedder: Embedder | None) -> Results:
+def _asked(
+    configuration: Configuration, prepared: PreparedSweep, embedder: Embedder | None
+) -> Results:
     sweep, material = prepared.sweep, prepared.material
     asked = recommendation_of(configuration, sweep)
     return evaluate(

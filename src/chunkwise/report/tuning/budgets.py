@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 from chunkwise.evaluation.results import Figure
-from chunkwise.experiments.outcome import Outcome
 from chunkwise.report.charts.drawn import Room, as_table, drawn
 from chunkwise.report.charts.look import Spec, above
 from chunkwise.report.charts.series import MOST, STROKE, lines_and_signs, look, series_key
 from chunkwise.report.page_text import words
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.tuning.measured import Measured, between, number
+from chunkwise.tuning.sweep_result import Outcome
 
 _BUDGET = re.compile(r"recall@(\d+)t")
 Curves = list[tuple[str, list[Figure | None]]]

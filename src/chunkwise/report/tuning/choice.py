@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chunkwise.profile.wording import counted
+from chunkwise.base.wording import counted
 from chunkwise.report.page_text import breakable, words
 from chunkwise.report.tuning.forest import signed
 from chunkwise.report.tuning.measured import Measured, between, cost_of, number

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from chunkwise.experiments.choosing.parts import FEWEST
-from chunkwise.experiments.tuning import Tuning
-from chunkwise.profile.wording import counted
+from chunkwise.base.wording import counted
 from chunkwise.report.page_text import words
 from chunkwise.report.tuning.forest import Difference, forest
 from chunkwise.report.tuning.measured import Measured
+from chunkwise.tuning.choose.corpus_parts import FEWEST_QUERIES
+from chunkwise.tuning.sweep_result import SweepResult
 
 _NAMED = 12
 
@@ -42,11 +42,11 @@ def corpus_parts(measured: Measured) -> str:
     return f'<div class="card">{table}{small}</div>' if table or small else ""
 
 
-def _small(tuning: Tuning) -> str:
+def _small(tuning: SweepResult) -> str:
     """What was left out, by name."""
     names = [f"{name} ({count:,})" for name, count in tuning.small_parts.items()]
     if not names:
         return ""
     more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
-    told = f"Not looked at, with fewer than {FEWEST} questions: {', '.join(names[:_NAMED])}{more}."
+    told = f"Not looked at, with fewer than {FEWEST_QUERIES} questions: {', '.join(names[:_NAMED])}{more}."
     return f'<p class="hint">{words(told, 1000)}</p>'

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from chunkwise.experiments.choosing.field import TWIN
-from chunkwise.experiments.outcome import Outcome
-from chunkwise.profile.wording import counted, short_number
+from chunkwise.base.wording import counted, short_number
 from chunkwise.report.page_text import attribute, words
 from chunkwise.report.tuning.measured import Measured, cost_of
+from chunkwise.tuning.choose.score_table import TWIN
+from chunkwise.tuning.sweep_result import Outcome
 
 _ROWS: tuple[tuple[str, str, Callable[[float], str]], ...] = (
     ("chunks", "chunks", "{:,.0f}".format),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from chunkwise.base.wording import percent
 from chunkwise.evaluation.results import Cuts
-from chunkwise.experiments.outcome import Outcome
 from chunkwise.metrics.cuts.boundary_issues import KINDS
-from chunkwise.profile.wording import percent
 from chunkwise.report.evaluation.cuts import cut_kinds, named
 from chunkwise.report.evaluation.marks import small_bar
 from chunkwise.report.page_text import attribute, words
 from chunkwise.report.tuning.measured import Measured, cost_of
+from chunkwise.tuning.sweep_result import Outcome
 
 _WHOLE = "chunks_with_issues"
 

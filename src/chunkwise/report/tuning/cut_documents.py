@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chunkwise.profile.wording import counted
+from chunkwise.base.wording import counted
 from chunkwise.report.page_text import words
 from chunkwise.report.tuning.explorer import CutDocument, Explorer
 from chunkwise.report.tuning.highlight import shown

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from chunkwise.base.wording import counted
 from chunkwise.core import Passage
-from chunkwise.profile.wording import counted
 from chunkwise.report.evaluation.worst import missed_pieces
 from chunkwise.report.page_text import attribute, words
 from chunkwise.report.tuning.explorer import Answered, ExploredQuestion, Explorer, Retrieved

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from chunkwise.experiments.tuning import Tuning
 from chunkwise.report.charts.drawn import without_charts
 from chunkwise.report.page_frame import asset
 from chunkwise.report.tuning.budgets import budget_curves
@@ -13,13 +12,14 @@ from chunkwise.report.tuning.differences import differences
 from chunkwise.report.tuning.leaders import leader_table
 from chunkwise.report.tuning.lever_cards import lever_line
 from chunkwise.report.tuning.measured import Measured
+from chunkwise.tuning.sweep_result import SweepResult
 
 _SHOWN = 10
 _SCOPE = "chunkwise-tuning"
 _WHOLE = re.compile(r"(?<![\w.#-])(?::root|html|body|main)(?![\w-])(?=[ ,{])")
 
 
-def tuning_fragment(tuning: Tuning) -> str:
+def tuning_fragment(tuning: SweepResult) -> str:
     """The choice, the defaults and the first of the leaders as one element."""
     measured = Measured(tuning)
     leaders = (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from chunkwise.experiments.tuning import Standing
 from chunkwise.report.page_text import attribute
 from chunkwise.report.tuning.measured import Measured
+from chunkwise.tuning.sweep_result import Standing
 
 
 def varied(measured: Measured, shown: Sequence[Standing]) -> dict[str, dict[str, int]]:

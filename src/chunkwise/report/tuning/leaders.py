@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from chunkwise.base.wording import counted, percent
 from chunkwise.evaluation.results import Figure
-from chunkwise.experiments.tuning import Standing
-from chunkwise.profile.wording import counted, percent
 from chunkwise.report.page_text import attribute, breakable, words
 from chunkwise.report.scale import Scale, axis_of, scale_of
 from chunkwise.report.tuning.leader_filters import leader_tools, varied
 from chunkwise.report.tuning.measured import Measured, between, cost_of, number
+from chunkwise.tuning.sweep_result import Standing
 
 _MOST = 1000
 """Rows; whoever sweeps more finds the others in the results."""

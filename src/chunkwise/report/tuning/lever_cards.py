@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from chunkwise.experiments.tuning import Level, Lever
-from chunkwise.profile.wording import counted
+from chunkwise.base.wording import counted
 from chunkwise.report.charts.drawn import Room, as_table, drawn
 from chunkwise.report.charts.look import ACCENT, CARD, SOFT, Spec, row_key, rows_of
 from chunkwise.report.page_text import attribute, words
@@ -11,6 +10,7 @@ from chunkwise.report.plain_text import one_line
 from chunkwise.report.scale import Scale, axis_of, scale_of
 from chunkwise.report.tuning.forest import signed
 from chunkwise.report.tuning.measured import Measured
+from chunkwise.tuning.sweep_result import Lever, LeverLevel
 
 _WORDS = ["moves it", "no effect shown"]
 
@@ -109,7 +109,7 @@ def _card(lever: Lever, scale: Scale) -> str:
     )
 
 
-def _level(level: Level, scale: Scale) -> str:
+def _level(level: LeverLevel, scale: Scale) -> str:
     told = f"{level.value}: {level.mean:.3f}, {counted(level.configurations, 'configuration')}"
     return (
         f'<tr><th scope="row">{words(level.value or "none", 80)}</th><td class="drawn"><svg class="line" height="16"'

@@ -7,16 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from chunkwise.evaluation.results import Figure
-from chunkwise.experiments.objective_budget import budget_of
-from chunkwise.experiments.outcome import Outcome
-from chunkwise.experiments.tuning import Tuning
-from chunkwise.stats.bootstrap import intervals
+from chunkwise.stats.intervals import intervals
+from chunkwise.tuning.sweep import budget_of
+from chunkwise.tuning.sweep_result import Outcome, SweepResult
 
 
 class Measured:
     """Looked up once, since every part of the page asks."""
 
-    def __init__(self, tuning: Tuning) -> None:
+    def __init__(self, tuning: SweepResult) -> None:
         self.tuning = tuning
         self.outcomes = {each.configuration.key: each for each in tuning.outcomes}
         self.standings = {each.key: each for each in tuning.standings}

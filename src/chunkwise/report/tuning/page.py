@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from chunkwise.atomic import replacing, says_what_it_writes
-from chunkwise.experiments.tuning import Tuning
+from chunkwise.base.atomic import replacing, says_what_it_writes
 from chunkwise.report.charts.drawn import without_charts
 from chunkwise.report.page_frame import PagePart, asset, framed
 from chunkwise.report.page_text import breakable, words
@@ -27,10 +26,11 @@ from chunkwise.report.tuning.pareto import pareto_plots
 from chunkwise.report.tuning.sizes import held, size_charts
 from chunkwise.report.tuning.unasked import unasked_table
 from chunkwise.report.tuning.weights import weights
+from chunkwise.tuning.sweep_result import SweepResult
 
 
 def write_tuning_page(
-    tuning: Tuning,
+    tuning: SweepResult,
     path: Path,
     *,
     explorer: Explorer | None = None,
@@ -43,7 +43,7 @@ def write_tuning_page(
 
 
 def tuning_page(
-    tuning: Tuning, *, explorer: Explorer | None = None, code: Mapping[str, str] | None = None
+    tuning: SweepResult, *, explorer: Explorer | None = None, code: Mapping[str, str] | None = None
 ) -> str:
     """The page as a string; `explorer` gives it texts, `code` what does the same, by what it is for."""
     measured = Measured(tuning)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import isfinite
 
 from chunkwise.evaluation.direction import lower_is_better
-from chunkwise.experiments.outcome import Outcome
 from chunkwise.report.charts.drawn import Room, as_table, drawn
 from chunkwise.report.charts.look import Spec
 from chunkwise.report.charts.series import series_key
@@ -13,6 +12,7 @@ from chunkwise.report.page_text import words
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.tuning.measured import Measured, cost_of
 from chunkwise.report.tuning.pareto_panel import CHOICE, FRONT, OTHER, Place, panel
+from chunkwise.tuning.sweep_result import Outcome
 
 _MOST = 1000
 """Points; of more, the best and those on the front."""

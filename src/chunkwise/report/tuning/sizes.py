@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from chunkwise.evaluation.results import Figure
-from chunkwise.experiments.configuration import Configuration
 from chunkwise.report.charts.drawn import Room, as_table, drawn
 from chunkwise.report.charts.look import Spec, row_key
 from chunkwise.report.charts.series import MOST, lines_and_signs, look, series_key
@@ -14,6 +13,7 @@ from chunkwise.report.page_text import words
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.tuning.leader_filters import in_order
 from chunkwise.report.tuning.measured import Measured, between, number
+from chunkwise.tuning.sweep import Configuration
 
 _COLUMNS = (1, 2, 3, 4, 3)
 """Panels beside each other, by how many there are; the last of these for more."""

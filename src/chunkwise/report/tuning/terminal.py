@@ -6,10 +6,10 @@ import math
 from typing import TYPE_CHECKING
 
 from chunkwise.evaluation.direction import lower_is_better
-from chunkwise.experiments.choosing.unasked import issue_share
-from chunkwise.experiments.tuning import Standing, Tuning
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.terminal_parts import bar, heading, line, plain_table
+from chunkwise.tuning.choose.choose import issue_share
+from chunkwise.tuning.sweep_result import Standing, SweepResult
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,7 +19,7 @@ _BAR = 6
 _COSTS = (("chunks", "{:,}"), ("median_tokens", "{:,.0f}"), ("storage", "{:.2f}×"))
 
 
-def render_tuning(tuning: Tuning, console: Console) -> None:
+def render_tuning(tuning: SweepResult, console: Console) -> None:
     """Draw what a sweep found; labels cannot move the cursor or add markup."""
     heading(console, "Recommendation")
     line(console, tuning.sentence)
@@ -50,7 +50,7 @@ def render_tuning(tuning: Tuning, console: Console) -> None:
             line(console, one_line(caveat))
 
 
-def _leaders(console: Console, tuning: Tuning) -> None:
+def _leaders(console: Console, tuning: SweepResult) -> None:
     from rich.text import Text
 
     if not tuning.standings:
@@ -85,7 +85,7 @@ def _leaders(console: Console, tuning: Tuning) -> None:
         line(console, f"in the report: {' and '.join(filter(None, (told, listed)))}", "dim")
 
 
-def _ranked(tuning: Tuning) -> list[Standing]:
+def _ranked(tuning: SweepResult) -> list[Standing]:
     """Those that may be chosen first; the best by the figures as they are shown, the choice first among equals."""
     sign = 1.0 if lower_is_better(tuning.objective) else -1.0
 
@@ -99,7 +99,7 @@ def _ranked(tuning: Tuning) -> list[Standing]:
     return sorted(tuning.standings, key=place)
 
 
-def _unasked(console: Console, tuning: Tuning) -> None:
+def _unasked(console: Console, tuning: SweepResult) -> None:
     """What can be compared without questions, a chunking each; the fewest hurt first."""
     from rich.text import Text
 
@@ -130,7 +130,7 @@ def _amount(value: object, shown: str) -> str:
     return shown.format(value) if isinstance(value, int | float) else ""
 
 
-def _words(standing: Standing, tuning: Tuning) -> str:
+def _words(standing: Standing, tuning: SweepResult) -> str:
     if standing.key == tuning.chosen:
         return "chosen"
     if standing.aside:
@@ -138,7 +138,7 @@ def _words(standing: Standing, tuning: Tuning) -> str:
     return "tied" if standing.tied else ""
 
 
-def _levers(console: Console, tuning: Tuning) -> None:
+def _levers(console: Console, tuning: SweepResult) -> None:
     from rich.text import Text
 
     if not tuning.levers:

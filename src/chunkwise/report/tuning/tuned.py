@@ -8,37 +8,34 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document
 from chunkwise.documents import LoadOptions
-from chunkwise.errors import InvalidParameter
 from chunkwise.evaluation.evaluate import TestQueries
 from chunkwise.evaluation.left_out import LeftOut, OnBad
 from chunkwise.evaluation.stages import Stages, unwatched
-from chunkwise.experiments.planning.budget import parse_budget
-from chunkwise.experiments.planning.sweep_file import read_sweep
-from chunkwise.experiments.planning.usual_sweep import usual_retrieval, usual_sweep
-from chunkwise.experiments.prepare import Prepared, prepare
-from chunkwise.experiments.recommending.recommendation import Recommendation
-from chunkwise.experiments.recommending.recommended_settings import (
-    chosen_configuration,
-    recommendation_of,
-)
-from chunkwise.experiments.sweep import Sweep
-from chunkwise.experiments.tune import OnOutcome, record_of, run_and_choose
-from chunkwise.experiments.tuning import Tuning
-from chunkwise.models.embedder import Embedder
+from chunkwise.models.embed.embedder import Embedder
 from chunkwise.report.tuning.fragment import tuning_fragment
 from chunkwise.report.tuning.written import files_of, keep_plan, write_tuned
-from chunkwise.retrieval.making.gather import Material
+from chunkwise.retrieval.indexing.gather import Material
 from chunkwise.testsets.reading import hash_of
 from chunkwise.testsets.testset import TestSet
+from chunkwise.tuning.choose.recommend import chosen_configuration, recommendation_of
+from chunkwise.tuning.plan.budget import parse_budget
+from chunkwise.tuning.plan.default_sweep import default_retrieval, default_sweep
+from chunkwise.tuning.plan.prepare import PreparedSweep, prepare_sweep
+from chunkwise.tuning.plan.sweep_file import read_sweep
+from chunkwise.tuning.recommendation import Recommendation
+from chunkwise.tuning.sweep import Sweep
+from chunkwise.tuning.sweep_result import SweepResult
+from chunkwise.tuning.tune import OnOutcome, run_and_choose, sweep_record
 
 
 @dataclass(frozen=True, slots=True)
 class Tuned:
     """What was found out, and what to do; a notebook draws it."""
 
-    tuning: Tuning
+    tuning: SweepResult
     recommendation: Recommendation | None
     """None: without questions nothing can be recommended."""
 
@@ -76,7 +73,7 @@ def tune(
     plan = _plan(documents)
     paths, given = ([], []) if plan else _parted(documents)
     file, questions = _questions(test_queries)
-    sweep = read_sweep(plan) if plan else usual_sweep(paths, None, has_headings=True)
+    sweep = read_sweep(plan) if plan else default_sweep(paths, None, has_headings=True)
     embedder, name = (
         (None, model) if model is None or isinstance(model, str) else (model, model.identity)
     )
@@ -88,12 +85,12 @@ def tune(
         sweep = replace(sweep, test_queries=None)
     left_out = LeftOut(on_bad)
     written = files_of(output) if output is not None else []
-    prepared = prepare(
+    prepared = prepare_sweep(
         sweep, left_out, embedder=embedder, documents=given, questions=questions, options=options,
         leave_out=[*written, *([Path(plan)] if plan else [])],
     )  # fmt: skip
     with TemporaryDirectory() as scratch:
-        record = record_of(Path(scratch if output is None else output))
+        record = sweep_record(Path(scratch if output is None else output))
         if output is not None and not given and questions is None and embedder is None:
             keep_plan(prepared, Path(output))
         tuning = run_and_choose(
@@ -106,7 +103,7 @@ def tune(
     return tuned
 
 
-def recommended(tuning: Tuning, prepared: Prepared) -> Recommendation | None:
+def recommended(tuning: SweepResult, prepared: PreparedSweep) -> Recommendation | None:
     """The choice as settings."""
     chosen = chosen_configuration(tuning)
     return None if chosen is None else recommendation_of(chosen, prepared.sweep)
@@ -117,8 +114,8 @@ def changed(sweep: Sweep, *, model: str | None = None, **given: object) -> Sweep
     said = {name: value for name, value in given.items() if value is not None}
     if model is not None:
         said["model"] = model
-        if sweep.retrieval in (usual_retrieval(sweep.model), usual_retrieval("")):
-            said["retrieval"] = usual_retrieval(model)
+        if sweep.retrieval in (default_retrieval(sweep.model), default_retrieval("")):
+            said["retrieval"] = default_retrieval(model)
     return replace(sweep, **said)  # type: ignore[arg-type]
 
 

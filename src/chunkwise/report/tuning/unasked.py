@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from chunkwise.experiments.outcome import Outcome
-from chunkwise.profile.wording import percent
+from chunkwise.base.wording import percent
 from chunkwise.report.evaluation.marks import small_bar
 from chunkwise.report.page_text import words
 from chunkwise.report.tuning.measured import Measured, cost_of
+from chunkwise.tuning.sweep_result import Outcome
 
 _COLUMNS = (
     ("issues", "chunks with an issue"), ("chunks", "chunks"), ("mean", "tokens a chunk"), ("storage", "storage"),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from chunkwise.experiments.tuning import Fit
 from chunkwise.report.charts.drawn import HALF, Room, as_table, drawn
 from chunkwise.report.charts.look import ACCENT, CARD, Spec, row_key, rows_of
 from chunkwise.report.page_text import attribute, words
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.tuning.measured import Measured
+from chunkwise.tuning.sweep_result import WeightFit
 
 _NAMES = {"kendall_tau": "Kendall’s τ"}
 
@@ -31,7 +31,7 @@ def weights(measured: Measured) -> str:
     return f'<div class="two">{cards}</div>' if cards else ""
 
 
-def _fit(fit: Fit, objective: str) -> str:
+def _fit(fit: WeightFit, objective: str) -> str:
     told = f"Mean {one_line(objective, 40)} on the validation questions"
     rows = [
         [
@@ -47,7 +47,7 @@ def _fit(fit: Fit, objective: str) -> str:
     )
 
 
-def _chart(fit: Fit, told: str, room: Room) -> Spec:
+def _chart(fit: WeightFit, told: str, room: Room) -> Spec:
     """The one that was kept is full."""
     rows: list[Spec] = [
         {"row": row_key(at, label, 26), "mean": mean, "kept": "kept" if label == fit.kept else "tried",

@@ -5,25 +5,20 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from chunkwise.atomic import replacing, says_what_it_writes
+from chunkwise.base.atomic import replacing, says_what_it_writes
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.documents.walk import SWEEP_FILES, SWEEP_RECORD
-from chunkwise.errors import ChunkwiseError
 from chunkwise.evaluation.left_out import OnBad
-from chunkwise.experiments.planning.sweep_text import sweep_text
-from chunkwise.experiments.prepare import Prepared
-from chunkwise.experiments.recommending.recommendation import write_recommendation
-from chunkwise.experiments.recommending.recommended_settings import (
-    chosen_configuration,
-    recommendation_of,
-)
-from chunkwise.experiments.recommending.snippets import snippets
-from chunkwise.experiments.running.record import fingerprint
-from chunkwise.experiments.tune import record_of
-from chunkwise.experiments.tuning import Tuning
-from chunkwise.experiments.tuning_file import write_tuning
-from chunkwise.models.embedder import Embedder
+from chunkwise.models.embed.embedder import Embedder
 from chunkwise.report.tuning.asked_again import explorer
 from chunkwise.report.tuning.page import write_tuning_page
+from chunkwise.tuning.choose.recommend import chosen_configuration, recommendation_of
+from chunkwise.tuning.plan.prepare import PreparedSweep
+from chunkwise.tuning.plan.sweep_file import sweep_text
+from chunkwise.tuning.recommendation import snippets, write_recommendation
+from chunkwise.tuning.run.record import sweep_fingerprint
+from chunkwise.tuning.sweep_result import SweepResult, write_sweep_result
+from chunkwise.tuning.tune import sweep_record
 
 PLAN, RECOMMENDATION, RESULTS, REPORT = SWEEP_FILES
 
@@ -33,27 +28,27 @@ def files_of(folder: str | os.PathLike[str]) -> list[Path]:
     return [Path(folder).resolve() / name for name in SWEEP_FILES]
 
 
-def keep_plan(prepared: Prepared, folder: Path) -> None:
+def keep_plan(prepared: PreparedSweep, folder: Path) -> None:
     """What `--resume` goes on with; a folder that belongs to another sweep is refused, and stays as it is."""
     material = prepared.material
-    told = fingerprint(material.documents, material.questions.queries, prepared.sweep)
-    record_of(folder).matches(told)
+    told = sweep_fingerprint(material.documents, material.questions.queries, prepared.sweep)
+    sweep_record(folder).matches(told)
     path = folder / PLAN
     with replacing(path) as temporary, says_what_it_writes(path):
         temporary.write_text(sweep_text(prepared.sweep, folder), encoding="utf-8")
 
 
-def refuse_another(prepared: Prepared, folder: Path) -> None:
+def refuse_another(prepared: PreparedSweep, folder: Path) -> None:
     """The same, and nothing is written."""
     if (folder / SWEEP_RECORD).exists():
         material = prepared.material
-        told = fingerprint(material.documents, material.questions.queries, prepared.sweep)
-        record_of(folder).matches(told)
+        told = sweep_fingerprint(material.documents, material.questions.queries, prepared.sweep)
+        sweep_record(folder).matches(told)
 
 
 def write_tuned(
-    tuning: Tuning,
-    prepared: Prepared,
+    tuning: SweepResult,
+    prepared: PreparedSweep,
     folder: Path,
     *,
     embedder: Embedder | None = None,
@@ -62,7 +57,7 @@ def write_tuned(
     """The names of the files; an older recommendation goes where there is none now."""
     written = [RESULTS, REPORT]
     chosen, code = chosen_configuration(tuning), None
-    write_tuning(tuning, folder / RESULTS)
+    write_sweep_result(tuning, folder / RESULTS)
     if chosen is None:
         (folder / RECOMMENDATION).unlink(missing_ok=True)
     else:

@@ -1,18 +1,18 @@
 """Retrieval without choosing a size: one text at several sizes, votes for its atoms, spans within a budget."""
 
-from chunkwise.retrieval.multiscale.filling import Atoms, Candidates, Texts
-from chunkwise.retrieval.multiscale.search import Multiscale, Prepared
-from chunkwise.retrieval.multiscale.spans import ScoredSpan, assemble
-from chunkwise.retrieval.multiscale.voices import Voice, votes
+from chunkwise.retrieval.multiscale.assemble import ScoredSpan, assemble
+from chunkwise.retrieval.multiscale.search import Multiscale, PreparedWindows
+from chunkwise.retrieval.multiscale.select import AtomCandidates, Atoms, AtomTexts
+from chunkwise.retrieval.multiscale.votes import BestWindows, atom_votes
 
 __all__ = [
+    "AtomCandidates",
+    "AtomTexts",
     "Atoms",
-    "Candidates",
+    "BestWindows",
     "Multiscale",
-    "Prepared",
+    "PreparedWindows",
     "ScoredSpan",
-    "Texts",
-    "Voice",
     "assemble",
-    "votes",
+    "atom_votes",
 ]

@@ -10,18 +10,23 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise import parameters
-from chunkwise.cores import cores
-from chunkwise.errors import InvalidParameter
-from chunkwise.parameters import param
-from chunkwise.retrieval.atom_table import AtomTable
-from chunkwise.retrieval.multiscale.filling import Candidates, Texts
-from chunkwise.retrieval.multiscale.meaning import cosines, running_products, window_lengths
-from chunkwise.retrieval.multiscale.spans import ScoredSpan, assemble
-from chunkwise.retrieval.multiscale.voices import Voice, votes
+from chunkwise.base import parameters
+from chunkwise.base.cores import cores
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.parameters import param
+from chunkwise.retrieval.multiscale.assemble import ScoredSpan, assemble
+from chunkwise.retrieval.multiscale.select import AtomCandidates, AtomTexts
+from chunkwise.retrieval.multiscale.votes import (
+    BestWindows,
+    WindowBm25,
+    atom_votes,
+    cosines,
+    running_products,
+    window_lengths,
+)
 from chunkwise.retrieval.multiscale.windows import Windows, whole_documents, windows_of
-from chunkwise.retrieval.multiscale.words import Words
 from chunkwise.retrieval.ranking import best
+from chunkwise.retrieval.searchable import AtomTable
 
 _NUMBERS_AT_ONCE = 8_000_000
 """Scores that a thread holds at a time: what decides how many questions are answered together."""
@@ -30,11 +35,11 @@ _FEWEST = 32
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Prepared:
+class PreparedWindows:
     """An index's atoms with their windows of every size: made once, searched often."""
 
     atoms: AtomTable
-    words: tuple[Words, ...]
+    words: tuple[WindowBm25, ...]
     """One entry a size."""
     lengths: tuple[NDArray[np.float64], ...]
     """Of the windows' summed vectors; empty for an index of words alone."""
@@ -81,22 +86,22 @@ class Multiscale:
                 f"sizes is {self.sizes!r}; different whole numbers of tokens are needed, such as [40, 200, 800]"
             )
 
-    def prepare(self, atoms: AtomTable) -> Prepared:
+    def prepare(self, atoms: AtomTable) -> PreparedWindows:
         """What is the same for every question."""
         sizes = [windows_of(atoms.document, atoms.tokens, size) for size in self.sizes]
         sizes.append(whole_documents(atoms.document))
-        words = tuple(Words.of(windows, atoms.terms.length) for windows in sizes)
+        words = tuple(WindowBm25.of(windows, atoms.terms.length) for windows in sizes)
         lengths = window_lengths(atoms, sizes) if atoms.vectors is not None else []
-        return Prepared(atoms, words, tuple(lengths))
+        return PreparedWindows(atoms, words, tuple(lengths))
 
     def search(
         self,
-        atoms: AtomTable | Prepared,
+        atoms: AtomTable | PreparedWindows,
         queries: Sequence[NDArray[np.uint64]],
         vectors: NDArray[np.float32] | None,
         budget: int,
         allowed: NDArray[np.bool_] | None = None,
-        texts: Texts | None = None,
+        texts: AtomTexts | None = None,
     ) -> list[list[ScoredSpan]]:
         """For every question (its terms, and its vector) spans that hold `budget` tokens at most.
 
@@ -109,38 +114,38 @@ class Multiscale:
         shut = [None if allowed is None else ~each.touching(allowed) for each in prepared.sizes]
         most = self._most(prepared, vectors)
 
-        def voted(low: int, high: int) -> list[Candidates]:
+        def voted(low: int, high: int) -> list[AtomCandidates]:
             asked = None if vectors is None else vectors[low:high]
             found = []
-            for voices in self._voices(prepared, queries[low:high], asked, shut):
-                points = votes(voices, len(table)) / most
+            for best_windows in self._best_windows(prepared, queries[low:high], asked, shut):
+                points = atom_votes(best_windows, len(table)) / most
                 if allowed is not None:
                     points[~allowed] = 0
-                found.append(Candidates.of(points, budget))
+                found.append(AtomCandidates.of(points, budget))
             return found
 
         # Texts may be read for the spans, and a server's are read by the thread that asks alone.
         found = _in_blocks(voted, len(queries), _NUMBERS_AT_ONCE // (len(table) + 1))
         return [assemble(table, each, budget, self.least, texts) for each in found]
 
-    def _most(self, prepared: Prepared, vectors: object) -> float:
+    def _most(self, prepared: PreparedWindows, vectors: object) -> float:
         """The votes of an atom that is in the best window of every size."""
         dense = self.dense if self._by_meaning(prepared, vectors) else 0.0
         return len(prepared.words) * (self.words + dense) or 1.0
 
-    def _by_meaning(self, prepared: Prepared, vectors: object) -> bool:
+    def _by_meaning(self, prepared: PreparedWindows, vectors: object) -> bool:
         return vectors is not None and bool(prepared.lengths) and self.dense > 0
 
-    def _voices(
+    def _best_windows(
         self,
-        prepared: Prepared,
+        prepared: PreparedWindows,
         queries: Sequence[NDArray[np.uint64]],
         vectors: NDArray[np.float32] | None,
         shut: Sequence[NDArray[np.bool_] | None],
-    ) -> Iterator[list[Voice]]:
+    ) -> Iterator[list[BestWindows]]:
         """One list a question; `shut` are the windows of every size that may not vote."""
         by_words = self._by_words(prepared, queries, shut) if self.words else [[] for _ in queries]
-        by_vectors: Sequence[list[Voice]] = [[] for _ in queries]
+        by_vectors: Sequence[list[BestWindows]] = [[] for _ in queries]
         if vectors is not None and self._by_meaning(prepared, vectors):
             by_vectors = self._by_vectors(prepared, vectors, shut)
         for one, other in zip(by_words, by_vectors, strict=True):
@@ -148,55 +153,57 @@ class Multiscale:
 
     def _by_words(
         self,
-        prepared: Prepared,
+        prepared: PreparedWindows,
         queries: Sequence[NDArray[np.uint64]],
         shut: Sequence[NDArray[np.bool_] | None],
-    ) -> list[list[Voice]]:
+    ) -> list[list[BestWindows]]:
         hashes = np.unique(np.concatenate(queries)) if len(queries) else np.empty(0, np.uint64)
         batch = prepared.atoms.terms.columns(hashes)
         terms = [hashes.searchsorted(np.unique(query)) for query in queries]
-        found: list[list[Voice]] = [[] for _ in queries]
+        found: list[list[BestWindows]] = [[] for _ in queries]
         for words, closed in zip(prepared.words, shut, strict=True):
             postings = words.postings(batch)
-            for voices, own in zip(found, terms, strict=True):
+            for best_windows, own in zip(found, terms, strict=True):
                 scores = postings.scores(own, len(words.windows))
-                voices.append(self._voice(words.windows, scores, closed, self.words, 0.0))
+                best_windows.append(
+                    self._best_of_size(words.windows, scores, closed, self.words, 0.0)
+                )
         return found
 
     def _by_vectors(
         self,
-        prepared: Prepared,
+        prepared: PreparedWindows,
         vectors: NDArray[np.float32],
         shut: Sequence[NDArray[np.bool_] | None],
-    ) -> list[list[Voice]]:
-        found: list[list[Voice]] = [[] for _ in vectors]
+    ) -> list[list[BestWindows]]:
+        found: list[list[BestWindows]] = [[] for _ in vectors]
         # A question without a direction is as near to one window as to any other: it has no voice.
         pointing = np.flatnonzero((vectors != 0).any(axis=1))
         products = running_products(prepared.atoms, vectors[pointing])
         for windows, length, closed in zip(prepared.sizes, prepared.lengths, shut, strict=True):
             scored = cosines(products, windows, length)
             for at, scores in zip(pointing.tolist(), scored, strict=True):
-                found[at].append(self._voice(windows, scores, closed, self.dense, None))
+                found[at].append(self._best_of_size(windows, scores, closed, self.dense, None))
         return found
 
-    def _voice(
+    def _best_of_size(
         self,
         windows: Windows,
         scores: NDArray[np.float32],
         closed: NDArray[np.bool_] | None,
         weight: float,
         floor: float | None,
-    ) -> Voice:
+    ) -> BestWindows:
         if closed is not None:
             scores[closed] = -np.inf
         found = best(scores, self.depth)
         first, behind = windows.first[found.numbers], windows.behind[found.numbers]
-        return Voice(first, behind, found.scores, weight, floor)
+        return BestWindows(first, behind, found.scores, weight, floor)
 
 
 def _in_blocks(
-    answer: Callable[[int, int], list[Candidates]], questions: int, fit: int
-) -> list[Candidates]:
+    answer: Callable[[int, int], list[AtomCandidates]], questions: int, fit: int
+) -> list[AtomCandidates]:
     """Blocks of questions that fit into memory, a thread a core; a question's answer depends on no other's."""
     threads = cores()
     size = max(1, min(fit, max(_FEWEST, -(-questions // threads))))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.text.term_counts import ranges
+from chunkwise.text.terms.counts import ranges
 
 
 @dataclass(frozen=True, slots=True, eq=False)

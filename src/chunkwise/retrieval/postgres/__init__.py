@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from chunkwise.retrieval.postgres.address import is_postgres
-from chunkwise.retrieval.postgres.index import PostgresIndex, open_postgres
-from chunkwise.retrieval.postgres.indexing import into_postgres, server_settings
-from chunkwise.retrieval.postgres.recall import Recall
-from chunkwise.retrieval.postgres.writer import writing
+from chunkwise.retrieval.postgres.connection import is_postgres
+from chunkwise.retrieval.postgres.index import PostgresIndex, Recall, open_postgres
+from chunkwise.retrieval.postgres.update import into_postgres, server_settings, writing
 
 __all__ = [
     "PostgresIndex",

@@ -5,34 +5,202 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document
-from chunkwise.errors import ChunkwiseError
-from chunkwise.retrieval.atom_table import AtomTable
-from chunkwise.retrieval.documents_cache import DocumentsCache
-from chunkwise.retrieval.filters import EVERYTHING, Filter
-from chunkwise.retrieval.fusion import Fusion
-from chunkwise.retrieval.masks import Table
-from chunkwise.retrieval.postgres.about import About
-from chunkwise.retrieval.postgres.address import Address, address
-from chunkwise.retrieval.postgres.atoms import KnownAtoms, allowed_atoms, read_atoms, read_bounds
-from chunkwise.retrieval.postgres.chunk_rows import read_chunk_table, read_chunks
-from chunkwise.retrieval.postgres.fused import Fusing
-from chunkwise.retrieval.postgres.loading import CHUNK_BITS
-from chunkwise.retrieval.postgres.ranked import Ranked
-from chunkwise.retrieval.postgres.recall import Recall, recall_of
-from chunkwise.retrieval.postgres.session import Session
-from chunkwise.retrieval.postgres.stats import read_stats
-from chunkwise.retrieval.postgres.storable import text_of, unpacked
-from chunkwise.retrieval.ranking import Ranking
-from chunkwise.retrieval.record import document_of
-from chunkwise.retrieval.searchable import Bounds, ChunkTable, FoundChunk
-from chunkwise.retrieval.settings import Settings
-from chunkwise.retrieval.stats import Stats
+from chunkwise.retrieval.errors import no_vectors_error, wrong_dimensions_error
+from chunkwise.retrieval.filters import EVERYTHING, Filter, RowKind
+from chunkwise.retrieval.fusion import RANK_CONSTANT, Fusion
+from chunkwise.retrieval.indexed_document import DocumentsCache, document_of
+from chunkwise.retrieval.postgres import statements
+from chunkwise.retrieval.postgres.connection import Address, address, has_index
+from chunkwise.retrieval.postgres.loading import CHUNK_BITS, text_of, unpacked
+from chunkwise.retrieval.postgres.reading import (
+    KnownAtoms,
+    Session,
+    allowed_atoms,
+    read_atoms,
+    read_bounds,
+    read_chunk_table,
+    read_chunks,
+    read_stats,
+)
+from chunkwise.retrieval.postgres.schema import About
+from chunkwise.retrieval.postgres.statements import (
+    ALLOWED,
+    WORDS,
+    FilterCondition,
+    FusionSettings,
+    filter_condition,
+    query_values,
+)
+from chunkwise.retrieval.ranking import NOTHING, Ranking
+from chunkwise.retrieval.searchable import AtomBounds, AtomTable, ChunkTable, FoundChunk
+from chunkwise.retrieval.settings import IndexStats, Settings
+from chunkwise.text.terms.terms import query_terms
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+
+_NONE = "select null::bigint as number, null::real as score where false"
+
+
+class PostgresRanking:
+    """Every method runs within a `Session.reading` of its caller."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def words(
+        self, connection: Connection[Any], about: About, queries: Sequence[str], depth: int, only: Filter
+    ) -> list[Ranking]:  # fmt: skip
+        chosen = filter_condition(only)
+        statement = _words(chosen)
+        found = []
+        for query in queries:
+            terms = query_terms(query, about.languages)
+            values = {**chosen.values, **query_values(terms, about), "depth": depth}
+            found.append(self._ask(connection, statement, values) if len(terms) else NOTHING)
+        return found
+
+    def nearest(
+        self,
+        connection: Connection[Any],
+        about: About,
+        vectors: NDArray[np.float32],
+        depth: int,
+        only: Filter,
+        exact: bool | None,
+    ) -> list[Ranking]:
+        self._check(about, vectors)
+        chosen = filter_condition(only)
+        statement = self._near(connection, about, chosen, depth, only, exact)
+        return [
+            self._ask(connection, statement, {**chosen.values, "vector": vector, "depth": depth})
+            if vector.any()
+            else NOTHING
+            for vector in np.ascontiguousarray(vectors, np.float32)
+        ]
+
+    def hybrid(
+        self,
+        connection: Connection[Any],
+        about: About,
+        queries: Sequence[str],
+        vectors: NDArray[np.float32],
+        depth: int,
+        only: Filter,
+        fusing: FusionSettings,
+    ) -> list[Ranking]:
+        self._check(about, vectors)
+        chosen = filter_condition(only)
+        side = max(fusing.side_depth, depth)
+        words, meaning = _words(chosen), self._near(connection, about, chosen, side, only, None)
+        shared = {
+            **chosen.values,
+            "depth": side,
+            "fused_depth": depth,
+            "dense": float(fusing.dense),
+            "constant": RANK_CONSTANT,
+        }
+        found = []
+        for query, vector in zip(queries, np.ascontiguousarray(vectors, np.float32), strict=True):
+            terms = query_terms(query, about.languages)
+            # A question without words, or without a direction, has one side less.
+            sides = words if len(terms) else _NONE, meaning if vector.any() else _NONE
+            values = {**shared, **query_values(terms, about), "vector": vector}
+            statement = statements.fused_statement(*sides, fusing.fusion)
+            found.append(self._ask(connection, statement, values))
+        return found
+
+    def need_vectors(self, about: About) -> None:
+        if not about.settings.dimensions:
+            raise no_vectors_error()
+
+    def _check(self, about: About, vectors: NDArray[np.float32]) -> None:
+        self.need_vectors(about)
+        dimensions = about.settings.dimensions
+        if vectors.ndim != 2 or vectors.shape[1] != dimensions:
+            raise wrong_dimensions_error(vectors.shape, dimensions)
+
+    def _near(
+        self,
+        connection: Connection[Any],
+        about: About,
+        chosen: FilterCondition,
+        depth: int,
+        only: Filter,
+        exact: bool | None,
+    ) -> str:
+        dimensions, version = about.settings.dimensions, self._session.version
+        if not has_index(dimensions, version):
+            exact = True
+        if exact is None:
+            candidates = self._candidates(connection, chosen) if only else about.chunks
+            exact = statements.is_exact(candidates, depth, bool(only), version)
+        if not exact:
+            statements.search_index(connection, depth, version)
+        return statements.near_statement(dimensions, exact).replace("{condition}", chosen.text)
+
+    def _candidates(self, connection: Connection[Any], chosen: FilterCondition) -> int:
+        """How many chunks a filter takes, as far as it matters."""
+        counted = f"select count(*) from (select from {{chunks}} c where {chosen.text} limit {statements.FEW + 1}) as few"
+        row = connection.execute(self._session.names(counted), chosen.values).fetchone()
+        return int(row[0]) if row else 0
+
+    def _ask(self, connection: Connection[Any], statement: str, values: dict[str, Any]) -> Ranking:
+        cursor = connection.cursor(binary=True)
+        rows = cursor.execute(self._session.names(statement), values).fetchall()
+        numbers = np.fromiter((row[0] for row in rows), np.int64, len(rows))
+        return Ranking(numbers, np.fromiter((row[1] for row in rows), np.float32, len(rows)))
+
+
+def _words(chosen: FilterCondition) -> str:
+    limited = ALLOWED % chosen.text if chosen.values else "true"
+    return WORDS.replace("{allowed}", limited)
+
+
+class Recall(NamedTuple):
+    """Share of the truly nearest chunks that the index found, over all questions."""
+
+    share: float
+    questions: int
+    depth: int
+
+    def __str__(self) -> str:
+        return f"{self.share:.1%} of the {self.depth} nearest chunks found ({self.questions} questions)"
+
+
+class Nearest(Protocol):
+    """An index that can be asked either way."""
+
+    def nearest(
+        self,
+        vectors: NDArray[np.float32],
+        depth: int,
+        only: Filter = EVERYTHING,
+        *,
+        exact: bool | None = None,
+    ) -> list[Ranking]: ...
+
+
+def recall_of(index: Nearest, questions: NDArray[np.float32], depth: int) -> Recall:
+    """A chunk as near as the last of the true ones counts as true: ties have no right order."""
+    found = index.nearest(questions, depth, exact=False)
+    truth = index.nearest(questions, depth, exact=True)
+    wanted = sum(len(one.numbers) for one in truth)
+    right = sum(
+        int((near.scores >= true.scores[-1]).sum())
+        for near, true in zip(found, truth, strict=True)
+        if len(true.numbers)
+    )
+    return Recall(right / wanted if wanted else 1.0, len(questions), depth)
+
 
 T = TypeVar("T")
 
@@ -44,7 +212,7 @@ class PostgresIndex:
         self.place = place
         self._session = Session(place)
         self._settings = self._session.about().settings
-        self._ranked = Ranked(self._session)
+        self._ranked = PostgresRanking(self._session)
         self._documents = DocumentsCache(self._read_document)
         self._atoms: KnownAtoms | None = None
         self._state = ("", -1)
@@ -106,7 +274,7 @@ class PostgresIndex:
     ) -> list[Ranking]:
         """Words and vectors in one statement, `side_depth` chunks of each, fused as `retrieval.fusion` does."""
         with self._session.reading() as connection:
-            how = Fusing(side_depth, fusion, dense)
+            how = FusionSettings(side_depth, fusion, dense)
             return self._ranked.hybrid(
                 connection, self._about(), queries, vectors, depth, only, how
             )
@@ -140,7 +308,7 @@ class PostgresIndex:
     def document(self, number: int) -> Document:
         return self._documents.get(int(number))
 
-    def atoms(self, document: int) -> Bounds:
+    def atoms(self, document: int) -> AtomBounds:
         with self._session.reading() as connection:
             return self._there(read_bounds(connection, self._session.names, int(document)))
 
@@ -152,7 +320,7 @@ class PostgresIndex:
         """The path of a section number of the atom table."""
         return tuple(json.loads(self._known_atoms().paths[number]))
 
-    def allowed(self, table: Table, only: Filter) -> NDArray[np.bool_] | None:
+    def allowed(self, table: RowKind, only: Filter) -> NDArray[np.bool_] | None:
         """The atoms a filter takes, in the order of `atom_table`; None: all. Chunks are filtered by the server."""
         if not only:
             return None
@@ -193,7 +361,7 @@ class PostgresIndex:
         """How many of the truly nearest chunks the HNSW index finds, measured on chunks of the index itself."""
         return recall_of(self, self._sample(sample), depth)
 
-    def stats(self) -> Stats:
+    def stats(self) -> IndexStats:
         """How much is in it, and how much room it takes on the server."""
         with self._session.reading() as connection:
             return read_stats(connection, self._session.names, self._about())

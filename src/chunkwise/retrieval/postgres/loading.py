@@ -1,9 +1,10 @@
-"""Parts into tables by COPY, several documents at a time; and out of them again."""
+"""Documents into tables by COPY, several at a time, and out of them again; values as the server keeps them."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,14 +12,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import SECTION_SEPARATOR, Document
-from chunkwise.retrieval.part import Part, Rows, Summaries
-from chunkwise.retrieval.postgres.schema import Names
-from chunkwise.retrieval.postgres.storable import exact, packed, readable
-from chunkwise.retrieval.record import record_of
-from chunkwise.retrieval.small_vectors import SmallVectors
+from chunkwise.retrieval.indexed_document import IndexedDocument, SpanRows, Summaries, record_of
+from chunkwise.retrieval.postgres.schema import TableNames
+from chunkwise.retrieval.quantized_vectors import QuantizedVectors
 
 if TYPE_CHECKING:
     from psycopg import Connection
+
+
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+
+
+def exact(text: str) -> bytes:
+    """UTF-8: PostgreSQL's own type for text has no NUL and no half surrogate pairs."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def text_of(stored: bytes) -> str:
+    return stored.decode("utf-8", "surrogatepass")
+
+
+def readable(text: str) -> str:
+    """For columns that people and patterns read: one stand-in for each character the server cannot hold."""
+    return _UNSTORABLE.sub("\ufffd", text)
+
+
+def packed(values: NDArray[Any], kind: str) -> bytes:
+    """Little-endian, whatever the machine: `kind` is NumPy's name, such as `<i8`."""
+    return np.ascontiguousarray(values, dtype=kind).tobytes()
+
+
+def unpacked(stored: bytes, kind: str) -> NDArray[Any]:
+    return np.frombuffer(stored, dtype=kind)
+
 
 CHUNK_BITS = 32
 """A chunk's number is its document's, then its place in it: never used again for another chunk."""
@@ -43,17 +69,20 @@ def key_of(id: str) -> bytes:
     return hashlib.sha256(exact(id)).digest()
 
 
-class Numbered(NamedTuple):
+class NumberedDocument(NamedTuple):
     """A document on its way into the tables."""
 
     number: int
-    part: Part
+    part: IndexedDocument
     language: str
     """Its terms were found in."""
 
 
 def load(
-    connection: Connection[Any], names: Names, documents: Sequence[Numbered], vectors: bool
+    connection: Connection[Any],
+    names: TableNames,
+    documents: Sequence[NumberedDocument],
+    vectors: bool,
 ) -> None:
     """One COPY a table."""
     columns = "integer bytea bytea text text text text text text bytea bytea integer integer bigint"
@@ -73,7 +102,7 @@ def load(
         copy.write(_COPY_END)
 
 
-def remove(connection: Connection[Any], names: Names, numbers: Sequence[int]) -> None:
+def remove(connection: Connection[Any], names: TableNames, numbers: Sequence[int]) -> None:
     """Chunks, sections and atoms go with their document; postings know chunks alone."""
     if not numbers:
         return
@@ -91,7 +120,7 @@ def remove(connection: Connection[Any], names: Names, numbers: Sequence[int]) ->
 
 def _copy(
     connection: Connection[Any],
-    names: Names,
+    names: TableNames,
     table: str,
     types: str,
     rows: Iterable[Sequence[object]],
@@ -103,7 +132,7 @@ def _copy(
             copy.write_row(row)
 
 
-def _document(numbered: Numbered) -> Sequence[object]:
+def _document(numbered: NumberedDocument) -> Sequence[object]:
     number, part, language = numbered
     document = part.document
     return (
@@ -124,13 +153,13 @@ def _document(numbered: Numbered) -> Sequence[object]:
     )
 
 
-def _sections(number: int, part: Part) -> Iterator[Sequence[object]]:
+def _sections(number: int, part: IndexedDocument) -> Iterator[Sequence[object]]:
     for place, path in enumerate(part.paths):
         words = readable(SECTION_SEPARATOR.join(path).casefold())
         yield number, place, json.dumps(path), words
 
 
-def _chunks(number: int, part: Part, vectors: bool) -> Iterator[Sequence[object]]:
+def _chunks(number: int, part: IndexedDocument, vectors: bool) -> Iterator[Sequence[object]]:
     rows, document = part.chunks, part.document
     counted, sections = lengths(rows), _sections_of_chunks(part)
     summaries = part.summaries or Summaries.none(len(rows))
@@ -156,7 +185,7 @@ def _pages(document: Document, start: int, end: int) -> list[int | None]:
     return [document.page(start), document.page(max(start, end - 1))]
 
 
-def _sections_of_chunks(part: Part) -> list[list[int]]:
+def _sections_of_chunks(part: IndexedDocument) -> list[list[int]]:
     """Every section that a chunk touches, or that the places of a summary do: its own path is what they share."""
     touched = [
         np.unique(part.atoms.section[low:high])
@@ -172,7 +201,7 @@ def _sections_of_chunks(part: Part) -> list[list[int]]:
 
 
 def _atoms_of(
-    part: Part, start: NDArray[np.int64], end: NDArray[np.int64]
+    part: IndexedDocument, start: NDArray[np.int64], end: NDArray[np.int64]
 ) -> Iterator[tuple[int, int]]:
     """Of each span its first atom, and the one behind its last."""
     first = part.atoms.start.searchsorted(start, "right") - 1
@@ -180,10 +209,10 @@ def _atoms_of(
     return zip(first.tolist(), last.tolist(), strict=True)
 
 
-def _atoms(numbered: Numbered) -> Sequence[object]:
+def _atoms(numbered: NumberedDocument) -> Sequence[object]:
     number, part, _ = numbered
     atoms, terms = part.atoms, part.atoms.terms
-    vectors = None if part.atom_sums is None else SmallVectors.of(part.atom_sums)
+    vectors = None if part.atom_sums is None else QuantizedVectors.of(part.atom_sums)
     return (
         number,
         packed(atoms.start, "<i8"),
@@ -198,13 +227,13 @@ def _atoms(numbered: Numbered) -> Sequence[object]:
     )
 
 
-def lengths(rows: Rows) -> NDArray[np.int64]:
+def lengths(rows: SpanRows) -> NDArray[np.int64]:
     """How many terms each row has, repeats included."""
     total = np.concatenate(([0], np.cumsum(rows.terms.times, dtype=np.int64)))
     return total[rows.terms.first[1:]] - total[rows.terms.first[:-1]]
 
 
-def _postings(number: int, rows: Rows) -> NDArray[Any]:
+def _postings(number: int, rows: SpanRows) -> NDArray[Any]:
     """Rows of COPY's binary form, all at once: there are dozens a chunk."""
     counts = np.diff(rows.terms.first)
     out = np.empty(len(rows.terms.term), dtype=_POSTING)

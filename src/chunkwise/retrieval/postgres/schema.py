@@ -1,14 +1,20 @@
-"""The tables of one knowledge base, their indexes, and the version of both."""
+"""The tables of one knowledge base, their indexes, the version of both, and the one row that says what it is made with."""
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from chunkwise.retrieval.postgres.extension import MOST_DIMENSIONS, Version, has_index
+from chunkwise.base.errors import ChunkwiseError
+from chunkwise.retrieval.errors import REBUILD
+from chunkwise.retrieval.postgres.connection import MOST_DIMENSIONS, Address, Version, has_index
+from chunkwise.retrieval.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from psycopg import Connection
     from psycopg.sql import Composed, Identifier
+
 
 FORMAT = 5
 TABLES = ("postings", "atoms", "chunks", "sections", "documents", "about")
@@ -98,7 +104,7 @@ create index on {postings} using brin (chunk) with (pages_per_range = 16);
 """
 
 
-class Names(NamedTuple):
+class TableNames(NamedTuple):
     """The tables of one schema, quoted."""
 
     schema: str
@@ -118,7 +124,7 @@ class Names(NamedTuple):
         return sql.SQL(text).format(schema=self.identifier, **tables, **more)
 
 
-def make_tables(connection: Connection[Any], names: Names, dimensions: int) -> None:
+def make_tables(connection: Connection[Any], names: TableNames, dimensions: int) -> None:
     from psycopg import sql
 
     column = sql.SQL(",\n    vector vector({})").format(sql.Literal(dimensions))
@@ -126,7 +132,7 @@ def make_tables(connection: Connection[Any], names: Names, dimensions: int) -> N
 
 
 def make_indexes(
-    connection: Connection[Any], names: Names, dimensions: int, version: Version
+    connection: Connection[Any], names: TableNames, dimensions: int, version: Version
 ) -> None:
     from psycopg import sql
 
@@ -148,7 +154,7 @@ def indexed_vector(of: str, dimensions: int) -> str:
     return of if dimensions <= MOST_DIMENSIONS else f"{of}::halfvec({int(dimensions)})"
 
 
-def move(connection: Connection[Any], source: Names, target: Names) -> None:
+def move(connection: Connection[Any], source: TableNames, target: TableNames) -> None:
     """Puts new tables in the place of old ones; what else lives in the schema stays."""
     if not connection.execute(
         "select 1 from pg_namespace where nspname = %s", [target.schema]
@@ -160,3 +166,72 @@ def move(connection: Connection[Any], source: Names, target: Names) -> None:
             source(f"alter table {{{table}}} set schema {{target}}", target=target.identifier)
         )
     connection.execute(source("drop schema {schema}"))
+
+
+class About(NamedTuple):
+    """As of one moment; `revision` grows with every change."""
+
+    format: int
+    settings: Settings
+    languages: tuple[str, ...]
+    """What the documents were read as: a question is read as each of them."""
+    born: str
+    """Of this knowledge base alone: one that was dropped and made again counts its revisions anew."""
+    revision: int
+    next_document: int
+    documents: int
+    chunks: int
+    terms: int
+    """Of all chunks together, every occurrence counted."""
+
+
+def read_about(connection: Connection[Any], place: Address) -> About | None:
+    """None: no knowledge base of this name yet."""
+    names = TableNames(place.name)
+    listed = "select relname from pg_class where relnamespace = to_regnamespace(%s) and relname = any(%s)"
+    quoted = names.identifier.as_string(connection)
+    there = {str(row[0]) for row in connection.execute(listed, [quoted, list(TABLES)])}
+    if not there:
+        return None
+    if "about" not in there:
+        raise _foreign(place, min(there))
+    # As one value, so that tables of an older version can be told from somebody else's.
+    row = connection.execute(names("select to_jsonb(a) from {about} a")).fetchone()
+    try:
+        return _about(row[0] if row else {})
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise _foreign(place, "about") from None
+
+
+def _about(row: dict[str, Any]) -> About:
+    return About(
+        int(row["format"]), read_settings(json.loads(row["settings"])), tuple(json.loads(row["languages"])),
+        row.get("born", ""), *(int(row[name]) for name in About._fields[4:]),
+    )  # fmt: skip
+
+
+def write_about(connection: Connection[Any], names: TableNames, about: About) -> None:
+    connection.execute(names("delete from {about}"))
+    columns, places = ", ".join(About._fields), ", ".join(["%s"] * len(About._fields))
+    connection.execute(
+        names(f"insert into {{about}} ({columns}) values ({places})"),
+        [about.format, json.dumps(asdict(about.settings)), json.dumps(about.languages), *about[3:]],
+    )
+
+
+def check_format(about: About, place: Address) -> None:
+    """Tables of another version are not read."""
+    if about.format != FORMAT:
+        older = about.format < FORMAT
+        raise ChunkwiseError(
+            f"{place.shown}: knowledge base {place.name!r} was written by {'an older' if older else 'a newer'} "
+            f"chunkwise (tables of version {about.format}, this one reads {FORMAT}); "
+            + (f"{REBUILD}, or use the version that wrote it" if older else "update chunkwise")
+        )
+
+
+def _foreign(place: Address, table: str) -> ChunkwiseError:
+    return ChunkwiseError(
+        f"{place.shown}: schema {place.name!r} has a table {table!r} that is not chunkwise's; "
+        "nothing was touched: choose another name with ?kb=NAME"
+    )

@@ -1,26 +1,60 @@
-"""Documents in and out of a knowledge base, within the transaction of its writer."""
+"""Documents in and out of a knowledge base: one writer, one transaction, everything happens or nothing."""
 
 from __future__ import annotations
 
 import json
-from hashlib import sha256
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from hashlib import blake2b, sha256
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document
-from chunkwise.errors import InvalidParameter
-from chunkwise.retrieval.postgres.about import About, write_about
-from chunkwise.retrieval.postgres.extension import Version
-from chunkwise.retrieval.postgres.loading import Numbered, key_of, load, remove
-from chunkwise.retrieval.postgres.schema import FORMAT, Names, make_indexes, make_tables, move
-from chunkwise.retrieval.postgres.storable import readable, text_of
-from chunkwise.retrieval.record import record_of
+from chunkwise.retrieval.indexed_document import record_of
+from chunkwise.retrieval.indexing.gather import Reading
+from chunkwise.retrieval.indexing.resolve import (
+    RequestedSettings,
+    resolve_for_rebuild,
+    resolve_settings,
+)
+from chunkwise.retrieval.indexing.update import BuiltIndex, update_documents
+from chunkwise.retrieval.postgres.connection import (
+    Address,
+    ServerProblem,
+    Version,
+    address,
+    connect,
+    need_vectors,
+    server_problems_explained,
+)
+from chunkwise.retrieval.postgres.index import PostgresIndex
+from chunkwise.retrieval.postgres.loading import (
+    NumberedDocument,
+    key_of,
+    load,
+    readable,
+    remove,
+    text_of,
+)
+from chunkwise.retrieval.postgres.schema import (
+    FORMAT,
+    About,
+    TableNames,
+    check_format,
+    make_indexes,
+    make_tables,
+    move,
+    read_about,
+    write_about,
+)
 from chunkwise.retrieval.settings import Settings
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
-    from chunkwise.retrieval.making.build import Built
+    from chunkwise.retrieval.indexing.build import BuiltDocument
+
 
 _BATCH = 2000
 """Chunks copied at a time."""
@@ -37,16 +71,16 @@ def _digest(record: str) -> bytes:
     return sha256(record.encode()).digest()
 
 
-class Update:
+class PostgresUpdate:
     """Documents are added or kept; the others go at the end. New tables are filled beside those they replace."""
 
     def __init__(
         self,
         connection: Connection[Any],
-        target: Names,
+        target: TableNames,
         settings: Settings,
         before: About | None,
-        fresh: Names | None,
+        fresh: TableNames | None,
         version: Version,
     ) -> None:
         self._connection = connection
@@ -62,7 +96,7 @@ class Update:
         self._ids: dict[bytes, str] = {}
         self._known: dict[bytes, _Known] = {}
         self._seen: set[bytes] = set()
-        self._waiting: list[Numbered] = []
+        self._waiting: list[NumberedDocument] = []
         self._doomed: list[int] = []
         self.changed = fresh is not None
         """Whether there is anything to commit."""
@@ -86,12 +120,12 @@ class Update:
         known = self._known.get(key_of(id))
         return known is not None and known.fingerprint == fingerprint
 
-    def add(self, built: Built) -> None:
+    def add(self, built: BuiltDocument) -> None:
         """A new document, or what takes the place of the one with its id."""
         key = self._meet(built.part.document.id)
         if key in self._known:
             self._doomed.append(self._known.pop(key).number)
-        self._waiting.append(Numbered(self._next, *built))
+        self._waiting.append(NumberedDocument(self._next, *built))
         self._next += 1
         self.changed = True
         if sum(len(each.part.chunks) for each in self._waiting) >= _BATCH:
@@ -171,3 +205,125 @@ class Update:
             self._next,
             *map(int, counted or ()),
         )
+
+
+WAIT_SECONDS = 30.0
+
+
+class PostgresWriter:
+    """Holds the lock of a knowledge base: nobody else changes it before the transaction ends."""
+
+    def __init__(self, connection: Connection[Any], place: Address, before: About | None) -> None:
+        self.settings = before.settings if before else None
+        """What the knowledge base was made with, by whatever version; None: it is new."""
+        self._before = before
+        self.update: PostgresUpdate | None = None
+        self._connection = connection
+        self._place = place
+
+    def check_format(self) -> None:
+        """Where tables are to be kept: those of an older version cannot be."""
+        if self._before is not None:
+            check_format(self._before, self._place)
+
+    def start(self, settings: Settings, *, anew: bool = False) -> PostgresUpdate:
+        """With `anew`, or with other settings than before, nothing is carried over."""
+        version: Version = ()
+        if settings.dimensions:
+            version = need_vectors(self._connection, self._place)
+        reused = self.settings == settings and not anew
+        target = TableNames(self._place.name)
+        fresh = TableNames(f"chunkwise_new_{_key(self._place.name):016x}")
+        self.update = PostgresUpdate(
+            self._connection, target, settings, self._before, None if reused else fresh, version
+        )
+        return self.update
+
+
+@contextmanager
+def writing(place: Address, wait: float = WAIT_SECONDS) -> Iterator[PostgresWriter]:
+    """What was started is committed where the block ends, and undone where it raises.
+
+    A second writer waits `wait` seconds for the first. A connection that breaks off leaves the last good state.
+    """
+    with connect(place) as connection, server_problems_explained(place):
+        with connection.transaction():
+            _check_encoding(connection, place)
+            _lock(connection, place.name, wait)
+            before = read_about(connection, place)
+            if before is not None and before.format > FORMAT:
+                check_format(before, place)
+            writer = PostgresWriter(connection, place, before)
+            yield writer
+            if writer.update is not None:
+                writer.update.finish()
+        if writer.update is not None and writer.update.changed:
+            _tidy(connection, TableNames(place.name))
+
+
+def _lock(connection: Connection[Any], name: str, wait: float) -> None:
+    """Held until the transaction ends, however it ends."""
+    settings = {
+        "lock_timeout": f"{max(1, round(wait * 1000))}ms",
+        # A writer may be busy with its documents for hours; one that died is noticed within seconds.
+        "idle_in_transaction_session_timeout": "0",
+        "statement_timeout": "0",
+        "client_connection_check_interval": "5s",
+    }
+    for setting, value in settings.items():
+        connection.execute("select set_config(%s, %s, true)", [setting, value])
+    connection.execute("select pg_advisory_xact_lock(%s)", [_key(name) - (1 << 63)])
+
+
+def _check_encoding(connection: Connection[Any], place: Address) -> None:
+    found = connection.info.parameter_status("server_encoding")
+    if found != "UTF8":
+        raise ServerProblem(
+            f"{place.shown}: the database has the encoding {found}; texts of all languages need UTF8: "
+            "createdb -E UTF8 -T template0 NAME"
+        )
+
+
+def _key(name: str) -> int:
+    data = name.encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(data, digest_size=8, person=b"chunkwise").digest())
+
+
+def _tidy(connection: Connection[Any], names: TableNames) -> None:
+    """After the commit: plans need figures, and scans of an index alone need the map of visible rows."""
+    from psycopg import Error
+
+    for table in ("documents", "sections", "chunks", "postings"):
+        # All is written by now: the next writer may have put other tables there already.
+        with suppress(Error):
+            connection.execute(names(f"vacuum (analyze, skip_locked) {{{table}}}"))
+
+
+def into_postgres(
+    url: str,
+    reading: Reading,
+    requested: RequestedSettings,
+    *,
+    rebuild: bool = False,
+    wait: float = WAIT_SECONDS,
+) -> BuiltIndex[PostgresIndex]:
+    """A knowledge base on a server: a new one, or the one that is there brought up to date."""
+    place = address(url)
+    with writing(place, wait) as writer:
+        if rebuild and writer.settings:
+            resolved = resolve_for_rebuild(requested, writer.settings, reading.advance)
+        else:
+            writer.check_format()
+            resolved = resolve_settings(requested, writer.settings, reading.advance)
+        changes = update_documents(writer.start(resolved.settings, anew=rebuild), reading, resolved)
+    return BuiltIndex(PostgresIndex(place), resolved, changes)
+
+
+def server_settings(url: str, *, of_any_version: bool = False) -> Settings | None:
+    """What a knowledge base was made with; None: it is not there yet."""
+    place = address(url)
+    with connect(place) as connection, server_problems_explained(place):
+        found = read_about(connection, place)
+    if found and not of_any_version:
+        check_format(found, place)
+    return found.settings if found else None

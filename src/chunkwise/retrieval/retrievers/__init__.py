@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from typing import Any, Protocol, runtime_checkable
 
-from chunkwise import parameters, spec
-from chunkwise.errors import InvalidParameter
-from chunkwise.registry import Registry
+from chunkwise.base import parameters, spec
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.registry import Registry
 from chunkwise.retrieval.filters import Filter
-from chunkwise.retrieval.place import Place
 from chunkwise.retrieval.ranking import Ranking
-from chunkwise.retrieval.retrievers.questions import Questions
-from chunkwise.retrieval.searchable import Searchable
+from chunkwise.retrieval.retrievers.queries import QueryBatch
+from chunkwise.retrieval.searchable import CandidateSpan, Searchable
 
 registry = Registry(
     "retriever",
     "chunkwise.retrievers",
     {
-        "bm25": "chunkwise.retrieval.retrievers.lexical:Bm25Retriever",
-        "dense": "chunkwise.retrieval.retrievers.dense:DenseRetriever",
-        "hybrid": "chunkwise.retrieval.retrievers.hybrid:HybridRetriever",
+        "bm25": "chunkwise.retrieval.retrievers.chunk_retrievers:Bm25Retriever",
+        "dense": "chunkwise.retrieval.retrievers.chunk_retrievers:DenseRetriever",
+        "hybrid": "chunkwise.retrieval.retrievers.chunk_retrievers:HybridRetriever",
         "multiscale": "chunkwise.retrieval.retrievers.multiscale:MultiscaleRetriever",
     },
 )
@@ -30,7 +29,7 @@ class ChunkRetriever(Protocol):
     """Ranks the chunks of an index; what is made of them is not its business."""
 
     def rank(
-        self, source: Searchable, questions: Questions, depth: int, only: Filter
+        self, source: Searchable, questions: QueryBatch, depth: int, only: Filter
     ) -> list[Ranking]:
         """The best chunks for every question, `depth` at most; a pure function of its arguments."""
 
@@ -40,8 +39,8 @@ class SpanRetriever(Protocol):
     """Hands out spans of any length that fill a budget of tokens, whatever the chunks are."""
 
     def spans(
-        self, source: Searchable, questions: Questions, budget: int, only: Filter
-    ) -> list[list[Place]]:
+        self, source: Searchable, questions: QueryBatch, budget: int, only: Filter
+    ) -> list[list[CandidateSpan]]:
         """For every question spans that do not overlap, in the order they are to be shown."""
 
 

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from functools import partial
 from weakref import WeakKeyDictionary
 
+from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document
-from chunkwise.errors import InvalidParameter
-from chunkwise.retrieval.atom_table import AtomTable
 from chunkwise.retrieval.filters import Filter
-from chunkwise.retrieval.leads import heads_table
-from chunkwise.retrieval.multiscale import Multiscale, Prepared, ScoredSpan
-from chunkwise.retrieval.place import Place
-from chunkwise.retrieval.retrievers.questions import Questions
-from chunkwise.retrieval.searchable import AtomSource, Searchable
-from chunkwise.text.terms import query_terms
+from chunkwise.retrieval.headings_ahead import is_table_header
+from chunkwise.retrieval.multiscale import Multiscale, PreparedWindows, ScoredSpan
+from chunkwise.retrieval.retrievers.queries import QueryBatch
+from chunkwise.retrieval.searchable import AtomSource, AtomTable, CandidateSpan, Searchable
+from chunkwise.text.terms.terms import query_terms
 
-_prepared: WeakKeyDictionary[AtomSource, dict[tuple[int, ...], Prepared]] = WeakKeyDictionary()
+_prepared: WeakKeyDictionary[AtomSource, dict[tuple[int, ...], PreparedWindows]] = (
+    WeakKeyDictionary()
+)
 """Windows of the indexes that are open, by their sizes: the same for every search, gone with the index."""
 _KEPT = 4
 """Choices of sizes an index keeps windows of."""
@@ -29,8 +29,8 @@ class MultiscaleRetriever(Multiscale):
     __doc__ = Multiscale.__doc__
 
     def spans(
-        self, source: Searchable, questions: Questions, budget: int, only: Filter
-    ) -> list[list[Place]]:
+        self, source: Searchable, questions: QueryBatch, budget: int, only: Filter
+    ) -> list[list[CandidateSpan]]:
         if not isinstance(source, AtomSource):
             raise InvalidParameter(
                 "multiscale needs an index that knows its sentences, and this one does not; choose hybrid"
@@ -50,7 +50,7 @@ class MultiscaleRetriever(Multiscale):
         found = self.search(windows, terms, vectors, budget, allowed, texts)
         return [_places(source, spans) for spans in found]
 
-    def _windows(self, source: AtomSource, atoms: AtomTable) -> Prepared:
+    def _windows(self, source: AtomSource, atoms: AtomTable) -> PreparedWindows:
         known = _prepared.get(source, {})
         made = known.get(self.sizes)
         if made is None or made.atoms is not atoms:
@@ -67,20 +67,22 @@ class _Texts:
     document: Callable[[int], Document]
     section_path: Callable[[int], tuple[str, ...]]
 
-    def leads(self, atom: int) -> bool:
+    def heads_next(self, atom: int) -> bool:
         """The heading a document begins with changes no section; a header of a table has none."""
         start, end = int(self.atoms.start[atom]), int(self.atoms.end[atom])
         if not start and self.section_path(int(self.atoms.section[atom])):
             return True
-        return heads_table(self.document(int(self.atoms.document[atom])), start, end)
+        return is_table_header(self.document(int(self.atoms.document[atom])), start, end)
 
     def says(self, atom: int) -> bool:
         text = self.document(int(self.atoms.document[atom])).text
         return any(map(str.isalnum, text[self.atoms.start[atom] : self.atoms.end[atom]]))
 
 
-def _places(source: AtomSource, spans: Sequence[ScoredSpan]) -> list[Place]:
+def _places(source: AtomSource, spans: Sequence[ScoredSpan]) -> list[CandidateSpan]:
     return [
-        Place(span.document, span.start, span.end, span.score, source.section_path(span.section))
+        CandidateSpan(
+            span.document, span.start, span.end, span.score, source.section_path(span.section)
+        )
         for span in spans
     ]

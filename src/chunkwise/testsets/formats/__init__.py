@@ -1,15 +1,50 @@
-"""One format a file: what others write, and how it is written back."""
+"""One format a file: what a format is, which there are, and which one a file is of."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import ClassVar, Final, Protocol, runtime_checkable
 
-from chunkwise.errors import ChunkwiseError, UnknownName
-from chunkwise.testsets.formats.format import CarriesDocuments, Format
+from chunkwise.base.errors import ChunkwiseError, UnknownName
+from chunkwise.core import Document
 from chunkwise.testsets.reading_json.json_entries import wide_problem
 from chunkwise.testsets.reading_json.json_values import wide_encoding
+from chunkwise.testsets.testset import Draft, TestSet, Unreadable
+
+WHOLE: Final = -1
+"""The end of a reference to a whole document whose length the file does not say."""
+
+
+class Format(Protocol):
+    """One way of writing questions down."""
+
+    name: ClassVar[str]
+    about: ClassVar[str]
+    """What it is, for whom does not know the name: one line."""
+
+    def accepts(self, path: Path, head: bytes) -> bool:
+        """Whether this is of the format, by name and first bytes; those of a folder are empty."""
+        ...
+
+    def read(self, path: Path) -> Iterator[Draft | Unreadable]:
+        """The questions in their order; an entry that is none goes by, a file that is none is an error."""
+        ...
+
+    def write(
+        self, testset: TestSet, documents: Sequence[Document] | None, path: Path
+    ) -> list[str]:
+        """Writes what the format can hold; a line for each thing that it cannot."""
+        ...
+
+
+@runtime_checkable
+class CarriesDocuments(Protocol):
+    """A format whose files hold the texts that are asked about."""
+
+    def documents(self, path: Path) -> Iterator[Document | Unreadable]: ...
+
 
 __all__ = ["FORMATS", "CarriesDocuments", "Format", "detect"]
 

@@ -7,12 +7,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
-from chunkwise.atomic import replacing, says_what_it_writes
+from chunkwise.base.atomic import replacing, says_what_it_writes
+from chunkwise.base.errors import ChunkwiseError, MissingExtra
 from chunkwise.core import Document, Passage, Query, Reference
-from chunkwise.errors import ChunkwiseError, MissingExtra
+from chunkwise.testsets.formats import WHOLE
 from chunkwise.testsets.formats.entries import (
     BadEntry,
-    Entry,
+    FormatEntry,
     clean,
     identifier,
     kind,
@@ -20,9 +21,8 @@ from chunkwise.testsets.formats.entries import (
     optional,
     string,
 )
-from chunkwise.testsets.formats.format import WHOLE
-from chunkwise.testsets.formats.judgements import whole
 from chunkwise.testsets.formats.losses import Losses
+from chunkwise.testsets.formats.qrels import whole
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
 
 _QA = "qa.parquet"
@@ -108,7 +108,7 @@ def _files(path: Path) -> tuple[Path, Path | None]:
     return qa, corpus if corpus.is_file() else None
 
 
-def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[Entry]:
+def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[FormatEntry]:
     """Rows as records, with those of the columns that are there."""
     parquet = _parquet("reading Parquet")
     number = 0
@@ -120,7 +120,7 @@ def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[Entry]:
             for batch in file.iter_batches(batch_size=1024, columns=names):
                 for row in batch.to_pylist():
                     number += 1
-                    yield Entry(f"{path}, row {number}", row)
+                    yield FormatEntry(f"{path}, row {number}", row)
     except (OSError, ValueError) as error:  # pyarrow's own errors are of these kinds
         raise ChunkwiseError(f"{path} is no Parquet file that can be read: {error}") from None
 

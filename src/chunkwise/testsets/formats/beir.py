@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Query
 from chunkwise.documents.csv import read_records
 from chunkwise.documents.fields import listed
-from chunkwise.errors import ChunkwiseError
 from chunkwise.testsets.formats.entries import (
     BadEntry,
     identifier,
@@ -22,14 +22,14 @@ from chunkwise.testsets.formats.entries import (
     string,
     text_of,
 )
-from chunkwise.testsets.formats.judgements import (
+from chunkwise.testsets.formats.losses import Losses
+from chunkwise.testsets.formats.qrels import (
     Judgement,
     Judgements,
     grade_of,
     judged_documents,
     whole,
 )
-from chunkwise.testsets.formats.losses import Losses
 from chunkwise.testsets.formats.text_files import text_file, write_json_lines
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
 

@@ -10,11 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.documents.csv import read_records
 from chunkwise.documents.encoding import marked_encoding
 from chunkwise.documents.fields import listed
 from chunkwise.documents.json_problem import json_problem
-from chunkwise.errors import ChunkwiseError
 from chunkwise.testsets.reading_json.json_values import HUGE, whole_number
 from chunkwise.testsets.reading_json.record_values import shown
 from chunkwise.testsets.reading_json.unread_fields import Asked
@@ -29,7 +29,7 @@ class BadEntry(ValueError):
     """Why one entry is no question; the others are read."""
 
 
-class Entry(NamedTuple):
+class FormatEntry(NamedTuple):
     """What stands at a place of a file."""
 
     where: str
@@ -66,26 +66,28 @@ def json_of(path: Path) -> object:
         raise ChunkwiseError(f"{path} is no JSON that can be read: {json_problem(error)}") from None
 
 
-def json_entries(path: Path, values: object, what: str) -> Iterator[Entry]:
+def json_entries(path: Path, values: object, what: str) -> Iterator[FormatEntry]:
     """The items of a list found in the file; `what` says where it must stand."""
     if not isinstance(values, list):
         raise ChunkwiseError(f"{path} has no list of {what}")
     for number, value in enumerate(values, 1):
-        yield Entry(f"{path}, entry {number}", value)
+        yield FormatEntry(f"{path}, entry {number}", value)
 
 
-def json_lines(path: Path) -> Iterator[Entry]:
+def json_lines(path: Path) -> Iterator[FormatEntry]:
     """One JSON value a line, read as they are asked for: a corpus may be larger than the memory."""
     for number, line in enumerate(_lines(path), 1):
         where = f"{path}, line {number}"
         try:
             if line.strip():
-                yield Entry(where, json.loads(line, parse_int=whole_number))
+                yield FormatEntry(where, json.loads(line, parse_int=whole_number))
         except UnicodeDecodeError as error:
-            yield Entry(where, Unreadable(where, f"not UTF-8 (byte {error.start:,} of the line)"))
+            yield FormatEntry(
+                where, Unreadable(where, f"not UTF-8 (byte {error.start:,} of the line)")
+            )
         except (ValueError, RecursionError) as error:
             why = json_problem(error, line=False)
-            yield Entry(where, Unreadable(where, f"no JSON: {why}"))
+            yield FormatEntry(where, Unreadable(where, f"no JSON: {why}"))
 
 
 def _lines(path: Path) -> Iterator[bytes | str]:
@@ -102,7 +104,7 @@ def _lines(path: Path) -> Iterator[bytes | str]:
     yield from text_of(path).split("\n")
 
 
-def csv_entries(path: Path, delimiter: str = ",") -> Iterator[Entry]:
+def csv_entries(path: Path, delimiter: str = ",") -> Iterator[FormatEntry]:
     """The rows of a table with a header, as records; a cell may go over several lines."""
     records = read_records(text_of(path), delimiter)
     try:
@@ -113,15 +115,15 @@ def csv_entries(path: Path, delimiter: str = ",") -> Iterator[Entry]:
             where = f"{path}, line {line}"
             if len(cells) != len(names):
                 why = f"{len(cells)} cells under {len(names)} columns; is a quote missing?"
-                yield Entry(where, Unreadable(where, why))
+                yield FormatEntry(where, Unreadable(where, why))
             else:
-                yield Entry(where, dict(zip(names, cells, strict=True)))
+                yield FormatEntry(where, dict(zip(names, cells, strict=True)))
     except csv.Error as error:
         raise ChunkwiseError(f"{path} is no CSV that can be read: {error}") from None
 
 
 def made_of(
-    entries: Iterable[Entry], make: Callable[[str, Mapping[str, object], str], Made]
+    entries: Iterable[FormatEntry], make: Callable[[str, Mapping[str, object], str], Made]
 ) -> Iterator[Made | Unreadable]:
     """What is made of each record and its number; the reason where nothing can be."""
     for number, (where, value) in enumerate(entries, 1):

@@ -16,7 +16,7 @@ from typing import ClassVar
 from chunkwise.core import Document, Query
 from chunkwise.testsets.formats.entries import (
     BadEntry,
-    Entry,
+    FormatEntry,
     clean,
     csv_entries,
     header,
@@ -82,7 +82,7 @@ class RagasFormat:
         return losses.lines()
 
 
-def _entries(path: Path) -> Iterator[Entry]:
+def _entries(path: Path) -> Iterator[FormatEntry]:
     if path.suffix.lower() == ".csv":
         return csv_entries(path)
     if path.suffix.lower() in (".jsonl", ".ndjson"):

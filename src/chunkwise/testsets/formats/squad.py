@@ -10,10 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Block, Document, Passage, Query, Reference
 from chunkwise.documents.ids import Ids
-from chunkwise.errors import ChunkwiseError
-from chunkwise.testsets.finding.placing import quoted
 from chunkwise.testsets.formats.entries import (
     BadEntry,
     identifier,
@@ -27,6 +26,7 @@ from chunkwise.testsets.formats.entries import (
 from chunkwise.testsets.formats.json_keys import JsonKeys
 from chunkwise.testsets.formats.losses import Losses, several
 from chunkwise.testsets.formats.text_files import write_json
+from chunkwise.testsets.locate.references import quoted
 from chunkwise.testsets.reading_json.unread_fields import Asked
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from chunkwise.atomic import replacing, says_what_it_writes
+from chunkwise.base.atomic import replacing, says_what_it_writes
 
 
 @contextmanager

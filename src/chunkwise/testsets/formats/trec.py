@@ -7,17 +7,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar
 
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Query
-from chunkwise.errors import ChunkwiseError
 from chunkwise.testsets.formats.entries import text_of
-from chunkwise.testsets.formats.judgements import (
+from chunkwise.testsets.formats.losses import Losses
+from chunkwise.testsets.formats.qrels import (
     Judgement,
     Judgements,
     grade_of,
     judged_documents,
     whole,
 )
-from chunkwise.testsets.formats.losses import Losses
 from chunkwise.testsets.formats.text_files import text_file
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
 

@@ -16,10 +16,10 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import BinaryIO, NamedTuple
 
+from chunkwise.base.errors import ChunkwiseError, UnreadableDocument
 from chunkwise.documents.encoding import decode, marked_encoding
 from chunkwise.documents.fields import field_of, listed
 from chunkwise.documents.json_problem import json_problem
-from chunkwise.errors import ChunkwiseError, UnreadableDocument
 from chunkwise.testsets.reading_json.json_values import (
     foreign_at,
     holds_foreign,

@@ -10,7 +10,7 @@ from chunkwise.core import Fact, Passage
 from chunkwise.documents.fields import listed
 from chunkwise.testsets.reading_json.json_values import HUGE
 from chunkwise.testsets.reading_json.unread_fields import unread_of
-from chunkwise.testsets.testset import Quote, Unread
+from chunkwise.testsets.testset import Quote, UnreadField
 from chunkwise.text.characters import SURROGATE
 
 _DOCUMENT = (
@@ -55,7 +55,7 @@ class Record:
         self._missed.append(names)
         return None
 
-    def unread(self) -> tuple[Unread, ...]:
+    def unread(self) -> tuple[UnreadField, ...]:
         """What was asked for by none of its names."""
         left = {name: value for name, value in self.values.items() if name not in self._read}
         return unread_of(left, chain.from_iterable(self._missed))

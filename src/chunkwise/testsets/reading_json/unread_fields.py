@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
 
-from chunkwise.testsets.testset import Draft, Problem, Unread
+from chunkwise.testsets.testset import Draft, Problem, UnreadField
 
 _ALIKE = 0.85
 _SHORTEST = 5
@@ -32,17 +32,17 @@ class Asked(Mapping[str, object]):
     def __len__(self) -> int:
         return len(self._record)
 
-    def unread(self) -> tuple[Unread, ...]:
+    def unread(self) -> tuple[UnreadField, ...]:
         missed = [name for name in self._asked if name not in self._record]
         left = {name: self._record[name] for name in self._record if name not in self._asked}
         return unread_of(left, missed)
 
 
-def unread_of(left: Mapping[str, object], missed: Iterable[str]) -> tuple[Unread, ...]:
+def unread_of(left: Mapping[str, object], missed: Iterable[str]) -> tuple[UnreadField, ...]:
     """Of fields that were left those which hold something, each with the missed one it resembles."""
     names = [name for name, value in left.items() if value not in (None, "", [], {})]
     known = tuple(missed) if names else ()
-    return tuple(Unread(name, _meant(name, known)) for name in names)
+    return tuple(UnreadField(name, _meant(name, known)) for name in names)
 
 
 @lru_cache(maxsize=1024)  # the records of a file are much alike
@@ -56,7 +56,7 @@ class UnreadFields:
     """All those of a file, counted."""
 
     def __init__(self) -> None:
-        self._counts: Counter[Unread] = Counter()
+        self._counts: Counter[UnreadField] = Counter()
 
     def add(self, draft: Draft) -> None:
         self._counts.update(draft.unread)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from chunkwise.core import Advance, Query, Score
+from chunkwise.core import OnProgress, Query, Score
 from chunkwise.evaluation.results import Json
 from chunkwise.evaluation.scores.llm.answer_correctness import AnswerCorrectnessByLlm
 from chunkwise.evaluation.scores.llm.answer_relevancy import AnswerRelevancyByLlm
@@ -21,7 +21,7 @@ from chunkwise.judges.llm.tasks import Task, work_through
 from chunkwise.metrics.citations.places import CitedTexts
 from chunkwise.metrics.claims.answers import Answer
 from chunkwise.models.llm.client import LlmClient
-from chunkwise.models.llm.estimate import Estimate
+from chunkwise.models.llm.cost import LlmEstimate
 
 PRECISION = "retrieval_precision.llm"
 
@@ -74,12 +74,12 @@ class LlmJudging:
         """Of the model as a judge of relevance, by which it is calibrated."""
         return (self.judge or LlmJudge(self._client, model=self._model)).identity
 
-    def estimate(self) -> Estimate:
+    def estimate(self) -> LlmEstimate:
         """What `ask` will take; verdicts of earlier runs count as kept."""
         found = self._client.estimate([task.request for task in self.tasks])
         return replace(found, kept=found.kept + self._model.verdicts.kept)
 
-    def ask(self, advance: Advance) -> None:
+    def ask(self, advance: OnProgress) -> None:
         """All of `tasks`; afterwards they are what the answers have left open, mostly nothing."""
         self.error = work_through(self._client, self.tasks, advance)
         self.tasks = [] if self.error else self._planned()

@@ -1,0 +1,263 @@
+"""Holds what a model claims against the passages: is the quote there, do the words say it, where is it?"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from chunkwise.answering.answered import NOT_FOUND, Citation, Claim, NumberedPassage, State
+from chunkwise.core import Document, Span
+from chunkwise.metrics.claims.amounts import counted
+from chunkwise.metrics.claims.claim_support import FEW, supports
+from chunkwise.metrics.claims.plain_form import holds, plain_form
+from chunkwise.metrics.claims.readable import Readable, sentences
+from chunkwise.metrics.claims.whole_words import whole_words
+from chunkwise.testsets.locate.locate import Missing, SoughtPassage, elided_parts, locate, trimmed
+from chunkwise.text.analysis import Analyzed
+from chunkwise.text.blocks.sections import SectionTree
+
+
+class FoundQuote(NamedTuple):
+    """A place in the document of a passage."""
+
+    passage: NumberedPassage
+    """The one it begins in."""
+    span: Span
+
+
+class QuoteFinder:
+    """Looks for quotes in the same passages."""
+
+    def __init__(self, passages: Sequence[NumberedPassage]) -> None:
+        self._passages = passages
+        self._texts = [Document(str(each.number), each.text) for each in passages]
+        self._joined = _joined(passages)
+
+    def find(self, quote: str, number: int) -> FoundQuote | None:
+        """In the passage of this number, else in another, else over the border of two; None: nowhere.
+
+        Where something was left out of a quote, its place goes from the first part to the last.
+        """
+        if not any(map(str.isalnum, quote)):  # signs alone are no words of anybody
+            return None
+        return self._whole(quote, number) or self._elided(elided_parts(quote), number)
+
+    def _whole(self, quote: str, number: int) -> FoundQuote | None:
+        at = next((n for n, each in enumerate(self._passages) if each.number == number), None)
+        for passages, named in ((self._passages, at), (self._joined, None)):
+            texts = self._texts if passages is self._passages else _texts(passages)
+            for chosen, start, end in _places(quote, named, texts):
+                start, end = start + passages[chosen].start, end + passages[chosen].start
+                if _has_whole_word(passages[chosen], start, end):
+                    return FoundQuote(self._beginning(passages[chosen], start), Span(start, end))
+        return None
+
+    def _elided(self, parts: Sequence[str], number: int) -> FoundQuote | None:
+        """All parts in one passage, one behind the other."""
+        for passage in sorted(self._passages, key=lambda each: each.number != number):
+            found: list[Span] = []
+            at = passage.start
+            for part in parts:
+                rest = Document("rest", passage.document.text[at : passage.end])
+                places = (Span(at + low, at + high) for _, low, high in _places(part, None, [rest]))
+                span = next((each for each in places if _has_whole_word(passage, *each)), None)
+                if span is None:
+                    break
+                found.append(span)
+                at = span.end
+            else:
+                if found:
+                    return FoundQuote(passage, Span(found[0].start, found[-1].end))
+        return None
+
+    def _beginning(self, within: NumberedPassage, start: int) -> NumberedPassage:
+        """The passage that was given and has this place."""
+        if within in self._passages:
+            return within
+        return next(
+            each
+            for each in self._passages
+            if each.doc_id == within.doc_id and each.start <= start < each.end
+        )
+
+
+def _texts(passages: Sequence[NumberedPassage]) -> list[Document]:
+    return [Document(str(number), each.text) for number, each in enumerate(passages)]
+
+
+def _places(quote: str, named: int | None, texts: Sequence[Document]) -> list[tuple[int, int, int]]:
+    """Number of the text, start and end; those in the text that was named, where there are any."""
+    if not texts:
+        return []
+    outcome = locate([SoughtPassage(quote, named)], texts)[0]
+    places = outcome.elsewhere if isinstance(outcome, Missing) else outcome.places
+    ids = [text.id for text in texts]
+    return [(ids.index(place.doc_id), place.start, place.end) for place in places]
+
+
+def _has_whole_word(passage: NumberedPassage, start: int, end: int) -> bool:
+    """A quote that stands only inside a word stands nowhere."""
+    whole = whole_words(passage.document.text, start, end)
+    return bool(passage.document.text[whole.start : whole.end].strip())
+
+
+def _joined(passages: Sequence[NumberedPassage]) -> list[NumberedPassage]:
+    """Those that touch or overlap in their document, as one; white space between them does not part them."""
+    found: list[NumberedPassage] = []
+    for each in sorted(passages, key=lambda each: (each.doc_id, each.start, each.end)):
+        last = found[-1] if found else None
+        between = last and last.doc_id == each.doc_id and each.document.text[last.end : each.start]
+        if last is not None and (between == "" or (between and not between.strip())):
+            found[-1] = NumberedPassage(
+                0, last.id, last.document, last.start, max(last.end, each.end)
+            )
+        else:
+            found.append(each)
+    return [each for each in found if not each.number]
+
+
+_LINES = ("text", "markdown", "code")
+"""Formats whose text is that of the file, line by line."""
+
+
+def citation_at(found: FoundQuote) -> Citation:
+    """Document, section, page, lines, characters and the text itself."""
+    passage, (start, end) = found
+    document = passage.document
+    lines = None
+    if document.format in _LINES:
+        first = document.text.count("\n", 0, start) + 1
+        lines = first, first + document.text.count("\n", start, max(start, end - 1))
+    return Citation(
+        passage.number, passage.id, document.id, start, end, document.text[start:end],
+        document.title, _section(found), document.page(start), lines,
+    )  # fmt: skip
+
+
+def _section(found: FoundQuote) -> tuple[str, ...]:
+    """Of the quote, where that is below the passage's: a passage may go over several."""
+    passage, (start, end) = found
+    own = _sections(passage.document).section(start, end)
+    # The layout a format declared may not be in the index: the passage's path was found while it was there.
+    return own if own[: len(passage.section)] == passage.section else passage.section
+
+
+@lru_cache(maxsize=16)
+def _sections(document: Document) -> SectionTree:
+    return Analyzed(document).sections
+
+
+NO_QUOTE = "no quote was given"
+SMALL_WORDS = "its quote has small words alone, which stand anywhere"
+NOWHERE = "its quote stands in none of the passages"
+NOT_SAID = "no passage says it in these words"
+NOT_SHOWN = "the words of the passage do not show that it says this"
+NOT_ALL = "most of its words stand there, not all"
+
+_BEST_FIRST: tuple[State, ...] = ("supported", "quoted", "unsupported")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURE = 0.85
+"""Share of a sentence's terms that its place must have, where the model named none: the nearest is not yet it."""
+
+
+def check_claims(
+    value: Mapping[str, Any], passages: Sequence[NumberedPassage]
+) -> tuple[Claim, ...]:
+    """The claims of an answer in JSON; none where it says that the passages do not answer the question."""
+    if not value["found"]:
+        return ()
+    quotes = QuoteFinder(passages)
+    given: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
+    for each in value["claims"]:
+        if text := _one_line(each["claim"]):
+            given[text].append((each["quote"], each["passage"]))
+    return tuple(_best(text, pairs, quotes) for text, pairs in given.items())
+
+
+def attribute_sentences(answer: str, passages: Sequence[NumberedPassage]) -> tuple[Claim, ...]:
+    """The sentences of a plain answer, each with the sentence of a passage that says it; none where it says that the
+    passages do not answer the question."""
+    found = sentences(answer)
+    no = plain_form(NOT_FOUND)
+    if found and holds(found[0].plain, no):
+        return ()
+    texts = [(each, Readable(each.text)) for each in passages]
+    said = {
+        each.plain: each
+        for each in found
+        # A small model may take over a heading; it claims nothing.
+        if not holds(each.plain, no) and not each.text.startswith("#")
+    }
+    return tuple(_attributed(each, texts) for each in said.values())
+
+
+def _best(text: str, given: Sequence[tuple[str, int]], quotes: QuoteFinder) -> Claim:
+    """A claim that was made with several quotes stands on the best of them; of equals the first."""
+    every = [_checked(text, quote, number, quotes) for quote, number in given]
+    return min(every, key=lambda claim: _BEST_FIRST.index(claim.state))
+
+
+def _checked(text: str, quote: str, number: int, quotes: QuoteFinder) -> Claim:
+    found = quotes.find(quote, number)
+    if found is None:
+        return Claim(text, "unsupported", note=NOWHERE if quote.strip() else NO_QUOTE)
+    claim = Readable(text)
+    cited = Readable(found.passage.document.text[found.span.start : found.span.end])
+    # The language of a few words cannot be told from themselves.
+    languages = {claim.language, Readable(found.passage.text).language}
+    if not all(cited.terms(language) for language in languages):
+        return Claim(text, "unsupported", note=SMALL_WORDS)
+    note = _doubt(claim, cited, found)
+    citation = citation_at(found)
+    is_moved = found.passage.number != number
+    return Claim(text, "quoted" if note else "supported", citation, is_moved, note)
+
+
+def _doubt(claim: Readable, quote: Readable, found: FoundQuote) -> str:
+    """What keeps the claim from being supported by its quote, or by the passage around it; empty: nothing."""
+    if supports(quote, claim):
+        return ""
+    missing = _numbers(claim) - _numbers(quote)
+    if missing:
+        return f"{', '.join(sorted(missing))} is not in the quote"
+    # A quote may be one word of a sentence, or go on in the next passage.
+    start, end = found.passage.start, max(found.passage.end, found.span.end)
+    around = found.passage.document.text[start:end]
+    return "" if supports(Readable(around), claim) else NOT_SHOWN
+
+
+def _numbers(text: Readable) -> set[str]:
+    """As digits, also where they are written as words."""
+    return {amount.number for amount in counted(text.readings[0], text.language).amounts}
+
+
+def _attributed(claim: Readable, texts: Sequence[tuple[NumberedPassage, Readable]]) -> Claim:
+    for passage, text in texts:
+        if supports(text, claim):
+            found = FoundQuote(passage, _nearest(passage, text, claim))
+            citation = citation_at(found)
+            is_sure = supports(Readable(citation.quote), claim, _SURE)
+            state: State = "supported" if is_sure else "quoted"
+            return Claim(_one_line(claim.text), state, citation, note="" if is_sure else NOT_ALL)
+    return Claim(_one_line(claim.text), "unsupported", note=NOT_SAID)
+
+
+def _nearest(passage: NumberedPassage, text: Readable, claim: Readable) -> Span:
+    """The sentences of a passage that say the claim: the fewest neighbours that hold it, else all of it."""
+    language = claim.language
+    terms = claim.terms(language)
+    windows = text.windows(terms, min(FEW, len(terms)), language) if terms else []
+    starts = [*text.sentence_starts, len(text.text)]
+    places = [(starts[min(each)], starts[max(each) + 1]) for each in windows]
+    for low, high in sorted(places, key=lambda place: place[1] - place[0]):
+        if supports(Readable(text.text[low:high]), claim):
+            return trimmed(passage.document.text, passage.start + low, passage.start + high)
+    return trimmed(passage.document.text, passage.start, passage.end)
+
+
+def _one_line(text: str) -> str:
+    """Without line breaks, and without halves of characters, which no file could hold."""
+    return " ".join(_SURROGATE.sub("\ufffd", text).split())

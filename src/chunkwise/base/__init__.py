@@ -1,0 +1,1 @@
+"""What every room stands on: errors, parameters, specifications, the registry, files, workers, progress and wording."""

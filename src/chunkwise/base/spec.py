@@ -1,0 +1,95 @@
+""" "sentences(max_tokens=200, overlap=50)" ⇄ a strategy object; the text is also its label and cache key."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import hashlib
+import re
+
+from chunkwise.base import parameters
+from chunkwise.base.errors import InvalidParameter
+
+_USER = re.compile(r"(?<=//)[^/?#\s]*@")
+_QUERY = re.compile(r"\?[^#\s'\")]*")
+_BARE = re.compile(r"(\w+)\s*=\s*([^\s'\"(\[,)][^,)'\"]*)")
+"""A value without quotes."""
+_SIGNS = frozenset("/\\:~")
+"""Found in paths, addresses and names of models, and in no number."""
+_WORDS = {"true": True, "false": False, "none": None, "null": None}
+
+
+def parse(text: str) -> tuple[str, dict[str, object]]:
+    """The name and keyword values of a specification; values are Python literals."""
+    name, bracket, rest = text.strip().partition("(")
+    if not bracket:
+        return name.strip(), {}
+    example = "write it like sentences(max_tokens=200, overlap=50)"
+    try:
+        call = ast.parse(f"_({rest}", mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        if "%" in rest and "'" not in rest and '"' not in rest:
+            example = "a share stands in quotes: overlap='10%'"
+        elif bare := next((each for each in _BARE.finditer(rest) if _SIGNS & {*each[2]}), None):
+            example = f"a text such as a path stands in quotes: {bare[1]}={quoted(bare[2].strip())}"
+        raise InvalidParameter(f"cannot read the strategy {quoted(text)}; {example}") from None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+        raise InvalidParameter(f"cannot read the strategy {quoted(text)}; {example}")
+    if call.args:
+        raise InvalidParameter(f"{quoted(text)} has a value without a name; {example}")
+    values: dict[str, object] = {}
+    for keyword in call.keywords:
+        if keyword.arg is None:
+            raise InvalidParameter(f"cannot read the strategy {quoted(text)}; {example}")
+        if keyword.arg in values:
+            raise InvalidParameter(f"{quoted(text)} has {keyword.arg!r} twice; give it once")
+        values[keyword.arg] = _literal(keyword.arg, keyword.value)
+    return name.strip(), values
+
+
+def quoted(text: str) -> str:
+    """As an error may show it: a model's URL may hold a key that its owner should not have put there."""
+    return repr(_QUERY.sub("?…", _USER.sub("…@", text)) if "://" in text else text)
+
+
+def _literal(name: str, node: ast.expr) -> object:
+    # A bare word is what people type for a text: tokenizer=words.
+    if isinstance(node, ast.Name):
+        return _WORDS.get(node.id.lower(), node.id)
+    try:
+        value = ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        raise InvalidParameter(
+            f"{name} must be a number, a text in quotes, True, False, None or a list of them"
+        ) from None
+    return tuple(value) if isinstance(value, list) else value
+
+
+def describe(name: str, strategy: object) -> str:
+    """The shortest specification that makes this object again: parameters that differ from their defaults."""
+    parts = []
+    for field in parameters.fields(type(strategy)):
+        value = getattr(strategy, field.name)
+        if field.default is dataclasses.MISSING or value != field.default:
+            parts.append(f"{field.name}={_show(value)}")
+    return f"{name}({', '.join(parts)})" if parts else name
+
+
+def _show(value: object) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_show, value))}]"
+    if isinstance(identity := getattr(value, "identity", None), str):
+        return repr(identity)  # a model given as an object
+    if callable(value):
+        return repr(
+            getattr(value, "name", None) or getattr(value, "__qualname__", type(value).__name__)
+        )
+    return repr(value)
+
+
+def key(name: str, strategy: object) -> str:
+    """A stable hash of the name and every parameter, defaults included."""
+    shown = [
+        f"{f.name}={_show(getattr(strategy, f.name))}" for f in parameters.fields(type(strategy))
+    ]
+    return hashlib.sha256("\n".join([name, *shown]).encode()).hexdigest()[:16]

@@ -1,0 +1,140 @@
+"""Processes that work for threads of this one: results are waited for like any others, and can be given up at once."""
+
+from __future__ import annotations
+
+import pickle
+import signal
+import traceback
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from multiprocessing import get_context, resource_tracker
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from queue import SimpleQueue
+from threading import current_thread, main_thread
+from typing import Any, Generic, TypeVar
+
+from chunkwise.base.errors import ChunkwiseError
+
+_DIED = (
+    "a worker process died, perhaps for lack of memory: run again with one job; a script that uses several needs its "
+    'code under `if __name__ == "__main__":`'
+)
+
+Given = TypeVar("Given")
+Found = TypeVar("Found")
+
+
+class Workers(Generic[Given, Found]):
+    """Up to `count` processes that each call `work`, which is sent to them once.
+
+    A thread and a pipe of its own for each: a pool of the standard library has one queue for all, and waits forever
+    for the rest of what a process was writing there when it was ended.
+    """
+
+    def __init__(self, count: int, work: Callable[[Given], Found]) -> None:
+        self._count = count
+        self._work = work
+        self._threads = ThreadPoolExecutor(count)
+        self._processes: list[BaseProcess] = []
+        self._idle: SimpleQueue[Connection] = SimpleQueue()
+
+    def submit(self, given: Given) -> Future[Found]:
+        """What `work` makes of it, once it is there."""
+        with interrupts_held():
+            if len(self._processes) < self._count:
+                self._start()
+            return self._threads.submit(self._ask, given)
+
+    def stop(self) -> None:
+        """End all at once, whatever they are at."""
+        for process in self._processes:
+            process.kill()
+        self._threads.shutdown(cancel_futures=True)  # what they waited for has ended
+        for process in self._processes:
+            process.join()
+        while not self._idle.empty():
+            self._idle.get().close()
+
+    def _start(self) -> None:
+        # Not forked: a fork copies locks that another thread of the caller may hold.
+        context = get_context("spawn")
+        here, there = context.Pipe()
+        process = context.Process(target=_serve, args=(there, self._work), daemon=True)
+        process.start()
+        there.close()  # so that the end of the process is the end of what can be read here
+        self._processes.append(process)
+        self._idle.put(here)
+
+    def _ask(self, given: Given) -> Found:
+        pipe = self._idle.get()
+        try:
+            pipe.send(given)
+            answer = pipe.recv_bytes()
+        except (EOFError, OSError):
+            raise ChunkwiseError(_DIED) from None
+        finally:
+            self._idle.put(pipe)
+        found: Found
+        found, error = pickle.loads(answer)
+        if error is not None:
+            raise error
+        return found
+
+
+@contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Ctrl-C is answered afterwards, and never by a process started in here, not even while it imports."""
+    came: list[int] = []
+    answer = signal.getsignal(signal.SIGINT)
+    here = current_thread() is main_thread() and answer is not None
+    if here:
+        # Held by a function, too: a signal that this thread does not take is taken by another, for this one.
+        signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    try:
+        with _blocked():
+            yield
+    finally:
+        if here:
+            signal.signal(signal.SIGINT, answer)
+        if came:
+            signal.raise_signal(signal.SIGINT)
+
+
+@contextmanager
+def _blocked() -> Iterator[None]:
+    """What blocks a thread blocks the processes it starts."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # begun with the first process, it would let interrupts through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _serve(pipe: Connection, work: Callable[[Any], Any]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # The other end closes when its process goes, however it goes.
+    with suppress(EOFError, OSError):
+        while True:
+            pipe.send_bytes(_answer(work, pipe.recv()))
+
+
+def _answer(work: Callable[[Any], Any], given: object) -> bytes:
+    """What was found and None, or None and the error."""
+    try:
+        return pickle.dumps((work(given), None))
+    except Exception as error:  # a third party's strategy may raise anything
+        if not isinstance(error, ChunkwiseError):
+            error.add_note("".join(traceback.format_exception(error)))
+        try:
+            answer = pickle.dumps((None, error))
+            pickle.loads(answer)
+        except Exception:  # and what it raises may be unfit to travel
+            what = f"{type(error).__name__} in a worker process: {error}"
+            return pickle.dumps((None, ChunkwiseError(what)))
+        return answer

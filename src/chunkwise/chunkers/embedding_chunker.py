@@ -1,0 +1,191 @@
+"""What the strategies share that cut by meaning: the embedder, the units they group, how near neighbours are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from multiprocessing import parent_process
+from typing import ClassVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.base.errors import InvalidParameter, MissingExtra
+from chunkwise.base.parameters import param
+from chunkwise.chunkers.packing.cuts import (
+    ArrayCuts,
+    CutLevel,
+    clause_levels,
+    glued,
+    sentence_levels,
+)
+from chunkwise.chunkers.packing.sized import LARGEST, SizedChunker
+from chunkwise.chunkers.packing.small_chunks import SmallChunks
+from chunkwise.core import Piece
+from chunkwise.models.embed.embedder import Embedder, TokenEmbedder
+from chunkwise.models.http.address import without_secrets
+from chunkwise.text.analysis import Analyzed
+
+_AT_ONCE = 4096
+"""Borders looked at together: sums of a long document's vectors are large."""
+
+
+@cache
+def named_embedder(model: str) -> Embedder:
+    """The model of this name, loaded once a process."""
+    from chunkwise.models import DEFAULT, get_embedder
+    from chunkwise.models.embed.minilm import MiniLM
+
+    if model == DEFAULT and parent_process() is not None:
+        # One worker among several: a thread each, or they are in each other's way.
+        return get_embedder(MiniLM(threads=1))
+    return get_embedder(model)
+
+
+def unit_vectors(
+    embedder: Embedder, document: Analyzed, starts: NDArray[np.int64], *, late: bool
+) -> NDArray[np.float32]:
+    """A vector of length 1 for each unit of a text they tile; zeros where a unit says nothing."""
+    text = document.text
+    bounds = np.append(starts, len(text))
+    if late:
+        from chunkwise.models.embed.late import atom_sums, span_vectors
+
+        # Not isinstance: that would ask for `dimensions`, and an endpoint would send a request.
+        if not hasattr(type(embedder), "token_vectors"):
+            raise InvalidParameter(
+                f"vectors is 'late' and {embedder.identity} gives no vectors of tokens;"
+                " allowed with it: vectors='own'; minilm and a model.onnx can do both"
+            )
+        # The atoms every index of this document is made of: what one has read, the other finds kept.
+        atoms = document.atoms()
+        sums = atom_sums(cast(TokenEmbedder, embedder), document, atoms)
+        spans = np.column_stack((bounds[:-1], bounds[1:]))
+        return span_vectors(atoms, len(text), sums, spans)
+    return embedder.embed([text[start:end].strip() for start, end in pairwise(bounds.tolist())])
+
+
+def border_similarity(vectors: NDArray[np.float32], buffer: int) -> NDArray[np.float64]:
+    """Cosine of what precedes and what follows each border between units: `buffer` + 1 units on either side."""
+    found = np.ones(max(len(vectors) - 1, 0))
+    for first in range(0, len(found), _AT_ONCE):
+        last = min(first + _AT_ONCE, len(found))
+        low = max(first - buffer, 0)
+        part = vectors[low : last + buffer + 1]
+        found[first:last] = _similarity(part, np.arange(first, last) + 1 - low, buffer + 1)
+    # Rounded: equal sentences are equally near.
+    return found.round(4)
+
+
+def _similarity(
+    vectors: NDArray[np.float32], border: NDArray[np.int64], width: int
+) -> NDArray[np.float64]:
+    before = np.zeros((len(vectors) + 1, vectors.shape[1]))
+    np.cumsum(vectors, axis=0, dtype=np.float64, out=before[1:])
+    left = before[border] - before[np.maximum(border - width, 0)]
+    right = before[np.minimum(border + width, len(vectors))] - before[border]
+    length: NDArray[np.float64] = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
+    # Where nothing is said on one side there is no reason to cut.
+    silent = length < 1e-6
+    cosine = np.einsum("ij,ij->i", left, right) / np.where(silent, 1.0, length)
+    return np.where(silent, 1.0, cosine)
+
+
+_LONGEST_UNIT = 200
+"""Tokens of a sentence that hardly is one: text without marks is grouped in parts of this size."""
+
+_LEAST = 40
+"""Sentences have turns of phrase, which are no turns of the subject: alone they make no chunk."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmbeddingChunker(SizedChunker):
+    """Groups of sentences of about one meaning, each within the limit."""
+
+    name: ClassVar[str]
+
+    max_tokens: int = param(
+        800, "no chunk is larger", unit="tokens", low=1, high=LARGEST, aliases=("chunk_size",)
+    )
+    min_tokens: int | None = param(
+        None, "smaller chunks join the neighbour nearer in meaning where the limit allows; 40, at most "
+        "a quarter of the limit, where none is given",
+        unit="tokens", low=0, high=LARGEST,
+    )  # fmt: skip
+    model: str | Embedder = param(
+        "minilm", "minilm, another model by name, the path of a model.onnx, or an embedder"
+    )
+    vectors: str = param(
+        "own", "own: each sentence read by itself; late: as part of the text around it",
+        choices=("own", "late"),
+    )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_model("model", self.model, "embed", "minilm")
+
+    @property
+    def least(self) -> int:
+        """The size below which a chunk joins a neighbour."""
+        return min(_LEAST, self.max_tokens // 4) if self.min_tokens is None else self.min_tokens
+
+    def units(self, document: Analyzed) -> NDArray[np.int64]:
+        """Starts of what is grouped: sentences, items, rows, each heading with what follows it."""
+        return glued(document, document.atoms(max_tokens=_LONGEST_UNIT))
+
+    def unit_vectors(self, document: Analyzed, units: NDArray[np.int64]) -> NDArray[np.float32]:
+        try:
+            made = named_embedder(self.model) if isinstance(self.model, str) else self.model
+            return unit_vectors(made, document, units, late=self.vectors == "late")
+        except MissingExtra as error:
+            raise MissingExtra(f"the strategy {self.name}", error.args[1]) from error
+
+    def grouped(
+        self, document: Analyzed, starts: NDArray[np.int64], within: Sequence[CutLevel] = ()
+    ) -> list[Piece]:
+        """A chunk a group; one over the limit is cut at `within`, then sentences, clauses, words."""
+        sentences = sentence_levels(document)
+        packer = self.packer(
+            document,
+            [ArrayCuts(lambda: starts), *within, *sentences, *clause_levels(document)],
+            nested=True,
+            overlap_cuts=sentences[1],
+        )
+        pieces: list[Piece] = []
+        for start, end in pairwise([*starts.tolist(), len(document.text)]):
+            pieces.extend(packer.pack(start, end, floor=0))
+        return pieces
+
+    def joined(
+        self,
+        document: Analyzed,
+        pieces: list[Piece],
+        units: NDArray[np.int64],
+        similarity: NDArray[np.float64],
+    ) -> list[Piece]:
+        """Pieces below the least size joined with the neighbour nearer in meaning where the limit allows.
+
+        Where it does not, they take over some of a neighbour's last or first sentences.
+        """
+        if not self.least:
+            return pieces
+        measure = document.measure(self.tokenizer)
+        sizes = self.least, self.max_tokens
+        return SmallChunks(document, measure, units, similarity, *sizes, not self.overlaps).without(
+            pieces
+        )
+
+
+def check_model(
+    name: str, given: object, method: str, example: str, *, or_has: str | None = None
+) -> None:
+    """Refuses what is neither the name of a model nor one, and a name that holds a secret."""
+    can = (method, *([or_has] if or_has else []))
+    if not isinstance(given, str) and not any(callable(getattr(given, each, None)) for each in can):
+        raise InvalidParameter(
+            f"{name} is {given!r}; a name such as {example!r} or an object with `{method}` is needed"
+        )
+    if isinstance(given, str) and given.lower().startswith(("http://", "https://")):
+        without_secrets(given)  # every chunk is labelled with it

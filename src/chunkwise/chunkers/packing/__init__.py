@@ -1,0 +1,1 @@
+"""Cuts, the packer that fills chunks up to a limit, and the parameters all size-limited strategies share."""

@@ -1,0 +1,229 @@
+"""Where a text may be cut, one level of preference at a time, and the levels that several strategies share."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.text.analysis import Analyzed, merge_sorted
+from chunkwise.text.characters import SPACE
+from chunkwise.text.graphemes import Graphemes
+
+NONE = -1
+_MANY = 1 << 14
+"""Cuts: so many numbers are not made for the few that are looked at."""
+_PAGE = 1 << 14
+"""Characters looked at together where cuts are sought as they are needed."""
+
+
+class CutLevel(Protocol):
+    """Positions at which a new piece may start."""
+
+    def last(self, low: int, high: int) -> int:
+        """The largest cut with `low < cut <= high`, or NONE."""
+
+    def first(self, low: int, high: int) -> int:
+        """The smallest cut with `low < cut < high`, or NONE."""
+
+
+def before_cut(separator: str) -> int:
+    """How many characters of a separator precede the cut."""
+    # White space goes to the next piece, where it is trimmed; a sign stays with what it ends.
+    return 0 if separator[0].isspace() else len(separator.rstrip())
+
+
+class ArrayCuts:
+    """Sorted positions, found only when this level is reached."""
+
+    def __init__(self, find: Callable[[], NDArray[np.int64]]) -> None:
+        self._find = find
+
+    @cached_property
+    def positions(self) -> NDArray[np.int64]:
+        return self._find()
+
+    @cached_property
+    def _plain(self) -> Sequence[int]:
+        # Asked about several times a chunk: plain numbers are bisected in a third of the time, in half of it
+        # where there are too many to make them all.
+        few = len(self.positions) < _MANY
+        return self.positions.tolist() if few else array("q", self.positions.tobytes())
+
+    def last(self, low: int, high: int) -> int:
+        index = bisect_right(self._plain, high) - 1
+        cut = self._plain[index] if index >= 0 else NONE
+        return cut if cut > low else NONE
+
+    def first(self, low: int, high: int) -> int:
+        index = bisect_right(self._plain, low)
+        cut = self._plain[index] if index < len(self._plain) else high
+        return cut if cut < high else NONE
+
+
+class PartCuts:
+    """Cuts of the stretches they are likely asked about; all of them once they are asked about elsewhere."""
+
+    def __init__(self, spans: NDArray[np.int64], part: ArrayCuts, whole: ArrayCuts) -> None:
+        self._starts, self._ends = spans.T.tolist()
+        self._part = part
+        self._whole = whole
+        self._near = (0, -1)
+        """The stretch asked about last."""
+
+    def last(self, low: int, high: int) -> int:
+        return self._around(low, high).last(low, high)
+
+    def first(self, low: int, high: int) -> int:
+        return self._around(low, high).first(low, high)
+
+    def _around(self, low: int, high: int) -> ArrayCuts:
+        start, end = self._near
+        if low < start or high > end:
+            index = bisect_right(self._starts, low) - 1
+            end = self._ends[index] if index >= 0 else -1
+            self._near = self._starts[index] if index >= 0 else 0, end
+        return self._part if high <= end else self._whole
+
+
+class PagedCuts:
+    """Cuts found a page of the text at a time, when it is asked about: few sentences are cut inside."""
+
+    def __init__(self, find: Callable[[int, int], NDArray[np.int64]]) -> None:
+        self._find = find
+        """The sorted cuts from one position to before another."""
+        self._pages: dict[int, array[int]] = {}
+
+    def last(self, low: int, high: int) -> int:
+        for number in range(high // _PAGE, max(low, 0) // _PAGE - 1, -1):
+            page = self._page(number)
+            index = bisect_right(page, high) - 1
+            if index >= 0:
+                return page[index] if page[index] > low else NONE
+        return NONE
+
+    def first(self, low: int, high: int) -> int:
+        for number in range(max(low, 0) // _PAGE, high // _PAGE + 1):
+            page = self._page(number)
+            index = bisect_right(page, low)
+            if index < len(page):
+                return page[index] if page[index] < high else NONE
+        return NONE
+
+    def _page(self, number: int) -> array[int]:
+        if number not in self._pages:
+            found = self._find(number * _PAGE, (number + 1) * _PAGE)
+            self._pages[number] = array("q", found.tobytes())  # most of it is never looked at
+        return self._pages[number]
+
+
+class NearCuts:
+    """Cuts of one level sought in the text itself, no further than is asked."""
+
+    def __init__(self, text: str, separators: Sequence[str], graphemes: Graphemes) -> None:
+        self._text = text
+        self._graphemes = graphemes
+        self._separators = [(each, before_cut(each)) for each in separators]
+        self._clear = [(0, 0)] * len(separators)
+        """Of each separator a stretch without cuts inside: none is searched twice."""
+
+    def last(self, low: int, high: int) -> int:
+        best = NONE
+        for separator, shift in self._separators:
+            # The separator may reach beyond the cut: only its first `shift` characters precede it.
+            stop = high - shift + len(separator)
+            start = max(max(low, best) + 1 - shift, 0)
+            while (found := self._text.rfind(separator, start, stop)) >= 0:
+                if self._graphemes.is_break(found + shift):
+                    best = found + shift
+                    break
+                stop = found - 1 + len(separator)
+        return best
+
+    def first(self, low: int, high: int) -> int:
+        nearest = high
+        for number, (separator, shift) in enumerate(self._separators):
+            start, end = self._clear[number]
+            if not start <= low < end:
+                start, end = low, low + 1
+            if end < nearest:
+                end = self._next(separator, shift, end, nearest)
+                nearest = end
+            self._clear[number] = start, end
+        return nearest if nearest < high else NONE
+
+    def _next(self, separator: str, shift: int, low: int, high: int) -> int:
+        """The first cut from `low` on; `high` where there is none before it."""
+        start, stop = max(low - shift, 0), high - 1 - shift + len(separator)
+        while (found := self._text.find(separator, start, stop)) >= 0:
+            if self._graphemes.is_break(found + shift):
+                return found + shift
+            start = found + 1
+        return high
+
+
+class GraphemeCuts:
+    """The last resort: between any two characters a reader sees."""
+
+    def __init__(self, graphemes: Graphemes) -> None:
+        self._graphemes = graphemes
+
+    def last(self, low: int, high: int) -> int:
+        cut = self._graphemes.floor(high)
+        return cut if cut > low else NONE
+
+    def first(self, low: int, high: int) -> int:
+        cut = self._graphemes.ceil(low + 1)
+        return cut if cut < high else NONE
+
+
+def sentence_levels(document: Analyzed, likely: NDArray[np.int64] | None = None) -> list[CutLevel]:
+    """Sentences, headings kept with what follows; then any sentence. `likely`: spans they will be sought in."""
+    every = ArrayCuts(lambda: document.sentences)
+    whole = ArrayCuts(lambda: glued(document, document.sentences))
+    if likely is None:
+        return [whole, every]
+    some = ArrayCuts(lambda: document.sentences_within(likely))
+    some_whole = ArrayCuts(lambda: glued(document, some.positions))
+    return [PartCuts(likely, some_whole, whole), PartCuts(likely, some, every)]
+
+
+def clause_levels(document: Analyzed) -> list[CutLevel]:
+    """Inside a sentence: at semicolons, then colons, then commas, then between words."""
+    return [
+        *(PagedCuts(partial(_behind, document, signs)) for signs in (";；", ":：", ",，、،")),
+        word_level(document),
+    ]
+
+
+def word_level(document: Analyzed) -> CutLevel:
+    return ArrayCuts(lambda: document.graphemes.keep(document.characters.word_starts))
+
+
+def glued(document: Analyzed, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The starts without those right behind a heading or a table's header: both stay with what follows."""
+    blocks = document.blocks
+    leading = blocks.of("heading", "header")
+    following = leading[leading + 1 < len(blocks)] + 1
+    return np.setdiff1d(starts, blocks.start[following], assume_unique=True)
+
+
+def _behind(document: Analyzed, signs: str, start: int, end: int) -> NDArray[np.int64]:
+    """Positions behind one of the signs where white space follows; the full-width ones need none."""
+    # One character before the positions: the sign that the first of them stands behind.
+    before = max(start - 1, 0)
+    points = document.characters.points[before : end - 1]
+    kinds = document.characters.kinds
+    found = [np.zeros(0, dtype=np.int64)]
+    for sign in signs:
+        behind = np.flatnonzero(points == ord(sign)) + before + 1
+        if ord(sign) < 128:
+            inside = behind[behind < len(kinds)]
+            behind = inside[kinds[inside] & np.uint16(SPACE) != 0]
+        found.append(behind)
+    return document.graphemes.keep(merge_sorted(*found))

@@ -1,0 +1,298 @@
+"""The one algorithm behind all strategies that fill chunks with pieces: greedy, exact, linear."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import islice, repeat
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.chunkers.packing.cuts import NONE, CutLevel, GraphemeCuts
+from chunkwise.core import Piece
+from chunkwise.text.analysis import Analyzed
+from chunkwise.text.characters import SPACE
+from chunkwise.text.tokens.measure import TokenMeasure
+
+_SOLID = re.compile(r"\S")
+_DEEPEST_INDENT = 200
+_SHORT_GAP = 4
+"""White space behind most paragraphs; longer gaps are looked at one by one."""
+
+
+class _Frame(NamedTuple):
+    """A stretch being filled with pieces of one level."""
+
+    end: int
+    level: int
+    floor: int
+    """Overlap reaches back no further than this."""
+
+
+def _plain_pieces(
+    starts: NDArray[np.int64], ends: NDArray[np.int64], sizes: NDArray[np.int64]
+) -> Iterator[Piece]:
+    """Pieces that are nothing but a span and its size, made without a call for each."""
+    rest = map(repeat, (Piece._field_defaults[name] for name in Piece._fields[4:]))
+    rows = zip(starts.tolist(), ends.tolist(), repeat(""), sizes.tolist(), *rest)
+    return map(partial(tuple.__new__, Piece), rows)
+
+
+class Packer:
+    """Fills chunks up to a limit, cutting at the best level that has a cut within reach.
+
+    Levels are ordered from the most to the least preferred cut; between graphemes is always the last.
+    With `nested` a piece too large for its level is split by itself, and what is left of it is not
+    filled up with the next piece, as recursive splitting does. Pieces of the first `apart` levels are
+    never put together: a section is whole or divided, but not half of a chunk.
+    """
+
+    def __init__(
+        self,
+        document: Analyzed,
+        measure: TokenMeasure,
+        limit: int,
+        levels: Sequence[CutLevel],
+        *,
+        nested: bool = False,
+        apart: int = 0,
+        overlap_from: Callable[[int], int] | None = None,
+        overlap_cuts: CutLevel | None = None,
+    ) -> None:
+        self._text = document.text
+        self._characters = document.characters
+        self._graphemes = document.graphemes
+        self._measure = measure
+        self._limit = limit
+        self._levels: list[CutLevel] = [*levels, GraphemeCuts(document.graphemes)]
+        self._nested = nested
+        self._apart = apart
+        # Code is read with its indentation: a chunk starts where its first line does.
+        self._keeps_indent = document.document.format == "code"
+        self._overlap_from = overlap_from
+        self._overlap_cuts = overlap_cuts
+        self._pieces: list[Piece] = []
+        self._gap = (0, 0)
+
+    def pack(self, start: int, end: int, floor: int | None = None) -> list[Piece]:
+        """Chunks of one stretch that no chunk may leave, but for overlap down to `floor`."""
+        done = len(self._pieces)
+        frames = [_Frame(end, 0, start if floor is None else floor)]
+        fresh = start
+        while frames:
+            frame = frames[-1]
+            fresh = self._solid(fresh, end)
+            if fresh >= frame.end:
+                frames.pop()
+                continue
+            cut = self._next_chunk(frame, fresh)
+            if cut != NONE:
+                fresh = cut
+            else:  # the next piece of this level is too large by itself
+                stop = self._levels[frame.level].first(fresh, frame.end)
+                stop = frame.end if stop == NONE else stop
+                frames[-1] = _Frame(frame.end, frame.level, stop)
+                frames.append(_Frame(stop, self._next_level(frame.level, fresh, stop), fresh))
+        return self._pieces[done:]
+
+    def pack_each(self, starts: NDArray[np.int64], floors: NDArray[np.int64]) -> list[Piece]:
+        """Chunks of all stretches that these starts part, each with its floor: what fits is taken whole."""
+        pieces = self._pieces
+        first = len(pieces)
+        ends = np.append(starts[1:], len(self._text))
+        stops, fits = self._whole(starts, ends, floors)
+        sizes = self._measure.counts(starts[fits], stops[fits])
+        fits[fits] = small = sizes <= self._limit
+        whole = _plain_pieces(starts[fits], stops[fits], sizes[small])
+        done = 0
+        for index in np.flatnonzero(~fits).tolist():
+            pieces.extend(islice(whole, index - done))
+            self.pack(int(starts[index]), int(ends[index]), int(floors[index]))
+            done = index + 1
+        pieces.extend(whole)
+        return pieces[first:]
+
+    def _whole(
+        self, starts: NDArray[np.int64], ends: NDArray[np.int64], floors: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Where stretches end without white space, and which of them `pack` would take whole at once."""
+        if self._keeps_indent or self._apart:
+            return ends, np.zeros(len(ends), dtype=np.bool_)
+        alone = floors >= starts if self._overlap_from is not None else True
+        fits = alone & ~self._spaced(starts)
+        stops = ends.copy()
+        left = np.flatnonzero(fits)
+        for _ in range(_SHORT_GAP):
+            left = left[self._spaced(stops[left] - 1)]
+            stops[left] -= 1
+        for index in left[self._spaced(stops[left] - 1)].tolist():
+            stops[index] = self._trimmed(int(starts[index]), int(stops[index]))
+        fits &= self._measure.reaches(starts, self._limit) >= stops
+        kept = self._graphemes.keep(stops)
+        if len(kept) < len(stops):
+            fits &= np.isin(stops, kept, kind="sort")
+        return stops, fits
+
+    def _spaced(self, positions: NDArray[np.int64]) -> NDArray[np.bool_]:
+        return self._characters.kinds.take(positions) & np.uint16(SPACE) != 0
+
+    def _next_level(self, level: int, fresh: int, stop: int) -> int:
+        """The next level that has a cut in this stretch; the last one always has."""
+        level += 1
+        while level + 1 < len(self._levels) and self._levels[level].first(fresh, stop) == NONE:
+            level += 1
+        return level
+
+    def _next_chunk(self, frame: _Frame, fresh: int) -> int:
+        """Emit a chunk that takes in text from `fresh` on; its end, or NONE if only a deeper level can."""
+        start = fresh if self._overlap_from is None else self._overlapped(frame, fresh)
+        cut = self._fill(frame.level, start, fresh, frame.end)
+        if cut == NONE and start < fresh:
+            cut = self._fill(frame.level, fresh, fresh, frame.end)
+        if cut != NONE or self._nested:
+            last = frame.level + 1 == len(self._levels)
+            return self._force(fresh, frame.end) if cut == NONE and last else cut
+        for level in range(frame.level + 1, len(self._levels)):
+            cut = self._fill(level, fresh, fresh, frame.end)
+            if cut != NONE:
+                return cut
+        return self._force(fresh, frame.end)
+
+    def _fill(self, level: int, start: int, fresh: int, end: int) -> int:
+        """Emit the longest chunk from `start` that ends at a cut of this level and holds to the limit."""
+        reach = self._reach(start)
+        if level < self._apart:
+            single = self._levels[level].first(fresh, end)
+            end = end if single == NONE else single
+            cut = end if reach >= end else NONE
+        else:
+            cut = end if reach >= end else self._levels[level].last(fresh, reach)
+        tries = 0
+        while cut != NONE:
+            stop = self._trimmed(start, cut)
+            size = self._measure.count(start, stop)
+            if size <= self._limit:
+                if self._keeps_indent:
+                    start, size = self._indented(start, stop, size)
+                self._emit(start, stop, size)
+                return cut
+            # The chunk's own tokens may be more than its share of the document's: give up the excess,
+            # and from the fourth try on half of what is left, so that any tokenizer comes to an end.
+            tries += 1
+            excess = size - self._limit
+            shorter = self._measure.reach(start, max(self._limit - excess * tries, 1))
+            high = min(cut - 1, shorter if tries < 4 else fresh + (cut - fresh) // 2)
+            cut = self._levels[level].last(fresh, high)
+        return NONE
+
+    def _reach(self, start: int) -> int:
+        """How far a chunk may go: white space behind its last token is trimmed and takes no room."""
+        return self._behind_gap(self._measure.reach(start, self._limit))
+
+    def _behind_gap(self, position: int) -> int:
+        low, high = self._gap  # looked through once, however long it is
+        if low <= position < high:
+            return high
+        if position < len(self._text) and self._text[position].isspace():
+            match = _SOLID.search(self._text, position)
+            self._gap = position, match.start() if match else len(self._text)
+            return self._gap[1]
+        return position
+
+    def _force(self, fresh: int, end: int) -> int:
+        """One grapheme larger than the limit: nothing smaller can be cut."""
+        cut = min(self._graphemes.ceil(fresh + 1), end)
+        self._emit(fresh, cut, self._measure.count(fresh, cut))
+        return cut
+
+    def _overlapped(self, frame: _Frame, fresh: int) -> int:
+        """Where a chunk with fresh text starts so that it repeats whole pieces of the one before."""
+        if self._overlap_from is None or not self._pieces:
+            return fresh
+        if fresh <= frame.floor or frame.level < self._apart:
+            return fresh
+        level = self._levels[frame.level]
+        cuts = self._overlap_cuts or level
+        # Starts increase: a chunk never takes in all of the one before it.
+        low = max(self._overlap_from(fresh), frame.floor, self._pieces[-1].start + 1)
+        start = cuts.first(low - 1, fresh)
+        if start == NONE:
+            return fresh
+        following = level.first(fresh, frame.end)
+        following = frame.end if following == NONE else following
+        while start != NONE and self._reach(start) < following:
+            start = cuts.first(start, fresh)
+        return fresh if start == NONE else self._solid(start, fresh)
+
+    def _indented(self, start: int, end: int, size: int) -> tuple[int, int]:
+        """Start and size of the chunk with its first line's indentation, where that fits, too."""
+        line = self._text.rfind("\n", max(start - _DEEPEST_INDENT, 0), start) + 1
+        after = self._pieces[-1].start if self._pieces else -1
+        if after < line < start and self._text[line:start].isspace():
+            more = self._measure.count(line, end)
+            if more <= self._limit:
+                return line, more
+        return start, size
+
+    def _emit(self, start: int, end: int, size: int) -> None:
+        self._pieces.append(Piece(start, end, "", size))
+
+    def _solid(self, position: int, end: int) -> int:
+        if position < end and not self._text[position].isspace():
+            return position
+        match = _SOLID.search(self._text, position, end)
+        return self._graphemes.floor(match.start()) if match else end
+
+    def _trimmed(self, start: int, end: int) -> int:
+        text = self._text
+        if not text[end - 1].isspace():
+            return end
+        end -= 2 if text[end - 2].isspace() else 1  # a blank line, a space
+        if text[end - 1].isspace():  # more of it, and who knows how much
+            end = start + len(text[start:end].rstrip())
+        return self._graphemes.ceil(end)
+
+
+class NestedPacker(Packer):
+    """The chunks a nested `Packer` makes, sooner; what takes a second try is left to it."""
+
+    def pack(self, start: int, end: int, floor: int | None = None) -> list[Piece]:
+        if self._overlap_from is not None or self._keeps_indent or self._apart:
+            return super().pack(start, end, floor)
+        text, levels, limit, pieces = self._text, self._levels, self._limit, self._pieces
+        reach_from, count, last = self._measure.reach, self._measure.count, levels[0].last
+        done, fresh, stop, level = len(pieces), start, end, 0
+        frames: list[tuple[int, int]] = []
+        while True:
+            if fresh < end and text[fresh].isspace():
+                fresh = self._solid(fresh, end)
+            if fresh >= stop:
+                if not frames:
+                    return pieces[done:]
+                stop, level = frames.pop()
+                last = levels[level].last
+                continue
+            reach = reach_from(fresh, limit)
+            if reach < stop and text[reach].isspace():  # which is trimmed and takes no room
+                reach = self._behind_gap(reach)
+            cut = stop if reach >= stop else last(fresh, reach)
+            if cut != NONE:
+                trimmed = cut if not text[cut - 1].isspace() else self._trimmed(fresh, cut)
+                size = count(fresh, trimmed)
+                if size <= limit:
+                    pieces.append(Piece(fresh, trimmed, "", size))
+                else:
+                    cut = self._fill(level, fresh, fresh, stop)
+            if cut != NONE:
+                fresh = cut
+            elif level + 1 == len(levels):
+                fresh = self._force(fresh, stop)
+            else:  # the next piece of this level is too large by itself
+                frames.append((stop, level))
+                first = levels[level].first(fresh, stop)
+                stop = stop if first == NONE else first
+                level = self._next_level(level, fresh, stop)
+                last = levels[level].last

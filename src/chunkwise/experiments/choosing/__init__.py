@@ -1,1 +1,0 @@
-"""From what every configuration reached to a choice: ties, costs, defaults, levers, and how sure all of it is."""

@@ -1,1 +1,0 @@
-"""The choice as a file that commands take, and as code."""

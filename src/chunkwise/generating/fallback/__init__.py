@@ -1,1 +1,0 @@
-"""Questions without any model: from definitions, amounts and headings."""

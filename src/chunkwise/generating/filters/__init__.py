@@ -1,1 +1,0 @@
-"""What a question is dropped for, one reason a file."""

@@ -1,0 +1,249 @@
+"""Vectors from any server that speaks the `/v1/embeddings` protocol; what it answers is read with distrust."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterator, Sequence
+from threading import Event
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.models.embed.embedder import Kind
+from chunkwise.models.http.address import embeddings_url, key_variable_for, place_and_query
+from chunkwise.models.http.batches import Batches, as_done, ask_in_halves
+from chunkwise.models.http.client import Endpoint, JsonClient
+from chunkwise.models.http.error import EndpointError, excerpt
+
+_ADVICE = "is it an /v1/embeddings endpoint, and is the model one for embeddings?"
+
+
+def unit_rows(answer: Any, count: int, place: str) -> list[NDArray[np.float32]]:
+    """`count` vectors of length 1, in the order of what was asked, from {"data": [{"embedding", "index"}]}."""
+    data = answer.get("data") if isinstance(answer, dict) else None
+    if not isinstance(data, list) or not all(isinstance(item, dict) for item in data):
+        said = excerpt(repr(answer), most=120)
+        raise EndpointError(place, f"answered JSON without a list of vectors: {said}", _ADVICE)
+    if len(data) != count:
+        raise EndpointError(place, f"gave {len(data)} vectors for {count} texts", _ADVICE)
+    return [_unit(item.get("embedding"), place) for item in in_asked_order(data, place)]
+
+
+def in_asked_order(items: list[dict[str, Any]], place: str) -> list[dict[str, Any]]:
+    """By their `index`, which has to name every place once; without any index as they came."""
+    indexes: list[Any] = [item.get("index") for item in items]
+    if all(index is None for index in indexes):
+        return items
+    whole = all(type(index) is int for index in indexes)
+    if not whole or sorted(indexes) != list(range(len(items))):
+        said = excerpt(repr(indexes), most=80)
+        raise EndpointError(place, f"numbered its {len(items)} rows {said}", _ADVICE)
+    return sorted(items, key=lambda item: int(item["index"]))
+
+
+def _unit(value: Any, place: str) -> NDArray[np.float32]:
+    row = _numbers(value)
+    if row is None or not row.size or not np.isfinite(row).all():
+        said = excerpt(repr(value), most=80)
+        raise EndpointError(place, f"gave something that is no vector: {said}", _ADVICE)
+    largest = np.abs(row).max()
+    if not largest:
+        return np.zeros(row.size, np.float32)
+    row = row / largest  # so that no square overflows or vanishes
+    return (row / np.linalg.norm(row)).astype(np.float32)
+
+
+def _numbers(value: Any) -> NDArray[np.float64] | None:
+    """A list of numbers, or base64 of little-endian 32-bit floats."""
+    try:
+        if isinstance(value, str):
+            row = np.frombuffer(base64.b64decode(value, validate=True), "<f4")
+        else:
+            row = np.array(value)
+    except (ValueError, binascii.Error, OverflowError):
+        return None
+    if row.ndim != 1 or row.dtype.kind not in "fiu":
+        return None
+    return row.astype(np.float64)
+
+
+_HOPELESS = {False: 3, True: 16}
+"""Texts of a batch refused one by one, with none taken, after which the fault is not in the texts; by whether the
+endpoint has ever taken one."""
+
+_ENCODINGS = ("float", "base64")
+
+
+class _Answered(NamedTuple):
+    """What became of one batch: vectors by the places of their texts, texts refused, and what ended it."""
+
+    rows: list[tuple[list[int], list[NDArray[np.float32]]]]
+    refused: dict[int, EndpointError]
+    failure: ChunkwiseError | None
+
+
+class EndpointEmbedder:
+    """Texts in batches, several under way at once; where no `key_variable` is named, the host's usual one."""
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        key_variable: str | None = None,
+        dimensions: int | None = None,
+        *,
+        batch: int = 64,
+        batch_characters: int = 100_000,
+        concurrency: int = 4,
+        encoding: str = "float",
+        query_prefix: str = "",
+        passage_prefix: str = "",
+        timeout: float = 60.0,
+        attempts: int = 5,
+        backoff: float = 0.5,
+        longest_wait: float = 60.0,
+    ) -> None:
+        self.batches = Batches(batch, concurrency, batch_characters)
+        if dimensions is not None and dimensions < 1:
+            raise InvalidParameter(f"dimensions is {dimensions}; the least allowed is 1")
+        if encoding not in _ENCODINGS:
+            raise InvalidParameter(f"encoding is {encoding!r}; allowed: {', '.join(_ENCODINGS)}")
+        if not model:
+            raise InvalidParameter("an endpoint needs the name of a model, as the server calls it")
+        self.model = model
+        self.encoding = encoding
+        self.prefix = {"query": query_prefix, "passage": passage_prefix}
+        self.slice_size = batch * concurrency
+        """Texts a caller who keeps results should hand over at once: all requests busy, little lost."""
+        self._asked = dimensions
+        self._known = dimensions
+        self._answers = False
+        self._client = JsonClient(
+            Endpoint(
+                embeddings_url(url), model, key_variable or key_variable_for(url), timeout=timeout, attempts=attempts,
+                backoff=backoff, longest_wait=longest_wait,
+            )
+        )  # fmt: skip
+
+    def __repr__(self) -> str:
+        return f"EndpointEmbedder({self.identity!r})"
+
+    @property
+    def identity(self) -> str:
+        """Where, which model, how many numbers, what is put before a text; never the key."""
+        named = f"endpoint:{place_and_query(self._client.endpoint.url)}#{self.model!r}"
+        if self._asked is not None:
+            named += f"@{self._asked}"
+        if any(self.prefix.values()):
+            named += f" prefixes={self.prefix['query']!r},{self.prefix['passage']!r}"
+        return named
+
+    @property
+    def dimensions(self) -> int:
+        """As told to the constructor, else as the first answer has them: one short text is sent to learn it."""
+        if self._known is None:
+            self.embed(["dimensions"])
+        assert self._known is not None
+        return self._known
+
+    def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
+        """One row of length 1 a text, in the order of the texts; zeros where there is only space."""
+        runs = dict(self.embed_each(texts, kind))
+        if not runs:
+            return np.zeros((0, self.dimensions), np.float32)
+        return np.concatenate([runs[first] for first in sorted(runs)])
+
+    def embed_each(
+        self, texts: Sequence[str], kind: Kind = "passage"
+    ) -> Iterator[tuple[int, NDArray[np.float32]]]:
+        """Rows of texts[first : first + len(rows)] as they arrive, so that a caller can keep what was paid for.
+
+        A text that is refused is told of when all others are handed out; what else goes wrong, when those are
+        that were under way.
+        """
+        asked = [self.prefix[kind] + text if text.strip() else "" for text in texts]
+        worded = [place for place, text in enumerate(asked) if text]
+        batches = list(self.batches.of(asked, worded))
+        stop = Event()
+
+        def work(places: list[int], stop: Event) -> _Answered:
+            if stop.is_set():
+                return _Answered([], {}, None)
+            answered = self._answered(asked, places, stop)
+            if answered.failure:
+                stop.set()  # at once: the next batch may be about to begin
+            return answered
+
+        refused: dict[int, EndpointError] = {}
+        failures: list[ChunkwiseError] = []
+        for answered in as_done(work, batches, self.batches.concurrency, stop):
+            refused.update(answered.refused)
+            failures += [answered.failure] if answered.failure else []
+            for places, rows in answered.rows:
+                if misfit := self._misfit(rows):
+                    failures.append(misfit)
+                else:
+                    yield from _runs(places, rows)
+            if failures:
+                stop.set()
+        if failures:
+            raise failures[0]
+        if refused:
+            raise refused[min(refused)]
+        blank = [place for place, text in enumerate(asked) if not text]
+        if blank:
+            yield from _runs(blank, [np.zeros(self.dimensions, np.float32)] * len(blank))
+
+    def _answered(self, asked: Sequence[str], places: list[int], stop: Event) -> _Answered:
+        done = _Answered([], {}, None)
+        texts = [asked[place] for place in places]
+        try:
+            for first, found in ask_in_halves(lambda some: self._request(some, stop), texts):
+                if not isinstance(found, EndpointError):
+                    done.rows.append((places[first : first + len(found)], found))
+                    self._answers = True
+                    continue
+                done.refused[places[first]] = found
+                if not done.rows and len(done.refused) >= _HOPELESS[self._answers]:
+                    return done._replace(failure=done.refused[min(done.refused)])
+        except ChunkwiseError as error:
+            return done._replace(failure=error)
+        return done
+
+    def _misfit(self, rows: list[NDArray[np.float32]]) -> EndpointError | None:
+        """What is wrong with the vectors' length, if anything; the first one ever settles what is right."""
+        if self._known is None:
+            self._known = len(rows[0])
+        for row in rows:
+            if len(row) != self._known:
+                return EndpointError(
+                    self._client.endpoint.place,
+                    f"gave a vector of {len(row)} numbers where {self._known} were expected",
+                    f"check the model name ({self.model!r}) and whether it has `dimensions`",
+                )
+        return None
+
+    def _request(self, texts: Sequence[str], stop: Event) -> list[NDArray[np.float32]]:
+        payload: dict[str, Any] = {
+            "model": self.model,
+            "input": list(texts),
+            "encoding_format": self.encoding,
+        }
+        if self._asked is not None:
+            payload["dimensions"] = self._asked
+        place = self._client.endpoint.place
+        return self._client.ask(payload, lambda said: unit_rows(said, len(texts), place), stop)
+
+
+def _runs(
+    places: Sequence[int], rows: Sequence[NDArray[np.float32]]
+) -> Iterator[tuple[int, NDArray[np.float32]]]:
+    """The rows in runs of places that follow each other, each with its first."""
+    first = 0
+    for index in range(1, len(places) + 1):
+        if index == len(places) or places[index] != places[index - 1] + 1:
+            yield places[first], np.stack(rows[first:index])
+            first = index

@@ -1,0 +1,175 @@
+"""Late vectors: a document read once gives the vector of any span of it, by one subtraction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.base.cores import cores
+from chunkwise.models.embed.embedder import TokenEmbedder, TokenVectors
+from chunkwise.models.embed.windows import PreferredEnds, numbered, window_ends
+from chunkwise.models.kept.cached import CachedTokenEmbedder
+from chunkwise.models.kept.vector_cache import VectorCache, key_of
+from chunkwise.text.analysis import Analyzed
+
+_SPARE_TOKENS = 6
+"""Two special tokens, and a few that a word cut in two may have more than the word."""
+_LEAST_AT_ONCE = 16
+"""Windows read before they are kept and the work done is told; more where there are many cores."""
+_COLUMNS = 64
+"""Dimensions summed up at once: a long document's cumulative sums are large."""
+
+
+def atom_sums(
+    embedder: TokenEmbedder,
+    analyzed: Analyzed,
+    starts: NDArray[np.int64],
+    on_done: Callable[[int], None] | None = None,
+) -> NDArray[np.float32]:
+    """Row i: the sum of the vectors of the tokens that start in atom i; `on_done` gets characters read."""
+    return atom_sums_of_many(embedder, [(analyzed, starts)], on_done)[0]
+
+
+def atom_sums_of_many(
+    embedder: TokenEmbedder,
+    documents: Sequence[tuple[Analyzed, NDArray[np.int64]]],
+    on_done: Callable[[int], None] | None = None,
+) -> list[NDArray[np.float32]]:
+    """The same for several documents at once: short ones, a window each, then keep every core busy."""
+    cache = embedder.cache if isinstance(embedder, CachedTokenEmbedder) else None
+    sums, windows = [], []
+    for analyzed, starts in documents:
+        rows = np.zeros((len(starts), embedder.dimensions), dtype=np.float32)
+        bounds = _known_bounds(embedder, cache, analyzed, starts).tolist()
+        windows += [_Window(analyzed.text, starts, rows, lo, hi) for lo, hi in pairwise(bounds)]
+        sums.append(rows)
+    at_once = max(_LEAST_AT_ONCE, 4 * cores())
+    for first in range(0, len(windows), at_once):
+        some = windows[first : first + at_once]
+        for window, kept in zip(some, _read(embedder, cache, some), strict=True):
+            window.rows += _unpack(kept, embedder.dimensions)
+        if on_done:
+            on_done(sum(len(window.text) for window in some))
+    return sums
+
+
+class _Window:
+    """A stretch of text with the atoms that lie in it, the first and the last perhaps in part."""
+
+    def __init__(
+        self,
+        text: str,
+        starts: NDArray[np.int64],
+        sums: NDArray[np.float32],
+        lo: int,
+        hi: int,
+    ) -> None:
+        self.text = text[lo:hi]
+        first = int(starts.searchsorted(lo, "right")) - 1
+        last = int(starts.searchsorted(hi))
+        self.rows = sums[first:last]
+        # Counted from the start of the window: it means the same wherever the window stands.
+        self.atoms = np.maximum(starts[first:last] - lo, 0)
+
+
+def _known_bounds(
+    embedder: TokenEmbedder,
+    cache: VectorCache | None,
+    analyzed: Analyzed,
+    starts: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Where windows begin and end; kept too, so that a second run does not even tokenise."""
+    if not len(starts):
+        return starts
+    if cache is None:
+        return _bounds(embedder, analyzed, starts)
+    key = key_of(embedder.identity, numbered("windows"), analyzed.text, starts.tobytes())
+    kept = cache.get([key]).get(key)
+    if kept is not None:
+        return np.frombuffer(kept, dtype="<i8").astype(np.int64)
+    bounds = _bounds(embedder, analyzed, starts)
+    cache.put(embedder.identity, {key: bounds.astype("<i8").tobytes()})
+    return bounds
+
+
+def _bounds(
+    embedder: TokenEmbedder, analyzed: Analyzed, starts: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Windows end where atoms do; an atom too long for one is cut between words, or else between tokens."""
+    tokens = embedder.token_starts(analyzed.text)
+    limit = max(1, embedder.window - _SPARE_TOKENS)
+    atoms = tokens.searchsorted(starts)
+    places = [PreferredEnds(atoms, 1)]
+    if (np.diff(np.append(atoms, len(tokens))) > limit).any():
+        words = tokens.searchsorted(analyzed.characters.word_starts)
+        places.append(PreferredEnds(words, limit // 2))
+    behind = np.array(window_ends(len(tokens), limit, *places)[:-1], dtype=np.int64)
+    cut = tokens[behind]
+    atom = starts.searchsorted(cut, "right") - 1
+    # A window ends with its atom, not with the white space that the next token lacks.
+    cut = np.where(atoms[atom] == behind, starts[atom], cut)
+    return np.unique(np.concatenate(([0], cut, [len(analyzed.text)])))
+
+
+def _read(
+    embedder: TokenEmbedder, cache: VectorCache | None, windows: Sequence[_Window]
+) -> list[bytes]:
+    """What the cache keeps of each window, read by the model where it is not there yet."""
+    identity = embedder.identity
+    keys = [key_of(identity, "late", each.text, each.atoms.tobytes()) for each in windows]
+    known = cache.get(keys) if cache else {}
+    missing = {key: each for key, each in zip(keys, windows, strict=True) if key not in known}
+    if missing:
+        read = embedder.token_vectors([window.text for window in missing.values()])
+        fresh = {
+            key: _pack(window.atoms, tokens)
+            for (key, window), tokens in zip(missing.items(), read, strict=True)
+        }
+        if cache and all(np.isfinite(tokens.vectors).all() for tokens in read):
+            cache.put(identity, fresh)
+        known = {**known, **fresh}
+    return [known[key] for key in keys]
+
+
+def _pack(atoms: NDArray[np.int64], tokens: TokenVectors) -> bytes:
+    """Numbers of tokens and means in 16 bits, an atom each: what a fresh result is rounded to as well."""
+    total = np.zeros((len(tokens.vectors) + 1, tokens.vectors.shape[1]))
+    np.cumsum(tokens.vectors, axis=0, dtype=np.float64, out=total[1:])
+    at = np.append(tokens.start.searchsorted(atoms), len(tokens.start))
+    count = np.diff(at)
+    mean = np.diff(total[at], axis=0) / np.maximum(count, 1)[:, None]
+    return count.astype("<i4").tobytes() + mean.astype("<f2").tobytes()
+
+
+def _unpack(kept: bytes, dimensions: int) -> NDArray[np.float32]:
+    atoms = len(kept) // (4 + 2 * dimensions)
+    count = np.frombuffer(kept, dtype="<i4", count=atoms)
+    mean = np.frombuffer(kept, dtype="<f2", offset=4 * atoms).reshape(atoms, dimensions)
+    return mean.astype(np.float32) * count[:, None].astype(np.float32)
+
+
+def span_vectors(
+    starts: NDArray[np.int64], length: int, sums: NDArray[np.float32], spans: NDArray[np.int64]
+) -> NDArray[np.float32]:
+    """Unit vectors of spans (n×2) of a text this long; an atom a span cuts counts by the share of its characters."""
+    places = np.asarray(spans, dtype=np.int64).reshape(-1, 2)
+    vectors = np.zeros((len(places), sums.shape[1]), dtype=np.float32)
+    if not len(starts) or not len(places):
+        return vectors
+    places = np.clip(places, 0, length)
+    atom = starts.searchsorted(places, "right") - 1
+    share = (places - starts[atom]) / np.maximum(np.diff(np.append(starts, length)), 1)[atom]
+    square = np.zeros(len(places))
+    for first in range(0, sums.shape[1], _COLUMNS):
+        part = sums[:, first : first + _COLUMNS].astype(np.float64)
+        before = np.cumsum(part, axis=0) - part
+        low, high = (
+            before[atom[:, side]] + part[atom[:, side]] * share[:, side, None] for side in (0, 1)
+        )
+        vectors[:, first : first + _COLUMNS] = high - low
+        square += ((high - low) ** 2).sum(axis=1)
+    length_of = np.sqrt(np.where(square > 0, square, 1)).astype(np.float32)
+    return vectors / length_of[:, None]

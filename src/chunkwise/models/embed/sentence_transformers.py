@@ -1,0 +1,135 @@
+"""Any embedder of the sentence-transformers library, by its hub name or from a folder."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
+from chunkwise.models.embed.embedder import Kind
+from chunkwise.text.characters import SURROGATE
+
+_STATE = ("truncation", "padding")
+"""Parts of a tokenizer that are set anew for every call, and so tell nothing about the model."""
+
+
+def load(kind: str, name: str, device: str | None) -> Any:
+    """A model of the library; whatever goes wrong in it is said with the model's name."""
+    try:
+        library = importlib.import_module("sentence_transformers")
+    except ImportError:
+        raise MissingExtra(f"the model {name!r}", "sentence-transformers") from None
+    try:
+        return getattr(library, kind)(name, device=device, trust_remote_code=False)
+    except Exception as error:  # hub, network, files: the library has no errors of its own
+        first = (str(error).splitlines() or [""])[0][:300]
+        raise ChunkwiseError(
+            f"sentence-transformers cannot load {name!r}: {type(error).__name__}: {first};"
+            " give a hub name, or a folder with the model, which needs no network"
+        ) from error
+
+
+def model_hash(model: Any) -> str:
+    """Of the weights, the modules' settings and the tokenizer: the same from the hub or a folder."""
+    torch = importlib.import_module("torch")  # there whenever a model of the library is
+
+    digest = hashlib.sha256()
+    for name, tensor in sorted(model.state_dict().items()):
+        digest.update(name.encode())
+        plain = tensor.detach().cpu().contiguous().reshape(-1)
+        digest.update(plain.view(torch.uint8).numpy().data if plain.numel() else b"")
+    for part in (_modules(model), _tokenizer(getattr(model, "tokenizer", None))):
+        digest.update(json.dumps(part, sort_keys=True, default=_kind).encode())
+    return digest.hexdigest()[:32]
+
+
+def _modules(model: Any) -> list[Any]:
+    """Kinds and settings: pooling, lower case, which has no weights and yet makes other vectors."""
+    found = []
+    for name, module in model.named_modules():
+        settings = getattr(module, "get_config_dict", None)
+        if name and (callable(settings) or "." not in name):
+            found.append([name, _kind(module), settings() if callable(settings) else None])
+    return found
+
+
+def _tokenizer(tokenizer: Any) -> object:
+    """All that a quick tokenizer is made of; of a slow one its words and marks."""
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is not None:
+        whole: dict[str, Any] = json.loads(backend.to_str())
+        return {name: part for name, part in whole.items() if name not in _STATE}
+    words: dict[str, int] = getattr(tokenizer, "get_vocab", dict)()
+    lower = getattr(tokenizer, "do_lower_case", None)
+    marks = getattr(tokenizer, "special_tokens_map", None)
+    return [_kind(tokenizer), sorted(words.items()), lower, marks]
+
+
+def _kind(value: object) -> str:
+    return type(value).__qualname__
+
+
+_PROMPTS = {"query": ("query",), "passage": ("document", "passage", "corpus")}
+
+
+class SentenceTransformersEmbedder:
+    """Loaded at first use; code that comes with a model is never run."""
+
+    def __init__(self, name: str, *, device: str | None = None, batch: int = 32) -> None:
+        if not name:
+            raise InvalidParameter("sentence-transformers needs a model: a hub name or a folder")
+        self.name = name
+        self.device = device
+        self.batch = batch
+
+    def __repr__(self) -> str:
+        return f"SentenceTransformersEmbedder({self.name!r})"
+
+    @cached_property
+    def _model(self) -> Any:
+        return load("SentenceTransformer", self.name, self.device)
+
+    @cached_property
+    def identity(self) -> str:
+        """The model's hash, how much of a text is read, and the prompts put before it."""
+        model = self._model
+        prompts = sorted((name, text) for name, text in (model.prompts or {}).items() if text)
+        return (
+            f"sentence-transformers:{self.name}@{model_hash(model)}"
+            f" window={model.max_seq_length} prompts={prompts}"
+        )
+
+    @cached_property
+    def dimensions(self) -> int:
+        return int(self._encode(["dimensions"], "passage").shape[1])
+
+    def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
+        """One row of length 1 a text, with the model's own prompt for questions or passages."""
+        vectors = np.zeros((len(texts), self.dimensions), np.float32)
+        worded = [place for place, text in enumerate(texts) if text.strip()]
+        if worded:
+            vectors[worded] = self._encode([texts[place] for place in worded], kind)
+        return vectors
+
+    def _encode(self, texts: list[str], kind: Kind) -> NDArray[np.float32]:
+        model = self._model
+        whole = [SURROGATE.sub("\ufffd", text) for text in texts]
+        settings: dict[str, Any] = {
+            "batch_size": self.batch,
+            "show_progress_bar": False,
+            "normalize_embeddings": True,
+        }
+        # Since version 5 the library has a method for either kind, which also picks a router's branch.
+        encode = getattr(model, "encode_query" if kind == "query" else "encode_document", None)
+        if encode is None:
+            encode = model.encode
+            known = [name for name in _PROMPTS[kind] if name in (model.prompts or {})]
+            settings["prompt_name"] = known[0] if known else None
+        return np.asarray(encode(whole, **settings), np.float32)

@@ -1,1 +1,0 @@
-"""Models behind an endpoint: one client, careful with keys, patient with servers."""

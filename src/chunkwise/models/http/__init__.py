@@ -1,0 +1,1 @@
+"""JSON over HTTP to the endpoints of models: addresses, keys, retries, batches."""

@@ -1,0 +1,340 @@
+"""JSON to a model's endpoint and back: time-outs, retries, bounds, and a key that is seen nowhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import time
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from functools import cache
+from threading import Event, Lock
+from typing import Any, NamedTuple, TypeVar
+from urllib.parse import urljoin
+
+from chunkwise.base.errors import MissingExtra
+from chunkwise.base.parameters import check, param
+from chunkwise.models.http import address
+from chunkwise.models.http.address import BY_HOST
+from chunkwise.models.http.error import EndpointError, excerpt, without_key
+
+_AGAIN = frozenset({408, 409, 425, 429})
+_NEVER = frozenset({501, 505, 511})
+
+
+def worth_another_try(status: int, body: bytes) -> bool:
+    """Whether the same request may be answered later; a spent quota will not be."""
+    if status == 429 and b"insufficient_quota" in body:
+        return False
+    return status in _AGAIN or (500 <= status < 600 and status not in _NEVER)
+
+
+def retry_after(header: str | None) -> float | None:
+    """Seconds the server asks to wait: a number, or a date; anything else is as if it said nothing."""
+    if not header:
+        return None
+    try:
+        seconds = float(header)
+        return max(0.0, seconds) if seconds == seconds else None
+    except ValueError:
+        pass
+    try:
+        then = parsedate_to_datetime(header)
+    except (ValueError, IndexError, OverflowError):
+        return None
+    if then.tzinfo is None:  # "-0000" and a missing zone are UTC
+        then = then.replace(tzinfo=UTC)
+    return max(0.0, (then - datetime.now(UTC)).total_seconds())
+
+
+def pause(attempt: int, unit: float, longest: float, asked: float | None = None) -> float:
+    """Seconds before attempt number `attempt` + 1: what the server asked for, else doubling with jitter."""
+    grown = min(longest, unit * 2.0 ** min(attempt - 1, 60))
+    if asked is None:
+        return grown * random.uniform(0.5, 1.0)
+    # Those who were turned away together should not all come back in the same moment.
+    return min(longest, asked + unit * random.uniform(0.0, 1.0))
+
+
+Result = TypeVar("Result")
+
+_REDIRECTS = 3
+_MOVED = frozenset({301, 302, 307, 308})
+_LONGEST_REFUSAL = 65_536
+_TOO_LONG = 5
+"""Times our longest wait; a server that asks for more will not answer while anybody waits."""
+_GAVE_UP = frozenset({504, 524})
+"""Said by one in front of the server, which may be at work still."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where to ask and how patiently; the key itself is no part of it, only the variable's name."""
+
+    url: str = field(repr=False)
+    model: str = ""
+    key_variable: str | None = None
+    timeout: float = param(60.0, "the longest answer", unit="seconds", low=0.001, high=86_400.0)
+    attempts: int = param(5, "times a request is made at most", low=1, high=20)
+    backoff: float = param(
+        0.5, "the first pause, which then doubles", unit="seconds", low=0.0, high=86_400.0
+    )
+    longest_wait: float = param(60.0, "the longest pause", unit="seconds", low=0.0, high=86_400.0)
+    most_bytes: int = param(64 << 20, "the largest answer taken", unit="bytes", low=1)
+
+    def __post_init__(self) -> None:
+        check(self)
+        address.without_secrets(self.url)
+
+    @property
+    def place(self) -> str:
+        """Host and path: what errors and cache keys may show, without a query that may hold secrets."""
+        return address.place(self.url)
+
+    def key(self) -> str | None:
+        """The key as the environment has it now; a server on this machine may need none."""
+        key = os.environ.get(self.key_variable, "").strip() if self.key_variable else ""
+        if key and not (key.isascii() and key.isprintable() and " " not in key):
+            raise EndpointError(
+                self.place, "was not asked", f"{self.key_variable} has characters no key has"
+            )
+        return key or None
+
+
+class _Answer(NamedTuple):
+    status: int
+    body: bytes
+    wait: float | None
+
+
+class _NoAnswer(Exception):
+    """Nothing whole came back; the next attempt may fare better."""
+
+    def __init__(self, problem: str, *, was_sent: bool = True) -> None:
+        super().__init__(problem)
+        self.was_sent = was_sent
+        """Whether somebody may be at work on it."""
+
+
+class JsonClient:
+    """Posts JSON to one endpoint, from any number of threads, over connections that stay open."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.endpoint = endpoint
+        self._lock = Lock()
+        self._client: Any = None
+        self._process = os.getpid()
+        self._closing: weakref.finalize[..., JsonClient] | None = None
+
+    def __repr__(self) -> str:
+        return f"JsonClient({self.endpoint!r})"
+
+    def __reduce__(self) -> tuple[type[JsonClient], tuple[Endpoint]]:
+        return JsonClient, (self.endpoint,)  # connections stay where they are
+
+    def post(
+        self,
+        payload: object,
+        stop: Event | None = None,
+        lost: Callable[[bool], None] | None = None,
+    ) -> Any:
+        """The JSON that comes back; asks again where that may help, until `stop` is set.
+
+        `lost` hears of every attempt that was sent and not answered, and whether there will be another; it may raise.
+        """
+        body = json.dumps(payload, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
+        stop = stop or Event()
+        endpoint = self.endpoint
+        for attempt in range(1, endpoint.attempts + 1):
+            wait, is_last = None, attempt == endpoint.attempts
+            try:
+                answer = self._send(body)
+            except _NoAnswer as problem:
+                failure, is_lost = self._failure(str(problem)), problem.was_sent
+            else:
+                if 200 <= answer.status < 300:
+                    try:
+                        return self._parsed(answer.body)
+                    except EndpointError:
+                        _tell(lost, again=False)
+                        raise
+                failure, is_lost = self._refusal(answer), answer.status in _GAVE_UP
+                if not worth_another_try(answer.status, answer.body):
+                    raise failure
+                wait = answer.wait
+                if wait is not None and wait > _TOO_LONG * endpoint.longest_wait:
+                    reason = f"{failure.reason}, and asks to be left alone for {wait:,.0f} s"
+                    raise EndpointError(failure.endpoint, reason, failure.advice, failure.status)
+            if is_lost:
+                _tell(lost, again=not is_last)
+            if is_last or stop.wait(pause(attempt, endpoint.backoff, endpoint.longest_wait, wait)):
+                break
+        if endpoint.attempts > 1:
+            failure = EndpointError(
+                failure.endpoint,
+                f"{failure.reason} (asked {attempt} times)",
+                failure.advice,
+                failure.status,
+            )
+        raise failure
+
+    def ask(
+        self,
+        payload: object,
+        read: Callable[[Any], Result],
+        stop: Event | None = None,
+        lost: Callable[[bool], None] | None = None,
+    ) -> Result:
+        """What `read` makes of the JSON that comes back; its errors, too, go without the key."""
+        answer = self.post(payload, stop, lost)
+        try:
+            return read(answer)
+        except EndpointError as error:
+            reason = without_key(error.reason, self.endpoint.key())
+            raise EndpointError(error.endpoint, reason, error.advice, error.status) from None
+
+    def _open(self) -> Any:
+        """The client of this process: over a connection shared with a parent each would read the other's answers."""
+        if self._process != os.getpid():
+            # A new lock as well: a thread of the parent may have held it when the process was copied.
+            self._lock, self._client, self._process = Lock(), None, os.getpid()
+            if self._closing is not None:
+                self._closing.detach()  # the parent's connections are the parent's to close
+        with self._lock:
+            if self._client is None:
+                try:
+                    import httpx2
+                except ImportError:
+                    raise MissingExtra("a model behind an endpoint", "search") from None
+                seconds = self.endpoint.timeout
+                self._client = httpx2.Client(
+                    verify=_trusted(),
+                    timeout=httpx2.Timeout(seconds, connect=min(seconds, 15.0)),
+                    follow_redirects=False,
+                )
+                self._closing = weakref.finalize(self, self._client.close)
+            return self._client
+
+    def _send(self, body: bytes) -> _Answer:
+        """One attempt; follows redirects on the same host only: key and texts are meant for no other."""
+        client = self._open()
+        import httpx2
+
+        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        key = self.endpoint.key()
+        if key:
+            headers["Authorization"] = f"Bearer {key}"
+        elif self.endpoint.key_variable in BY_HOST.values():
+            variable = self.endpoint.key_variable
+            raise EndpointError(
+                self.endpoint.place, "was not asked: it wants a key", f"export {variable}=your key"
+            )
+        url = self.endpoint.url
+        try:
+            for _ in range(_REDIRECTS + 1):
+                with client.stream("POST", url, content=body, headers=headers) as response:
+                    if response.status_code not in _MOVED:
+                        content = self._read(response)
+                        wait = retry_after(response.headers.get("retry-after"))
+                        return _Answer(response.status_code, content, wait)
+                    url = self._moved(url, response.headers.get("location", ""))
+        except httpx2.TimeoutException as error:
+            was_sent = not isinstance(error, httpx2.ConnectTimeout | httpx2.PoolTimeout)
+            told = f"did not answer within {self.endpoint.timeout:g} s"
+            raise _NoAnswer(told, was_sent=was_sent) from None
+        except httpx2.InvalidURL:  # ours was looked at before, so it is one we are sent to
+            raise self._failure("redirects to no address") from None
+        except httpx2.HTTPError as error:
+            # Without its cause: the request that hangs on it has the key in a header.
+            said = excerpt(f"{type(error).__name__}: {error}", key)
+            was_sent = not isinstance(error, httpx2.ConnectError)
+            raise _NoAnswer(f"could not be asked ({said})", was_sent=was_sent) from None
+        raise self._failure("sends from one address to the next")
+
+    def _read(self, response: Any) -> bytes:
+        """The whole body, no longer than allowed; of a refusal the beginning is enough."""
+        fine = 200 <= response.status_code < 300
+        most = self.endpoint.most_bytes if fine else _LONGEST_REFUSAL
+        until = time.monotonic() + self.endpoint.timeout
+        body = bytearray()
+        for part in response.iter_bytes():
+            body += part
+            if len(body) > most:
+                if not fine:
+                    break
+                raise self._failure(f"answered with more than {most:,} bytes")
+            if time.monotonic() > until:
+                raise _NoAnswer(f"did not finish within {self.endpoint.timeout:g} s")
+        return bytes(body[:most])
+
+    def _moved(self, url: str, location: str) -> str:
+        """Where a redirect leads, if it is the same host and no step down from https."""
+        try:
+            target = urljoin(url, location)
+            old, new = address.split_url(url), address.split_url(target)
+        except ValueError:  # of the library, or ours
+            raise self._failure("redirects to no address") from None
+        ports = address.port(old), address.port(new)
+        same = old.scheme == new.scheme and ports[0] == ports[1]
+        # Plain to encrypted on the usual ports is how hosts ask to be spoken to.
+        safer = new.scheme == "https" and ports == (80, 443)
+        if old.hostname != new.hostname or not (same or safer):
+            raise EndpointError(
+                self.endpoint.place,
+                f"redirects to another host ({excerpt(new.netloc.rpartition('@')[2], most=80)})",
+                "nothing was sent there; give that URL if you trust it",
+            )
+        return target
+
+    def _parsed(self, body: bytes) -> Any:
+        try:
+            return json.loads(body, parse_constant=_no_number)
+        except (ValueError, RecursionError):  # a UnicodeDecodeError is a ValueError
+            said = excerpt(body[:4096].decode("utf-8", "replace"), self.endpoint.key())
+            raise self._failure(f"did not answer with JSON but with: {said or 'nothing'}") from None
+
+    def _failure(self, reason: str) -> EndpointError:
+        return EndpointError(self.endpoint.place, reason, "check the URL and that the server runs")
+
+    def _refusal(self, answer: _Answer) -> EndpointError:
+        said = excerpt(answer.body.decode("utf-8", "replace"), self.endpoint.key())
+        reason = f"answered {answer.status}: {said}" if said else f"answered {answer.status}"
+        advice = self._advice(answer.status)
+        return EndpointError(self.endpoint.place, reason, advice, answer.status)
+
+    def _advice(self, status: int) -> str:
+        endpoint = self.endpoint
+        if status in (401, 403):
+            if endpoint.key_variable is None:
+                return "no key was sent; give the name of the environment variable that holds it"
+            if endpoint.key() is None:
+                return f"the environment variable {endpoint.key_variable} is not set: put the key there"
+            return f"check the key in {endpoint.key_variable} and what it may use"
+        if status == 429:
+            return (
+                "the limit of the endpoint or of the account is reached; ask less at once, or later"
+            )
+        if status >= 500:
+            return "the fault is on the server's side; try again later"
+        return f"check the URL and the model name ({endpoint.model!r})"
+
+
+@cache
+def _trusted() -> Any:
+    """Whose certificates are believed; reading them takes longer than a request to a near server."""
+    import httpx2
+
+    return httpx2.create_ssl_context()
+
+
+def _tell(lost: Callable[[bool], None] | None, *, again: bool) -> None:
+    if lost is not None:
+        lost(again)
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no JSON")

@@ -1,1 +1,0 @@
-"""Models of libraries the user has, by name."""

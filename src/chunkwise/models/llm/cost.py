@@ -1,0 +1,249 @@
+"""What asking costs: prices of models, what requests will take, what they took, and a limit that is never passed."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from importlib import resources
+from pathlib import Path
+from threading import Condition
+from typing import NamedTuple
+
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+
+PRICES_VARIABLE = "CHUNKWISE_PRICES"
+"""A file of one's own, of the same form as prices.toml; its lines go before those of the package."""
+
+
+_DATE = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8}|\d{4}|latest)$")
+
+
+class Price(NamedTuple):
+    """US dollars for a million tokens."""
+
+    prompt: float
+    output: float
+
+    def of(self, prompt_tokens: int, output_tokens: int) -> float:
+        return (self.prompt * prompt_tokens + self.output * output_tokens) / 1e6
+
+
+FREE = Price(0.0, 0.0)
+FREE_NAME = "local"
+"""Of models that run here, and of no other."""
+
+
+def price_of(name: str) -> Price | None:
+    """By the model's name, with or without the date behind it; None: not known."""
+    if name == FREE_NAME:
+        return FREE
+    table = _table()
+    return table.get(name) or table.get(_DATE.sub("", name))
+
+
+def parse_price(text: str) -> Price:
+    """`IN/OUT`, in dollars for a million tokens."""
+    parts = text.split("/")
+    try:
+        price = Price(*map(float, parts))
+    except (TypeError, ValueError):
+        price = Price(-1, -1)
+    if not _is_sound(price):
+        raise InvalidParameter(
+            f"price is {text!r}; dollars for a million tokens of question and of answer are needed: 0.15/0.60"
+        )
+    return price
+
+
+def dollars(money: float) -> str:
+    """To the cent, or two digits that matter, however small it is."""
+    if money >= 0.1 or not money:
+        return f"${money:,.2f}"
+    return f"${Decimal(f'{money:.2g}'):f}"  # $0.0000001, never $1e-07
+
+
+def rough_dollars(money: float) -> str:
+    """What something takes or took: of less than a cent nobody wants the digits."""
+    return dollars(money) if money >= 0.01 or not money else "under $0.01"
+
+
+def _is_sound(price: Price) -> bool:
+    return all(0 <= each < 1e6 for each in price)
+
+
+def _table() -> Mapping[str, Price]:
+    packaged = (resources.files("chunkwise") / "models" / "llm" / "prices.toml").read_text("utf-8")
+    found = _read(packaged, "prices.toml")
+    if own := os.environ.get(PRICES_VARIABLE):
+        try:
+            found |= _read(Path(own).expanduser().read_text("utf-8"), own)
+        except (OSError, UnicodeDecodeError) as error:
+            raise ChunkwiseError(f"the price table {own} cannot be read: {error}") from error
+    return found
+
+
+def _read(text: str, where: str) -> dict[str, Price]:
+    try:
+        rows = tomllib.loads(text).get("prices", {})
+        found = {
+            name: Price(float(prompt), float(output)) for name, (prompt, output) in rows.items()
+        }
+        if wrong := [name for name, price in found.items() if not _is_sound(price)]:
+            raise ValueError(f"{wrong[0]} has a price below 0 or beyond all bounds")
+        return found
+    except (tomllib.TOMLDecodeError, TypeError, ValueError, AttributeError) as error:
+        raise ChunkwiseError(
+            f'the price table {where} cannot be read ({error}); a line is: "model-name" = [0.15, 0.60]'
+        ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class LlmEstimate:
+    """Calls, tokens, money and time; what is kept already is not asked again and not counted."""
+
+    calls: int = 0
+    kept: int = 0
+    prompt_tokens: int = 0
+    output_tokens: int = 0
+    """At most: as if every answer were as long as it may be."""
+    money: float | None = 0.0
+    """US dollars, about: other tokenizers count otherwise, and an answer may have to be asked for twice.
+    None: the model's price is not known."""
+    seconds: float | None = 0.0
+    """About; None: nothing is known of the model's speed."""
+
+    def __add__(self, other: LlmEstimate) -> LlmEstimate:
+        def both(one: float | None, two: float | None) -> float | None:
+            return None if one is None or two is None else one + two
+
+        return LlmEstimate(
+            self.calls + other.calls,
+            self.kept + other.kept,
+            self.prompt_tokens + other.prompt_tokens,
+            self.output_tokens + other.output_tokens,
+            both(self.money, other.money),
+            both(self.seconds, other.seconds),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class LlmUsage:
+    """Of one client, so far."""
+
+    calls: int = 0
+    kept: int = 0
+    """Answers that were known before; they cost nothing."""
+    failed: int = 0
+    """Requests without a usable answer."""
+    prompt_tokens: int = 0
+    output_tokens: int = 0
+    money: float | None = 0.0
+    """In US dollars; None: the model's price is not known."""
+    seconds: float = 0.0
+    """Of all calls together, which may have run side by side."""
+    is_estimated: bool = False
+    """Whether some tokens were counted by us, because the server did not: about right."""
+    lost: int = 0
+    """Attempts that were sent and not answered; they may be charged, and count as if they were."""
+    unasked: int = 0
+    """Requests the limit of cost did not allow."""
+
+    def with_call(
+        self,
+        prompt_tokens: int,
+        output_tokens: int,
+        money: float | None,
+        seconds: float,
+        *,
+        is_counted: bool = True,
+    ) -> LlmUsage:
+        return replace(
+            self,
+            calls=self.calls + 1,
+            prompt_tokens=self.prompt_tokens + prompt_tokens,
+            output_tokens=self.output_tokens + output_tokens,
+            money=None if self.money is None or money is None else self.money + money,
+            seconds=self.seconds + seconds,
+            is_estimated=self.is_estimated or not is_counted,
+        )
+
+    def with_lost(self, money: float | None) -> LlmUsage:
+        """One more attempt that nothing came of; `money` is what it may have cost."""
+        return replace(
+            self,
+            money=None if self.money is None or money is None else self.money + money,
+            is_estimated=True,
+            lost=self.lost + 1,
+        )
+
+    def since(self, before: LlmUsage) -> LlmUsage:
+        """What was spent after `before`; the money is not known where one of the two is not."""
+        known = self.money is not None and before.money is not None
+        return replace(
+            self,
+            calls=self.calls - before.calls,
+            kept=self.kept - before.kept,
+            failed=self.failed - before.failed,
+            prompt_tokens=self.prompt_tokens - before.prompt_tokens,
+            output_tokens=self.output_tokens - before.output_tokens,
+            money=(self.money or 0.0) - (before.money or 0.0) if known else None,
+            seconds=self.seconds - before.seconds,
+            lost=self.lost - before.lost,
+            unasked=self.unasked - before.unasked,
+        )
+
+
+class LimitReached(ChunkwiseError):
+    """What is left may not be enough for one more request."""
+
+
+class LlmBudget:
+    """A limit in US dollars that is never passed, however many requests are under way; None: there is none."""
+
+    def __init__(self, limit: float | None) -> None:
+        self.limit = limit
+        self._spent = 0.0
+        self._aside = 0.0
+        self._changed = Condition()
+
+    @contextmanager
+    def aside(self, most: float) -> Iterator[None]:
+        """Room for a request that costs `most` at most; waits for those under way, which mostly cost less."""
+        if self.limit is None or not most:
+            yield
+            return
+        with self._changed:
+            while self._spent + self._aside + most > self.limit:
+                if not self._aside:
+                    raise self._reached(self.limit)
+                self._changed.wait()
+            self._aside += most
+        try:
+            yield
+        finally:
+            with self._changed:
+                # Sums of floats leave crumbs, and only nothing at all says that nobody is under way.
+                self._aside = max(0.0, self._aside - most)
+                if self._aside < most * 1e-9:
+                    self._aside = 0.0
+                self._changed.notify_all()
+
+    def pay(self, money: float) -> None:
+        """Within `aside`: what the request has cost in the end."""
+        with self._changed:
+            self._spent += money
+
+    def check(self) -> None:
+        """Within `aside`, once an attempt is paid for: whether the same may be sent again."""
+        with self._changed:
+            if self.limit is not None and self._spent + self._aside > self.limit:
+                raise self._reached(self.limit)
+
+    @staticmethod
+    def _reached(limit: float) -> LimitReached:
+        return LimitReached(f"the limit of {dollars(limit)} would be passed by one more request")

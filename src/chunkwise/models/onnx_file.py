@@ -1,0 +1,216 @@
+"""A model in an ONNX file: its session, its hash, and the tokenizer and settings that lie beside it."""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
+from chunkwise.models.weights.catalogue import digest
+
+Pooling = Literal["mean", "cls"]
+
+_LONGEST_WINDOW = 32_768
+"""Configurations say "without end" with numbers such as 10 ** 30."""
+_POOLING_FILE = "1_Pooling/config.json"
+_POOLINGS: dict[str, Pooling] = {
+    "mean": "mean",
+    "mean_tokens": "mean",
+    "mean_sqrt_len_tokens": "mean",  # another length, the same direction
+    "cls": "cls",
+    "cls_token": "cls",
+}
+
+
+def beside(model: Path, name: str) -> Path | None:
+    """In the model's folder, or in the one above as in exports that keep `onnx/model.onnx`."""
+    for folder in (model.parent, model.parent.parent):
+        if (folder / name).is_file():
+            return folder / name
+    return None
+
+
+def tokenizer_beside(model: Path) -> Path:
+    """The tokenizer.json that belongs to a model."""
+    if not model.is_file():
+        raise InvalidParameter(f"model is {str(model)!r}; no such file")
+    found = beside(model, "tokenizer.json")
+    if found is None:
+        raise InvalidParameter(
+            f"{model} has no tokenizer.json beside it, nor in the folder above; "
+            "put the model's tokenizer.json beside it"
+        )
+    return found
+
+
+def load_tokenizer(path: Path) -> Any:
+    """As the file says, but never padded, and with text such as [SEP] taken for text."""
+    try:
+        from tokenizers import Tokenizer
+    except ImportError:
+        raise MissingExtra(f"the tokenizer {path}", "search") from None
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:  # the library raises bare Exception for a malformed file
+        raise InvalidParameter(f"{path} is no tokenizer.json: {error}") from None
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    tokenizer.encode_special_tokens = True
+    return tokenizer
+
+
+def said_number(path: Path | None, *names: str) -> int | None:
+    """A number of tokens that a JSON file gives under these names, one inside the other."""
+    value = _json(path)
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return int(value) if 0 < value <= _LONGEST_WINDOW else None
+
+
+def said_pooling(model: Path) -> Pooling | None:
+    """How the makers of a model pool, where they say so."""
+    path = beside(model, _POOLING_FILE)
+    told = _json(path)
+    if not isinstance(told, dict):
+        return None
+    start = "pooling_mode_"
+    modes = [key.removeprefix(start) for key, on in told.items() if key.startswith(start) and on]
+    if not modes and isinstance(told.get("pooling_mode"), str):
+        modes = [told["pooling_mode"]]
+    if not modes:
+        return None
+    pooling = {_POOLINGS.get(mode) for mode in modes}
+    if len(pooling) > 1 or None in pooling:
+        raise InvalidParameter(
+            f"{path} asks for pooling by {' and '.join(sorted(modes))}; known are mean and cls: "
+            'pass pooling="mean" or "cls" if that is right, or take another model'
+        )
+    return pooling.pop()
+
+
+def _json(path: Path | None) -> Any:
+    """What a file says; nothing where it is not there or cannot be understood."""
+    if path is None:
+        return None
+    try:
+        return json.loads(path.read_text("utf-8"))
+    except ValueError:
+        return None
+
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_INTEGERS = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
+_INPUTS = ("input_ids", "attention_mask", "token_type_ids", "position_ids")
+_OUTSIDE = re.compile(
+    rb"\x0a\x08location\x12(?:([\x01-\x7f])|([\x80-\xff])([\x01-\x7f]))", re.DOTALL
+)
+"""How a graph names a file with weights: a field `location`, then the length of the name in 7-bit digits."""
+
+
+class OnnxSession:
+    """One text a call on one thread, so that what comes out depends on the text alone, to the bit."""
+
+    def __init__(self, path: Path, window: int) -> None:
+        self.path = path
+        self._window = window
+        try:
+            import onnxruntime
+        except ImportError:
+            raise MissingExtra(f"the model {path}", "search") from None
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        try:
+            self._session: Any = onnxruntime.InferenceSession(
+                str(path), options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:  # the library has its own tree of errors, without a public root
+            raise InvalidParameter(
+                f"{path} cannot be opened as an ONNX model: {_first_line(error)}"
+            ) from None
+        self._inputs: dict[str, str] = {each.name: each.type for each in self._session.get_inputs()}
+        self.outputs: dict[str, Sequence[int | str]] = {
+            each.name: each.shape for each in self._session.get_outputs()
+        }
+        for name, kind in self._inputs.items():
+            if name not in _INPUTS or kind not in _INTEGERS:
+                raise InvalidParameter(
+                    f"{path} wants the input {name!r} ({kind}); a model that reads texts takes "
+                    f"whole numbers (int64, int32) named {', '.join(_INPUTS)}"
+                )
+
+    def run(self, output: str, ids: ArrayLike, types: ArrayLike | None = None) -> NDArray[Any]:
+        """What the model gives for one row of tokens; it is fed the inputs it has, in its own types."""
+        row = np.asarray(ids)
+        known = {"input_ids": row, "attention_mask": np.ones_like(row)}
+        known["token_type_ids"] = np.zeros_like(row) if types is None else np.asarray(types)
+        known["position_ids"] = np.arange(row.size)
+        feed = {
+            name: known[name][None].astype(_INTEGERS[kind]) for name, kind in self._inputs.items()
+        }
+        try:
+            found: NDArray[Any] = self._session.run([output], feed)[0]
+        except Exception as error:  # as above
+            raise ChunkwiseError(
+                f"{self.path} cannot read {row.size} tokens at once ({_first_line(error)}); "
+                f"window is {self._window}: a smaller one may help"
+            ) from None
+        return found
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0][:200]
+
+
+def over_threads(
+    work: Callable[[Item], Result], items: Sequence[Item], threads: int
+) -> Iterator[Result]:
+    """Results in order, from so many threads; one session serves them all."""
+    if len(items) < 2 or threads == 1:
+        yield from map(work, items)
+        return
+    pool = ThreadPoolExecutor(min(threads, len(items)))
+    try:
+        yield from pool.map(work, items)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def model_digest(path: Path) -> str:
+    """SHA-256 of the file; where its weights are in others beside it, of the hashes of all of them."""
+    outside = _weights_outside(path)
+    if not outside:
+        return digest(path)
+    hashed = sha256()
+    for file in (path, *outside):
+        hashed.update(bytes.fromhex(digest(file)))
+    return hashed.hexdigest()
+
+
+def _weights_outside(path: Path) -> list[Path]:
+    """Files the graph takes weights from: large models are exported so."""
+    if not path.stat().st_size:
+        return []
+    named = set()
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as graph:
+        for found in _OUTSIDE.finditer(graph):
+            short, low, high = found.groups()
+            length = short[0] if short else (low[0] & 0x7F) + (high[0] << 7)
+            named.add(graph[found.end() : found.end() + length])
+    places = (path.parent / os.fsdecode(name) for name in sorted(named) if b"\0" not in name)
+    return [place for place in places if place.is_file()]

@@ -1,0 +1,1 @@
+"""Rerankers: on this machine, behind an endpoint, of other libraries."""

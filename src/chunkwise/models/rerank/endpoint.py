@@ -1,0 +1,109 @@
+"""Scores from any server that speaks the `/rerank` protocol, in either of its two spellings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from threading import Event
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.models.http.address import key_variable_for, place_and_query, rerank_url
+from chunkwise.models.http.batches import REFUSED, Batches, ask_all_in_halves, in_order
+from chunkwise.models.http.client import Endpoint, JsonClient
+from chunkwise.models.http.error import EndpointError, excerpt
+
+_ADVICE = "is it a /rerank endpoint, and is the model a reranker?"
+_LARGEST = float(np.finfo(np.float32).max)
+
+
+class EndpointReranker:
+    """Sends {model, query, documents, top_n}; a server that wants `texts` instead gets those."""
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        key_variable: str | None = None,
+        *,
+        batch: int = 100,
+        concurrency: int = 4,
+        timeout: float = 60.0,
+        attempts: int = 5,
+        backoff: float = 0.5,
+        longest_wait: float = 60.0,
+    ) -> None:
+        self.batches = Batches(batch, concurrency)
+        if not model:
+            raise InvalidParameter("an endpoint needs the name of a model, as the server calls it")
+        self.model = model
+        self._wants_texts = False
+        self._client = JsonClient(
+            Endpoint(
+                rerank_url(url), model, key_variable or key_variable_for(url), timeout=timeout,
+                attempts=attempts, backoff=backoff, longest_wait=longest_wait,
+            )
+        )  # fmt: skip
+
+    def __repr__(self) -> str:
+        return f"EndpointReranker({self.identity!r})"
+
+    @property
+    def identity(self) -> str:
+        return f"endpoint:{place_and_query(self._client.endpoint.url)}#{self.model!r}"
+
+    def scores(self, query: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One score a text, as the server gives them; batches go out at the same time."""
+        batches = list(self.batches.of(texts, range(len(texts))))
+
+        def work(places: list[int], stop: Event) -> list[float]:
+            some = [texts[place] for place in places]
+            return ask_all_in_halves(lambda few: self._request(query, few, stop), some)
+
+        answered = in_order(work, batches, self.batches.concurrency)
+        return np.array([score for answer in answered for score in answer], np.float32)
+
+    def _request(self, query: str, texts: Sequence[str], stop: Event) -> list[float]:
+        def read(answer: Any) -> list[float]:
+            return self._read(answer, len(texts))
+
+        payload: dict[str, Any]
+        if not self._wants_texts:
+            payload = {
+                "model": self.model,
+                "query": query,
+                "documents": list(texts),
+                "top_n": len(texts),
+            }
+            try:
+                return self._client.ask(payload, read, stop)
+            except EndpointError as error:
+                if error.status not in REFUSED or "`texts`" not in error.reason:
+                    raise
+                self._wants_texts = True  # remembered: the next batch asks rightly at once
+        payload = {"query": query, "texts": list(texts), "truncate": True}
+        return self._client.ask(payload, read, stop)
+
+    def _read(self, answer: Any, count: int) -> list[float]:
+        """{"results": [{index, relevance_score}]} or [{index, score}], in any order, every text once."""
+        place = self._client.endpoint.place
+        results = answer.get("results") if isinstance(answer, dict) else answer
+        if not isinstance(results, list) or not all(isinstance(each, dict) for each in results):
+            said = excerpt(repr(answer), most=120)
+            raise EndpointError(place, f"answered JSON without a list of scores: {said}", _ADVICE)
+        found: dict[int, float] = {}
+        for result in results:
+            index = result.get("index")
+            score = result.get("relevance_score", result.get("score"))
+            if type(index) is not int or not 0 <= index < count or index in found:
+                said = excerpt(repr(index), most=40)
+                raise EndpointError(place, f"numbered a score {said} of {count} texts", _ADVICE)
+            if type(score) not in (int, float) or not abs(score) <= _LARGEST:
+                said = excerpt(repr(score), most=40)
+                raise EndpointError(place, f"gave something that is no score: {said}", _ADVICE)
+            found[index] = float(score)
+        if len(found) != count:
+            raise EndpointError(place, f"gave {len(found)} scores for {count} texts", _ADVICE)
+        return [found[index] for index in range(count)]

@@ -1,0 +1,105 @@
+"""The models that are here: found, fetched, checked, removed."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from chunkwise.base.atomic import says_what_it_writes
+from chunkwise.base.errors import ChunkwiseError
+from chunkwise.core import OnProgress
+from chunkwise.models.home import fetched_models, given_models
+from chunkwise.models.weights.catalogue import ALL, WeightFile, Weights, digest
+from chunkwise.models.weights.fetch import HUB, fetch, offers
+
+ModelState = Literal["here", "partly here", "not here", "damaged"]
+
+
+class ModelStatus(NamedTuple):
+    """A model and how much of it is here."""
+
+    weights: Weights
+    state: ModelState
+    files: dict[str, Path]
+    """Those that are here."""
+
+    @property
+    def bytes(self) -> int:
+        return sum(path.stat().st_size for path in self.files.values())
+
+
+def fetched_path(weights: Weights, file: WeightFile) -> Path:
+    """Where a fetched file is put."""
+    return fetched_models() / weights.name / file.name
+
+
+def _candidates(weights: Weights, file: WeightFile) -> list[Path]:
+    """Files of the right size: brought along, in a folder of the model's name or loose, or fetched earlier."""
+    given = given_models()
+    brought = [given / weights.name / file.name, given / file.name] if given else []
+    places = (*brought, fetched_path(weights, file))
+    return [path for path in places if path.is_file() and path.stat().st_size == file.size]
+
+
+def find(weights: Weights, file: WeightFile) -> Path | None:
+    """Where the file is and its hash is right."""
+    right = (path for path in _candidates(weights, file) if digest(path) == file.sha256)
+    return next(right, None)
+
+
+def ensure(
+    weights: Weights, source: str | None = None, advance: OnProgress | None = None
+) -> dict[str, Path]:
+    """Paths of a model's files by name, fetched where they are not here; their hashes are right."""
+    found = {file.name: find(weights, file) for file in weights.files}
+    missing = [file for file in weights.files if found[file.name] is None]
+    wanted = missing
+    if source and source != HUB and Path(source).expanduser().is_file():
+        path = Path(source).expanduser()
+        # One file is rarely the whole model; one that is none of it fails with the first's error.
+        wanted = [file for file in missing if offers(path, file)] or missing[:1]
+    for file in wanted:
+        found[file.name] = fetched_path(weights, file)
+        fetch(file, fetched_path(weights, file), source, advance)
+    here = {name: path for name, path in found.items() if path is not None}
+    if len(here) < len(found):
+        lacking = ", ".join(name for name in found if name not in here)
+        raise ChunkwiseError(
+            f"{', '.join(here)} of {weights.name} is here now, {lacking} is not; "
+            f"chunkwise models get {weights.name} --from FILE or FOLDER with it"
+        )
+    return here
+
+
+def model_status(weights: Weights, *, read: bool = False) -> ModelStatus:
+    """What is here of a model; with `read` every byte is checked, without it only sizes."""
+    here: dict[str, Path] = {}
+    damaged = False
+    for file in weights.files:
+        candidates = _candidates(weights, file)
+        right = find(weights, file) if read else next(iter(candidates), None)
+        damaged |= bool(candidates) and right is None
+        if candidates:
+            here[file.name] = right or candidates[0]
+    state: ModelState = "partly here" if here else "not here"
+    if damaged:
+        state = "damaged"
+    elif len(here) == len(weights.files):
+        state = "here"
+    return ModelStatus(weights, state, here)
+
+
+def all_model_statuses() -> list[ModelStatus]:
+    return [model_status(weights) for weights in ALL]
+
+
+def remove(weights: Weights) -> int:
+    """Deletes what was fetched, never what was brought along; how many bytes that were."""
+    folder = fetched_models() / weights.name
+    if not folder.is_dir():
+        raise ChunkwiseError(f"{weights.name} is not in {fetched_models()}; nothing to remove")
+    freed = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    with says_what_it_writes(folder):
+        shutil.rmtree(folder)
+    return freed

@@ -1,0 +1,225 @@
+"""Paragraphs and sentences that occur more than once: a fingerprint of each is kept, not its text."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.profiling.results import PassagePlace, Repeat, Repeats
+from chunkwise.profiling.tally import preview
+from chunkwise.text.analysis import Analyzed
+from chunkwise.text.characters import CharacterArrays
+
+_ROOT = 0x9E3779B97F4A7C15 | 3
+_INVERSE = pow(_ROOT, -1, 1 << 64)
+_MIX = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_AGAIN = np.uint64(0x94D049BB133111EB)
+
+
+def fingerprints(characters: CharacterArrays, spans: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Equal for spans with the same characters in the same order; different ones collide by accident only."""
+    if not len(spans):
+        return np.zeros(0, dtype=np.uint64)
+    solid = characters.solid
+    letters = _scattered(characters.points[solid].astype(np.uint64))
+    # A polynomial modulo 2^64: prefix sums make every span's value a subtraction and a product.
+    prefix = np.zeros(len(solid) + 1, dtype=np.uint64)
+    np.cumsum(letters * _powers(_ROOT, len(solid)), out=prefix[1:])
+    first, last = solid.searchsorted(spans[:, 0]), solid.searchsorted(spans[:, 1])
+    values = (prefix[last] - prefix[first]) * _powers(_INVERSE, len(solid) + 1)[first]
+    return _scattered(values + (last - first).astype(np.uint64))
+
+
+@lru_cache(maxsize=8)
+def _all_powers(base: int, count: int) -> NDArray[np.uint64]:
+    powers = np.full(count, base, dtype=np.uint64)
+    powers[0] = 1
+    return np.cumprod(powers, dtype=np.uint64)
+
+
+def _powers(base: int, count: int) -> NDArray[np.uint64]:
+    # Sizes in steps of four: nearly all documents find their powers made already.
+    made = max(1 << 14, 4 ** math.ceil(math.log(max(count, 1), 4)))
+    return _all_powers(base, made)[:count]
+
+
+def _scattered(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The finishing steps of splitmix64: neighbours end up far apart."""
+    values = (values ^ (values >> np.uint64(30))) * _MIX
+    values = (values ^ (values >> np.uint64(27))) * _MIX_AGAIN
+    return values ^ (values >> np.uint64(31))
+
+
+_EXAMPLES = 5
+_PLACES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedPassages:
+    """Rows are occurrences of repeated passages, in the order they were met."""
+
+    passage: NDArray[np.int64]
+    count: NDArray[np.int64]
+    """Of each passage, in the whole corpus."""
+    tokens: NDArray[np.int64]
+    cell: NDArray[np.int64]
+    document: NDArray[np.int64]
+    start: NDArray[np.int64]
+    documents: Sequence[str]
+    previews: Sequence[str]
+    """Of each passage."""
+    complete: bool
+
+    def of(self, cells: Collection[int], total_tokens: int) -> Repeats:
+        """What one group has of them."""
+        rows = np.flatnonzero(np.isin(self.cell, list(cells)))
+        found, first = np.unique(self.passage[rows], return_index=True)
+        tokens = int(self.tokens[rows].sum())
+        # Most tokens spent on copies first.
+        weight = self.count[found] * self.tokens[rows[first]]
+        top = np.argsort(-weight, kind="stable")[:_EXAMPLES].tolist()
+        examples = tuple(self._example(int(found[index]), rows) for index in top)
+        share = tokens / total_tokens if total_tokens else 0.0
+        return Repeats(len(found), len(rows), share, examples, self.complete)
+
+    def _example(self, passage: int, rows: NDArray[np.int64]) -> Repeat:
+        here = rows[self.passage[rows] == passage]
+        places = tuple(
+            PassagePlace(
+                self.documents[self.document[row]], int(self.start[row]), int(self.tokens[row])
+            )
+            for row in here[:_PLACES].tolist()
+        )
+        return Repeat(int(self.count[passage]), places[0].tokens, self.previews[passage], places)
+
+
+def repeated_passages(
+    columns: Mapping[str, NDArray[np.generic]],
+    documents: Sequence[str],
+    previews: Mapping[int, str],
+    *,
+    complete: bool,
+) -> RepeatedPassages:
+    """Occurrences of what stands there twice; those inside a repeated paragraph are told by it alone."""
+    own = columns["own"]
+    values, count = np.unique(own, return_counts=True)
+    many = values[count > 1]
+    rows = np.isin(own, many) & ~np.isin(columns["parent"], many)
+    passage = many.searchsorted(own[rows])
+    tokens, cell, document, start = (
+        columns[name][rows].astype(np.int64) for name in ("tokens", "cell", "document", "start")
+    )
+    texts = [previews.get(value, "") for value in many.tolist()]
+    return RepeatedPassages(
+        passage, count[count > 1], tokens, cell, document, start, documents, texts, complete
+    )
+
+
+LEAST_WORDS = 8
+MOST_PASSAGES = 3_000_000
+"""Compared at most, about 85 MB; later documents' passages are not."""
+_MOST_PREVIEWS = 50_000
+_SLOT_BITS = 22
+
+_TYPES = {"own": "Q", "parent": "Q", "tokens": "I", "document": "I", "start": "I"}
+
+
+class RepeatFinder:
+    """Every passage's fingerprint and place; linear in time, bounded in memory."""
+
+    def __init__(self, most: int = MOST_PASSAGES) -> None:
+        self._columns = {name: array(code) for name, code in _TYPES.items()}
+        self._most = most
+        self._documents: list[str] = []
+        self._cells = array("I")
+        """Of each document."""
+        self._previews: dict[int, str] = {}
+        # Tells "certainly new" from "perhaps met before": only the latter need a preview.
+        self._met: NDArray[np.bool_] = np.zeros(1 << _SLOT_BITS, dtype=np.bool_)
+        self.complete = True
+
+    def add(self, document: Analyzed, tokens: NDArray[np.int64], cell: int) -> None:
+        if len(document.characters.word_starts) < LEAST_WORDS:
+            return
+        spans, parents = _passages(document)
+        if not len(spans):
+            return
+        if len(self._columns["own"]) + len(spans) > self._most:
+            self.complete = False
+            return
+        own = fingerprints(document.characters, spans)
+        parent = np.where(parents >= 0, own[parents], 0).astype(np.uint64)
+        # A line of code and the blank one below it are a paragraph: the same passage once more.
+        other = own != parent
+        own, parent, spans = own[other], parent[other], spans[other]
+        bounds = tokens.searchsorted(spans)
+        number = len(self._documents)
+        self._documents.append(document.document.id)
+        self._cells.append(cell)
+        self._extend("own", own)
+        self._extend("parent", parent)
+        self._extend("tokens", bounds[:, 1] - bounds[:, 0])
+        self._extend("document", np.full(len(own), number))
+        self._extend("start", spans[:, 0])
+        self._remember(document.text, own, spans)
+
+    def _extend(self, name: str, values: NDArray[np.generic]) -> None:
+        self._columns[name].frombytes(values.astype(_TYPES[name]).tobytes())
+
+    def _remember(self, text: str, own: NDArray[np.uint64], spans: NDArray[np.int64]) -> None:
+        """Keep the opening words of passages met before, here or in this very document."""
+        slots = own >> np.uint64(64 - _SLOT_BITS)
+        met = self._met[slots]
+        first = np.zeros(len(slots), dtype=np.bool_)
+        first[np.unique(slots, return_index=True)[1]] = True
+        self._met[slots] = True
+        for index in np.flatnonzero(met | ~first).tolist():
+            if len(self._previews) < _MOST_PREVIEWS:
+                start, end = spans[index].tolist()
+                self._previews.setdefault(int(own[index]), preview(text, start, end))
+
+    def _column(self, name: str) -> NDArray[np.generic]:
+        column = self._columns[name]
+        # Copied: an array with a view on it could not grow any more.
+        return np.array(column, dtype=column.typecode)
+
+    def repeated(self) -> RepeatedPassages:
+        """All passages that occur more than once."""
+        columns = {name: self._column(name) for name in _TYPES}
+        columns["cell"] = np.array(self._cells, dtype=np.int64)[columns["document"]]
+        return repeated_passages(columns, self._documents, self._previews, complete=self.complete)
+
+
+def _passages(document: Analyzed) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Spans of paragraphs, then of sentences in longer ones; for each, its paragraph's index or -1."""
+    length = len(document.text)
+    paragraphs, sentences = document.paragraphs, document.sentences
+    within = paragraphs.searchsorted(sentences, "right") - 1
+    shared = np.bincount(within, minlength=len(paragraphs)) > 1
+    whole = _spans(paragraphs, length)
+    parts = _spans(sentences, length)
+    keep_whole = _enough_words(document, whole)
+    keep_part = _enough_words(document, parts) & shared[within]
+    # A sentence with enough words stands in a paragraph with enough words.
+    index = np.cumsum(keep_whole) - 1
+    parents = np.concatenate((np.full(int(keep_whole.sum()), -1), index[within[keep_part]]))
+    return np.concatenate((whole[keep_whole], parts[keep_part])), parents
+
+
+def _spans(starts: NDArray[np.int64], length: int) -> NDArray[np.int64]:
+    return (
+        np.stack([starts, np.append(starts[1:], length)], axis=1)
+        if len(starts)
+        else np.zeros((0, 2), np.int64)
+    )
+
+
+def _enough_words(document: Analyzed, spans: NDArray[np.int64]) -> NDArray[np.bool_]:
+    words = document.characters.word_starts.searchsorted(spans)
+    return (words[:, 1] - words[:, 0]) >= LEAST_WORDS

@@ -1,0 +1,73 @@
+"""What every engine refuses in the same words, and what is said of an index whose bytes are not those that were written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol, runtime_checkable
+
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+
+REBUILD = "make the index again: rebuild=True (chunkwise index --rebuild)"
+
+
+def no_vectors_error() -> InvalidParameter:
+    return InvalidParameter(
+        "the index was made without vectors (vectors='none'): search it by words (bm25), or make it again with "
+        "vectors ('late', 'own' or 'both')"
+    )
+
+
+def wrong_dimensions_error(shape: tuple[int, ...], dimensions: int) -> InvalidParameter:
+    return InvalidParameter(
+        f"the questions' vectors have the shape {shape}, the index has {dimensions} dimensions; give one row a "
+        "question, made by the model the index was made with"
+    )
+
+
+def wrong_model_error(expected: str, name: str, found: str) -> InvalidParameter:
+    return InvalidParameter(
+        f"the index was made with the model {expected!r}, and {name!r} is {found!r}: vectors of two models cannot be "
+        f"compared; use the first, search by words (bm25), or {REBUILD}"
+    )
+
+
+REMEDY = f"the index is damaged; {REBUILD}"
+
+_SIGNS = (ValueError, TypeError, LookupError, ArithmeticError, MemoryError)
+"""What wrong numbers do to the code that reads them."""
+
+
+class DamagedIndex(ChunkwiseError):
+    """Something in an index cannot have been written so."""
+
+    def __init__(self, what: str, why: object) -> None:
+        super().__init__(what, why)  # as they came, so that it can leave its process
+        self.what = what
+        self.why = why
+
+    def __str__(self) -> str:
+        return f"{self.what} in the index cannot be read ({self.why}): {REMEDY}"
+
+
+@runtime_checkable
+class Checksummed(Protocol):
+    """An index that knows which bytes were written."""
+
+    def check_bytes(self) -> None:
+        """Reads them all; an error names the first file that differs."""
+
+
+@contextmanager
+def reporting_damage(source: object) -> Iterator[None]:
+    """Where reading an index fails in any odd way, its bytes are compared before the failure is shown as it is."""
+    try:
+        yield
+    except (DamagedIndex, *_SIGNS) as error:
+        is_ours = isinstance(error, ChunkwiseError) and not isinstance(error, DamagedIndex)
+        if not is_ours and isinstance(source, Checksummed):
+            try:
+                source.check_bytes()
+            except ChunkwiseError as found:
+                raise found from error
+        raise

@@ -1,0 +1,150 @@
+"""What an index keeps of one document: its rows as arrays, its record as JSON, and the last documents decoded."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Lock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.core import BLOCK_KINDS, Block, Document
+from chunkwise.text.terms.counts import TermCounts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SpanRows:
+    """Spans of one document in order, each with its size and its section."""
+
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+    tokens: NDArray[np.int32]
+    section: NDArray[np.int32]
+    """Position in the part's list of section paths."""
+    terms: TermCounts
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Summaries:
+    """What is to be known of those chunks of a document that are summaries: they come behind the others."""
+
+    level: NDArray[np.int8]
+    """Of each chunk; 0: it is a place in the document."""
+    texts: tuple[str, ...]
+    """Of each chunk; empty where it is a place."""
+    places: NDArray[np.int64]
+    """A row each place a summary stands for, by chunk: the chunk's position, start, end, tokens."""
+
+    @classmethod
+    def none(cls, chunks: int) -> Summaries:
+        """Of chunks that are all places."""
+        return cls(np.zeros(chunks, np.int8), ("",) * chunks, np.empty((0, 4), np.int64))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IndexedDocument:
+    """One document with its chunks and its atoms (sentences, list items, rows, lines: they tile the text)."""
+
+    document: Document
+    fingerprint: str
+    """Of the document's text and title: the same means that nothing has to be made again."""
+    paths: tuple[tuple[str, ...], ...]
+    """Section paths, each once."""
+    chunks: SpanRows
+    contexts: tuple[str, ...]
+    """Text indexed beside each chunk; its terms are in `chunks.terms`."""
+    parents: NDArray[np.int64]
+    """Start and end of the span handed out for each chunk: two columns."""
+    chunk_vectors: NDArray[np.float32] | None
+    """One row of length 1 a chunk; None: an index of words alone, or one without vectors for chunks."""
+    atoms: SpanRows
+    atom_sums: NDArray[np.float32] | None
+    """Sum of the vectors of the tokens of each atom ("late" vectors): any span's vector is a difference of sums."""
+    summaries: Summaries | None = None
+    """None: no chunk is one."""
+
+
+def record_of(document: Document) -> str:
+    """The same line for the same document in every process: a document is written again where it differs."""
+    known = {
+        "title": document.title,
+        "source": document.source,
+        "format": document.format,
+        "language": document.language,
+    }
+    metadata = {key: _plain(document, key, value) for key, value in document.metadata.items()}
+    layout = {} if document.blocks is None else {"blocks": _numbers(document.blocks)}
+    return json.dumps({**known, "metadata": metadata, **layout}, ensure_ascii=True)
+
+
+def document_of(id: str, record: str, text: str, pages: tuple[int, ...]) -> Document:
+    """The document again, with the layout its format declared."""
+    known = json.loads(record)
+    numbers = known.pop("blocks", None)
+    blocks = None if numbers is None else _blocks(numbers)
+    return Document(id, text, **known, blocks=blocks, pages=pages)
+
+
+def _numbers(blocks: tuple[Block, ...]) -> list[int]:
+    """One row a block, all in one list: it is read much faster than many small ones."""
+    return [number for kind, *rest in blocks for number in (BLOCK_KINDS.index(kind), *rest)]
+
+
+def _blocks(numbers: list[int]) -> tuple[Block, ...]:
+    rows = zip(*[iter(numbers)] * 5, strict=True)
+    return tuple(Block(BLOCK_KINDS[kind], *rest) for kind, *rest in rows)
+
+
+def _plain(document: Document, key: object, value: object) -> object:
+    """What JSON can hold; metadata of one's own may be sets and dates, or what cannot be written at all."""
+    try:
+        (found,) = json.loads(json.dumps({key: value}, default=_written)).values()
+        return found
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidParameter(
+            f"the document {document.id!r} has metadata that cannot be kept: {key!r} is {type(value).__name__} "
+            f"({error}); give texts, numbers, lists and dictionaries with texts as keys"
+        ) from None
+
+
+def _written(value: object) -> object:
+    if isinstance(value, set | frozenset):  # in an order that is the same in every process
+        return sorted(
+            (json.loads(json.dumps(each, default=_written)) for each in value), key=json.dumps
+        )
+    if type(value).__str__ is object.__str__ and type(value).__repr__ is object.__repr__:
+        raise TypeError("its text would be another in every run")
+    return str(value)
+
+
+_CHARACTERS = 1 << 24
+
+
+class DocumentsCache:
+    """Holds documents up to a number of characters in all, one at least."""
+
+    def __init__(self, read: Callable[[int], Document], characters: int = _CHARACTERS) -> None:
+        self._read = read
+        self._most = characters
+        self._kept: OrderedDict[int, Document] = OrderedDict()
+        self._size = 0
+        self._lock = Lock()
+
+    def get(self, number: int) -> Document:
+        with self._lock:
+            if number in self._kept:
+                self._kept.move_to_end(number)
+                return self._kept[number]
+            document = self._kept[number] = self._read(number)
+            self._size += len(document.text)
+            while self._size > self._most and len(self._kept) > 1:
+                _, oldest = self._kept.popitem(last=False)
+                self._size -= len(oldest.text)
+            return document

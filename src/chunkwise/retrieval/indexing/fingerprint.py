@@ -1,0 +1,79 @@
+"""What tells whether a document, or a strategy of one's own, is still what an index was made with."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from types import FunctionType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.chunkers import Strategy, registry
+from chunkwise.core import Chunk, Document
+from chunkwise.text.analysis import Analyzed
+
+
+def document_fingerprint(document: Document) -> str:
+    """Hash of all that chunks, terms and vectors are made from: not of the id, the source or the metadata."""
+    found = blake2b(digest_size=16)
+    layout = repr((document.blocks, document.pages))
+    for value in (document.text, document.title, document.format, document.language, layout):
+        data = value.encode("utf-8", "surrogatepass")
+        found.update(len(data).to_bytes(8, "little"))
+        found.update(data)
+    return found.hexdigest()
+
+
+def unfinished_fingerprint(fingerprint: str) -> str:
+    """Of a document that something is still missing of: it fits no document, so that the next update looks again."""
+    return bytes(255 - each for each in bytes.fromhex(fingerprint)).hex()
+
+
+def fingerprint_heads(fingerprints: Iterable[str]) -> NDArray[np.uint64]:
+    """The first eight bytes of each, sorted: small enough to be sent to every worker."""
+    return np.sort(np.array([int(each[:16], 16) for each in fingerprints], np.uint64))
+
+
+class OnlyNew(Strategy):
+    """A strategy that passes over documents an index knows already, in whatever process it runs."""
+
+    def __init__(self, strategy: Strategy, known: NDArray[np.uint64]) -> None:
+        super().__init__(strategy.name, strategy.chunker)
+        self._known = known
+
+    def chunks(self, document: Document | Analyzed) -> Iterator[Chunk]:
+        source = document.document if isinstance(document, Analyzed) else document
+        head = np.uint64(int(document_fingerprint(source)[:16], 16))
+        at = int(self._known.searchsorted(head))
+        if at < len(self._known) and self._known[at] == head:
+            return iter(())
+        return super().chunks(document)
+
+
+_PLAIN = (str, int, float, bool, tuple, type(None))
+
+
+def strategy_code(strategy: Strategy) -> str:
+    """The class and a hash of its methods and plain values; empty for our own, which change with the version alone."""
+    if strategy.name in registry.builtin:
+        return ""
+    made = type(strategy.chunker)
+    found = blake2b(digest_size=8)
+    for each in made.__mro__[:-1]:
+        for name, value in sorted(vars(each).items()):
+            if not name.startswith("__") or isinstance(value, FunctionType):
+                found.update(f"{name}={_written(value)}\n".encode("utf-8", "surrogatepass"))
+    return f"{made.__qualname__} {found.hexdigest()}"
+
+
+def _written(value: object) -> str:
+    value = getattr(value, "__func__", None) or getattr(value, "fget", None) or value
+    if not isinstance(value, FunctionType):
+        return repr(value) if isinstance(value, _PLAIN) else type(value).__qualname__
+    try:
+        # Of each method: of a class that stands twice in a file, Python finds the first.
+        return inspect.getsource(value)
+    except (OSError, TypeError):  # typed into a prompt, or made by a program, as a dataclass's are
+        return value.__code__.co_name

@@ -1,0 +1,180 @@
+"""Models that are loaded when first needed, since many an update needs none: the embedder, and who writes contexts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Union
+
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
+from chunkwise.chunkers.chunk import Chunked
+from chunkwise.core import Chunk, OnProgress
+from chunkwise.models.embed.embedder import Embedder
+from chunkwise.retrieval.errors import REBUILD, wrong_model_error
+from chunkwise.retrieval.settings import Settings, WrittenContext
+
+if TYPE_CHECKING:
+    from chunkwise.chunkers.contextual.writer import ContextWriter
+    from chunkwise.models.llm.client import LlmClient
+    from chunkwise.models.llm.language_model import LanguageModel
+
+
+class LazyEmbedder:
+    """An embedder by its name, or one that is there; `expected` is the identity an index was made with."""
+
+    def __init__(
+        self, model: str | Embedder, expected: str = "", advance: OnProgress | None = None
+    ) -> None:
+        self.requested = model
+        self._expected = expected
+        self._advance = advance
+
+    @property
+    def name(self) -> str:
+        """What finds it again; one that was handed over as an object goes by its identity."""
+        return self.requested if isinstance(self.requested, str) else self.requested.identity
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """The model itself."""
+        from chunkwise.models import get_embedder
+
+        made = get_embedder(self.requested, advance=self._advance)
+        if self._expected and made.identity != self._expected:
+            raise wrong_model_error(self._expected, self.name, made.identity)
+        return made
+
+    def __call__(self) -> Embedder:
+        return self.embedder
+
+
+class NamedClient:
+    """A client that is made when first needed, and the name that makes its model again in a later run."""
+
+    def __init__(self, name: str, make: Callable[[], LlmClient]) -> None:
+        self.name = name
+        self.made: LlmClient | None = None
+        """None: nobody needed it."""
+        self._make = make
+
+    def client(self) -> LlmClient:
+        if self.made is None:
+            self.made = self._make()
+        return self.made
+
+
+Llm = Union[str, NamedClient, "LlmClient", "LanguageModel"]
+"""A language model by its name, by itself, or with a client that limits what it may cost."""
+
+
+def _silenced(writer: ContextWriter, reason: str) -> ContextWriter:
+    """What writes down the contexts that are known, asks nobody, and goes on with the tally."""
+    from chunkwise.chunkers.contextual.writer import ContextWriter
+    from chunkwise.models.llm.client import CacheOnlyClient
+
+    made = ContextWriter(CacheOnlyClient(writer.client, reason), writer.way)
+    made.tally = writer.tally
+    return made
+
+
+def _has_plain(chunked: Chunked, written: Sequence[Chunk]) -> bool:
+    """Whether a chunk got its headings: what a model writes stands above them."""
+    from chunkwise.chunkers.contextual.headings import with_headings
+
+    cut = [chunk for chunk in chunked.chunks if not chunk.level]
+    plain = with_headings(cut, chunked.analyzed)
+    places = [chunk for chunk in written if not chunk.level]
+    return any(one.context == other.context for one, other in zip(plain, places, strict=True))
+
+
+class LazyContexts:
+    """Contexts of one way; `expected` is what an index was made with."""
+
+    def __init__(self, llm: Llm, way: WrittenContext, expected: Settings | None = None) -> None:
+        self.requested = llm
+        self._way = way
+        self._expected = expected
+
+    @property
+    def name(self) -> str:
+        """What finds the model again; one that was handed over as an object goes by its identity."""
+        if isinstance(self.requested, str):
+            return self.requested
+        return (
+            self.requested.name
+            if isinstance(self.requested, NamedClient)
+            else self.requested.identity
+        )
+
+    @cached_property
+    def writer(self) -> ContextWriter:
+        """What asks the model, once `check` has nothing against it."""
+        from chunkwise.chunkers.contextual.writer import ContextWriter
+
+        client = self._client()
+        expected = self._expected
+        if expected and client.identity != expected.llm_identity:
+            raise InvalidParameter(
+                f"the index was made with llm={expected.llm!r} ({expected.llm_identity}), and llm={self.name!r} was "
+                f"asked for ({client.identity}); leave it out to keep the first, or {REBUILD}"
+            )
+        return ContextWriter(client, self._way)
+
+    def check(self) -> None:
+        """Raises where the model is not the one the index was made with."""
+        _ = self.writer
+
+    def write(self, documents: Sequence[Chunked], advance: OnProgress | None = None) -> list[bool]:
+        """Gives the chunks of each document their contexts; whether all of a document's have one of the model.
+
+        A model that is gone does not stop the update of an index: what it was to write is told as missing. Where an
+        index is made for the first time, that is an error: there is nothing yet that could grow old meanwhile.
+        """
+        before = self.missing
+        writer = self.writer
+        try:
+            written = writer.write(documents, advance)
+        except InvalidParameter:
+            raise
+        except ChunkwiseError as error:
+            if self._expected is None:
+                raise
+            self.writer = _silenced(writer, str(error))
+            written = self.writer.write(documents, advance)
+        is_whole = [
+            self.missing == before or not _has_plain(chunked, chunks)
+            for chunked, chunks in zip(documents, written, strict=True)
+        ]
+        for chunked, chunks in zip(documents, written, strict=True):
+            chunked.chunks = chunks
+        return is_whole
+
+    @property
+    def missing(self) -> int:
+        """Chunks that have the headings context instead of one of the model, so far."""
+        return self.writer.tally.without if "writer" in self.__dict__ else 0
+
+    def notes(self) -> tuple[str, ...]:
+        """What a user should know of contexts that could not be had."""
+        if not self.missing:
+            return ()
+        return (f"{self.writer.tally.told()}; the next update asks for these again",)
+
+    def _client(self) -> LlmClient:
+        from chunkwise.models import get_language_model
+        from chunkwise.models.llm.client import LlmClient
+
+        requested = self.requested
+        if isinstance(requested, LlmClient):
+            return requested
+        try:
+            if isinstance(requested, NamedClient):
+                return requested.client()
+            return LlmClient(get_language_model(requested))
+        except UnknownName as error:
+            if self._expected is None or self.name != self._expected.llm:
+                raise
+            raise InvalidParameter(
+                f"contexts of the index were written by {self.name!r}, which cannot be made again by that name "
+                f"({error}); pass it: llm=…, to index or to open_index (chunkwise index --llm NAME)"
+            ) from error

@@ -1,0 +1,287 @@
+"""What an index is made with: what the user requested, what it was made with before, or the default."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
+from chunkwise.chunkers import Strategy, get_strategy
+from chunkwise.chunkers.chunk import DEFAULT_STRATEGY, StrategyLike
+from chunkwise.core import OnProgress
+from chunkwise.models import DEFAULT, split_patience
+from chunkwise.models.embed.embedder import Embedder, TokenEmbedder
+from chunkwise.retrieval.errors import REBUILD
+from chunkwise.retrieval.indexing.fingerprint import strategy_code
+from chunkwise.retrieval.indexing.lazy_models import LazyContexts, LazyEmbedder, Llm
+from chunkwise.retrieval.settings import (
+    CONTEXTS,
+    VECTORS,
+    WRITTEN,
+    Context,
+    Settings,
+    Vectors,
+    WrittenContext,
+)
+from chunkwise.text.terms.terms import check_language
+from chunkwise.text.tokens.tokenizers import get_tokenizer
+
+NO_MODEL = (
+    "no language model is named, so the headings context is taken instead: title and section path of each chunk "
+    "(to have contexts written, name one: llm=…, chunkwise index --llm NAME)"
+)
+
+
+def contexts_first(
+    context: Context | WrittenContext | None, llm: Llm | None, settings: Settings
+) -> tuple[Settings, LazyContexts | None, tuple[str, ...]]:
+    """For a new index: its settings, what writes, and what the user is told."""
+    if context in WRITTEN:
+        if llm is None:
+            return replace(settings, context="headings"), None, (NO_MODEL,)
+        from chunkwise.chunkers.contextual.writer import prompt_version
+
+        made = LazyContexts(llm, context)
+        identity = made.writer.client.identity
+        return (
+            replace(
+                settings, context=context, llm=made.name, llm_identity=identity,
+                prompt=prompt_version(context),
+            ),
+            made,
+            (),
+        )  # fmt: skip
+    if llm is not None:
+        raise InvalidParameter(
+            f"a language model is given, and context is {context or 'none'!r}, which needs none; "
+            f"choose context={' or '.join(map(repr, WRITTEN))}, or leave the model out"
+        )
+    return replace(settings, context=context or "none"), None, ()
+
+
+def falls_back(context: Context | WrittenContext | None, llm: Llm | None, before: Settings) -> bool:
+    """Whether this is asked for again as it was when the index was made: written contexts, and nobody to write."""
+    return context in WRITTEN and llm is None and before.context == "headings"
+
+
+def contexts_again(llm: Llm | None, before: Settings) -> LazyContexts | None:
+    """For an index that is there: the model it was made with, and no other."""
+    way = before.context
+    if way not in WRITTEN:
+        if llm is not None:
+            raise InvalidParameter(
+                f"the index was made with context={way!r}, for which no language model is asked, and one was given; "
+                f"leave it out, or {REBUILD}"
+            )
+        return None
+    from chunkwise.chunkers.contextual.writer import prompt_version
+
+    if prompt_version(way) != before.prompt:
+        raise InvalidParameter(
+            f"the index was made with the prompt {before.prompt}, and it is {prompt_version(way)} now: new contexts "
+            f"would be written to another wording; {REBUILD}"
+        )
+    made = LazyContexts(before.llm if llm is None else llm, way, before)
+    if llm is not None and made.name != before.llm:
+        made.check()  # it is another one by its name: no reason to wait with the error
+    return made
+
+
+_UNREADABLE = "what the index was made with before could not be read: what was not said is as usual"
+
+
+@dataclass(frozen=True, slots=True)
+class RequestedSettings:
+    """What the user said; None: nothing."""
+
+    strategy: StrategyLike | None = None
+    model: str | Embedder | None = None
+    vectors: Vectors | None = None
+    context: Context | WrittenContext | None = None
+    language: str | None = None
+    tokenizer: str | None = None
+    llm: Llm | None = None
+    """What writes contexts."""
+
+    def check(self) -> None:
+        """Wrong values are errors before any work is done."""
+        if self.vectors not in (None, *VECTORS):
+            raise InvalidParameter(f"vectors is {self.vectors!r}; allowed: {', '.join(VECTORS)}")
+        if self.context not in (None, *CONTEXTS, *WRITTEN):
+            allowed = ", ".join((*CONTEXTS, *WRITTEN))
+            raise InvalidParameter(f"context is {self.context!r}; allowed: {allowed}")
+        if self.language is not None:
+            check_language(self.language)
+        if self.tokenizer is not None:
+            get_tokenizer(self.tokenizer)
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedSettings:
+    """Settings with the parts they name."""
+
+    settings: Settings
+    strategy: Strategy
+    model: LazyEmbedder | None
+    """None: an index of words alone."""
+    notes: tuple[str, ...] = ()
+    contexts: LazyContexts | None = None
+    """None: no language model writes about the chunks."""
+
+    @property
+    def llm(self) -> Llm | None:
+        """As it was given: an update asks the same one."""
+        return self.contexts.requested if self.contexts else None
+
+
+def resolve_settings(
+    requested: RequestedSettings, before: Settings | None, advance: OnProgress | None = None
+) -> ResolvedSettings:
+    """The settings of an index; one that is there already keeps its own, and others are an error."""
+    requested.check()
+    return _first(requested, advance) if before is None else _again(requested, before, advance)
+
+
+def resolve_for_rebuild(
+    requested: RequestedSettings, before: Settings | None, advance: OnProgress | None = None
+) -> ResolvedSettings:
+    """For an index in the place of another: what is not said is as that one was made; None: that cannot be told."""
+    requested.check()
+    if before is None:
+        resolved = _first(requested, advance)
+        return replace(resolved, notes=(_UNREADABLE, *resolved.notes))
+    remembered = _remembered(requested, before)
+    try:
+        return _with_note_on_own(requested, before, _first(remembered, advance))
+    except UnknownName as error:
+        if (
+            requested.model is not None or requested.llm is not None
+        ):  # what was said now may be what is wrong
+            raise
+        raise InvalidParameter(
+            f"what the index was made with cannot be made again by its name ({error}); pass it, or another one: "
+            "model=…, llm=… (chunkwise index --model NAME, --llm NAME)"
+        ) from error
+
+
+def _with_note_on_own(
+    requested: RequestedSettings, before: Settings, resolved: ResolvedSettings
+) -> ResolvedSettings:
+    """Told where another model could do more than the one before it, which may have had no choice."""
+    if (
+        before.vectors == "own"
+        and requested.vectors is None
+        and requested.model is not None
+        and resolved.model is not None
+        and isinstance(resolved.model.embedder, TokenEmbedder)
+    ):
+        note = "each chunk is embedded by itself, as before (vectors='own'); several sizes need vectors='late'"
+        return replace(resolved, notes=(*resolved.notes, note))
+    return resolved
+
+
+def _remembered(requested: RequestedSettings, before: Settings) -> RequestedSettings:
+    """What the user said, and where that is nothing, what the index was made with."""
+    vectors, model = requested.vectors, requested.model
+    # Late vectors are the usual: a model that has none may fall back. One that is named has vectors to make.
+    if vectors is None and before.vectors != "late" and (model is None or before.vectors != "none"):
+        vectors = before.vectors
+    if model is None and before.vectors != "none":
+        model = before.model
+    context, llm = requested.context or before.context, requested.llm
+    if llm is None and context in WRITTEN:
+        llm = before.llm or None
+    return RequestedSettings(
+        _strategy_again(requested, before), model, vectors, context, requested.language or before.language,
+        requested.tokenizer or before.tokenizer, llm,
+    )  # fmt: skip
+
+
+def _first(requested: RequestedSettings, advance: OnProgress | None) -> ResolvedSettings:
+    strategy = get_strategy(requested.strategy or DEFAULT_STRATEGY)
+    vectors: Vectors = requested.vectors or "late"
+    notes: tuple[str, ...] = ()
+    model = None
+    name = identity = ""
+    dimensions = 0
+    if vectors != "none":
+        model = LazyEmbedder(requested.model or DEFAULT, advance=advance)
+        name = model.name
+        identity, dimensions = model.embedder.identity, model.embedder.dimensions
+        if vectors in ("late", "both") and not isinstance(model.embedder, TokenEmbedder):
+            why = f"the model {name!r} gives no vectors of single tokens, which vectors={vectors!r} needs"
+            if requested.vectors:
+                raise InvalidParameter(f"{why}; choose vectors='own', or another model")
+            vectors = "own"
+            notes = (f"{why}: each chunk is embedded by itself (vectors='own')",)
+    settings = Settings(
+        strategy.label, name, identity, dimensions, vectors, language=requested.language or "auto",
+        code=strategy_code(strategy),
+    )  # fmt: skip
+    if requested.tokenizer:
+        settings = replace(settings, tokenizer=requested.tokenizer)
+    settings, contexts, more = contexts_first(requested.context, requested.llm, settings)
+    return ResolvedSettings(settings, strategy, model, notes + more, contexts)
+
+
+def _again(
+    requested: RequestedSettings, before: Settings, advance: OnProgress | None
+) -> ResolvedSettings:
+    strategy = _strategy_again(requested, before)
+    if before.vectors == "none" and requested.model is not None and requested.vectors is None:
+        raise InvalidParameter(
+            f"the index was made without vectors (vectors='none'), and a model was given ({_name(requested.model)!r}); "
+            f"leave it out, or {REBUILD}"
+        )
+    wanted = {
+        "strategy": strategy.label,
+        "model": _kept_model(requested, before),
+        "vectors": requested.vectors,
+        "context": None
+        if falls_back(requested.context, requested.llm, before)
+        else requested.context,
+        "language": requested.language,
+        "tokenizer": requested.tokenizer,
+    }
+    for name, value in wanted.items():
+        known = getattr(before, name)
+        if value is not None and value != known:
+            raise InvalidParameter(
+                f"the index was made with {name}={known!r}, and {name}={value!r} was asked for; leave it out to keep "
+                f"the first, or {REBUILD}"
+            )
+    if strategy_code(strategy) != before.code:
+        raise InvalidParameter(
+            f"the code of the strategy {strategy.label!r} is not what the index was made with: its chunks would be "
+            f"others; {REBUILD}"
+        )
+    model = None
+    if before.vectors != "none":
+        model = LazyEmbedder(requested.model or before.model, before.identity, advance)
+        if requested.model is not None and not isinstance(requested.model, str):
+            model()  # it is made already: no reason to wait with the error
+    notes = (NO_MODEL,) if falls_back(requested.context, requested.llm, before) else ()
+    return ResolvedSettings(before, strategy, model, notes, contexts_again(requested.llm, before))
+
+
+def _strategy_again(requested: RequestedSettings, before: Settings) -> Strategy:
+    if requested.strategy is not None:
+        return get_strategy(requested.strategy)
+    try:
+        return get_strategy(before.strategy)
+    except ChunkwiseError as error:
+        raise InvalidParameter(
+            f"the index was made with the strategy {before.strategy!r}, which cannot be made again by its name "
+            f"({error}); pass it: strategy=…, to index or to open_index (chunkwise index -s ./file.py:Class)"
+        ) from error
+
+
+def _kept_model(requested: RequestedSettings, before: Settings) -> str | None:
+    """What was asked for; how long an endpoint is waited for is no part of what a model is."""
+    if not isinstance(requested.model, str) or requested.vectors == "none":
+        return None
+    same = split_patience(requested.model)[0] == split_patience(before.model)[0]
+    return before.model if same else requested.model
+
+
+def _name(model: str | Embedder) -> str:
+    return model if isinstance(model, str) else model.identity

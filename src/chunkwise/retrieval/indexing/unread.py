@@ -1,0 +1,99 @@
+"""Sources that could not be read this time, and the documents an index has of them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from functools import cached_property
+
+from chunkwise.base.errors import UnreadableDocument
+from chunkwise.documents.record import NoText
+
+_SHOWN = 3
+
+_RECORD = re.compile(r"(.+)(?::\d+| record \d+)", re.S)
+"""How a record of a corpus file is named: corpus.jsonl:3, corpus.json record 3."""
+_KNOWN_RECORDS = ("duplicate id ", "... and ")
+"""How it is said that records were read, and are no documents."""
+
+
+class Unread:
+    """Files, archives and folders, and files some of whose records could not be read, however their paths were spelt.
+
+    `sources` has those of the index, by id.
+    """
+
+    def __init__(self, sources: Callable[[], Mapping[str, str]]) -> None:
+        self._ask = sources
+        self._places: set[str] = set()
+        self._files: set[str] = set()
+        """Read, but for some of their records: which documents those were cannot be told."""
+
+    @cached_property
+    def _sources(self) -> Mapping[str, str]:
+        return self._ask()
+
+    def add(self, problem: UnreadableDocument) -> None:
+        if isinstance(problem, NoText) or problem.reason.startswith(_KNOWN_RECORDS):
+            return
+        self._places.add(whole(problem.source))
+        if record := _RECORD.fullmatch(problem.source):
+            self._files.add(whole(record[1]))
+
+    def __bool__(self) -> bool:
+        return bool(self._places)
+
+    def documents(self) -> list[str]:
+        """The ids of documents whose source is one of these, or lies in one: a folder, an archive."""
+        return [id for id in self._sources if self.has(id)] if self else []
+
+    def has(self, id: str) -> bool:
+        """Whether the document of this id stays, unless it is read after all."""
+        source = self._sources.get(id) if self else None
+        if not source:
+            return False
+        place = whole(source)
+        return place in self._files or self._is_unread(place)
+
+    def _is_unread(self, place: str) -> bool:
+        while place not in self._places:
+            above = os.path.dirname(place)
+            if above == place:
+                return False
+            place = above
+        return True
+
+    def notes(self, left: list[str]) -> tuple[str, ...]:
+        """What the user is told of the documents that stay."""
+        others: list[str] = []
+        parts: list[str] = []
+        for id in left:
+            (others if self._is_unread(whole(self._sources[id])) else parts).append(id)
+        told = []
+        if others:
+            its = "its source" if len(others) == 1 else "their sources"
+            told.append(
+                f"{_stay(others)}, since {its} could not be read this time: {_some(others)}"
+            )
+        if parts:
+            told.append(
+                f"{_stay(parts)}, since records of the same file could not be read this time and may be theirs: "
+                f"{_some(parts)}"
+            )
+        return tuple(told)
+
+
+def _stay(ids: list[str]) -> str:
+    if len(ids) == 1:
+        return "1 document stays as it was"
+    return f"{len(ids):,} documents stay as they were"
+
+
+def _some(ids: list[str]) -> str:
+    return ", ".join(ids[:_SHOWN]) + (", …" if len(ids) > _SHOWN else "")
+
+
+def whole(path: str) -> str:
+    """A path however it was spelt: compared, never opened; it may be that of an archive's member, or hold a NUL."""
+    return os.path.abspath(path)

@@ -1,0 +1,385 @@
+"""Documents into an index: those it knows pass by, the others are chunked, embedded and added; what changed is counted."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from typing import Generic, NamedTuple, Protocol, TypeVar
+
+from chunkwise.base.errors import ChunkwiseError
+from chunkwise.chunkers import Strategy
+from chunkwise.chunkers.chunk import Chunked
+from chunkwise.core import Document, OnProgress
+from chunkwise.models.embed.embedder import Embedder, Windowed
+from chunkwise.models.kept.cached import CachedEmbedder
+from chunkwise.retrieval.errors import REBUILD
+from chunkwise.retrieval.indexed_document import IndexedDocument
+from chunkwise.retrieval.indexing.build import BuiltDocument, build_documents
+from chunkwise.retrieval.indexing.fingerprint import (
+    OnlyNew,
+    document_fingerprint,
+    fingerprint_heads,
+    unfinished_fingerprint,
+)
+from chunkwise.retrieval.indexing.gather import Reading, outcomes, renamed
+from chunkwise.retrieval.indexing.resolve import ResolvedSettings
+from chunkwise.retrieval.indexing.unread import Unread, whole
+from chunkwise.retrieval.indexing.vectors import texts_at_once
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Documents, by what became of them."""
+
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    skipped: int = 0
+    """Sources that could not be read."""
+    plain: int = 0
+    """Chunks that a language model wrote no context for: they have their headings, and the next update asks again."""
+    notes: tuple[str, ...] = ()
+    """What a user should know of the choices made for them."""
+
+    def __str__(self) -> str:
+        counts = ("added", "changed", "removed", "unchanged", "skipped")
+        told = [f"{getattr(self, name):,} {name}" for name in counts if getattr(self, name)]
+        return ", ".join(told) or "no documents"
+
+
+class ChangeCounter:
+    """Counts documents by comparing them with those an index had."""
+
+    def __init__(self, before: dict[str, str]) -> None:
+        self._before = before
+        self._seen: set[str] = set()
+        self.added = self.changed = self.unchanged = self.skipped = 0
+
+    @property
+    def documents(self) -> int:
+        """Seen so far."""
+        return self.added + self.changed + self.unchanged
+
+    def add(self, id: str, fingerprint: str) -> None:
+        self._seen.add(id)
+        known = self._before.get(id)
+        if known is None:
+            self.added += 1
+        elif known == fingerprint:
+            self.unchanged += 1
+        else:
+            self.changed += 1
+
+    def has(self, id: str) -> bool:
+        return id in self._seen
+
+    def changes(self, notes: tuple[str, ...] = (), plain: int = 0) -> Changes:
+        removed = len(self._before) - self.changed - self.unchanged
+        return Changes(
+            self.added, self.changed, removed, self.unchanged, self.skipped, plain, notes
+        )
+
+
+S = TypeVar("S")
+
+
+class BuiltIndex(NamedTuple, Generic[S]):
+    """An index, what it was made with, and what was done."""
+
+    source: S
+    resolved: ResolvedSettings
+    changes: Changes
+
+
+class DocumentNaming:
+    """`sources` has those of the index by id, `stays` says which of its documents stay if they are not read."""
+
+    def __init__(
+        self, sources: Callable[[], Mapping[str, str]], stays: Callable[[str], bool]
+    ) -> None:
+        self._ask = sources
+        self._stays = stays
+
+    @cached_property
+    def _places(self) -> dict[str, str]:
+        """Where the documents came from, by id; those handed over from Python may be of nowhere."""
+        spelt: dict[str, str] = {"": ""}
+        sources = self._ask()
+        for source in sources.values():
+            if source not in spelt:
+                spelt[source] = whole(source)
+        return {id: spelt[source] for id, source in sources.items()}
+
+    @cached_property
+    def _namesakes(self) -> dict[tuple[str, str], list[str]]:
+        """Ids by their place and their last part."""
+        found: dict[tuple[str, str], list[str]] = defaultdict(list)
+        for id, place in self._places.items():
+            found[place, _last(id)].append(id)
+        return found
+
+    def id_of(self, document: Document, is_taken: Callable[[str], bool]) -> str:
+        """The id the index knows the document by, or its own; of equal names the first has the plain one."""
+        id = self._known(document)
+        found, number = id, 1
+        while is_taken(found):
+            number += 1
+            found = f"{id}~{number}"
+        return found
+
+    def _known(self, document: Document) -> str:
+        id, place = document.id, whole(document.source) if document.source else ""
+        if not place or self._places.get(id) in (place, ""):
+            return id
+        is_anothers = id in self._places and self._stays(id)
+        for known in self._namesakes.get((place, _last(id)), ()):
+            # A file has a longer id where the folder above it was named: deep/hours.txt, hours.txt.
+            if (is_anothers or self._stays(known)) and _is_tail(id, known):
+                return known
+        if not is_anothers:
+            return id
+        # A file's source is a name already, and the one it has where both are read at once.
+        return document.source if _is_tail(document.source, id) else f"{document.source}/{id}"
+
+
+def _last(id: str) -> str:
+    return id.rpartition("/")[2]
+
+
+def _is_tail(one: str, other: str) -> bool:
+    return one.endswith(f"/{other}") or other.endswith(f"/{one}")
+
+
+class LostSummaries:
+    """Counts from when it is made: a strategy may have served other indexes before."""
+
+    def __init__(self, strategy: Strategy) -> None:
+        self._chunker = strategy.chunker
+        self._before = self._missing()
+
+    def _missing(self) -> Counter[str]:
+        """Why, and how often; of strategies that ask a model and tell."""
+        found: object = getattr(self._chunker, "missing", None)
+        return found.copy() if isinstance(found, Counter) else Counter()
+
+    def notes(self) -> tuple[str, ...]:
+        """What a user should know of them."""
+        lost = self._missing() - self._before
+        if not lost:
+            return ()
+        (reason, _), *others = lost.most_common()
+        more = f" (and {len(others)} other reason{'s' * (len(others) != 1)})" if others else ""
+        count = lost.total()
+        many = "1 summary" if count == 1 else f"{count:,} summaries"
+        return (
+            f"{many} could not be made: {reason}{more}; to ask for what is missing, {REBUILD}: all others are kept",
+        )
+
+
+class LongTexts:
+    """Counts the texts of an index whose chunks are embedded each by itself, if the model can tell."""
+
+    def __init__(self, resolved: ResolvedSettings) -> None:
+        self._is_wanted = resolved.settings.vectors in ("own", "both")
+        self._name = resolved.settings.model.partition("(")[0]
+        self._model: Windowed | None = None
+        self._texts = self._long = 0
+
+    def add(self, part: IndexedDocument, embedder: Embedder | None) -> None:
+        model = embedder.embedder if isinstance(embedder, CachedEmbedder) else embedder
+        if not self._is_wanted or not isinstance(model, Windowed):
+            return
+        texts = list(_texts(part))
+        self._model = model
+        self._texts += len(texts)
+        self._long += model.count_long(texts)
+
+    def notes(self) -> tuple[str, ...]:
+        """What a user should know of them."""
+        if not self._long or self._model is None:
+            return ()
+        window = self._model.window
+        how = (
+            f"cut off after {window:,} tokens"
+            if self._model.long == "truncate"
+            else "read in windows and averaged"
+        )
+        many = f"{self._long:,} of {self._texts:,} texts {'is' if self._long == 1 else 'are'}"
+        return (f"{many} longer than {self._name}'s window of {window:,} tokens: {how}",)
+
+
+def _texts(part: IndexedDocument) -> Iterator[str]:
+    """What the model read of each chunk."""
+    spans = zip(part.chunks.start.tolist(), part.chunks.end.tolist(), strict=True)
+    own = [part.document.text[start:end] for start, end in spans]
+    if part.summaries is not None:
+        own = [summary or text for summary, text in zip(part.summaries.texts, own, strict=True)]
+    for context, text in zip(part.contexts, own, strict=True):
+        yield f"{context}\n{text}" if context else text
+
+
+_DOCUMENTS = 64
+_CHARACTERS = 100_000
+"""Of documents that are read by the model together: enough for many cores, little to wait for."""
+
+
+class UpdateTarget(Protocol):
+    """What documents go into, wherever it lives; what it is not told of goes."""
+
+    def fingerprints(self) -> dict[str, str]:
+        """Of the documents it has, by id."""
+
+    def sources(self) -> dict[str, str]:
+        """Where they came from, by id."""
+
+    def knows(self, id: str, fingerprint: str) -> bool:
+        """Whether it can do with what it has."""
+
+    def add(self, built: BuiltDocument) -> None:
+        """A new document, or what takes the place of the one with its id."""
+
+    def keep(self, document: Document, fingerprint: str) -> None:
+        """A document whose text it knows; what is said about it may have changed."""
+
+    def leave(self, id: str) -> None:
+        """A document that stays as it was."""
+
+
+def update_documents(target: UpdateTarget, reading: Reading, resolved: ResolvedSettings) -> Changes:
+    """Makes the index one of exactly the inputs; a source that cannot be read keeps the documents it had.
+
+    Where the others are to be kept, no document goes.
+    """
+    before = target.fingerprints()
+    tally = ChangeCounter(before)
+    sources = cache(target.sources)
+    unread = Unread(sources)
+    naming = DocumentNaming(sources, before.__contains__ if reading.keep_others else unread.has)
+    strategy = (
+        OnlyNew(resolved.strategy, fingerprint_heads(before.values()))
+        if before
+        else resolved.strategy
+    )
+    group = _Group(target, resolved, tally, reading.advance)
+    lost = LostSummaries(resolved.strategy)
+    for outcome in outcomes(reading, strategy):
+        if isinstance(outcome, Chunked):
+            if before and (reading.keep_others or unread):
+                outcome = renamed(outcome, naming.id_of(outcome.document, tally.has))
+            group.add(outcome, is_passed_over=bool(before) and not outcome.chunks)
+            continue
+        if reading.on_skip is None:
+            raise outcome
+        tally.skipped += 1
+        unread.add(outcome)
+        reading.on_skip(outcome)
+    group.flush()
+    if not tally.documents and (before or tally.skipped):
+        raise _nothing(tally.skipped, len(before))
+    left = [id for id in unread.documents() if not tally.has(id)]
+    told = resolved.contexts.notes() if resolved.contexts else ()
+    for id in before if reading.keep_others else left:
+        if not tally.has(id):
+            target.leave(id)
+            tally.add(id, before[id])
+    plain = resolved.contexts.missing if resolved.contexts else 0
+    notes = resolved.notes + unread.notes(left) + told + lost.notes() + group.long.notes()
+    return tally.changes(notes, plain)
+
+
+def _nothing(skipped: int, documents: int) -> ChunkwiseError:
+    why = f"no document could be read ({skipped:,} skipped)" if skipped else "there is no document"
+    if not documents:
+        return ChunkwiseError(f"{why}: no index is made; look at the inputs")
+    noun = "document" if documents == 1 else "documents"
+    stays = f"{why}: the index stays as it was, with {documents:,} {noun}; look at the inputs"
+    if not skipped:  # what cannot be read is never taken for nothing
+        stays += ", or empty it with rebuild=True (chunkwise index --rebuild)"
+    return ChunkwiseError(stays)
+
+
+class _Waiting(NamedTuple):
+    chunked: Chunked
+    fingerprint: str
+    is_known: bool
+
+
+class _Group:
+    """Documents that go into the index together, in their order."""
+
+    def __init__(
+        self,
+        target: UpdateTarget,
+        resolved: ResolvedSettings,
+        tally: ChangeCounter,
+        advance: OnProgress | None,
+    ) -> None:
+        self._target = target
+        self._resolved = resolved
+        self._tally = tally
+        self._advance = advance
+        self._waiting: list[_Waiting] = []
+        self._characters = 0
+        self._chunks = 0
+        self.long = LongTexts(resolved)
+        self._times_as_many = 1
+        """As many documents and characters in a group as keep the model busy: an endpoint wants more."""
+
+    def add(self, chunked: Chunked, is_passed_over: bool) -> None:
+        document = chunked.document
+        found = document_fingerprint(document)
+        known = self._target.knows(document.id, found)
+        if is_passed_over and not known:  # for the sake of another id
+            chunked = Chunked(document, list(self._resolved.strategy.chunks(chunked.analyzed)))
+        self._tally.add(document.id, found)
+        self._waiting.append(_Waiting(chunked, found, known))
+        self._characters += len(document.text)
+        if (
+            len(self._waiting) >= _DOCUMENTS * self._times_as_many
+            or self._characters >= _CHARACTERS * self._times_as_many
+        ):
+            self.flush()
+
+    def flush(self) -> None:
+        new = [each.chunked for each in self._waiting if not each.is_known]
+        done = 0
+
+        def told(characters: int) -> None:
+            nonlocal done
+            done += characters
+            if self._advance:
+                note = f"{self._tally.documents:,} documents, {self._chunks:,} chunks"
+                self._advance(characters, note)
+
+        def written(amount: int, note: str) -> None:
+            nonlocal done
+            done += amount
+            if self._advance:
+                self._advance(amount, note)
+
+        model, contexts = self._resolved.model, self._resolved.contexts
+        is_whole = iter(contexts.write(new, written) if new and contexts else [True] * len(new))
+        embedder = model.embedder if new and model else None
+        if embedder is not None:  # known only now: many a run needs none
+            self._times_as_many = texts_at_once(embedder) // _DOCUMENTS
+        on_done = None if done else told  # what a language model wrote took the time
+        built = iter(
+            build_documents(new, self._resolved.settings, embedder, on_done) if new else ()
+        )
+        for chunked, found, is_known in self._waiting:
+            if is_known:
+                self._target.keep(chunked.document, found)
+            else:
+                made = next(built)
+                if not next(is_whole):
+                    part = replace(made.part, fingerprint=unfinished_fingerprint(found))
+                    made = made._replace(part=part)
+                self._chunks += len(made.part.chunks)
+                self.long.add(made.part, embedder)
+                self._target.add(made)
+        told(max(0, self._characters - done))
+        self._waiting.clear()
+        self._characters = 0

@@ -1,0 +1,165 @@
+"""Documents on their way into arrays: encoded one by one, collected into whole columns, kept in memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sized
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.retrieval.bm25 import TermTable
+from chunkwise.retrieval.indexed_document import IndexedDocument, SpanRows, Summaries, record_of
+from chunkwise.retrieval.local.arrays import (
+    COLUMNS,
+    PARENT,
+    TERM_COLUMNS,
+    Array,
+    Arrays,
+    Portion,
+    encoded,
+)
+from chunkwise.retrieval.quantized_vectors import QuantizedVectors
+from chunkwise.text.terms.counts import TermCounts
+
+
+def encode(part: IndexedDocument, language: str) -> Portion:
+    """One document; `language` is what its terms were found by."""
+    sizes, columns = encode_chunks(part, language)
+    columns |= {
+        "document.fingerprint": np.frombuffer(bytes.fromhex(part.fingerprint), np.uint8)[None],
+        "page.start": np.array(part.document.pages, np.int64),
+    }
+    texts = {
+        "id": [part.document.id],
+        "record": [record_of(part.document)],
+        "text": [part.document.text],
+    }
+    for name, values in texts.items():
+        sizes[name], columns[f"{name}.bytes"] = encoded(values)
+    sizes["atom_term"] = np.diff(part.atoms.terms.first)
+    columns |= _columns("atom", part.atoms)
+    if part.atom_sums is not None:
+        vectors = QuantizedVectors.of(part.atom_sums)
+        columns |= {"atom.vector": vectors.packed, "atom.scale": vectors.scale}
+    sizes["page"] = _count(part.document.pages)
+    sizes["atom"] = _count(part.atoms)
+    return Portion(sizes, {name: _typed(name, each) for name, each in columns.items()})
+
+
+def encode_chunks(part: IndexedDocument, language: str) -> Portion:
+    """Of one document what depends on how it is cut (`layout.OF_CHUNKING`), and its language."""
+    summaries = part.summaries or Summaries.none(len(part.chunks))
+    chunk, start, end, tokens = summaries.places.T
+    columns: dict[str, Array] = {
+        "chunk.level": summaries.level,
+        "span.start": start,
+        "span.end": end,
+        "span.tokens": tokens,
+        "document.language": np.array([language.encode()], "S8"),
+        "chunk.parent": part.parents,
+        **_columns("chunk", part.chunks),
+    }
+    if part.chunk_vectors is not None:
+        columns["chunk.vector"] = part.chunk_vectors
+    sizes = {
+        "path": _count(part.paths),
+        "chunk": _count(part.chunks),
+        "chunk_term": np.diff(part.chunks.terms.first),
+        "span": np.bincount(chunk, minlength=len(part.chunks)),
+    }
+    texts = {
+        "title": [json.dumps(path) for path in part.paths],
+        "context": part.contexts,
+        "summary": summaries.texts,
+    }
+    for name, values in texts.items():
+        sizes[name], columns[f"{name}.bytes"] = encoded(values)
+    return Portion(sizes, {name: _typed(name, each) for name, each in columns.items()})
+
+
+def _count(rows: Sized) -> NDArray[np.int64]:
+    return np.array([len(rows)], np.int64)
+
+
+def _columns(name: str, rows: SpanRows) -> dict[str, Array]:
+    return {
+        f"{name}.start": rows.start,
+        f"{name}.end": rows.end,
+        f"{name}.tokens": rows.tokens,
+        f"{name}.section": rows.section,
+        f"{name}_term.hash": rows.terms.term,
+        f"{name}_term.times": rows.terms.times,
+    }
+
+
+def _typed(name: str, values: Array) -> Array:
+    return np.ascontiguousarray(values, COLUMNS[name].dtype)
+
+
+class ColumnSink(Protocol):
+    """Takes columns piece by piece."""
+
+    def append(self, name: str, values: Array) -> None: ...
+
+    def take(self, name: str) -> Array:
+        """A column as far as it is there, which is then no longer part of the index."""
+
+    def finish(self) -> Arrays:
+        """All columns, ready to be searched."""
+
+
+class Collector:
+    """Puts portions together: counts where rows begin, and turns rows of terms into tables at the end."""
+
+    def __init__(self, sink: ColumnSink, dimensions: int, leave_out: frozenset[str]) -> None:
+        self._sink = sink
+        self._rows = dict.fromkeys(PARENT, 0)
+        self.languages: set[str] = set()
+        for table in PARENT:
+            sink.append(f"{table}.first", np.zeros(1, np.int64))
+        # An index of no documents has every column, too.
+        for name, column in COLUMNS.items():
+            if name not in leave_out:
+                sink.append(name, np.empty((0, *column.shape(dimensions)), column.dtype))
+
+    def add(self, portion: Portion) -> None:
+        for table, sizes in portion.size.items():
+            first = np.cumsum(sizes, dtype=np.int64) + self._rows[table]
+            self._rows[table] = int(first[-1]) if len(first) else self._rows[table]
+            self._sink.append(f"{table}.first", first)
+        for name, values in portion.column.items():
+            self._sink.append(name, values)
+        known = np.unique(portion.column["document.language"]).tolist()
+        self.languages.update(code.decode() for code in known)
+
+    def finish(self) -> Arrays:
+        for table in ("chunk", "atom"):
+            counts = TermCounts(
+                self._sink.take(f"{table}_term.first"),
+                self._sink.take(f"{table}_term.hash"),
+                self._sink.take(f"{table}_term.times"),
+            )
+            made = TermTable.of(counts)
+            for name, dtype in TERM_COLUMNS.items():
+                values = np.ascontiguousarray(getattr(made, name), dtype)
+                self._sink.append(f"{table}_terms.{name}", values)
+        return self._sink.finish()
+
+
+class MemorySink:
+    """Keeps what it is given and joins it at the end."""
+
+    def __init__(self) -> None:
+        self._parts: dict[str, list[Array]] = {}
+
+    def append(self, name: str, values: Array) -> None:
+        self._parts.setdefault(name, []).append(values)
+
+    def take(self, name: str) -> Array:
+        return np.concatenate(self._parts.pop(name))
+
+    def finish(self) -> Arrays:
+        # One column after the other, so that no more than one is there twice.
+        return {name: self.take(name) for name in list(self._parts)}

@@ -1,0 +1,274 @@
+"""The files of an index folder: one a column, written as it grows and mapped when read, and the manifest that lists them."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from chunkwise.base.atomic import replacing, says_what_it_writes
+from chunkwise.base.errors import ChunkwiseError
+from chunkwise.retrieval.errors import REBUILD, REMEDY
+from chunkwise.retrieval.local.arrays import Array, Arrays, expected
+from chunkwise.retrieval.settings import Settings, read_settings
+
+_PIECE = 1 << 17
+_LARGE = 1 << 20
+"""Bytes."""
+_SMALL = 1 << 16
+"""Bytes that are read at once: a map keeps its file open, and a process may have a thousand open files."""
+
+
+class StoredColumn(NamedTuple):
+    """What the manifest says of a file."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    check: str
+    """Hash of the bytes."""
+
+    @property
+    def size(self) -> int:
+        return int(np.dtype(self.dtype).itemsize * np.prod(self.shape, dtype=np.int64))
+
+
+class _Growing:
+    """A file that is written a good piece at a time."""
+
+    def __init__(self, path: Path, values: Array) -> None:
+        self.path = path
+        self.dtype = values.dtype
+        self.width = values.shape[1:]
+        self.rows = 0
+        self._hash = blake2b(digest_size=16)
+        self._waiting: list[Array] = []
+        self._size = 0
+        with says_what_it_writes(path):
+            self._file = path.open("wb", buffering=0)
+
+    def add(self, values: Array) -> None:
+        assert values.dtype == self.dtype, (self.path.name, values.dtype)
+        assert values.shape[1:] == self.width, (self.path.name, values.shape)
+        self.rows += len(values)
+        self._waiting.append(values)
+        self._size += values.nbytes
+        if self._size > _PIECE:
+            self.write()
+
+    def write(self) -> None:
+        small = self._size < _LARGE
+        pieces = [np.concatenate(self._waiting)] if small else self._waiting
+        for values in pieces:  # a column of an older index is not copied into memory first
+            self._put(np.ascontiguousarray(values).reshape(-1).view(np.uint8).data)
+        self._waiting = []
+        self._size = 0
+
+    def _put(self, data: memoryview) -> None:
+        self._hash.update(data)
+        with says_what_it_writes(self.path):
+            while len(data):  # a disk that fills up may take a part
+                data = data[self._file.write(data) :]
+
+    def finish(self, sync: bool) -> StoredColumn:
+        """With `sync`, every byte is on the disk when this returns."""
+        if self._waiting:
+            self.write()
+        if sync:
+            with says_what_it_writes(self.path):
+                os.fsync(self._file.fileno())
+        self.close()
+        return StoredColumn(self.dtype.str, (self.rows, *self.width), self._hash.hexdigest())
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class FileSink:
+    """One file a column in a folder that is new."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._growing: dict[str, _Growing] = {}
+        self.stored: dict[str, StoredColumn] = {}
+
+    def append(self, name: str, values: Array) -> None:
+        growing = self._growing.get(name)
+        if growing is None:
+            growing = self._growing[name] = _Growing(self.folder / name, values)
+        growing.add(values)
+
+    def take(self, name: str) -> Array:
+        growing = self._growing[name]
+        values = map_column(growing.path, growing.finish(sync=False))
+        del self._growing[name]
+        growing.path.unlink()  # the map keeps the bytes until it is let go
+        return values
+
+    def finish(self) -> Arrays:
+        growing = sorted(self._growing.items())
+        self.stored = {name: each.finish(sync=True) for name, each in growing}
+        return {name: map_column(self.folder / name, each) for name, each in self.stored.items()}
+
+    def close(self) -> None:
+        """Lets go of all files, whatever became of them."""
+        for growing in self._growing.values():
+            growing.close()
+
+
+def map_column(path: Path, stored: StoredColumn) -> Array:
+    """The array in a file, which is read when it is small, and else when it is looked at."""
+    size = path.stat().st_size
+    if size != stored.size:
+        raise ChunkwiseError(f"{path} has {size:,} bytes and should have {stored.size:,}: {REMEDY}")
+    if not size:  # nothing cannot be mapped
+        return np.empty(stored.shape, stored.dtype)
+    if size <= _SMALL:
+        values = np.fromfile(path, stored.dtype).reshape(stored.shape)
+        values.flags.writeable = False
+        return values
+    # Of a `Path` the map would follow every link, which takes longer than to map it.
+    return np.memmap(os.fspath(path), stored.dtype, "r", shape=stored.shape).view(np.ndarray)
+
+
+def is_undamaged(values: Array, stored: StoredColumn) -> bool:
+    """Whether an array still has the bytes that were written."""
+    data = np.ascontiguousarray(values).reshape(-1).view(np.uint8).data
+    found = blake2b(digest_size=16)
+    for first in range(0, len(data), _LARGE):
+        found.update(data[first : first + _LARGE])
+    return found.hexdigest() == stored.check
+
+
+MANIFEST_NAME = ".index.json"
+"""Hidden, so that documents read from around an index do not include it."""
+MANIFEST_FORMAT = 3
+_KIND = "chunkwise index"
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What has to be known before anything else is read."""
+
+    generation: str
+    """The sub-folder with the arrays."""
+    settings: Settings
+    languages: tuple[str, ...]
+    """Codes of what the documents were read as; a question is read as each of them."""
+    files: dict[str, StoredColumn]
+
+    def write(self, folder: Path) -> None:
+        values = {"kind": _KIND, "format": MANIFEST_FORMAT, **dataclasses.asdict(self)}
+        values["files"] = {name: stored._asdict() for name, stored in self.files.items()}
+        text = json.dumps(values, indent=1)
+        with (
+            replacing(folder / MANIFEST_NAME) as temporary,
+            says_what_it_writes(folder / MANIFEST_NAME),
+        ):
+            temporary.write_text(text, "utf-8")
+        sync_folder(folder)
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of a folder; every other thing than a sound one is an error that says what to do."""
+    path = folder / MANIFEST_NAME
+    try:
+        values = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raise _absent(folder) from None
+    except OSError as error:
+        raise ChunkwiseError(f"cannot read {path}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise _damaged(path, str(error)) from error
+    if not isinstance(values, dict) or values.get("kind") != _KIND:
+        raise _foreign(path)
+    if values.get("format") != MANIFEST_FORMAT:
+        raise ChunkwiseError(
+            f"{folder} has the index format {values.get('format')!r}, this version of chunkwise reads {MANIFEST_FORMAT}; "
+            f"{REBUILD}, or use the version that wrote it"
+        )
+    try:
+        return _made(values)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise _damaged(path, f"{type(error).__name__}: {error}") from error
+
+
+def check_ours(folder: Path, known: bool) -> None:
+    """An error where the file is somebody else's; one that cannot be read is, unless the folder is known as ours."""
+    try:
+        values = json.loads((folder / MANIFEST_NAME).read_text("utf-8"))
+    except (OSError, ValueError):
+        if not known:
+            raise _foreign(folder / MANIFEST_NAME) from None
+        return
+    if not isinstance(values, dict) or values.get("kind") != _KIND:
+        raise _foreign(folder / MANIFEST_NAME)
+
+
+def _foreign(path: Path) -> ChunkwiseError:
+    return ChunkwiseError(f"{path} is not the manifest of a chunkwise index; name another folder")
+
+
+def _absent(folder: Path) -> ChunkwiseError:
+    within = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+    own = {name for name in within if name.startswith((".generation-", ".index."))}
+    if within == own and any(name.startswith(".generation-") for name in own):
+        return ChunkwiseError(
+            f"{folder} holds an index that was not finished (there is no {MANIFEST_NAME} in it); run the command that began it "
+            f"again: chunkwise index DOCUMENTS --into {folder}"
+        )
+    # A folder of documents is named by mistake: an index among them is not what is wanted.
+    command = f"index {folder} --into kb" if within - own else f"index DOCUMENTS --into {folder}"
+    return ChunkwiseError(
+        f"{folder} holds no index (there is no {MANIFEST_NAME} in it); make one: chunkwise {command}"
+    )
+
+
+def current_generation(folder: Path) -> str | None:
+    """The sub-folder that counts, even if the rest of the manifest cannot be used."""
+    try:
+        found = json.loads((folder / MANIFEST_NAME).read_text("utf-8"))["generation"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return found if isinstance(found, str) else None
+
+
+def former_settings(folder: Path) -> Settings | None:
+    """What an index that will be made anew was made with, by whatever version; None: it cannot be read."""
+    try:
+        return read_settings(json.loads((folder / MANIFEST_NAME).read_text("utf-8"))["settings"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _made(values: dict[str, Any]) -> Manifest:
+    files = {
+        str(name): StoredColumn(each["dtype"], tuple(map(int, each["shape"])), each["check"])
+        for name, each in values["files"].items()
+    }
+    for name in (values["generation"], *files):
+        if os.path.basename(name) != name or name in ("", ".", ".."):
+            raise ValueError(f"{name!r} is no name of a file in the folder")
+    settings = Settings(**values["settings"])
+    wanted = expected(settings.vectors, settings.dimensions)
+    if {name: (each.dtype, each.shape[1:]) for name, each in files.items()} != wanted:
+        raise ValueError("its arrays are not those of an index with its settings")
+    return Manifest(values["generation"], settings, tuple(values["languages"]), files)
+
+
+def _damaged(path: Path, why: str) -> ChunkwiseError:
+    return ChunkwiseError(f"{path} is damaged ({why}); {REBUILD}")
+
+
+def sync_folder(folder: Path) -> None:
+    """Names of new files survive a loss of power, too."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,205 @@
+"""An index folder: one writer at a time, a new generation beside the old one, opened in milliseconds and checked byte by byte."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from chunkwise.base.atomic import says_what_it_writes
+from chunkwise.base.errors import ChunkwiseError
+from chunkwise.core import OnProgress
+from chunkwise.retrieval.errors import REMEDY
+from chunkwise.retrieval.local import files as files_module
+from chunkwise.retrieval.local.arrays import Arrays
+from chunkwise.retrieval.local.files import (
+    FileSink,
+    Manifest,
+    is_undamaged,
+    map_column,
+    read_manifest,
+    sync_folder,
+)
+from chunkwise.retrieval.settings import Settings
+
+LOCK_NAME = ".index.lock"
+LOCK_WAIT = 30.0
+"""Seconds."""
+_LOOK_AGAIN = 0.1
+
+
+@contextmanager
+def locked(
+    folder: Path, wait: float = LOCK_WAIT, advance: OnProgress | None = None
+) -> Iterator[None]:
+    """Holds the folder's lock, which goes with the process however it ends."""
+    path = folder / LOCK_NAME
+    with says_what_it_writes(path):
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        with says_what_it_writes(path):
+            _acquire(handle, path, wait, advance)
+            os.ftruncate(handle, 0)
+            os.pwrite(handle, json.dumps(_myself()).encode(), 0)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _acquire(handle: int, path: Path, wait: float, advance: OnProgress | None) -> None:
+    until = time.monotonic() + wait
+    while not _try(handle):
+        holder = _holder(handle)
+        if time.monotonic() >= until:
+            raise ChunkwiseError(
+                f"{path.parent} is being written by {holder}; waited {wait:.0f} s: try again when it is done"
+            )
+        if advance:
+            advance(0, f"waiting for {holder}")
+        time.sleep(_LOOK_AGAIN)
+
+
+def _try(handle: int) -> bool:
+    try:
+        import fcntl
+    except ImportError:
+        raise ChunkwiseError(
+            "an index in a folder needs the file locks of Linux or macOS; keep it in memory (into=None) or on a server"
+        ) from None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _myself() -> dict[str, object]:
+    return {"process": os.getpid(), "host": socket.gethostname()}
+
+
+def _holder(handle: int) -> str:
+    try:
+        known = json.loads(os.pread(handle, 1000, 0))
+        return f"process {known['process']} on {known['host']}"
+    except (ValueError, KeyError, TypeError):  # it has the lock and has not said so yet
+        return "another process"
+
+
+_TRIES = 5
+
+
+def open_folder(folder: Path) -> tuple[Manifest, Arrays]:
+    """What is in the folder now; a writer that comes later does not change it."""
+    manifest = read_manifest(folder)
+    for _ in range(_TRIES):
+        home = folder / manifest.generation
+        try:
+            return manifest, {
+                name: map_column(home / name, each) for name, each in manifest.files.items()
+            }
+        except FileNotFoundError as error:
+            # A writer may have put a new generation in place between the two looks.
+            before, manifest = manifest, read_manifest(folder)
+            if before.generation == manifest.generation:
+                raise ChunkwiseError(f"{error.filename} is missing: {REMEDY}") from error
+        except OSError as error:
+            # A map that cannot be made does not say of which file.
+            which = error.filename or home
+            raise ChunkwiseError(f"cannot read {which}: {error.strerror or error}") from error
+    raise ChunkwiseError(f"{folder} is written faster than it can be opened; try again")
+
+
+def verify_folder(folder: Path) -> None:
+    """Reads every byte and compares it with what was written; an error names the first file that differs."""
+    check_bytes(folder, *open_folder(folder))
+
+
+def check_bytes(folder: Path, manifest: Manifest, arrays: Arrays) -> None:
+    """The same of what was opened: it stays readable, even if a writer replaces the index meanwhile."""
+    for name, stored in manifest.files.items():
+        if not is_undamaged(arrays[name], stored):
+            path = folder / manifest.generation / name
+            raise ChunkwiseError(f"{path} has other bytes than were written: {REMEDY}")
+
+
+# Hidden, so that documents read from around the index do not include it.
+_GENERATION = re.compile(r"\.generation-(\d{6,})")
+_TEMPORARY = f".{files_module.MANIFEST_NAME}."
+
+
+def check_folder(folder: Path) -> bool:
+    """Whether there is something in the folder; what is not an index is never written over."""
+    if not folder.exists():
+        return False
+    if not folder.is_dir():
+        raise ChunkwiseError(f"{folder} is a file; an index is a folder: name another")
+    with says_what_it_writes(folder):
+        names = os.listdir(folder)
+    if files_module.MANIFEST_NAME in names:
+        files_module.check_ours(folder, known=LOCK_NAME in names)
+        return True
+    foreign = sorted(name for name in names if not _is_ours(name))
+    if foreign or (names and LOCK_NAME not in names):
+        shown = ", ".join(repr(name) for name in (foreign or names)[:3])
+        raise ChunkwiseError(
+            f"{folder} is no index and is not empty ({shown}): nothing is written into it; name a new folder"
+        )
+    return False
+
+
+def _is_ours(name: str) -> bool:
+    return name == LOCK_NAME or name.startswith(_TEMPORARY) or bool(_GENERATION.fullmatch(name))
+
+
+class Generation:
+    """To be used by whoever holds the folder's lock; left without `publish`, nothing has changed."""
+
+    def __init__(self, folder: Path, current: str | None) -> None:
+        self.folder = folder
+        self._current = current
+
+    def __enter__(self) -> Generation:
+        clear(self.folder, self._current)
+        numbers = [int(found[1]) for found in _generations(self.folder)]
+        self.name = f".generation-{max(numbers, default=0) + 1:06}"
+        home = self.folder / self.name
+        with says_what_it_writes(home):
+            home.mkdir()
+        self.sink = FileSink(home)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.sink.close()
+        if self._current != self.name:
+            shutil.rmtree(self.folder / self.name, ignore_errors=True)
+
+    def publish(self, settings: Settings, languages: tuple[str, ...]) -> Manifest:
+        """Makes the new generation the one that counts, and removes the one before."""
+        made = Manifest(self.name, settings, languages, self.sink.stored)
+        with says_what_it_writes(self.folder):
+            sync_folder(self.folder / self.name)
+        made.write(self.folder)
+        self._current = self.name
+        clear(self.folder, self.name)
+        return made
+
+
+def _generations(folder: Path) -> list[re.Match[str]]:
+    names = os.listdir(folder)
+    return [found for name in names if (found := _GENERATION.fullmatch(name))]
+
+
+def clear(folder: Path, keep: str | None) -> None:
+    """Removes what counts no longer: what was replaced, and what a killed writer left."""
+    for found in _generations(folder):
+        if found[0] != keep:
+            shutil.rmtree(folder / found[0], ignore_errors=True)
+    for left in folder.glob(f"{_TEMPORARY}*"):
+        left.unlink(missing_ok=True)

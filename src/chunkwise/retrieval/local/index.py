@@ -1,0 +1,382 @@
+"""An index as arrays, wherever they lie: in memory, or in files that are mapped into it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.core import Document, Span
+from chunkwise.retrieval.bm25 import Bm25
+from chunkwise.retrieval.errors import DamagedIndex, no_vectors_error, wrong_dimensions_error
+from chunkwise.retrieval.filters import Filter, RowKind
+from chunkwise.retrieval.indexed_document import DocumentsCache, document_of
+from chunkwise.retrieval.local.arrays import COLUMNS, Array, Arrays, Strings, term_table
+from chunkwise.retrieval.local.filter_masks import document_mask, on_pages, section_mask, touching
+from chunkwise.retrieval.quantized_vectors import QuantizedVectors
+from chunkwise.retrieval.ranking import NOTHING, Ranking, floors, leading
+from chunkwise.retrieval.searchable import AtomBounds, AtomTable, ChunkTable, FoundChunk
+from chunkwise.retrieval.settings import IndexStats, Settings
+from chunkwise.text.terms.terms import query_terms
+from chunkwise.text.tokens.tokenizers import get_tokenizer
+
+_COLUMN = {column.table: name for name, column in reversed(COLUMNS.items())}
+"""One column of each table that has any."""
+
+
+def check_first(arrays: Arrays, table: str) -> None:
+    """Where the rows of each parent begin: from 0 on, never back, and no further than there are rows."""
+    first = arrays[f"{table}.first"]
+    # Paths have no column of their own: each has one title.
+    rows = len(arrays["title.first"]) - 1 if table == "path" else len(arrays[_COLUMN[table]])
+    if not len(first) or first[0] != 0 or first[-1] > rows or (first[1:] < first[:-1]).any():
+        raise DamagedIndex(f"{table}.first", f"it does not count {rows:,} rows")
+
+
+def check_sections(
+    table: str, section: NDArray[np.int32], first: NDArray[np.int64], owner: NDArray[np.int32]
+) -> None:
+    """Numbers of section paths, each among those of its document."""
+    if (
+        len(section) != len(owner)
+        or (section < 0).any()
+        or (section >= np.diff(first)[owner]).any()
+    ):
+        raise DamagedIndex(f"{table}.section", "it names sections that its document does not have")
+
+
+_ROWS = 1 << 16
+_SCORES = 1 << 23
+"""Scores held at a time: 32 MB."""
+_MARGIN = 4e-6
+"""More than a product's rounding can be off: it differs with the shape of the matrices."""
+
+
+def nearest(
+    vectors: NDArray[np.float32],
+    queries: NDArray[np.float32],
+    depth: int,
+    allowed: NDArray[np.bool_] | None = None,
+) -> list[Ranking]:
+    """Rows by their product with each question, the same to the bit whatever else is asked with it."""
+    rows = None if allowed is None else np.flatnonzero(allowed)
+    size = len(vectors) if rows is None else len(rows)
+    if not size or depth < 1:
+        return [NOTHING] * len(queries)
+    queries = np.ascontiguousarray(queries, np.float32)
+    together = max(1, _SCORES // min(size, _ROWS))
+    found: list[Ranking] = []
+    for begin in range(0, len(queries), together):
+        some = queries[begin : begin + together]
+        near = _near(vectors, some, depth, rows, size)
+        found += [
+            _ranked(vectors, query, numbers, depth) if query.any() else NOTHING
+            for query, numbers in zip(some, near, strict=True)
+        ]
+    return found
+
+
+def _near(
+    vectors: NDArray[np.float32],
+    queries: NDArray[np.float32],
+    depth: int,
+    rows: NDArray[np.intp] | None,
+    size: int,
+) -> list[NDArray[np.intp]]:
+    """For each question the numbers of the leading rows of every block."""
+    near: list[list[NDArray[np.intp]]] = [[] for _ in queries]
+    asked = [number for number, query in enumerate(queries) if query.any()]
+    for low in range(0, size, _ROWS):
+        high = min(low + _ROWS, size)
+        block = vectors[low:high] if rows is None else vectors[rows[low:high]]
+        scores = queries @ block.T
+        floor = floors(scores, depth)
+        for number in asked:
+            numbers = leading(scores[number], depth, float(floor[number]), _MARGIN)
+            near[number].append(numbers + low if rows is None else rows[numbers + low])
+    return [np.concatenate(each) if each else np.empty(0, np.intp) for each in near]
+
+
+def _ranked(
+    vectors: NDArray[np.float32], query: NDArray[np.float32], numbers: NDArray[np.intp], depth: int
+) -> Ranking:
+    # One row after the other, so that equal vectors score the same and the lower number comes first.
+    scores = np.einsum("ij,j->i", vectors[numbers], query)
+    order = np.lexsort((numbers, -scores))[:depth]
+    return Ranking(numbers[order].astype(np.int64), scores[order])
+
+
+_FILTERS = 32
+"""Masks kept: the same few filters come again and again."""
+
+
+class LocalIndex:
+    """`Searchable`; nothing is read or computed before it is asked for.
+
+    `check` compares all bytes with those that were written, where they lie in files.
+    """
+
+    def __init__(
+        self,
+        arrays: Arrays,
+        settings: Settings,
+        languages: Sequence[str],
+        check: Callable[[], None] | None = None,
+    ) -> None:
+        self.arrays = arrays
+        self.settings = settings
+        self.languages = tuple(languages)
+        self._documents = DocumentsCache(self._read_document)
+        self._paths: dict[int, tuple[str, ...]] = {}
+        self._masks: dict[tuple[RowKind, Filter], NDArray[np.bool_] | None] = {}
+        self._checked: set[str] = set()
+        self._check = check
+
+    def check_bytes(self) -> None:
+        if self._check:
+            self._check()
+
+    def _array(self, name: str) -> Any:
+        return self.arrays[name]
+
+    def _begins(self, table: str) -> Any:
+        """Where the rows of each parent begin: wrong ones would lead anywhere, so they are looked at once."""
+        if table not in self._checked:
+            check_first(self.arrays, table)
+            self._checked.add(table)
+        return self.arrays[f"{table}.first"]
+
+    def _strings(self, table: str) -> Strings:
+        return Strings(self._begins(table), self._array(f"{table}.bytes"))
+
+    @property
+    def document_count(self) -> int:
+        return len(self._array("chunk.first")) - 1
+
+    @property
+    def chunk_count(self) -> int:
+        return len(self._array("chunk.start"))
+
+    @property
+    def has_summaries(self) -> bool:
+        return len(self._array("span.start")) > 0
+
+    def words(self, queries: Sequence[str], depth: int, only: Filter) -> list[Ranking]:
+        terms = [self._query_terms(query) for query in queries]
+        return self._bm25.top(terms, depth, self.allowed("chunk", only))
+
+    def _query_terms(self, query: str) -> NDArray[np.uint64]:
+        return query_terms(query, self.languages)
+
+    @cached_property
+    def _bm25(self) -> Bm25:
+        return Bm25(term_table(self.arrays, "chunk"))
+
+    def nearest(self, vectors: NDArray[np.float32], depth: int, only: Filter) -> list[Ranking]:
+        stored = self._vectors
+        if vectors.ndim != 2 or vectors.shape[1] != stored.shape[1]:
+            raise wrong_dimensions_error(vectors.shape, stored.shape[1])
+        return nearest(stored, vectors, depth, self.allowed("chunk", only))
+
+    @property
+    def _vectors(self) -> NDArray[np.float32]:
+        if "chunk.vector" not in self.arrays:
+            raise no_vectors_error()
+        found: NDArray[np.float32] = self._array("chunk.vector")
+        return found
+
+    def chunks(self, numbers: Sequence[int]) -> list[FoundChunk]:
+        index = np.asarray(numbers, np.int64)
+        first = self._begins("chunk")
+        documents = first.searchsorted(index, "right") - 1
+        columns = [
+            self._array(f"chunk.{name}")[index].tolist()
+            for name in ("start", "end", "tokens", "section", "parent", "level")
+        ]
+        contexts, summaries = self._strings("context"), self._strings("summary")
+        return [
+            FoundChunk(
+                number, document, number - begin, start, end, tokens,
+                self._path(document, section), (parent[0], parent[1]), contexts[number],
+                level, summaries[number] if level else "", *(self._stood_for(number) if level else ()),
+            )
+            for number, document, begin, start, end, tokens, section, parent, level in zip(
+                index.tolist(), documents.tolist(), first[documents].tolist(), *columns, strict=True
+            )
+        ]  # fmt: skip
+
+    def _stood_for(self, chunk: int) -> tuple[tuple[Span, ...], tuple[int, ...]]:
+        """The places of a summary, and the tokens of each."""
+        low, high = self._begins("span")[chunk : chunk + 2].tolist()
+        start, end, tokens = (
+            self._array(f"span.{name}")[low:high].tolist() for name in ("start", "end", "tokens")
+        )
+        return tuple(map(Span, start, end)), tuple(tokens)
+
+    def _path(self, document: int, section: int) -> tuple[str, ...]:
+        low, high = self._begins("path")[document : document + 2].tolist()
+        if not 0 <= section < high - low:
+            raise DamagedIndex(
+                "chunk.section", f"a document of {high - low} sections has none {section}"
+            )
+        return self.section_path(low + section)
+
+    def section_path(self, number: int) -> tuple[str, ...]:
+        """The path behind a section number of the atom table."""
+        if number not in self._paths:  # many hits of many questions lie in one section
+            title = self._strings("title")[number]
+            try:
+                self._paths[number] = tuple(json.loads(title))
+            except (ValueError, TypeError) as error:
+                raise DamagedIndex(f"section path {number}", error) from error
+        return self._paths[number]
+
+    def chunk_vectors(self, numbers: Sequence[int]) -> NDArray[np.float32]:
+        return self._vectors[np.asarray(numbers, np.int64)]
+
+    def chunk_range(self, document: int) -> tuple[int, int]:
+        low, high = self._begins("chunk")[document : document + 2].tolist()
+        return low, high
+
+    def document(self, number: int) -> Document:
+        return self._documents.get(number)
+
+    def _read_document(self, number: int) -> Document:
+        id, record, text = (self._strings(name)[number] for name in ("id", "record", "text"))
+        try:
+            return document_of(id, record, text, tuple(self._pages(number).tolist()))
+        except (ValueError, TypeError) as error:
+            raise DamagedIndex(f"document {number}", error) from error
+
+    def _pages(self, document: int) -> NDArray[np.int64]:
+        low, high = self._begins("page")[document : document + 2].tolist()
+        found: NDArray[np.int64] = self._array("page.start")[low:high]
+        return found
+
+    def text_of(self, table: str, number: int) -> str:
+        """The `id`, `record` or `text` of a document."""
+        return self._strings(table)[number]
+
+    def fingerprints(self) -> list[str]:
+        """Of all documents, in order."""
+        rows = self._array("document.fingerprint")
+        return [row.tobytes().hex() for row in rows]
+
+    def contexts(self) -> list[str]:
+        """What is indexed beside each chunk."""
+        return self._strings("context").all()
+
+    def ids(self) -> list[str]:
+        """The ids of all documents, in order."""
+        return self._strings("id").all()
+
+    def document_numbers(self) -> list[int]:
+        """The numbers of all documents, in order."""
+        return list(range(self.document_count))
+
+    def chunk_table(self) -> ChunkTable:
+        columns = (self._array(f"chunk.{name}") for name in ("start", "end", "tokens"))
+        table = ChunkTable(*(each.astype(np.int64) for each in (self._owner("chunk"), *columns)))
+        sizes = np.diff(self._begins("span"))
+        if not sizes.any():
+            return table
+        places = [self._array(f"span.{name}") for name in ("start", "end", "tokens")]
+        owner = np.repeat(np.arange(len(sizes)), sizes)
+        return table._replace(
+            level=self._array("chunk.level").astype(np.int64),
+            stood_for=np.column_stack((owner, *places)).astype(np.int64),
+        )
+
+    def atoms(self, document: int) -> AtomBounds:
+        low, high = self._begins("atom")[document : document + 2].tolist()
+        return AtomBounds(
+            *(self._array(f"atom.{name}")[low:high] for name in ("start", "end", "tokens"))
+        )
+
+    def atom_table(self) -> AtomTable:
+        """All atoms; those of an index without late vectors have words alone."""
+        return self._atom_table
+
+    @cached_property
+    def _atom_table(self) -> AtomTable:
+        return AtomTable(
+            document=self._owner("atom"),
+            start=self._array("atom.start"),
+            end=self._array("atom.end"),
+            tokens=self._array("atom.tokens"),
+            section=self._section("atom").astype(np.int32),
+            terms=term_table(self.arrays, "atom"),
+            vectors=QuantizedVectors(self._array("atom.vector"), self._array("atom.scale"))
+            if "atom.vector" in self.arrays
+            else None,
+        )
+
+    def _owner(self, table: RowKind) -> NDArray[np.int32]:
+        """The document of every row."""
+        sizes = np.diff(self._begins(table))
+        return np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+
+    def _section(self, table: RowKind) -> NDArray[np.int64]:
+        """The section path of every row, numbered across the index."""
+        first, section, owner = (
+            self._begins("path"),
+            self._array(f"{table}.section"),
+            self._owner(table),
+        )
+        check_sections(table, section, first, owner)
+        found: NDArray[np.int64] = first[owner] + section
+        return found
+
+    def allowed(self, table: RowKind, only: Filter) -> NDArray[np.bool_] | None:
+        """The chunks or atoms a filter takes; None: all."""
+        if not only:
+            return None
+        key = table, only
+        if key not in self._masks:
+            if len(self._masks) >= _FILTERS:
+                self._masks.pop(next(iter(self._masks)), None)
+            self._masks[key] = self._mask(table, only)
+        return self._masks[key]
+
+    def _mask(self, table: RowKind, only: Filter) -> NDArray[np.bool_]:
+        taken = document_mask(self._strings("id"), only)[self._owner(table)]
+        if only.sections:
+            # A chunk that runs over several sections has only what their paths share.
+            atoms = section_mask(self._strings("title"), only)[self._section("atom")]
+            taken &= atoms if table == "atom" else touching(self.arrays, atoms)
+        if only.pages:
+            pages = [self._pages(number) for number in range(self.document_count)]
+            taken &= on_pages(self.arrays, table, pages, only)
+        if only.level is not None and table == "chunk":
+            taken &= self._array("chunk.level") == only.level
+        return taken
+
+
+def stats_of(index: LocalIndex) -> IndexStats:
+    """Counted in the tokens the index was made with."""
+    arrays, settings = index.arrays, index.settings
+    contexts = Counter(index.contexts())
+    count = get_tokenizer(settings.tokenizer).count
+    beside = sum(count(text) * times for text, times in contexts.items() if text)
+    return IndexStats(
+        documents=index.document_count,
+        chunks=index.chunk_count,
+        atoms=len(arrays["atom.start"]),
+        tokens=_sum(arrays["atom.tokens"]),
+        indexed_tokens=_sum(arrays["chunk.tokens"]) + beside,
+        context_tokens=beside,
+        vectors=sum(
+            len(arrays[name]) for name in ("chunk.vector", "atom.vector") if name in arrays
+        ),
+        dimensions=settings.dimensions,
+        bytes=sum(each.nbytes for each in arrays.values()),
+    )
+
+
+def _sum(values: Array) -> int:
+    return int(values.sum(dtype=np.int64))

@@ -1,1 +1,0 @@
-"""From documents to an index: what is new is made, what has not changed is carried over."""

@@ -1,0 +1,253 @@
+"""Where a knowledge base lives, the connection to it with its many ways to fail, and pgvector on the server; no password is ever shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, quote, unquote_plus, urlencode, urlsplit, urlunsplit
+
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+
+SCHEMES = ("postgresql", "postgres")
+DEFAULT_NAME = "chunkwise"
+LONGEST_NAME = 63
+"""Bytes; PostgreSQL cuts longer names off without a word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """One knowledge base on a server."""
+
+    url: str = field(repr=False)
+    """What the client library takes, with the password."""
+    name: str
+    """The schema that holds the tables: one a knowledge base."""
+    shown: str
+    """The address as it may be printed."""
+
+
+def is_postgres(into: object) -> bool:
+    """Whether this names a server rather than a folder."""
+    return isinstance(into, str) and into.split("://", 1)[0].lower() in SCHEMES and "://" in into
+
+
+def address(url: str) -> Address:
+    """`postgresql://user:password@host:port/database?kb=name`; other options go to the server's client."""
+    if not is_postgres(url):
+        raise InvalidParameter(
+            f"into is {masked(url)!r}; a server's address starts with postgresql://"
+        )
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise InvalidParameter(f"into is {masked(url)!r}: {error}") from None
+    options = parse_qsl(parts.query, keep_blank_values=True)
+    names = [value for key, value in options if key == "kb"]
+    name = names[-1] if names else DEFAULT_NAME
+    _check_name(name)
+    rest = urlencode([pair for pair in options if pair[0] != "kb"], quote_via=quote)
+    plain = urlunsplit(("postgresql", parts.netloc, parts.path, rest, ""))
+    return Address(plain, name, masked(url))
+
+
+def masked(url: str) -> str:
+    """The same address with *** for its password, however oddly it is spelt."""
+    return _replaced(url, ":***", "***")
+
+
+def without_password(url: str) -> str:
+    """The same address for whom the password comes from somewhere else (PGPASSWORD, ~/.pgpass)."""
+    return _replaced(url, "", None)
+
+
+def _replaced(url: str, user: str, option: str | None) -> str:
+    """With other words for the passwords; None: without the option."""
+    place, mark, query = url.partition("?")
+    options = []
+    for given in query.split("&"):
+        name = given.partition("=")[0]
+        if not _is_secret(name):
+            options.append(given)
+        elif option is not None:
+            options.append(f"{name}={option}")
+    url = place + mark * bool(options) + "&".join(options)
+    # The last of several @ counts, so this comes when none is left in a password among the options.
+    return re.sub(r"^([^:/]*://[^:@/?]*):.*@", rf"\1{user}@", url, flags=re.DOTALL)
+
+
+def _is_secret(name: str) -> bool:
+    """Whether an option of an address must not be shown; its name may be written in percent signs."""
+    return unquote_plus(name).strip().lower().endswith(("password", "secret"))
+
+
+def secrets(url: str) -> list[str]:
+    """What must not show up in a message of somebody else's."""
+    parts = urlsplit(url)
+    found = [value for key, value in parse_qsl(parts.query) if _is_secret(key)]
+    spelt = re.match(r"^[^:/]*://[^:@/?]*:(.*)@", url, flags=re.DOTALL)
+    return [secret for secret in (parts.password, spelt and spelt[1], *found) if secret]
+
+
+def _check_name(name: str) -> None:
+    # The client library takes a percent sign for the start of a parameter, even in a quoted name.
+    if not name or set("\0%") & set(name) or len(name.encode("utf-8", "replace")) > LONGEST_NAME:
+        raise InvalidParameter(
+            f"kb is {name!r}; a knowledge base's name has 1 to {LONGEST_NAME} bytes, no NUL and no %"
+        )
+    if name.startswith("pg_") or name == "information_schema":
+        raise InvalidParameter(f"kb is {name!r}; PostgreSQL keeps this name for itself")
+
+
+CONNECT_SECONDS = 10
+
+
+class ServerProblem(ChunkwiseError):
+    """The server could not be reached, refused, or failed."""
+
+
+def connect(place: Address) -> Connection[Any]:
+    """An open connection in autocommit; statements are planned anew each time, so poolers and new tables do no harm."""
+    try:
+        import psycopg
+        from psycopg.conninfo import conninfo_to_dict
+    except ImportError:
+        raise MissingExtra("a PostgreSQL index", "postgres") from None
+    try:
+        options = conninfo_to_dict(place.url)
+        options.setdefault("connect_timeout", CONNECT_SECONDS)
+        options.setdefault("application_name", "chunkwise")
+        return psycopg.connect(
+            **{key: str(value) for key, value in options.items()},
+            autocommit=True,
+            prepare_threshold=None,
+        )
+    except psycopg.Error as error:
+        reason = _one_line(error, place)
+        raise ServerProblem(f"{place.shown}: {reason}; {_next_step(reason)}") from None
+
+
+@contextmanager
+def server_problems_explained(place: Address) -> Iterator[None]:
+    """Turns what the server says in the middle of the work into one line of ours."""
+    from psycopg import Error, errors
+
+    try:
+        yield
+    except errors.LockNotAvailable:
+        raise ServerProblem(
+            f"{place.shown}: knowledge base {place.name!r} is being written by somebody else "
+            "(or held by a long transaction); waited for them: try again when they are done"
+        ) from None
+    except errors.InsufficientPrivilege as error:
+        raise ServerProblem(
+            f"{place.shown}: {_one_line(error, place)}; the role needs CREATE on the database "
+            f"(or a schema {place.name!r} of its own)"
+        ) from None
+    except errors.DependentObjectsStillExist as error:
+        raise ServerProblem(
+            f"{place.shown}: tables of {place.name!r} must be made again, but something of yours uses them: "
+            f"{_one_line(error, place)}"
+        ) from None
+    except errors.OperationalError as error:
+        reason = _one_line(error, place)
+        raise ServerProblem(f"{place.shown}: {reason}; the server's log says why") from None
+    except Error as error:
+        raise ServerProblem(f"{place.shown}: {_one_line(error, place)}") from None
+
+
+def _one_line(error: BaseException, place: Address) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    told = lines[0] if lines else type(error).__name__
+    # libpq puts the reason behind the address it tried, and a hint on the lines after it.
+    told = told.rsplit("FATAL:", 1)[-1].strip()
+    for secret in secrets(place.url):
+        told = told.replace(secret, "***")
+    return told
+
+
+def _next_step(reason: str) -> str:
+    steps = {
+        "password": "check user and password (PGPASSWORD and ~/.pgpass are read too)",
+        "does not exist": "create it first: createdb NAME",
+        "authentication": "check user and password",
+        "no pg_hba": "the server does not let this user in from here",
+        "ssl": "check sslmode",
+    }
+    for sign, step in steps.items():
+        if sign in reason.lower():
+            return step
+    return "check host and port, and that the server runs"
+
+
+Version = tuple[int, ...]
+
+MOST_DIMENSIONS = 2000
+"""What an HNSW index takes as 4-byte numbers; up to twice that it is built over 2-byte ones."""
+HALVES: Version = (0, 7)
+"""From this version on there are 2-byte numbers."""
+ITERATIVE: Version = (0, 8)
+"""From this version on, an index scan goes on until enough rows pass the filter."""
+
+
+def need_vectors(connection: Connection[Any], place: Address) -> Version:
+    """Creates the extension if nobody has; one line says what is missing where that cannot be done."""
+    if not _found(connection):
+        _create(place)
+    return use_vectors(connection)
+
+
+def has_index(dimensions: int, version: Version) -> bool:
+    """Whether vectors of this size can be indexed; others are all compared."""
+    most = 2 * MOST_DIMENSIONS if version >= HALVES else MOST_DIMENSIONS
+    return 0 < dimensions <= most
+
+
+def _create(place: Address) -> None:
+    """On a connection of its own, so that writers of other knowledge bases need not wait for this one's end."""
+    from psycopg import Error, errors
+
+    try:
+        with connect(place) as connection:
+            connection.execute("create extension if not exists vector")
+    except errors.UniqueViolation:
+        return  # somebody else was quicker
+    except errors.InsufficientPrivilege:
+        raise ServerProblem(
+            f"{place.shown}: this role may not create the extension pgvector; "
+            "let a superuser run once: CREATE EXTENSION vector"
+        ) from None
+    except Error:
+        raise ServerProblem(
+            f"{place.shown}: the server has no pgvector; install it there, or index words alone (vectors='none')"
+        ) from None
+
+
+def use_vectors(connection: Connection[Any]) -> Version:
+    """Makes the extension's types and operators known to this connection; its version, () where there is none."""
+    found = _found(connection)
+    if found is None:
+        return ()
+    try:
+        from pgvector.psycopg import register_vector
+    except ImportError:
+        raise MissingExtra("a PostgreSQL index", "postgres") from None
+    schema, version = found
+    # Tables are always named with their schema: the path is for operators alone.
+    connection.execute("select set_config('search_path', quote_ident(%s), false)", [schema])
+    register_vector(connection)
+    return tuple(int(part) for part in version.split(".") if part.isdigit())
+
+
+def _found(connection: Connection[Any]) -> tuple[str, str] | None:
+    row = connection.execute(
+        "select n.nspname, e.extversion from pg_extension e"
+        " join pg_namespace n on n.oid = e.extnamespace where e.extname = 'vector'"
+    ).fetchone()
+    return (str(row[0]), str(row[1])) if row else None

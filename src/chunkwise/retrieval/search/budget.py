@@ -1,0 +1,157 @@
+"""As much as fits into a number of tokens, no text twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from chunkwise.core import Span
+from chunkwise.retrieval.headings_ahead import end_before_headings
+from chunkwise.retrieval.search.reader import IndexReader
+from chunkwise.retrieval.searchable import CandidateSpan
+from chunkwise.text.characters import CharacterArrays
+from chunkwise.text.graphemes import Graphemes
+
+_LONGEST_TOKEN = 256
+"""Characters; vocabularies have hardly a longer one."""
+
+
+class FilledBudget(NamedTuple):
+    """What fits, in the order it came in."""
+
+    places: list[CandidateSpan]
+    full: bool
+    """Nothing more fits, or as many places as allowed are there."""
+
+
+def fill_budget(
+    reader: IndexReader, places: Iterable[CandidateSpan], budget: int, most: int | None = None
+) -> FilledBudget:
+    """Places in their order until the budget is spent; each shows only what none before it showed.
+
+    The one that does not fit any more ends with a sentence, and not with a heading or a table's header, unless that
+    is all there is; only if it is the very first and its first sentence is too long, between two tokens, and never
+    inside what a reader sees as one character. The sizes of all texts, each
+    counted by itself, never add up to more than `budget`. A summary counts by its own text and is never
+    cut: half of it would say something else.
+    """
+    taken: dict[int, list[Span]] = {}
+    found: list[CandidateSpan] = []
+    left = budget
+    for place in places:
+        if place.level:
+            if len(found) == most or (found and reader.size(place) > left):
+                return FilledBudget(found, True)
+            if reader.size(place) <= left:
+                found.append(place)
+                left -= reader.size(place)
+            continue
+        spans = taken.setdefault(place.document, [])
+        for part in _new_parts(reader.text(place.document), place, spans):
+            if left <= 0 or (most is not None and len(found) >= most):
+                return FilledBudget(found, True)
+            shown = part
+            if reader.count(place.document, *part) > left:
+                shown = _cut(reader, place, part, left, first=not found)
+            if shown.start < shown.end:
+                whole = shown == (place.start, place.end)
+                chunk = place.chunk if whole else None
+                found.append(place._replace(start=shown.start, end=shown.end, chunk=chunk))
+                left -= reader.count(place.document, *shown)
+                spans.append(shown)
+            if shown != part:
+                return FilledBudget(found, True)
+    return FilledBudget(found, left <= 0 or len(found) == most)
+
+
+def _new_parts(text: str, place: CandidateSpan, taken: list[Span]) -> list[Span]:
+    """What of a place was not taken yet, without the space at edges that are not the place's own."""
+    parts, start = [], place.start
+    for span in sorted(taken):
+        if span.end <= start or span.start >= place.end:
+            continue
+        if span.start > start:
+            parts.append(Span(start, span.start))
+        start = span.end
+    if start < place.end:
+        parts.append(Span(start, place.end))
+    if parts == [Span(place.start, place.end)]:
+        return parts
+    return [trimmed for part in parts if (trimmed := _trimmed(text, part)).start < trimmed.end]
+
+
+def _trimmed(text: str, span: Span) -> Span:
+    inside = text[span.start : span.end]
+    blank = len(inside) - len(inside.lstrip())
+    # A mark may stand on the last of the blanks.
+    start = span.start + Graphemes(CharacterArrays(inside[: blank + 1])).floor(blank)
+    return Span(start, max(start, span.start + len(inside.rstrip())))
+
+
+def _cut(reader: IndexReader, place: CandidateSpan, part: Span, left: int, *, first: bool) -> Span:
+    """As much of a part as fits: from its start, or around the chunk that was found if that would be lost."""
+    end = _end_within(reader, place.document, part, left, first)
+    if (
+        first
+        and end_before_headings(reader.document(place.document), part.start, end) == part.start
+    ):
+        return _behind_headings(reader, place.document, part, end, left)
+    core = place.core
+    if core is None or end >= core.end or not part.start < core.start < part.end:
+        return Span(part.start, end)
+    rest = Span(core.start, part.end)
+    if reader.count(place.document, *rest) <= left:
+        return Span(_start_within(reader, place.document, part, core.start, left), part.end)
+    return Span(core.start, _end_within(reader, place.document, rest, left, first))
+
+
+def _behind_headings(reader: IndexReader, document: int, part: Span, end: int, left: int) -> Span:
+    """What follows the headings up to `end`, of which nothing fits beside them; where it does not fit, they alone."""
+    rest, ends = Span(end, part.end), reader.source.atoms(document).end
+    if end != ends[ends.searchsorted(end)]:
+        return Span(part.start, end)  # not even the first heading fits
+    if reader.count(document, *rest) > left:
+        rest = Span(end, _end_within(reader, document, rest, left, first=False))
+    return rest if rest.start < rest.end else Span(part.start, end)
+
+
+def _start_within(reader: IndexReader, document: int, part: Span, start: int, left: int) -> int:
+    """The earliest start of an atom from which the rest of the part fits, where it fits from `start`."""
+    starts = reader.source.atoms(document).start
+    before = starts[starts.searchsorted(part.start) : starts.searchsorted(start)]
+    for earlier in before[::-1].tolist():
+        if reader.count(document, earlier, part.end) > left:
+            break
+        start = earlier
+    return start
+
+
+def _end_within(reader: IndexReader, document: int, part: Span, left: int, first: bool) -> int:
+    """The furthest end of an atom at which the part fits, no heading's; its start where there is none."""
+    bounds = reader.source.atoms(document)
+    low = int(bounds.end.searchsorted(part.start, "right"))
+    high = int(bounds.end.searchsorted(part.end, "left"))
+    tokens = bounds.tokens[low:high].astype(np.int64)
+    if low < high and bounds.start[low] < part.start:
+        tokens[0] = reader.count(document, part.start, int(bounds.end[low]))
+    # About as many atoms as fit by their own counts; the exact count has the last word.
+    fits = max(1, int(np.cumsum(tokens).searchsorted(left, "right")))
+    for end in bounds.end[low : min(low + fits, high)][::-1].tolist():
+        if reader.count(document, part.start, end) <= left:
+            text = end_before_headings(reader.document(document), part.start, end)
+            return end if first and text == part.start else text
+    return _token_edge(reader, document, part, left) if first else part.start
+
+
+def _token_edge(reader: IndexReader, document: int, part: Span, left: int) -> int:
+    """The furthest token edge within the budget that is no grapheme's middle; the start where there is none."""
+    # A line of a gigabyte need not be read to its end for a few tokens.
+    stop = min(part.end, part.start + _LONGEST_TOKEN * (left + 1))
+    text = reader.text(document)[part.start : stop]
+    edges = np.unique(reader.tokenizer.offsets(text)[1 : left + 1])
+    for edge in Graphemes(CharacterArrays(text)).keep(edges)[::-1].tolist():
+        if reader.count(document, part.start, part.start + edge) <= left:
+            return part.start + edge
+    return part.start

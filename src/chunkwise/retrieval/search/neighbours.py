@@ -1,0 +1,160 @@
+"""More than the chunk that was found: its parent, the chunks around it, and one span where they touch."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from chunkwise.core import Span
+from chunkwise.retrieval.filters import EVERYTHING, Filter
+from chunkwise.retrieval.search.reader import IndexReader
+from chunkwise.retrieval.searchable import CandidateSpan, FoundChunk, Searchable
+
+
+def in_parents(found: Iterable[tuple[CandidateSpan, tuple[int, int]]]) -> Iterator[CandidateSpan]:
+    """Each parent once, where its best chunk ranks and with its score; a chunk without a parent is its own.
+
+    A summary has none: it stands beside the chunks it is made of.
+    """
+    seen: set[tuple[int, int, int]] = set()
+    for place, (start, end) in found:
+        if place.level:
+            yield place
+            continue
+        key = place.document, start, end
+        if key in seen:
+            continue
+        seen.add(key)
+        if key == place[:3]:
+            yield place
+        else:
+            core = Span(place.start, place.end)
+            yield place._replace(start=start, end=end, chunk=None, core=core)
+
+
+def with_neighbours(
+    source: Searchable, place: CandidateSpan, count: int, only: Filter = EVERYTHING
+) -> CandidateSpan:
+    """The place with up to `count` chunks on either side, none of another document or beyond what the filter takes."""
+    low, high = source.chunk_range(place.document)
+    first, last = max(low, place.first - count), min(high - 1, place.last + count)
+    if (first, last) == (place.first, place.last):
+        return place
+    around = source.chunks(range(first, last + 1))
+    before, behind = around[: place.first - first], around[place.last - first + 1 :]
+    taken = [
+        *_until_shut(source, reversed(before), only),
+        *_until_shut(source, behind, only),
+    ]
+    if not taken:
+        return place
+    core = place.core or Span(place.start, place.end)
+    return place._replace(
+        start=min(place.start, *(chunk.start for chunk in taken)),
+        end=max(place.end, *(chunk.end for chunk in taken)),
+        first=min(place.first, *(chunk.number for chunk in taken)),
+        last=max(place.last, *(chunk.number for chunk in taken)),
+        chunk=None,
+        core=core,
+    )
+
+
+def _until_shut(
+    source: Searchable, chunks: Iterable[FoundChunk], only: Filter
+) -> Iterable[FoundChunk]:
+    """Chunks, going away from the hit, up to the first that the filter does not take; no summary is a neighbour."""
+    for chunk in chunks:
+        if chunk.level or not only.takes_section(chunk.section):
+            return
+        if only.pages is not None:
+            page = source.document(chunk.document).page
+            if not only.takes_pages(page(chunk.start), page(max(chunk.start, chunk.end - 1))):
+                return
+        yield chunk
+
+
+class _Group(NamedTuple):
+    start: int
+    rank: int
+    """That of the best place in it, from 0."""
+    place: CandidateSpan
+
+
+class MergedSpans:
+    """Places that overlap, or have nothing but space between them, are one: where the best of them ranks."""
+
+    def __init__(self, reader: IndexReader) -> None:
+        self._reader = reader
+        self._groups: dict[int, list[_Group]] = {}
+        """Of each document, in its order; they neither overlap nor touch."""
+        self._summaries: list[_Group] = []
+        self._added = 0
+        self._tokens = 0
+
+    def add(self, place: CandidateSpan) -> None:
+        """One place more, ranked behind those before it; a summary touches nothing."""
+        if place.level:
+            self._summaries.append(_Group(place.start, self._added, place))
+            self._added += 1
+            self._tokens += self._reader.size(place)
+            return
+        groups = self._groups.setdefault(place.document, [])
+        low = bisect_left(groups, place.start, key=lambda group: group.start)
+        if low and self._touch(groups[low - 1].place, place):
+            low -= 1
+        high, end = low, place.end
+        while high < len(groups) and self._touch(place._replace(end=end), groups[high].place):
+            end = max(end, groups[high].place.end)
+            high += 1
+        touched = groups[low:high]
+        del groups[low:high]
+        whole = _one(
+            [group.place for group in sorted(touched, key=lambda group: group.rank)] + [place]
+        )
+        rank = min((group.rank for group in touched), default=self._added)
+        insort(groups, _Group(whole.start, rank, whole), key=lambda group: group.start)
+        self._added += 1
+        self._tokens += self._new(whole, touched)
+
+    def places(self) -> list[CandidateSpan]:
+        """All of them, best first."""
+        every = [group for groups in self._groups.values() for group in groups] + self._summaries
+        return [group.place for group in sorted(every, key=lambda group: group.rank)]
+
+    def reach(self, budget: int) -> bool:
+        """Whether their texts have so many tokens together."""
+        if self._tokens < budget:
+            return False
+        # Stretches counted one by one have a token more here and there: the whole decides, and is rarely counted.
+        self._tokens = sum(map(self._reader.size, self.places()))
+        return self._tokens >= budget
+
+    def _touch(self, one: CandidateSpan, other: CandidateSpan) -> bool:
+        if other.start <= one.end:
+            return True
+        return self._reader.text(one.document)[one.end : other.start].isspace()
+
+    def _new(self, whole: CandidateSpan, touched: list[_Group]) -> int:
+        """Tokens of the stretches that were in no group."""
+        tokens, at = 0, whole.start
+        for _, _, place in touched:
+            if at < place.start:
+                tokens += self._reader.count(whole.document, at, place.start)
+            at = place.end
+        return tokens + (self._reader.count(whole.document, at, whole.end) if at < whole.end else 0)
+
+
+def _one(group: list[CandidateSpan]) -> CandidateSpan:
+    """The best of them, which comes first, made as long as all together."""
+    best = group[0]
+    if len(group) == 1:
+        return best
+    return best._replace(
+        start=min(place.start for place in group),
+        end=max(place.end for place in group),
+        score=max(place.score for place in group),
+        first=min(place.first for place in group),
+        last=max(place.last for place in group),
+        chunk=None,
+    )

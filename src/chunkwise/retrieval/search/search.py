@@ -1,0 +1,277 @@
+"""Search an index: many queries in one call, by ranked chunks or by spans that fill a budget, the same answer every time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from itertools import islice
+from typing import NamedTuple
+
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.core import Hit, Query
+from chunkwise.models.embed.embedder import Embedder
+from chunkwise.models.rerank.reranker import Reranker
+from chunkwise.retrieval.errors import reporting_damage
+from chunkwise.retrieval.filters import EVERYTHING, Filter
+from chunkwise.retrieval.ranking import Ranking
+from chunkwise.retrieval.retrievers import ChunkRetriever, Retriever, SpanRetriever, get_retriever
+from chunkwise.retrieval.retrievers.queries import QueryBatch
+from chunkwise.retrieval.search.budget import fill_budget
+from chunkwise.retrieval.search.neighbours import MergedSpans, in_parents, with_neighbours
+from chunkwise.retrieval.search.reader import IndexReader, hits_of
+from chunkwise.retrieval.search.request import DEFAULT_BUDGET, DEFAULT_COUNT, SearchRequest
+from chunkwise.retrieval.search.rerank import RERANK_DEPTH, diversified, reranked
+from chunkwise.retrieval.searchable import (
+    AtomSource,
+    CandidateSpan,
+    Searchable,
+    Snapshots,
+    Summarised,
+    chunk_spans,
+)
+
+_DIVERSE_DEPTH = 100
+"""Chunks a question that are compared with one another."""
+_BUDGET_DEPTH = 400
+_DEEPER = 8
+
+
+class _Answer(NamedTuple):
+    places: list[CandidateSpan]
+    enough: bool
+    """Chunks further down would change nothing."""
+
+
+def search_chunks(
+    reader: IndexReader,
+    questions: QueryBatch,
+    retriever: ChunkRetriever,
+    request: SearchRequest,
+    only: Filter,
+) -> list[list[CandidateSpan]]:
+    """One list a question, best first."""
+    answers: list[list[CandidateSpan]] = [[] for _ in questions.texts]
+    waiting = list(range(len(questions)))
+    depth = _first_depth(request)
+    while waiting:
+        batch = questions.some(waiting)
+        rankings = retriever.rank(reader.source, batch, depth, only)
+        short = []
+        for at, text, ranking in zip(waiting, batch.texts, rankings, strict=True):
+            answer = _answer(reader, text, ranking, request, only)
+            answers[at] = answer.places
+            # Several chunks made one hit, or the chunks are small: the ranking was not long enough.
+            if not answer.enough and len(ranking.numbers) >= depth:
+                short.append(at)
+        waiting, depth = short, depth * _DEEPER
+    return answers
+
+
+def _first_depth(request: SearchRequest) -> int:
+    if request.reranker is not None:
+        return max(request.count or 0, RERANK_DEPTH)
+    if request.diversity is not None:
+        return max(request.count or 0, _DIVERSE_DEPTH)
+    return request.count or _BUDGET_DEPTH
+
+
+def _answer(
+    reader: IndexReader, question: str, ranking: Ranking, request: SearchRequest, only: Filter
+) -> _Answer:
+    if request.reranker is not None:
+        ranking = reranked(reader, question, ranking, request.reranker)
+    if request.diversity is not None and len(ranking.numbers):
+        vectors = reader.source.chunk_vectors(ranking.numbers.tolist())
+        ranking = diversified(ranking, vectors, request.diversity)
+    found = _handed_out(reader, in_parents(chunk_spans(reader.source, ranking)), request, only)
+    # Reading more with a model is for the caller to ask; and more to compare would change what stands already.
+    settled = request.reranker is not None or request.diversity is not None
+    return _Answer(found.places, found.enough or settled)
+
+
+def _handed_out(
+    reader: IndexReader, places: Iterable[CandidateSpan], request: SearchRequest, only: Filter
+) -> _Answer:
+    enough = False
+    if request.neighbours:
+        places, enough = _with_neighbours(reader, places, request, only)
+    if request.budget is not None:
+        filled = fill_budget(reader, places, request.budget, request.count)
+        return _Answer(filled.places, filled.full or enough)
+    chosen = list(islice(places, request.count))
+    return _Answer(chosen, enough or len(chosen) == request.count)
+
+
+def _with_neighbours(
+    reader: IndexReader, places: Iterable[CandidateSpan], request: SearchRequest, only: Filter
+) -> _Answer:
+    """As many hits as asked for, or as the budget needs, each with the chunks around it, merged where they touch."""
+    together, added = MergedSpans(reader), 0
+    for place in islice(places, request.count):
+        added += 1
+        summary = bool(place.level)
+        together.add(
+            place if summary else with_neighbours(reader.source, place, request.neighbours, only)
+        )
+        # Merged no further than the budget reaches: a long ranking would join whole documents.
+        if request.budget is not None and together.reach(request.budget):
+            return _Answer(together.places(), True)
+    return _Answer(together.places(), added == request.count)
+
+
+_TRIES = 4
+
+
+def search_spans(
+    reader: IndexReader,
+    questions: QueryBatch,
+    retriever: SpanRetriever,
+    request: SearchRequest,
+    only: Filter,
+) -> list[list[CandidateSpan]]:
+    """One list a question, in the order the retriever shows them."""
+    budget = request.budget or DEFAULT_BUDGET
+    answers: list[list[CandidateSpan]] = [[] for _ in questions.texts]
+    waiting = dict.fromkeys(range(len(questions)), budget)
+    for _ in range(_TRIES):
+        again: dict[int, int] = {}
+        for allowed in sorted(set(waiting.values())):
+            some = [at for at, its in waiting.items() if its == allowed]
+            found = retriever.spans(reader.source, questions.some(some), allowed, only)
+            for at, places in zip(some, found, strict=True):
+                answers[at] = places = _best_spans(_readable_spans(reader, places), request.count)
+                # Tokens of sentences add up only nearly: a text by itself may have one more.
+                over = _size(reader, places) - budget
+                if over > 0 and allowed > over:
+                    again[at] = allowed - over
+        waiting = again
+        if not waiting:
+            break
+    return [
+        places if _size(reader, places) <= budget else fill_budget(reader, places, budget).places
+        for places in answers
+    ]
+
+
+def _readable_spans(reader: IndexReader, places: Sequence[CandidateSpan]) -> list[CandidateSpan]:
+    """Without the white space behind them, and without those that are a brace, a fence or a rule alone."""
+    kept = []
+    for place in places:
+        text = reader.text(place.document)[place.start : place.end].rstrip()
+        if any(map(str.isalnum, text)):
+            kept.append(place._replace(end=place.start + len(text)))
+    return kept
+
+
+def _size(reader: IndexReader, places: Sequence[CandidateSpan]) -> int:
+    return sum(reader.count(place.document, place.start, place.end) for place in places)
+
+
+def _best_spans(places: list[CandidateSpan], count: int | None) -> list[CandidateSpan]:
+    """The best of them, shown in the same order."""
+    if count is None or len(places) <= count:
+        return places
+    order = sorted(range(len(places)), key=lambda at: (-places[at].score, at))
+    return [places[at] for at in sorted(order[:count])]
+
+
+def search(
+    source: Searchable,
+    queries: str | Sequence[str | Query],
+    *,
+    k: int | None = None,
+    budget: int | None = None,
+    retriever: str | Retriever | None = None,
+    only: Filter = EVERYTHING,
+    neighbours: int = 0,
+    mmr: float | None = None,
+    rerank: str | Reranker | None = None,
+    embedder: Callable[[], Embedder] | None = None,
+) -> list[list[Hit]]:
+    """The hits of every question, at most `k` of them with at most `budget` tokens in all.
+
+    Without a `retriever`: `multiscale` where there is a budget and no summary, else `hybrid` (`k` is 5 without a
+    budget), `bm25` where the index has no vectors. A question without a character to see has no hits. `embedder`
+    makes the embedder once vectors are wanted; without it, that of the model the index names.
+    """
+    texts = _texts(queries)
+    if not isinstance(only, Filter):
+        raise InvalidParameter(
+            f"only is {only!r}; a Filter is needed, such as Filter(documents='handbook/*')"
+        )
+    request = SearchRequest(k, budget, neighbours, mmr, _reranker(rerank))
+    chosen = get_retriever(retriever or default_retriever(source, request, only))
+    answers: list[list[Hit]] = [[] for _ in texts]
+    asked = [at for at, text in enumerate(texts) if text.strip()]
+    questions = QueryBatch([texts[at] for at in asked], source.settings, embedder)
+    if request.diversity is not None and not questions.have_vectors:
+        raise InvalidParameter(
+            "mmr compares vectors, and the index was made without them; leave mmr out, "
+            "or make the index again with vectors ('late', 'own' or 'both')"
+        )
+    reader = IndexReader(source)
+    # A server may be written to meanwhile: all that is looked up has to be of one state.
+    state = source.snapshot() if isinstance(source, Snapshots) else nullcontext()
+    with state, reporting_damage(source):
+        found = _found_spans(reader, questions, chosen, request, only)
+        for at, places in zip(asked, found, strict=True):
+            answers[at] = hits_of(reader, places)
+    return answers
+
+
+def _found_spans(
+    reader: IndexReader,
+    questions: QueryBatch,
+    retriever: Retriever,
+    request: SearchRequest,
+    only: Filter,
+) -> list[list[CandidateSpan]]:
+    if isinstance(retriever, ChunkRetriever):
+        if request.count is None and request.budget is None:
+            request = replace(request, count=DEFAULT_COUNT)
+        return search_chunks(reader, questions, retriever, request, only)
+    steps = request.needs_chunks or ("" if only.level is None else "level")
+    if steps:
+        raise InvalidParameter(
+            f"{steps} works on chunks, and this retriever hands out sentences; "
+            "choose bm25, dense or hybrid"
+        )
+    return search_spans(reader, questions, retriever, request, only)
+
+
+def _texts(queries: str | Sequence[str | Query]) -> list[str]:
+    given = [queries] if isinstance(queries, str) else list(queries)
+    texts = [query.text if isinstance(query, Query) else query for query in given]
+    for number, text in enumerate(texts, 1):
+        if not isinstance(text, str):
+            raise InvalidParameter(
+                f"question {number} is {type(text).__name__}; a str or a Query is needed"
+            )
+    return texts
+
+
+def _reranker(rerank: str | Reranker | None) -> Reranker | None:
+    if not isinstance(rerank, str):
+        return rerank
+    from chunkwise.models import get_reranker
+
+    return get_reranker(rerank)
+
+
+def default_retriever(source: Searchable, request: SearchRequest, only: Filter = EVERYTHING) -> str:
+    """What suits the index and what is wanted of it."""
+    vectors = source.settings.vectors
+    # Sentences of several sizes would pass by what a model was asked to write.
+    summaries = isinstance(source, Summarised) and source.has_summaries
+    # Chunks embedded each by itself leave nothing to make the vectors of other sizes from.
+    if (
+        request.budget
+        and not request.needs_chunks
+        and only.level is None
+        and not summaries
+        and vectors != "own"
+        and isinstance(source, AtomSource)
+    ):
+        return "multiscale"
+    return "bm25" if vectors == "none" else "hybrid"

@@ -1,1 +1,0 @@
-"""From a question to hits: ranked chunks or assembled spans, and what is done to them on the way."""

@@ -1,0 +1,76 @@
+"""Judgements of documents (qrels): which questions were judged, and what is relevant to each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from chunkwise.core import Query, Reference
+from chunkwise.testsets.formats import WHOLE
+from chunkwise.testsets.testset import Unreadable
+
+
+class Judgement(NamedTuple):
+    """One line of qrels."""
+
+    where: str
+    query_id: str
+    doc_id: str
+    grade: int
+
+
+class Judgements:
+    """The relevant documents of each judged question, in the order of the file."""
+
+    def __init__(self) -> None:
+        self.relevant: dict[str, dict[str, None]] = {}
+        self.where: dict[str, str] = {}
+        self.splits: dict[str, str] = {}
+
+    def add(self, judgement: Judgement, split: str = "") -> None:
+        known = self.relevant.setdefault(judgement.query_id, {})
+        self.where.setdefault(judgement.query_id, judgement.where)
+        self.splits.setdefault(judgement.query_id, split)
+        if judgement.grade > 0:
+            known[judgement.doc_id] = None
+
+    def references(self, query_id: str, lengths: Mapping[str, int]) -> tuple[Reference, ...]:
+        """Each relevant document as a whole."""
+        return tuple(
+            Reference(doc_id, 0, lengths.get(doc_id, WHOLE))
+            for doc_id in self.relevant.get(query_id, ())
+        )
+
+    def without_question(self, asked: Iterable[str]) -> Iterator[Unreadable]:
+        """Judged questions whose text is nowhere."""
+        known = set(asked)
+        for query_id, where in self.where.items():
+            if query_id not in known:
+                why = f"the question {query_id!r} is judged, but it is not among the questions"
+                yield Unreadable(where, why)
+
+
+def grade_of(text: str) -> int | None:
+    """The relevance as written: 1, -2, 1.0; None: no number."""
+    try:
+        return int(text) if len(text) < 20 else None
+    except ValueError:
+        pass
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return int(number) if number == number and abs(number) < 1e9 else None
+
+
+def judged_documents(query: Query) -> list[str]:
+    """Documents that hold a reference, or an alternative to one."""
+    return list(dict.fromkeys(place.doc_id for each in query.references for place in each.places))
+
+
+def whole(query: Query, lengths: Mapping[str, int]) -> bool:
+    """Whether its references are whole documents already, so that nothing is lost."""
+    return all(
+        not each.alternatives and each.start == 0 and each.end in (WHOLE, lengths.get(each.doc_id))
+        for each in query.references
+    )

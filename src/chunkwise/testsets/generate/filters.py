@@ -1,0 +1,218 @@
+"""Reasons to drop a question: malformed, answer given away, needs its passage, answer not supported, asked before."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+
+from chunkwise.core import SECTION_SEPARATOR, Fact, Reference
+from chunkwise.metrics.claims.amounts import counted
+from chunkwise.metrics.claims.claim_support import FEW, supports
+from chunkwise.metrics.claims.fact_search import is_named
+from chunkwise.metrics.claims.plain_form import numbers_of, plain_form
+from chunkwise.metrics.claims.readable import Readable, sentences
+from chunkwise.testsets.generate.candidate import Candidate, words_in
+from chunkwise.testsets.generate.source_passages import SourcePassage
+
+LONGEST = 300
+"""Characters of a question."""
+LONGEST_ANSWER = 1000
+_LEAST_WORDS = 3
+_END = 20
+"""Characters among which the mark of a question is looked for."""
+_MARKUP = re.compile(r"</?[a-zA-Z][^<>]*>|\{\{|\}\}|```|\]\(|[{}\[\]]\s*\"|\"\s*:")
+# A Greek question ends in a semicolon, a Chinese or Japanese one may end in the word that asks and a full stop.
+_ASKS = re.compile(
+    "(?:[?？؟\u037e]|[\u0370-\u03ff\u1f00-\u1fff][\"'”»)]*;|(?:か|吗|呢|嗎)。)[ \"'”»」』）)]*$"
+)
+_IDEOGRAPHS = re.compile("[\u2e80-\u9fff\uac00-\ud7a3\u0e00-\u0eff]{4}")
+
+
+def is_malformed(question: str, answer: str) -> bool:
+    """Markup, JSON inside JSON, a heap of letters, no question mark."""
+    words = len(question.split()) if not _IDEOGRAPHS.search(question) else _LEAST_WORDS
+    return (
+        not answer
+        or len(answer) > LONGEST_ANSWER
+        or words < _LEAST_WORDS
+        or len(question) > LONGEST
+        or _ASKS.search(question[-_END:]) is None
+        or _MARKUP.search(question) is not None
+    )
+
+
+COPIED = 0.8
+"""Share of the evidence's content terms from which a question is a copy of it."""
+_FEW = 4
+"""Terms of evidence under which any question about it has most of them."""
+
+
+def gives_away(candidate: Candidate) -> bool:
+    """Whether nothing in the answer is new to whoever reads the question."""
+    language = candidate.language
+    asked = words_in(candidate.question, language)
+    answered = words_in(candidate.answer, language)
+    if answered and answered <= asked:
+        return True
+    proof = words_in("\n".join(candidate.evidence), language)
+    return len(proof) >= _FEW and len(asked & proof) >= COPIED * len(proof)
+
+
+# "The context menu", "the statement of account", "the author Selma Lagerlöf" are things of their own.
+_NAMED = r"(?!\s+(?-i:[A-ZÀ-ÞΑ-ΩА-Я])|\s+of\b)"
+_TEXT = (
+    rf"(?:text|passages?|excerpts?|extract|paragraph|article|authors?|writer|speaker|narrator|snippet){_NAMED}|"
+    rf"(?:quotes?|sentence|statement|marks){_NAMED}|"
+    r"context(?!\s+(?:menus?|windows?|switch\w*|managers?|variables?|lengths?|keys?)\b)"
+)
+_PART = "document|section|table|list|chapter|page"
+_POINTED = "given|above|provided|following|same|present|attached|accompanying|shown|quoted|first|second|last|two"
+"""What may stand before a part of a text that is pointed at: "the waiting list" is a list of its own."""
+_TIME = "day|week|month|season|year|morning|evening|night|summer|winter|spring|autumn"
+_WEEKDAY = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
+_POINTING = re.compile(
+    rf"""\b(?:
+    (?:according\s+to|in|from|by|of|based\s+on|per)\s+(?:the|this|that|these|both)\s+
+      (?:(?:{_POINTED})\s+)?(?:{_TEXT}|(?:{_PART})(?!\s+of\b))\b
+    | (?:the|this|these|both|two)\s+(?:given\s+|above\s+|provided\s+|following\s+|two\s+)?(?:{_TEXT})\b
+    | (?:mentioned|described|discussed|listed|provided|given|shown|stated|said)\s+
+      (?:above|below|here|in\s+(?:the|this)\s+(?:{_TEXT}|{_PART}))\b
+    | the\s+(?:above|below|aforementioned|preceding|former|latter|following)\b
+      (?!\s+(?:{_TIME}|{_WEEKDAY})s?\b)
+    | (?:mentioned|above|below)\s*\?$
+    | (?:passage|text|document|section|quote)\s+[12]\b
+    | (?:this|these)\s+(?!year\b)\w+ | such\s+(?!as\b)\w+ | those\s+(?!who\b|whose\b|that\b|which\b|of\b|in\b)\w+
+    | (?:im|laut|aus)\s+(?:dem\s+)?(?:text|abschnitt|absatz|dokument|auszug)\b
+    | (?:dieser|diese|dieses|diesem|diesen)\s+\w+ | der\s+autor(?:in)?\b
+    | (?:dans|selon|d['’]après)\s+(?:le|ce|cette|la)\s+(?:texte|passage|section|document|extrait) | l['’]auteur\b
+    | (?:en|según)\s+(?:el|este|esta|la)\s+(?:texto|pasaje|sección|documento|fragmento) | el\s+autor\b
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_PRONOUN = re.compile(
+    r"\b(?:it|its|they|them|their|theirs|he|him|his|she|hers?|er|ihn|ihm|ihr|ihre|ihnen|ils|elles|lui|leur)\b",
+    re.IGNORECASE,
+)
+# "Is it allowed to …", "How long does it take to …": the word stands for nothing.
+_STATE = "possible|allowed|permitted|forbidden|necessary|required|safe|legal|true"
+_EMPTY = re.compile(
+    rf"\bit\s+(?:take|cost|likely|mean|happen|rain|{_STATE})\b"
+    rf"|\b(?:is|was|will|can|may|must)\s+it\s+(?:be\s+)?(?:{_STATE})\b",
+    re.IGNORECASE,
+)
+
+IsRare = Callable[[frozenset[int]], bool]
+"""Whether one of these terms is rare enough to say by itself what is meant."""
+
+
+def needs_passage(question: str, language: str, is_rare: IsRare) -> bool:
+    """Whether it points at a text, has a pronoun for something it does not name, or names nothing."""
+    if _POINTING.search(question):
+        return True
+    named = words_in(question, language)
+    # One ordinary word ("What is required?") could be about anything.
+    if not named or (len(named) == 1 and not is_rare(named)):
+        return True
+    plain = _EMPTY.sub(" ", question)
+    pronoun = _PRONOUN.search(plain)
+    if pronoun is None:
+        return False
+    before = words_in(plain[: pronoun.start()], language)
+    # Two content words before it: one of them can be what it stands for. "What colour is it?" has one.
+    return len(before) < 2 and not (before and is_rare(before))
+
+
+_NUMBER = re.compile(r"\d[\d.,]*")
+
+
+def is_unsupported(candidate: Candidate) -> bool:
+    """Whether a sentence of the answer, or a number in it, is not in the evidence.
+
+    What the question says already need not stand there again, as long as it stands in the passage.
+    """
+    language = candidate.language
+    proof = "\n".join(candidate.evidence)
+    missing = _numbers(candidate.answer, language) - _numbers(candidate.question, language)
+    if not missing <= _numbers(proof, language):
+        return True
+    claims = sentences(candidate.answer)
+    read = Readable(proof)
+    return not claims or not all(_holds(read, claim, candidate) for claim in claims)
+
+
+def named_facts(candidate: Candidate) -> tuple[str, ...]:
+    """The facts that stand in the evidence: no others can be looked for in what a search finds."""
+    plain = plain_form("\n".join(candidate.evidence))
+    return tuple(each for each in candidate.draft.facts if is_named(Fact(each), plain))
+
+
+def _holds(proof: Readable, claim: Readable, candidate: Candidate) -> bool:
+    if supports(proof, claim):
+        return True
+    language = claim.language
+    # Numbers were looked for already, and may be digits here and words there.
+    words = words_in(_NUMBER.sub(" ", claim.text), language)
+    new = words - words_in(candidate.question, language)
+    if not new <= proof.terms(language) or not (new or claim.numbers):
+        return False
+    if len(claim.terms(language)) < FEW:
+        return True
+    return any(supports(Readable(_around(passage)), claim) for passage in candidate.draft.passages)
+
+
+def _around(passage: SourcePassage) -> str:
+    """Under its headings: they name what it is about."""
+    return f"{SECTION_SEPARATOR.join(passage.path)}\n\n{passage.text}"
+
+
+def _numbers(text: str, language: str) -> set[str]:
+    """As digits, whether they are written as digits or as words."""
+    plain = plain_form(text)
+    return {amount.number for amount in counted(plain, language).amounts} | numbers_of(plain)
+
+
+ALIKE = 0.85
+"""Share of the terms of two questions that both have, from which they are one."""
+ALIKE_HERE = 0.6
+"""The same where their references overlap."""
+
+
+class AskedQuestions:
+    """Questions so far; a new one is compared with those it shares a term with."""
+
+    def __init__(self) -> None:
+        self._terms: list[frozenset[int]] = []
+        self._references: list[tuple[Reference, ...]] = []
+        self._having: defaultdict[int, list[int]] = defaultdict(list)
+
+    def add(self, question: str, references: tuple[Reference, ...], language: str) -> None:
+        terms = words_in(question, language)
+        for term in terms:
+            self._having[term].append(len(self._terms))
+        self._terms.append(terms)
+        self._references.append(references)
+
+    def has(self, question: str, references: tuple[Reference, ...], language: str) -> bool:
+        """Whether one like it was asked."""
+        terms = words_in(question, language)
+        shared = Counter(number for term in terms for number in self._having.get(term, ()))
+        return any(
+            count >= self._least(number, references) * len(terms | self._terms[number])
+            for number, count in shared.items()
+        )
+
+    def _least(self, number: int, references: tuple[Reference, ...]) -> float:
+        return ALIKE_HERE if overlap(references, self._references[number]) else ALIKE
+
+
+def overlap(some: Iterable[Reference], others: Iterable[Reference]) -> bool:
+    """Whether half of a reference, the smaller one, lies in one of the others."""
+    known = list(others)
+    return any(
+        one.doc_id == other.doc_id
+        and 2 * (min(one.end, other.end) - max(one.start, other.start))
+        >= min(one.end - one.start, other.end - other.start)
+        for one in some
+        for other in known
+    )

@@ -1,0 +1,161 @@
+"""Which kind of question is asked about which passages, one after the other, spread over documents and sections."""
+
+from __future__ import annotations
+
+import heapq
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, islice
+from typing import TypeVar
+
+import numpy as np
+
+from chunkwise.testsets.generate.question_types import QuestionType, turns
+from chunkwise.testsets.generate.source_passages import SourcePassage, SourcePassages
+
+T = TypeVar("T")
+
+
+def spread_passages(passages: Sequence[SourcePassage], seed: int = 0) -> list[SourcePassage]:
+    """All of them: every document has a turn before one has a second, then turns go by size.
+
+    Within a document its sections take turns, each with its weightiest passage first.
+    """
+    documents: defaultdict[int, list[SourcePassage]] = defaultdict(list)
+    for passage in passages:
+        documents[passage.at].append(passage)
+    chance = random.Random(seed)
+    lines = {at: iter(_by_section(own, chance)) for at, own in documents.items()}
+    sizes = {at: sum(len(each.text) for each in own) for at, own in documents.items()}
+    return [passage for _, passage in by_size(lines, sizes)]
+
+
+def by_size(lines: Mapping[int, Iterator[T]], sizes: Mapping[int, int]) -> Iterator[tuple[int, T]]:
+    """What all lines have, each with the number of its line: one of every line, then by the lines' sizes."""
+    # Highest averages: after k turns a line waits until its size over k + 1 is the largest.
+    waiting = [(-1, -float(sizes[at]), at, 1) for at in lines]
+    heapq.heapify(waiting)
+    while waiting:
+        _, _, at, turn = heapq.heappop(waiting)
+        for found in islice(lines[at], 1):
+            yield at, found
+            heapq.heappush(waiting, (0, -sizes[at] / (turn + 1), at, turn + 1))
+
+
+def _by_section(passages: Sequence[SourcePassage], chance: random.Random) -> list[SourcePassage]:
+    sections: defaultdict[int, list[SourcePassage]] = defaultdict(list)
+    for passage in passages:
+        sections[passage.section].append(passage)
+    lines = [sorted(own, key=lambda each: (-each.weight, each.start)) for own in sections.values()]
+    # Weighty sections first, but not the same ones for every seed.
+    lines.sort(key=lambda own: -own[0].weight * chance.uniform(0.8, 1.25))
+    depth = max(map(len, lines), default=0)
+    return [own[turn] for turn in range(depth) for own in lines if turn < len(own)]
+
+
+_COMMON = 8
+"""Passages; a term that more of them have ties nothing together."""
+_SHARED = 2
+"""Rare terms that two passages must share."""
+_OF_ONE = 3
+"""Pairs of the same two documents for each round through all."""
+
+Pair = tuple[SourcePassage, SourcePassage]
+
+
+def passage_pairs(ground: SourcePassages) -> list[Pair]:
+    """Those that share most first, no passage twice; pairs of the same two documents are kept apart."""
+    shared, rarity = _shared(ground)
+    order = sorted(
+        (key for key, count in shared.items() if count >= _SHARED),
+        key=lambda key: (-rarity[key], key),
+    )
+    used: set[int] = set()
+    times: Counter[tuple[int, int]] = Counter()
+    found: list[tuple[int, Pair]] = []
+    for one, other in order:
+        if one in used or other in used:
+            continue
+        used |= {one, other}
+        first, second = ground.passages[one], ground.passages[other]
+        documents = (first.at, second.at)
+        found.append((times[documents] // _OF_ONE, (first, second)))
+        times[documents] += 1
+    return [pair for _, pair in sorted(found, key=lambda each: each[0])]
+
+
+def _shared(ground: SourcePassages) -> tuple[Counter[tuple[int, int]], Counter[tuple[int, int]]]:
+    """Of every two passages of different documents, the rare terms they share: how many, how rare."""
+    having: defaultdict[int, list[int]] = defaultdict(list)
+    for passage in ground.passages:
+        terms = ground.terms_of(passage)
+        frequency = ground.frequencies(terms)
+        for term in terms[(frequency > 1) & (frequency <= _COMMON)].tolist():
+            having[term].append(passage.number)
+    count: Counter[tuple[int, int]] = Counter()
+    rarity: Counter[tuple[int, int]] = Counter()
+    for numbers in having.values():
+        worth = int(1000 * np.log1p(len(ground.passages) / len(numbers)))
+        for one, other in combinations(numbers, 2):
+            if ground.passages[one].at != ground.passages[other].at:
+                count[one, other] += 1
+                rarity[one, other] += worth
+    return count, rarity
+
+
+_ROUNDS = 3
+"""Questions about one passage, each of another kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionTask:
+    """One question to be written."""
+
+    kind: QuestionType
+    passages: tuple[SourcePassage, ...]
+
+
+def question_tasks(
+    ground: SourcePassages, shares: Mapping[QuestionType, float], seed: int = 0
+) -> Iterator[QuestionTask]:
+    """As many as the passages give, the best first; the same for the same seed."""
+    order = spread_passages(ground.passages, seed)
+    used: Counter[int] = Counter()
+    asked: set[tuple[QuestionType, int]] = set()
+    for round in range(_ROUNDS):
+        lines = {kind: _line(kind, ground, order, round) for kind in shares}
+        for kind in turns(shares):
+            if kind not in lines:
+                if not lines:
+                    break
+                continue
+            for passages in lines[kind]:
+                first = passages[0].number
+                if (kind, first) not in asked and all(
+                    used[each.number] <= round for each in passages
+                ):
+                    used.update(each.number for each in passages)
+                    asked.add((kind, first))
+                    yield QuestionTask(kind, passages)
+                    break
+            else:
+                del lines[kind]
+
+
+def _line(
+    kind: QuestionType, ground: SourcePassages, order: list[SourcePassage], round: int
+) -> Iterator[tuple[SourcePassage, ...]]:
+    """Passages that suit a kind of question."""
+    if kind == "cross-document":
+        return iter(passage_pairs(ground) if not round else ())
+    return ((each,) for each in order if _suits(kind, each))
+
+
+def _suits(kind: QuestionType, passage: SourcePassage) -> bool:
+    if kind == "numeric":
+        return passage.has_numbers
+    if kind == "list":
+        return passage.has_list or passage.text.count(",") > 3
+    return True

@@ -1,0 +1,1 @@
+"""Passages and document names of a test set, found in the documents."""

@@ -1,0 +1,189 @@
+"""Quoted passages found in the documents: exactly, else but for signs, case and Markdown's marks; never guessed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.core import Document, Passage, Span
+from chunkwise.testsets.locate.folding import TOLERANCES, Tolerance
+from chunkwise.testsets.locate.nearest import nearest_places
+from chunkwise.testsets.locate.occurrences import Occurrences, occurrences
+
+
+def trimmed(text: str, start: int, end: int) -> Span:
+    """Empty where there is nothing else."""
+    part = text[start:end]
+    behind = start + len(part.rstrip())
+    return Span(min(end - len(part.lstrip()), behind), behind)
+
+
+_ELISION = re.compile(r"\s*(?:[\[(]\s*(?:\.{3}|…)\s*[\])]|\.{3,}|…)\s*")
+
+
+def elided_parts(quote: str) -> list[str]:
+    """What stands between the marks of an elision, each with a letter or digit; empty: nothing was left out inside."""
+    parts = [part for part in _ELISION.split(quote) if any(map(str.isalnum, part))]
+    return parts if len(parts) > 1 else []
+
+
+MANY_PLACES = 20
+"""A passage that stands in more places than this is worth a remark."""
+MOST_PLACES = 1000
+"""A passage that stands in more places than this says nothing about where to look."""
+_AT_ONCE = 1024
+_NEAREST = 1000
+"""Passages whose nearest place is looked for: a file with more is one for other documents."""
+
+
+class SoughtPassage(NamedTuple):
+    """A passage to be found."""
+
+    text: str
+    document: int | None = None
+    """Number of the document it is said to stand in; None: any."""
+
+
+class Located(NamedTuple):
+    """Where a passage stands: that in the document named first, else in document order."""
+
+    places: tuple[Passage, ...]
+    tolerance: Tolerance
+
+
+class Ambiguous(NamedTuple):
+    """Too many places, or places with different texts, none of them exactly that of the passage."""
+
+    places: tuple[Passage, ...]
+    different: bool
+    """Whether it is the texts that differ, not the places that are too many."""
+
+
+class Missing(NamedTuple):
+    """It stands nowhere, or not in the document it is said to stand in."""
+
+    elsewhere: tuple[Passage, ...] = ()
+    """Where it does stand."""
+    nearest: Passage | None = None
+
+
+Outcome = Located | Ambiguous | Missing
+
+
+def locate(wanted: Sequence[SoughtPassage], documents: Sequence[Document]) -> list[Outcome]:
+    """What became of each passage, in their order; of equal ones the same."""
+    distinct = dict.fromkeys(wanted)
+    if len(distinct) < len(wanted):
+        known = dict(zip(distinct, locate(list(distinct), documents), strict=True))
+        return [known[each] for each in wanted]
+    outcomes: list[Outcome | None] = [None] * len(wanted)
+    elsewhere: dict[int, tuple[Passage, ...]] = {}
+    for tolerance in TOLERANCES:
+        open_ones = [number for number, outcome in enumerate(outcomes) if outcome is None]
+        if not open_ones:
+            break
+        places = _places([wanted[number] for number in open_ones], documents, tolerance)
+        for number, found in zip(open_ones, places, strict=True):
+            if found.here or (wanted[number].document is None and found.others):
+                outcomes[number] = _decided(found, documents, tolerance)
+            elif found.others:
+                elsewhere.setdefault(number, _passages(found.others, documents))
+    lost = [number for number, outcome in enumerate(outcomes) if outcome is None]
+    sought = [number for number in lost if number not in elsewhere][:_NEAREST]
+    passages = [wanted[number] for number in sought]
+    near = nearest_places(
+        [each.text for each in passages], documents, [each.document for each in passages]
+    )
+    nearest = dict(zip(sought, near, strict=True))
+    for number in lost:
+        outcomes[number] = Missing(elsewhere.get(number, ()), nearest.get(number))
+    return [outcome for outcome in outcomes if outcome is not None]
+
+
+@dataclass(slots=True)
+class _Places:
+    """What is known of one passage; more than can be used is not kept."""
+
+    document: int | None
+    whole: tuple[list[_Place], list[_Place]] = field(default_factory=lambda: ([], []))
+    """In the document that was named, and in others; of these no word is cut."""
+    cut: tuple[list[_Place], list[_Place]] = field(default_factory=lambda: ([], []))
+
+    @property
+    def here(self) -> list[_Place]:
+        return self.whole[0] or self.cut[0]
+
+    @property
+    def others(self) -> list[_Place]:
+        # "ten" is meant as a word wherever it is one.
+        return self.whole[1] or ([] if self.whole[0] else self.cut[1])
+
+    def add(self, found: Occurrences) -> None:
+        named = found.document == (-1 if self.document is None else self.document)
+        for chosen, kept in (
+            (named & found.whole, self.whole[0]),
+            (~named & found.whole, self.whole[1]),
+            (named & ~found.whole, self.cut[0]),
+            (~named & ~found.whole, self.cut[1]),
+        ):
+            at = np.flatnonzero(chosen)
+            # A letter stands everywhere: no more is looked at than it takes to know that.
+            for low in range(0, len(at), _AT_ONCE):
+                if len(kept) > MOST_PLACES:
+                    break
+                _keep(kept, found, at[low : low + _AT_ONCE])
+
+
+def _keep(kept: list[_Place], found: Occurrences, at: NDArray[np.int64]) -> None:
+    """Adds places that do not overlap those before, until there are too many."""
+    for place in zip(
+        found.document[at].tolist(), found.start[at].tolist(), found.end[at].tolist(), strict=True
+    ):
+        if len(kept) > MOST_PLACES:
+            return
+        if not kept or kept[-1][0] != place[0] or kept[-1][2] <= place[1]:
+            kept.append(place)
+
+
+_Place = tuple[int, int, int]
+"""Number of a document, start and end."""
+
+
+def _places(
+    wanted: Sequence[SoughtPassage], documents: Sequence[Document], tolerance: Tolerance
+) -> list[_Places]:
+    found = [_Places(each.document) for each in wanted]
+    for each in occurrences([want.text for want in wanted], documents, tolerance):
+        found[each.passage].add(each)
+    return found
+
+
+def _decided(
+    found: _Places, documents: Sequence[Document], tolerance: Tolerance
+) -> Located | Ambiguous:
+    here, others = found.here, found.others
+    if len(here) + len(others) > MANY_PLACES and here:
+        others = []  # the document was named because the passage is everywhere
+    places = _passages([*here, *others][: MOST_PLACES + 1], documents)
+    if len(places) > MOST_PLACES:
+        return Ambiguous(places, different=False)
+    if tolerance == "exact":
+        return Located(places, tolerance)
+    texts = [documents[number].text[start:end] for number, start, end in (*here, *others)]
+    same = [_spaced_alike(texts[0], text) for text in texts]
+    if not all(same[: len(here) or None]):
+        return Ambiguous(places, different=True)
+    return Located(tuple(p for p, is_same in zip(places, same, strict=True) if is_same), tolerance)
+
+
+def _spaced_alike(one: str, other: str) -> bool:
+    return one == other or one.split() == other.split()
+
+
+def _passages(places: Iterable[_Place], documents: Sequence[Document]) -> tuple[Passage, ...]:
+    return tuple(Passage(documents[number].id, start, end) for number, start, end in places)

@@ -1,0 +1,239 @@
+"""A person's decisions about questions, each on disk at once; what an edit makes untrue goes with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from chunkwise.base.errors import ChunkwiseError
+from chunkwise.metrics.claims.fact_search import is_named
+from chunkwise.metrics.claims.new_numbers import brings_number
+from chunkwise.metrics.claims.plain_form import plain_form
+from chunkwise.metrics.claims.readable import Readable
+from chunkwise.testsets.reading_json.question_record import TEXT, TYPES
+from chunkwise.testsets.reading_json.record_values import Wrong, as_list, fact_of
+from chunkwise.testsets.rows_file import Row, RowsFile, dropped_file, is_there
+
+_FACTS = ("facts", "expected", "expected_facts", "expected_entities", "entities", "key_facts")
+EASY = "easy"
+"""Tag of questions that word search answers, however the documents are cut: true of their very words."""
+NUMERIC = "numeric"
+"""Tag of questions whose answer brings a number."""
+
+
+class QuestionAndAnswer(NamedTuple):
+    """A question and its answer, as they are or were."""
+
+    question: str
+    answer: str
+
+
+def drop_stale_facts(row: Row, before: str, now: str) -> list[str]:
+    """Takes out the facts that the answer named before and names no more, and those that neither it nor the reference
+    holds; a fact that is the reference's alone was not touched by the edit, and stays.
+    """
+    name = next((each for each in _FACTS if row.get(each) is not None), None)
+    if name is None:
+        return []
+    old, new, proof = map(plain_form, (before, now, "\n".join(quoted(row))))
+    kept: list[object] = []
+    gone: list[str] = []
+    for value in as_list(row[name]):
+        try:
+            fact = fact_of(value)
+        except Wrong:  # `testset check` tells of it; it is not ours to take out
+            kept.append(value)
+            continue
+        is_held = not proof or is_named(fact, proof)
+        if is_named(fact, new) or (is_held and not is_named(fact, old)):
+            kept.append(value)
+        else:
+            gone.append(fact.text)
+    if gone:
+        row[name] = kept
+    return gone
+
+
+def drop_easy(row: Row) -> bool:
+    """Takes the tag out; whether it was there."""
+    return _drop(row, EASY)
+
+
+def drop_numeric(row: Row, before: QuestionAndAnswer, now: QuestionAndAnswer) -> bool:
+    """Takes the tag out where the answer brought a number before, and brings none now; whether it was so. Who gave it
+    to a question for another reason knows why."""
+    is_gone = _is_numeric(before) and not _is_numeric(now)
+    return is_gone and _drop(row, NUMERIC)
+
+
+def _is_numeric(asked: QuestionAndAnswer) -> bool:
+    return brings_number(*asked, Readable(" ".join(asked)).language)
+
+
+def _drop(row: Row, tag: str) -> bool:
+    for name in TYPES:
+        given = as_list(row.get(name))
+        if tag in given:
+            row[name] = [each for each in given if each != tag]
+            return True
+    return False
+
+
+def quoted(row: Row) -> Iterator[str]:
+    """What the file itself says stands at the places of a question."""
+    for name in ("references", "relevant_text"):
+        given = row.get(name)
+        for each in given if isinstance(given, list) else [given]:
+            text = each.get("text") if isinstance(each, dict) else each
+            if isinstance(text, str) and text:
+                yield text
+
+
+Only = Literal["all", "unreviewed", "accepted", "edited"]
+
+REVIEW = "review"
+"""The field that says what a person decided: accepted or edited."""
+_ANSWER = ("expected_answer", "reference_answer", "ground_truth", "gold_answer", "answer")
+
+
+class Review:
+    """The questions of a file, one of them at hand; all other fields stay as they are.
+
+    Others may write the file meanwhile: it is read again before every decision, and only the row at hand is changed.
+    """
+
+    def __init__(self, path: Path, only: Only = "all") -> None:
+        self._file = RowsFile.read(path)
+        gone = dropped_file(path)
+        self._gone = RowsFile.read(gone) if is_there(gone) else RowsFile.new(gone)
+        self._line = [row for row in self._file.rows if only in ("all", state_of(row))]
+        self._dropped: dict[int, int] = {}
+        """Of places in the line whose row was dropped in this sitting, where each stood in the file."""
+        first = (at for at, row in enumerate(self._line) if state_of(row) == "unreviewed")
+        self.at = next(first, 0)
+
+    def __len__(self) -> int:
+        return len(self._line)
+
+    @property
+    def row(self) -> Row | None:
+        """The question at hand; None: there is none behind the last."""
+        return self._line[self.at] if self.at < len(self._line) else None
+
+    @property
+    def is_dropped(self) -> bool:
+        """Whether the question at hand was dropped in this sitting."""
+        return self.at in self._dropped
+
+    def accept(self) -> None:
+        """Edited ones stay edited: somebody has changed what was generated."""
+        _, row = self._here()
+        if state_of(row) != "edited":
+            row[REVIEW] = "accepted"
+        self._write(row)
+        self.at += 1
+
+    def edit_question(self, text: str) -> list[str]:
+        """What else that changed, in words: nobody knows of the new question whether it is easy."""
+        return self._edit(TEXT, text)
+
+    def edit_answer(self, text: str) -> list[str]:
+        """What else that changed, in words: facts of the old answer alone go with it."""
+        return self._edit(_ANSWER, text)
+
+    def drop(self) -> None:
+        """Out of the file and into the one beside it, first of all there: a question is never in neither."""
+        position, row = self._here()
+        self._gone.refresh()
+        self._gone.rows.append(row)
+        self._gone.write()
+        del self._file.rows[position]
+        self._write(row)
+        self._dropped[self.at] = position
+        self.at += 1
+
+    def skip(self) -> None:
+        self.at += 1
+
+    def back(self) -> None:
+        """To the question before; one that was dropped just now is back in the file."""
+        self.at = max(0, self.at - 1)
+        row = self.row
+        if row is None or not self.is_dropped:
+            return
+        self._file.refresh()
+        self._file.rows.insert(self._dropped.pop(self.at), row)
+        self._file.write()
+        self._gone.refresh()
+        if (position := self._gone.position(row)) is not None:
+            del self._gone.rows[position]
+            self._gone.write()
+
+    def counts(self) -> dict[str, int]:
+        """Questions in the file by what was decided, and those dropped so far."""
+        states = [state_of(row) for row in self._file.rows]
+        found = {name: states.count(name) for name in ("accepted", "edited", "unreviewed")}
+        return {**found, "dropped": len(self._gone.rows)}
+
+    def _edit(self, names: tuple[str, ...], text: str) -> list[str]:
+        _, row = self._here()
+        key, new = _key(row, names), text.strip()
+        old, before = row.get(key), _asked(row)
+        if not new or text == old:
+            return []
+        row[key] = new
+        row[REVIEW] = "edited"
+        if names is TEXT:
+            told = ["no longer tagged easy: nobody has looked"] if drop_easy(row) else []
+        else:
+            told = [
+                f"no longer a fact to name: {each}"
+                for each in drop_stale_facts(row, str(old or ""), new)
+            ]
+        if drop_numeric(row, before, _asked(row)):
+            told.append("no longer tagged numeric: the answer brings no number")
+        self._write(row)
+        return told
+
+    def _here(self) -> tuple[int, Row]:
+        """The question at hand as it is in the file now, and where it stands there."""
+        row = self.row
+        if row is None or self.is_dropped:
+            raise LookupError("no question is at hand")
+        self._file.refresh()
+        position = self._file.position(row)
+        if position is None:
+            raise ChunkwiseError(
+                f"{self._file.path} was changed meanwhile, and the question at hand is no longer in it; begin again: "
+                "what was decided before is kept"
+            )
+        return position, self._file.rows[position]
+
+    def _write(self, row: Row) -> None:
+        """The file, and the row at hand as it is in it now."""
+        self._file.write()
+        self._line[self.at] = row
+
+
+def state_of(row: Row) -> str:
+    """accepted, edited or unreviewed."""
+    state = row.get(REVIEW)
+    return state if state in ("accepted", "edited") else "unreviewed"
+
+
+def question_of(row: Row) -> str:
+    return str(row.get(_key(row, TEXT)) or "")
+
+
+def answer_of(row: Row) -> str:
+    return str(row.get(_key(row, _ANSWER)) or "")
+
+
+def _asked(row: Row) -> QuestionAndAnswer:
+    return QuestionAndAnswer(question_of(row), answer_of(row))
+
+
+def _key(row: Row, names: tuple[str, ...]) -> str:
+    """The name the file uses; ours where it has none."""
+    return next((name for name in names if name in row), names[0] if names is TEXT else "answer")

@@ -1,0 +1,1 @@
+"""The terms that word search counts."""

@@ -1,0 +1,1 @@
+"""Tokenizers, and the size of any span of a text."""

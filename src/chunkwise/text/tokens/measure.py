@@ -1,0 +1,178 @@
+"""The size of any span of one document: cumulative sums inside, the tokenizer itself at the edges."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.text.tokens.tokenizers import CharacterTokenizer, Tokenizer
+
+_LOOK = 64
+"""How far from a span's edge a restart is sought; without one the whole span is counted."""
+_ALIKE = 8
+"""Texts of whole spans whose counts are remembered."""
+
+
+class TokenMeasure:
+    """Token counts of spans, exactly as the tokenizer counts the span's text by itself."""
+
+    def __init__(self, text: str, tokenizer: Tokenizer) -> None:
+        self.text = text
+        self.tokenizer = tokenizer
+        # A tokenizer may know more places to cut at than those where it restarts.
+        self._seam: re.Pattern[str] | None = getattr(tokenizer, "seam", None)
+        self._asked = self._answer = 0
+        self._counted = (-1, -1, 0)
+        self._clean = -1
+
+    @cached_property
+    def _count_text(self) -> Callable[[str], int]:
+        # Text without a restart may be a run of one sign, which the tokenizer reads slowest: all its spans are alike.
+        return lru_cache(maxsize=_ALIKE)(self.tokenizer.count)
+
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        return self.tokenizer.offsets(self.text)
+
+    def before(self, position: int) -> int:
+        """How many of the document's tokens start before the position."""
+        if position != self._asked:  # the end of one chunk is the start of the next
+            self._asked, self._answer = position, int(self.starts.searchsorted(position))
+        return self._answer
+
+    def reach(self, start: int, limit: int) -> int:
+        """About the furthest end of a span from `start` that holds `limit` tokens; `count` has the last word."""
+        index = self.before(start) + limit
+        return int(self.starts[index]) if index < len(self.starts) else len(self.text)
+
+    def reaches(self, starts: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
+        """`reach` from each of many starts."""
+        index = self.starts.searchsorted(starts) + limit
+        return np.append(self.starts, len(self.text))[np.minimum(index, len(self.starts))]
+
+    def fill(self, start: int, limit: int) -> tuple[int, int]:
+        """`reach`, and the exact size of the span up to it."""
+        index = self.before(start)
+        stop = index + limit
+        if stop >= len(self.starts):
+            return len(self.text), self.count(start, len(self.text))
+        end = int(self.starts[stop])
+        # Nothing is to be counted where the text can be cut at both ends without changing a token.
+        if self.starts[stop - 1] < end:
+            # The end of one span is the start of the next; first, since its answer is the one remembered.
+            clean = start == self._clean or self._is_clean(start)
+            self._asked, self._answer = end, stop
+            if clean and self._is_clean(end):
+                self._clean = end
+                return end, limit
+        return end, self.count(start, end)
+
+    def back(self, end: int, amount: int) -> int:
+        """About the earliest start of a span to `end` that holds `amount` tokens."""
+        if amount <= 0:
+            return end
+        index = self.before(end) - amount
+        return int(self.starts[index]) if index > 0 else 0
+
+    def count(self, start: int, end: int) -> int:
+        """Tokens of `text[start:end]`, equal to `tokenizer.count` of that text."""
+        counted = self._counted  # a window is asked about again before it is made smaller
+        if counted[:2] != (start, end):
+            counted = self._counted = start, end, self._count(start, end)
+        return counted[2]
+
+    def counts(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
+        """`count` of each of many spans."""
+        found = map(self.count, starts.tolist(), ends.tolist())
+        return np.fromiter(found, np.int64, len(starts))
+
+    def _count(self, start: int, end: int) -> int:
+        if self.tokenizer.restart is None:
+            return self._count_text(self.text[start:end])
+        clean = start == 0 or self._is_clean(start)
+        head = start if clean else self._restart_behind(start, end)
+        tail = -1 if head < 0 else end if end == len(self.text) else self._restart_before(head, end)
+        if tail < 0:
+            return self._count_text(self.text[start:end])
+        total = -self.before(head)  # first, since it is the one remembered
+        total += self.before(tail)
+        if head > start:
+            total += self.tokenizer.count(self.text[start:head])
+        if tail < end:
+            total += self.tokenizer.count(self.text[tail:end])
+        return total
+
+    def _is_clean(self, position: int) -> bool:
+        """Whether a cut inside the text at this position changes no token on either side."""
+        restart = self.tokenizer.restart
+        if restart is None:
+            return False
+        if restart.match(self.text, position):
+            return True
+        if self._seam is None or not self._seam.match(self.text, position):
+            return False
+        index = self.before(position)
+        return index < len(self.starts) and int(self.starts[index]) == position
+
+    def _restart_behind(self, start: int, end: int) -> int:
+        """A restart soon behind the start, or -1."""
+        assert self.tokenizer.restart is not None
+        # Bounded: text without a restart must not be searched to its end for every span.
+        stop = min(end, start + _LOOK)
+        space = self.text.find(" ", start, stop)
+        if space >= 0 and self.tokenizer.restart.match(self.text, space):
+            return space
+        match = self.tokenizer.restart.search(self.text, start, stop)
+        return match.start() if match else -1
+
+    def _restart_before(self, start: int, end: int) -> int:
+        """The end if it is a clean cut, else a restart soon before it, or -1."""
+        assert self.tokenizer.restart is not None
+        if self._is_clean(end):
+            return end
+        low = max(start, end - _LOOK)
+        space = self.text.rfind(" ", low, end)
+        if space >= 0 and self.tokenizer.restart.match(self.text, space):
+            return space
+        last = -1
+        for match in self.tokenizer.restart.finditer(self.text, low, end):
+            last = match.start()
+        return last
+
+
+class CharacterMeasure(TokenMeasure):
+    """The size of a span is its length: nothing to look up."""
+
+    def before(self, position: int) -> int:
+        return position
+
+    def reach(self, start: int, limit: int) -> int:
+        end, size = start + limit, len(self.text)
+        return end if end < size else size  # called for every chunk: `min` would take longer
+
+    def reaches(self, starts: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
+        return np.minimum(starts + limit, len(self.text))
+
+    def fill(self, start: int, limit: int) -> tuple[int, int]:
+        end = self.reach(start, limit)
+        return end, end - start
+
+    def back(self, end: int, amount: int) -> int:
+        return max(end - amount, 0)
+
+    def count(self, start: int, end: int) -> int:
+        return end - start
+
+    def counts(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
+        return ends - starts
+
+
+def measure_of(text: str, tokenizer: Tokenizer) -> TokenMeasure:
+    """The measure for a tokenizer."""
+    return (CharacterMeasure if isinstance(tokenizer, CharacterTokenizer) else TokenMeasure)(
+        text, tokenizer
+    )

@@ -1,0 +1,189 @@
+"""From outcomes to a proven choice: chosen on validation queries, judged on test queries; without scores, costs alone."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from chunkwise.core import Document, Query
+from chunkwise.evaluation.files.json_values import json_text
+from chunkwise.evaluation.results import Figure, Json
+from chunkwise.stats.paired import Ties, differences, ties
+from chunkwise.stats.power import detectable
+from chunkwise.stats.table import spread
+from chunkwise.tuning.choose.corpus_parts import corpus_parts, small_parts
+from chunkwise.tuning.choose.explain import Findings, caveats, not_run, sentence, without_references
+from chunkwise.tuning.choose.levers import levers
+from chunkwise.tuning.choose.recommend import compare_with_baselines, recommended_column
+from chunkwise.tuning.choose.score_table import ScoreTable, agreement, late_twins, score_table_of
+from chunkwise.tuning.choose.standings import ranked_standings
+from chunkwise.tuning.choose.weight_fit import FittedWeights, fit_weights
+from chunkwise.tuning.plan.plan import Plan
+from chunkwise.tuning.sweep import Sweep
+from chunkwise.tuning.sweep_result import Outcome, Standing, SweepResult, cost_amount
+from chunkwise.tuning.wording import count_words
+
+
+def result_without_scores(
+    outcomes: Sequence[Outcome],
+    queries: Sequence[Query],
+    splits: tuple[str, ...],
+    sweep: Sweep,
+    plan: Plan,
+    asked: Mapping[str, Json],
+) -> SweepResult:
+    """Nothing is chosen; standings come by the share of chunks with boundary issues, then by storage and chunks."""
+    ran = sorted((outcome for outcome in outcomes if not outcome.error), key=_hurt)
+    nothing = Figure(None)
+    return SweepResult(
+        plan=asked,
+        versions={},
+        data={},
+        objective=sweep.objective,
+        chosen="",
+        sentence=_sentence(ran, queries),
+        standings=tuple(
+            Standing(
+                outcome.configuration.key, outcome.configuration.label, nothing, None,
+                tied=False, best_share=0.0, pareto=False, aside="no question can choose",
+            )
+            for outcome in ran
+        ),
+        against=(),
+        levers=(),
+        parts=(),
+        fit=None,
+        agreement={},
+        caveats=(
+            *_unknown(queries),
+            *without_references(queries),
+            *not_run(sweep, plan, outcomes),
+        ),
+        questions=tuple(query.id for query in queries),
+        splits=splits,
+        outcomes=tuple(outcomes),
+    )  # fmt: skip
+
+
+def issue_share(outcome: Outcome) -> float | None:
+    """Of the chunks, those with at least one boundary issue; None: there are no chunks."""
+    hurt, chunks = outcome.boundary_issues.get("chunks_with_issues"), cost_amount(outcome, "chunks")
+    return None if hurt is None or not 0 < chunks < math.inf else hurt / chunks
+
+
+def _hurt(outcome: Outcome) -> tuple[float, float, float]:
+    share = issue_share(outcome)
+    costs = cost_amount(outcome, "storage"), cost_amount(outcome, "chunks")
+    return (math.inf if share is None else share, *costs)
+
+
+def _sentence(ran: Sequence[Outcome], queries: Sequence[Query]) -> str:
+    why = "without questions" if not queries else "no question that chooses has a score"
+    said = f"Nothing can be recommended: {why}, it is not known what would be found."
+    share = issue_share(ran[0]) if ran else None
+    if share is None:
+        return said
+    strategy = ran[0].configuration.strategy
+    return f"{said} Fewest cuts hurt with {strategy}: {100 * share:.1f} % of its chunks have a boundary issue."
+
+
+def _unknown(queries: Sequence[Query]) -> tuple[str, ...]:
+    if queries:
+        return (
+            f"{count_words(len(queries), 'question')} and not one score among those that choose: "
+            "chunkwise testset check FILE DOCUMENTS says what is wrong with them.",
+        )
+    return (
+        "Without questions it cannot be known what a search finds, which retriever suits, or whether any "
+        "configuration is better than a common default; clean cuts and low costs do not tell.",
+        "Write 30 questions or more, each with the passage that answers it, or have them made: chunkwise testset "
+        "generate DOCUMENTS -o FILE; then chunkwise tune DOCUMENTS --test-queries FILE. "
+        "chunkwise testset check FILE DOCUMENTS finds mistakes in them, chunkwise testset review FILE shows them.",
+    )
+
+
+def choose(
+    outcomes: Sequence[Outcome],
+    queries: Sequence[Query],
+    splits: tuple[str, ...],
+    sweep: Sweep,
+    plan: Plan,
+    documents: Sequence[Document],
+) -> SweepResult:
+    """The cheapest of those that are as good as the best on validation questions, and what is known about it.
+
+    Configurations that failed take no part. One with vectors of its own is listed beside the same with late vectors
+    and not chosen from. Of several sizes at once the fitted weights take part and the others are listed. `versions`,
+    hashes of the data and `timing` are the caller's to add.
+    """
+    asked = _requested_plan(sweep, plan, outcomes)
+    score_table = score_table_of(outcomes, splits, sweep)
+    if score_table is None:
+        return result_without_scores(outcomes, queries, splits, sweep, plan, asked)
+    fit = fit_weights(score_table)
+    if fit is not None:
+        score_table = _without(score_table, fit)
+    found = ties(
+        score_table.better(score_table.validation, score_table.entrants), seed=score_table.seed
+    )
+    assert found is not None  # every entrant has a score on these questions
+    chosen = recommended_column(score_table, found)
+    standings = tuple(place.standing for place in ranked_standings(score_table, found, queries))
+    held = compare_with_baselines(score_table, chosen)
+    agreed = agreement(late_twins(score_table.outcomes), score_table.scores[score_table.validation])
+    least = _detectable(score_table, found)
+    findings = Findings(
+        sweep, plan, outcomes, queries, score_table, found, chosen, standings, held, agreed, least
+    )
+    return SweepResult(
+        plan=asked,
+        versions={},
+        data={},
+        objective=sweep.objective,
+        chosen=score_table.outcomes[chosen].configuration.key,
+        sentence=sentence(findings),
+        standings=standings,
+        against=held,
+        levers=levers(score_table),
+        parts=corpus_parts(score_table, chosen, queries, documents),
+        fit=fit.fit if fit else None,
+        agreement=agreed,
+        caveats=caveats(findings),
+        questions=tuple(query.id for query in queries),
+        splits=splits,
+        outcomes=tuple(outcomes),
+        detectable=least,
+        needed=found.needed,
+        small_parts=small_parts(score_table, queries, documents),
+    )
+
+
+def _requested_plan(sweep: Sweep, plan: Plan, outcomes: Sequence[Outcome]) -> dict[str, Json]:
+    """The sweep as it was asked for, and what came of it, as plain JSON."""
+    found: dict[str, Json] = {
+        "sweep": json.loads(json_text(sweep)),
+        "left_out": [{"what": each.what, "why": each.why} for each in plan.left_out],
+        "configurations": len(plan.configurations),
+        "failed": sum(bool(outcome.error) and not outcome.waits for outcome in outcomes),
+        "not_run": sum(outcome.waits for outcome in outcomes),
+    }
+    return found
+
+
+def _without(score_table: ScoreTable, fit: FittedWeights) -> ScoreTable:
+    """Only the weights that were kept take part."""
+    why = f"other weights of the same; those of {fit.fit.kept} were kept"
+    return replace(score_table, aside={**score_table.aside, **dict.fromkeys(fit.others, why)})
+
+
+def _detectable(score_table: ScoreTable, found: Ties) -> float | None:
+    """By the spread that differences to the best usually have."""
+    scores = score_table.better(score_table.validation, score_table.entrants)
+    apart = differences(np.repeat(scores[:, [found.best]], scores.shape[1], axis=1), scores)
+    spreads = [spread(column) for column in apart.T]
+    usual = [each for each in spreads if each]
+    return detectable(float(np.median(usual)), len(scores)) if usual else None

@@ -1,0 +1,108 @@
+"""Whether parts of the corpus want a setting of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from chunkwise.core import Document, Query
+from chunkwise.stats.paired import paired_difference
+from chunkwise.stats.power import FEWEST as FEWEST_PAIRS
+from chunkwise.stats.table import mean
+from chunkwise.tuning.choose.score_table import Rows, ScoreTable
+from chunkwise.tuning.sweep_result import CorpusPart
+
+FEWEST_QUERIES = 10
+"""Questions a part needs to be looked at."""
+
+
+def corpus_parts(
+    score_table: ScoreTable, chosen: int, queries: Sequence[Query], documents: Sequence[Document]
+) -> tuple[CorpusPart, ...]:
+    """By folder, or by format where all documents are in one; the best is found on the part's validation questions.
+
+    It is held against the overall choice on the part's test questions.
+    """
+    found = _rows_of(score_table, queries, documents).items()
+    return tuple(
+        _part(score_table, chosen, name, *rows) for name, rows in found if _is_enough(*rows)
+    )
+
+
+def small_parts(
+    score_table: ScoreTable, queries: Sequence[Query], documents: Sequence[Document]
+) -> dict[str, int]:
+    """The parts that have too few questions to be looked at, with their number."""
+    found = _rows_of(score_table, queries, documents).items()
+    return {name: sum(map(len, rows)) for name, rows in found if not _is_enough(*rows)}
+
+
+def _rows_of(
+    score_table: ScoreTable, queries: Sequence[Query], documents: Sequence[Document]
+) -> dict[str, tuple[Rows, Rows]]:
+    """The validation and the test questions of each part that has any question."""
+    part_of = _parts_of(documents)
+    rows: dict[str, list[int]] = {}
+    for number, query in enumerate(queries):
+        if query.references and (name := part_of.get(query.references[0].doc_id)) is not None:
+            rows.setdefault(name, []).append(number)
+    return {
+        name: (np.intersect1d(score_table.validation, own), np.intersect1d(score_table.test, own))
+        for name, own in sorted(rows.items())
+    }
+
+
+def _is_enough(validation: Rows, test: Rows) -> bool:
+    return len(validation) + len(test) >= FEWEST_QUERIES and len(validation) > 0 and len(test) > 0
+
+
+def _part(
+    score_table: ScoreTable, chosen: int, name: str, validation: Rows, test: Rows
+) -> CorpusPart:
+    means = [mean(column) for column in score_table.better(validation, score_table.entrants).T]
+    # Of equal ones the overall choice, so that nothing is gained where nothing differs.
+    best = max(
+        zip(means, score_table.entrants, strict=True), key=lambda own: (own[0], own[1] == chosen)
+    )[1]
+    paired = paired_difference(
+        score_table.scores[test, chosen], score_table.scores[test, best], seed=score_table.seed
+    )
+    assert paired is not None  # these questions have a score in every column
+    gain, *ends = (score_table.sign * end + 0.0 for end in paired.difference)
+    low, high = sorted(ends)
+    configuration = score_table.outcomes[best].configuration
+    return CorpusPart(
+        name, len(validation) + len(test), configuration.key, configuration.label,
+        mean(score_table.scores[test, best]), mean(score_table.scores[test, chosen]), gain, low, high,
+        worth_it=low > 0 and len(test) >= FEWEST_PAIRS,
+    )  # fmt: skip
+
+
+def _parts_of(documents: Sequence[Document]) -> Mapping[str, str]:
+    """The part of each document; empty where there is only one."""
+    common = _common_folder([document.id for document in documents])
+    by: tuple[Callable[[Document], str], ...] = (
+        lambda document: _folder(document.id, common),
+        lambda document: document.format,
+    )
+    for name in by:
+        found = {document.id: name(document) for document in documents}
+        if len(set(found.values())) > 1:
+            return found
+    return {}
+
+
+def _folder(id: str, above: int) -> str:
+    """The first folder below the common one; documents beside the folders have none."""
+    steps = id.split("/")
+    return steps[above] + "/" if len(steps) > above + 1 else "./"
+
+
+def _common_folder(ids: Sequence[str]) -> int:
+    """How many folders all documents are inside of."""
+    ways = [id.split("/")[:-1] for id in ids]
+    depth = 0
+    while ways and all(len(way) > depth and way[depth] == ways[0][depth] for way in ways):
+        depth += 1
+    return depth

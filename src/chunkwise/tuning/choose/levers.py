@@ -1,0 +1,169 @@
+"""How much each choice moves the objective, all others held: often it is not the splitter."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from chunkwise.base import spec
+from chunkwise.stats.intervals import RESAMPLES, Z_95, resampled_means, student
+from chunkwise.stats.power import FEWEST
+from chunkwise.stats.table import ScoreMatrix, mean
+from chunkwise.tuning.choose.score_table import ScoreTable, late_twins
+from chunkwise.tuning.choose.weight_fit import is_multiscale
+from chunkwise.tuning.sweep_result import Lever, LeverLevel, Outcome
+
+_DIGITS = 12
+"""Of effects: beyond them they depend on the order of adding up."""
+
+
+class LeverMember(NamedTuple):
+    """A configuration as one lever sees it."""
+
+    column: int
+    group: Hashable
+    """Everything but the lever: members of one group differ in the lever alone."""
+    level: str
+
+
+def comparable(members: Sequence[LeverMember]) -> list[LeverMember]:
+    """Those that others of another level can be held against, all levels linked with each other.
+
+    Levels are linked when a group has both. Where they fall apart into several sets, the one with most members stays:
+    between sets nothing can be said.
+    """
+    levels: defaultdict[Hashable, set[str]] = defaultdict(set)
+    for member in members:
+        levels[member.group].add(member.level)
+    linked = [member for member in members if len(levels[member.group]) > 1]
+    sets: list[set[str]] = []
+    for own in levels.values():
+        if len(own) > 1:
+            touched = [each for each in sets if each & own]
+            sets = [each for each in sets if not each & own] + [own.union(*touched)]
+    counts = [sum(member.level in each for member in linked) for each in sets]
+    if not counts:
+        return []
+    largest = sets[counts.index(max(counts))]
+    return [member for member in linked if member.level in largest]
+
+
+def main_effects(
+    members: Sequence[LeverMember], levels: Sequence[str], scores: ScoreMatrix
+) -> ScoreMatrix:
+    """Questions × levels: what each level adds, by least squares over levels and groups; they add up to 0.
+
+    Of two levels with one configuration each a group, the difference is the plain mean over the groups.
+    """
+    groups = {group: at for at, group in enumerate(dict.fromkeys(each.group for each in members))}
+    of = np.array([groups[member.group] for member in members])
+    # Each member minus the mean of its group: what is left of scores and levels is the lever alone.
+    belongs = (of[:, None] == np.arange(len(groups))).astype(np.float64)
+    centred = np.eye(len(members)) - belongs @ (belongs / belongs.sum(axis=0)).T
+    numbers = {level: at for at, level in enumerate(levels)}
+    has = np.zeros((len(members), len(levels)))
+    has[np.arange(len(members)), [numbers[member.level] for member in members]] = 1.0
+    # Levels add up to nothing in every group, so one direction is empty but for rounding: it must not count.
+    weights = np.linalg.pinv(centred @ has, rcond=1e-9) @ centred
+    own = scores[:, [member.column for member in members]]
+    return np.round(own @ weights.T, _DIGITS) + 0.0
+
+
+LEVERS = (
+    "boundaries", "size", "overlap", "context", "neighbours", "one size or several", "retriever", "weights",
+)  # fmt: skip
+
+
+def levers(score_table: ScoreTable) -> tuple[Lever, ...]:
+    """Main effects on the questions that choose, the largest first; only levers with levels to compare."""
+    twins = late_twins(score_table.outcomes)
+    columns = [at for at in range(len(score_table.outcomes)) if at not in twins]
+    columns = [
+        at for at in columns if not np.isnan(score_table.scores[score_table.validation, at]).any()
+    ]
+    scores = score_table.scores[score_table.validation]
+    given = {name for at in columns for name in score_table.outcomes[at].configuration.levers}
+    names = [*LEVERS, *sorted(given.difference(LEVERS))]
+    members = {name: _members(score_table, name, columns) for name in names}
+    found = {name: _Effect.of(own, scores) for name, own in members.items() if own}
+    if not found or len(scores) < 2:
+        return ()
+    widths = _widths([effect.own for effect in found.values()], score_table.seed)
+    moved = [
+        _lever(name, effect, width, score_table)
+        for (name, effect), width in zip(found.items(), widths, strict=True)
+    ]
+    return tuple(sorted(moved, key=lambda each: -each.effect))
+
+
+def _members(score_table: ScoreTable, name: str, columns: Sequence[int]) -> list[LeverMember]:
+    members = []
+    for column in columns:
+        outcome = score_table.outcomes[column]
+        values = outcome.configuration.levers
+        if name == "one size or several":
+            several = "several" if is_multiscale(outcome) else "one"
+            members.append(LeverMember(column, _made_of(outcome), values.get(name, several)))
+        elif name in values:
+            # A strategy that knows no overlap has none.
+            all_of_it = {"overlap": "none", **values}.items()
+            rest = frozenset((key, value) for key, value in all_of_it if key != name)
+            members.append(LeverMember(column, (rest, is_multiscale(outcome)), values[name]))
+    return comparable(members)
+
+
+def _made_of(outcome: Outcome) -> Hashable:
+    """What is searched with: several sizes have no chunks, so they are held against all chunkings searched alike."""
+    name, values = spec.parse(outcome.configuration.retriever)
+    if not is_multiscale(outcome):
+        return name
+    weights = {"words": values.get("words", 1), "dense": values.get("dense", 0.5)}
+    if not weights["dense"]:
+        return "bm25"
+    return "hybrid" if weights["words"] else "dense"
+
+
+class _Effect(NamedTuple):
+    own: ScoreMatrix
+    """Questions × levels: what each level adds."""
+    levels: list[LeverLevel]
+
+    @classmethod
+    def of(cls, members: Sequence[LeverMember], scores: ScoreMatrix) -> _Effect:
+        counts = Counter(member.level for member in members)
+        own = main_effects(members, list(counts), scores)
+        adds = {level: mean(column) for level, column in zip(counts, own.T, strict=True)}
+        reach = mean(np.array([mean(scores[:, member.column]) for member in members]))
+        base = reach - sum(count * adds[level] for level, count in counts.items()) / len(members)
+        return cls(own, [LeverLevel(level, base + adds[level], counts[level]) for level in counts])
+
+
+def _lever(name: str, effect: _Effect, width: float, score_table: ScoreTable) -> Lever:
+    levels = sorted(effect.levels, key=lambda level: -score_table.sign * level.mean)
+    apart = abs(levels[0].mean - levels[-1].mean)
+    return Lever(
+        name, tuple(levels), apart, apart - width, apart + width,
+        moves=apart > width and len(effect.own) >= FEWEST,
+    )  # fmt: skip
+
+
+def _widths(own: Sequence[ScoreMatrix], seed: int) -> list[float]:
+    """How far the difference of any two levels may be off, in 19 resamples of 20; one a lever.
+
+    Of any two: which are best and worst is seen on the same questions, and of many levels two always lie apart.
+    """
+    table = np.hstack(own)
+    middle = np.array([mean(column) for column in table.T])
+    means = resampled_means(table, seed=seed, resamples=RESAMPLES, together=True) - middle
+    count = len(table)
+    # Resamples of few questions spread too little (Hesterberg 2015).
+    few = math.sqrt(count / (count - 1)) * student(Z_95, count - 1) / Z_95
+    found = []
+    for part in np.split(means, np.cumsum([each.shape[1] for each in own])[:-1], axis=1):
+        off = float(np.quantile(part.max(axis=1) - part.min(axis=1), 0.95))
+        found.append(float(f"{off * few:.12g}"))
+    return found

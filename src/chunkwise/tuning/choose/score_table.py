@@ -1,0 +1,137 @@
+"""All configurations that have scores, side by side, query by query; the same with late and with own vectors are twins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.evaluation.direction import lower_is_better
+from chunkwise.stats.agreement import kendall
+from chunkwise.stats.table import ScoreMatrix, mean
+from chunkwise.tuning.splits import TEST, VALIDATION
+from chunkwise.tuning.sweep import Sweep, budget_of
+from chunkwise.tuning.sweep_result import Outcome
+
+
+def late_twins(outcomes: Sequence[Outcome]) -> dict[int, int]:
+    """For each outcome with own vectors the one with late vectors, where there is one."""
+    places = {outcome.configuration: at for at, outcome in enumerate(outcomes)}
+    found: dict[int, int] = {}
+    for at, outcome in enumerate(outcomes):
+        late = places.get(replace(outcome.configuration, vectors="late"))
+        if outcome.configuration.vectors == "own" and late is not None:
+            found[at] = late
+    return found
+
+
+def agreement(twins: Mapping[int, int], scores: ScoreMatrix) -> dict[str, float]:
+    """Kendall's tau over those that were run both ways, and how many these are; empty: none was.
+
+    `scores`: of the questions that choose. Each pair is looked at on the questions that both have a score for.
+    """
+    pairs = []
+    for own, late in twins.items():
+        both = ~np.isnan(scores[:, own]) & ~np.isnan(scores[:, late])
+        if both.any():
+            pairs.append((mean(scores[both, late]), mean(scores[both, own])))
+    if not pairs:
+        return {}
+    found = {"configurations": float(len(pairs))}
+    tau = kendall(*zip(*pairs, strict=True))
+    return found if tau is None else {"kendall_tau": tau, **found}
+
+
+TWIN = "vectors of its own, beside the same with late ones"
+"""Why a finalist's second run is listed only."""
+Rows = NDArray[np.intp]
+"""Numbers of questions."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoreTable:
+    """Columns are configurations, in the order of the plan."""
+
+    outcomes: tuple[Outcome, ...]
+    scores: ScoreMatrix
+    """Questions × configurations, as they were measured; NaN: unscored."""
+    lower: bool
+    """Whether less of the objective is better."""
+    splits: tuple[str, ...]
+    validation: Rows
+    """The questions that choose, of those that all configurations have a score for."""
+    test: Rows
+    budget: int | None
+    """Tokens a question, where the objective is measured within so many."""
+    aside: Mapping[int, str]
+    """Columns that are listed and not chosen from, and why."""
+    seed: int
+
+    @property
+    def entrants(self) -> list[int]:
+        """Columns that are chosen from."""
+        return [at for at in range(len(self.outcomes)) if at not in self.aside]
+
+    @property
+    def sign(self) -> float:
+        return -1.0 if self.lower else 1.0
+
+    def better(self, rows: Rows, columns: Sequence[int]) -> ScoreMatrix:
+        """Scores such that more is better."""
+        # Adding 0 keeps a 0 from being turned into -0.
+        found: ScoreMatrix = self.sign * self.scores[rows][:, list(columns)] + 0.0
+        return found
+
+
+def score_table_of(
+    outcomes: Sequence[Outcome], splits: tuple[str, ...], sweep: Sweep
+) -> ScoreTable | None:
+    """None where no configuration has a score on a question that chooses."""
+    validating = np.array([side == VALIDATION for side in splits], dtype=bool)
+    found: list[Outcome] = []
+    columns: list[NDArray[np.float64]] = []
+    for outcome in outcomes:
+        scores = outcome.scores.get(sweep.objective)
+        if scores is None or outcome.error:
+            continue
+        column = np.array(
+            [np.nan if score is None else score for score in scores], dtype=np.float64
+        )
+        if not np.isnan(column[validating]).all():
+            found.append(outcome)
+            columns.append(column)
+    if not found:
+        return None
+    table = np.column_stack(columns)
+    twins = late_twins(found)
+    aside = dict.fromkeys(twins, TWIN)
+    aside |= _with_gaps(table, [at for at in range(len(found)) if at not in aside])
+    known = ~np.isnan(table[:, [at for at in range(len(found)) if at not in aside]]).any(axis=1)
+    testing = np.array([side == TEST for side in splits], dtype=bool)
+    return ScoreTable(
+        tuple(found),
+        table,
+        lower_is_better(sweep.objective),
+        splits,
+        np.flatnonzero(known & validating),
+        np.flatnonzero(known & testing),
+        budget_of(sweep.objective),
+        aside,
+        sweep.seed,
+    )
+
+
+def _with_gaps(table: ScoreMatrix, columns: Sequence[int]) -> dict[int, str]:
+    """Those that would leave too few questions to compare the others on; the one with most gaps goes first."""
+    gone: dict[int, str] = {}
+    scored = ~np.isnan(table)
+    anyone = int(scored[:, columns].any(axis=1).sum())
+    while True:
+        kept = [at for at in columns if at not in gone]
+        if 2 * int(scored[:, kept].all(axis=1).sum()) >= anyone or len(kept) == 1:
+            return gone
+        worst = min(kept, key=lambda at: int(scored[:, at].sum()))
+        missing = anyone - int(scored[:, worst].sum())
+        gone[worst] = f"no score for {missing} questions that others have one for"

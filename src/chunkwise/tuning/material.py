@@ -1,0 +1,93 @@
+"""What a sweep is about: documents, questions, and which of these choose."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from chunkwise.base.errors import ChunkwiseError
+from chunkwise.core import Document
+from chunkwise.documents import LoadOptions
+from chunkwise.evaluation.left_out import LeftOut
+from chunkwise.evaluation.questions_read import questions_read
+from chunkwise.evaluation.subjects.sources import Reading, documents_of
+from chunkwise.testsets.testset import TestSet
+from chunkwise.text.analysis import Analyzed
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
+from chunkwise.tuning.splits import split
+from chunkwise.tuning.sweep import Sweep
+
+_COUNTED = 1_000_000
+"""Characters whose tokens are counted; those of the rest are reckoned from them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """Read once."""
+
+    documents: Sequence[Document]
+    questions: TestSet
+    splits: tuple[str, ...]
+    """validation or test, of each question."""
+
+    @property
+    def characters(self) -> int:
+        return sum(len(document.text) for document in self.documents)
+
+    @property
+    def has_headings(self) -> bool:
+        """Whether any document has a section to go by."""
+        return any(len(Analyzed(document).sections) > 1 for document in self.documents)
+
+    def tokens(self) -> int:
+        """Of all documents, about; of a small corpus exactly."""
+        count = get_tokenizer(DEFAULT_TOKENIZER).count
+        counted = tokens = 0
+        for document in self.documents:
+            text = document.text[: _COUNTED - counted]
+            counted, tokens = counted + len(text), tokens + count(text)
+            if counted >= _COUNTED:
+                break
+        return round(tokens * self.characters / counted) if counted else 0
+
+
+def read_material(
+    sweep: Sweep,
+    left_out: LeftOut,
+    *,
+    documents: Sequence[Document] = (),
+    questions: TestSet | None = None,
+    options: LoadOptions | None = None,
+    leave_out: Collection[Path] = (),
+) -> Material:
+    """What the sweep names, and what is there already; `leave_out` are files that are no documents."""
+    file = _file(sweep.test_queries)
+    given = [*documents, *sweep.documents]
+    if not given:
+        raise ChunkwiseError("there is no document to tune for; name files or folders")
+    found = documents_of(given, Reading(options, leave_out=[*leave_out, *file]), left_out)  # type: ignore[arg-type]
+    if questions is None:
+        questions = TestSet(())
+    if sweep.test_queries:
+        questions = _read_questions(sweep.test_queries, found, left_out)
+    return Material(found, questions, split(questions.queries, sweep.test_share, sweep.seed))
+
+
+def _file(test_queries: str | None) -> list[Path]:
+    """What is missing is told before anything is read."""
+    if not test_queries:
+        return []
+    if not os.path.exists(test_queries):
+        raise ChunkwiseError(f"{test_queries} does not exist")
+    return [Path(test_queries).resolve()]
+
+
+def _read_questions(path: str, documents: Sequence[Document], left_out: LeftOut) -> TestSet:
+    found = questions_read(path, documents, left_out)
+    if not found.queries:
+        raise ChunkwiseError(
+            f"no question is left in {path}: correct it, or leave it out to compare cuts and costs alone"
+        )
+    return found

@@ -1,0 +1,218 @@
+"""How long a plan takes and what it costs, said before it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from chunkwise.chunkers import Strategy, get_strategy
+from chunkwise.chunkers.embedding_chunker import EmbeddingChunker
+from chunkwise.tuning.plan.chunking_grid import overlap_of
+from chunkwise.tuning.plan.plan import Plan
+from chunkwise.tuning.sweep import Configuration
+from chunkwise.tuning.wording import count_words, money_words, time_words
+
+_TOKENS = {"characters": 1 / 4.4, "words": 1.35, "tokens": 1.0, "sentences": 22.0}
+"""Of one of these, in English prose."""
+_UNLIMITED = 300
+"""Tokens of a chunk whose strategy names no limit."""
+_FILLED = 0.9
+"""Of the limit that chunks reach: they end at a sentence."""
+_HEADINGS = 12
+"""Tokens of the headings above a chunk."""
+
+
+class ExpectedChunks(NamedTuple):
+    """Chunks and the tokens in them, those that overlap counted as often as they are there."""
+
+    chunks: int
+    tokens: int
+
+
+def expected_chunks(strategy: Strategy, context: str, tokens: int) -> ExpectedChunks:
+    """A corpus of so many tokens, cut."""
+    size = max(
+        _UNLIMITED if strategy.limit is None else strategy.limit[1] * _TOKENS[strategy.unit], 1.0
+    )
+    name, amount = overlap_of(strategy) or ("overlap", 0)
+    unit = strategy.unit if name == "overlap" else name.removeprefix("overlap_")
+    # A strategy that repeats sentences keeps half of every chunk for what is new.
+    repeated = min(amount * _TOKENS[unit] / size, 0.5 if name != "overlap" else 0.99)
+    share = 1 / (1 - repeated)
+    chunks = max(1, round(tokens * share / (size * _FILLED))) if tokens else 0
+    beside = _HEADINGS * chunks if context == "headings" else 0
+    return ExpectedChunks(chunks, round(tokens * share) + beside)
+
+
+# Seconds of a core, measured on 1.4 million characters and 472 questions.
+_START = 0.3
+_A_CHARACTER = 0.45e-6
+_A_DOCUMENT = 1e-3
+_A_CHUNK = 65e-6
+_AN_INDEXED_TOKEN = 0.25e-6
+_A_QUESTION = 0.25e-3
+"""Ranked and scored."""
+_A_COMPARISON = 2e-8
+"""Of a question with a chunk."""
+_WIDENED = 9e-3
+"""A question whose hits get their neighbours: another search for every budget."""
+_SEVERAL_SIZES = 11e-3
+_AN_ATOM_TOKEN = 20e-9
+"""Of a question at several sizes, and of each token of the corpus for it: another search for every budget, too."""
+_A_QUESTION_TOKENS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class SweepEstimate:
+    """Seconds by part; not a promise."""
+
+    configurations: int
+    """Those that are not done yet."""
+    chunkings: int
+    reading: float
+    embedding: float
+    indexing: float
+    searching: float
+    finalists: float
+    """The best once more, with every chunk embedded by itself."""
+    tokens: int
+    """To be embedded, finalists included; those whose vectors are kept already not."""
+    money: float | None = None
+    currency: str = ""
+
+    @property
+    def total(self) -> float:
+        return self.reading + self.embedding + self.indexing + self.searching + self.finalists
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Lines for people."""
+        if not self.configurations:
+            return ("everything is done already",)
+        parts = [
+            f"{name} {time_words(seconds)}"
+            for name in ("reading", "embedding", "indexing", "searching", "finalists")
+            if (seconds := getattr(self, name)) >= 0.5
+        ]
+        chunkings = count_words(self.chunkings, "chunking")
+        found = [
+            f"{count_words(self.configurations, 'configuration')} of {chunkings}",
+            f"about {time_words(self.total)}"
+            + (f" ({', '.join(parts)})" if len(parts) > 1 else ""),
+        ]
+        if self.tokens:
+            cost = "" if self.money is None else f", about {money_words(self.money, self.currency)}"
+            found.append(f"about {count_words(_round(self.tokens), 'token')} to embed{cost}")
+        return tuple(found)
+
+    def over(self, seconds: float | None, money: float | None) -> str:
+        """Why a budget will not do; empty: it will, as far as one can tell."""
+        if seconds is not None and self.total > seconds:
+            return f"about {time_words(self.total)} are needed, and the budget is {time_words(seconds)}"
+        if money is not None and self.money is not None and self.money > money:
+            given = money_words(money, self.currency)
+            return f"about {money_words(self.money, self.currency)} are needed, and the budget is {given}"
+        return ""
+
+
+def _round(count: int) -> int:
+    """Two digits: more would be a claim."""
+    return round(count, 2 - len(str(count)))
+
+
+def estimate_sweep(
+    plan: Plan,
+    *,
+    documents: int,
+    characters: int,
+    tokens: int,
+    questions: int,
+    tokens_per_second: float,
+    known: Collection[str] = (),
+    cached_tokens: int = 0,
+    finalists: int = 5,
+    price: float | None = None,
+    currency: str = "",
+    jobs: int = 1,
+) -> SweepEstimate:
+    """Of what is not done yet (`known`: keys of what is). `tokens` are those of the corpus, counted as the model
+    counts them; `cached_tokens` of them and their chunks have vectors already; `price` is that of a million tokens.
+    `finalists` chunkings and the baselines are embedded chunk by chunk at the end, unless all are.
+    """
+    waiting = [each for each in plan.configurations if each.key not in known]
+    if not waiting:
+        return SweepEstimate(
+            0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, None if price is None else 0.0, currency
+        )
+    made = _chunkings(waiting, tokens)
+    swept = _swept(waiting, made, tokens, questions)
+    last = _finalists(plan, tokens, finalists) if finalists else 0
+    # What is cached was embedded by the sweep before it came to its finalists.
+    new = max(0, swept - cached_tokens)
+    new_last = max(0, last - max(0, cached_tokens - swept))
+    speed = max(tokens_per_second, 1e-9)
+    indexing = sum(_A_CHUNK * own.chunks + _AN_INDEXED_TOKEN * own.tokens for own in made.values())
+    searching = sum(questions * _a_question(each, made, tokens) for each in waiting)
+    return SweepEstimate(
+        len(waiting),
+        len(made),
+        _START + _A_CHARACTER * characters + _A_DOCUMENT * documents,
+        new / speed,
+        indexing / jobs,
+        searching / jobs,
+        new_last / speed,
+        new + new_last,
+        None if price is None else price * (new + new_last) / 1e6,
+        currency,
+    )
+
+
+def _chunkings(
+    configurations: Iterable[Configuration], tokens: int
+) -> dict[tuple[str, str], ExpectedChunks]:
+    """What the chunkings come to, by strategy and context."""
+    different = {(each.strategy, each.context) for each in configurations if each.strategy}
+    return {key: expected_chunks(get_strategy(key[0]), key[1], tokens) for key in sorted(different)}
+
+
+def _swept(
+    waiting: Sequence[Configuration],
+    made: Mapping[tuple[str, str], ExpectedChunks],
+    tokens: int,
+    questions: int,
+) -> int:
+    """Tokens that the sweep embeds: the corpus once for all late vectors, once for each model that cuts by meaning,
+    and the chunks of those that have vectors of their own.
+    """
+    own = {(each.strategy, each.context) for each in waiting if each.vectors == "own"}
+    chunkers = [get_strategy(strategy).chunker for strategy, _ in made]
+    by_meaning = {
+        (str(chunker.model), chunker.vectors)
+        for chunker in chunkers
+        if isinstance(chunker, EmbeddingChunker)
+    }
+    passes = any(each.vectors == "late" for each in waiting) + len(by_meaning)
+    found = passes * tokens + sum(made[key].tokens for key in own)
+    asked = any(each.vectors != "none" for each in waiting)
+    return found + (questions * _A_QUESTION_TOKENS if asked else 0)
+
+
+def _a_question(
+    each: Configuration, made: Mapping[tuple[str, str], ExpectedChunks], tokens: int
+) -> float:
+    """Seconds to answer and to score it."""
+    if not each.strategy:
+        return _SEVERAL_SIZES + _AN_ATOM_TOKEN * tokens
+    searched = _WIDENED if each.neighbours else _A_QUESTION
+    return searched + _A_COMPARISON * made[each.strategy, each.context].chunks
+
+
+def _finalists(plan: Plan, tokens: int, most: int) -> int:
+    """Tokens of the chunkings that are embedded once more: nobody knows which, so the mean of all."""
+    made = _chunkings((each for each in plan.configurations if each.vectors == "late"), tokens)
+    baselines = {(each.strategy, each.context) for each in plan.configurations if each.baseline}
+    others = [own.tokens for key, own in made.items() if key not in baselines]
+    mean = sum(others) / len(others) if others else 0.0
+    held = sum(own.tokens for key, own in made.items() if key in baselines)
+    return round(held + mean * min(most, len(others)))

@@ -1,0 +1,122 @@
+"""A sweep expanded: what is tried in which order, and what is not, with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from chunkwise.chunkers.parent_child import ParentChildChunker
+from chunkwise.retrieval.retrievers import get_retriever
+from chunkwise.tuning.plan.chunking_grid import (
+    BASELINES,
+    PlannedChunking,
+    chunking_grid,
+    levers_of_chunks,
+    levers_of_spans,
+)
+from chunkwise.tuning.plan.grid import NotTried, NotTriedLog
+from chunkwise.tuning.plan.retriever_grid import PlannedSearch, retriever_grid
+from chunkwise.tuning.sweep import Configuration, Sweep, VectorKind
+
+__all__ = ["NotTried", "Plan", "plan_sweep"]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """No key twice; all ways to search one chunking stand next to each other."""
+
+    configurations: tuple[Configuration, ...]
+    left_out: tuple[NotTried, ...] = ()
+
+    @property
+    def chunkings(self) -> tuple[tuple[str, str], ...]:
+        """The different ones, strategy and context, in their order."""
+        made = ((each.strategy, each.context) for each in self.configurations if each.strategy)
+        return tuple(dict.fromkeys(made))
+
+
+def plan_sweep(sweep: Sweep, *, late: bool = True) -> Plan:
+    """Everything a sweep asks for that makes sense, the common defaults always among it.
+
+    `late`: whether the model gives vectors of single tokens. Without, every chunk is embedded by itself.
+    """
+    left_out = NotTriedLog()
+    ways = retriever_grid(sweep, late, left_out)
+    of_chunks = [way for way in ways if way.of_chunks]
+    if not of_chunks:
+        for grid in sweep.chunkers:
+            left_out.add(
+                f"strategy = {', '.join(grid.names)}",
+                "nothing searches chunks; name a retriever that does (bm25, dense, hybrid)",
+            )
+    groups = chunking_grid(sweep, left_out)
+    kind: VectorKind = "own" if sweep.exact or not late else "late"
+    found = [
+        [
+            each
+            for chunking in group
+            for each in _searched(
+                chunking, _wanted(chunking, of_chunks, sweep.model, left_out), kind
+            )
+        ]
+        for group in groups
+    ]
+    spans = [_several_sizes(way) for way in ways if not way.of_chunks]
+    if spans:
+        _say_what_several_sizes_lack(sweep, left_out)
+    # What the choice is held against, and what needs no chunks, is known even if time runs out.
+    first, rest = found[: len(BASELINES)], found[len(BASELINES) :]
+    return Plan((*chain(*first), *spans, *chain(*rest)), left_out.lines)
+
+
+def _wanted(
+    chunking: PlannedChunking, of_chunks: Sequence[PlannedSearch], model: str, left_out: NotTriedLog
+) -> list[PlannedSearch]:
+    """How one chunking is searched: a baseline by every retriever, without neighbours."""
+    plain: dict[str, PlannedSearch] = {}
+    if chunking.baseline:
+        plain = {way.label: PlannedSearch(way.label, way.retriever) for way in of_chunks}
+        if not plain:  # only several sizes are tried: the like of them
+            usual = "hybrid" if model else "bm25"
+            plain = {usual: PlannedSearch(usual, get_retriever(usual))}
+    if not chunking.asked:
+        return list(plain.values())
+    if isinstance(chunking.strategy.chunker, ParentChildChunker):
+        around = sorted({way.neighbours for way in of_chunks if way.neighbours})
+        if around:
+            left_out.add(
+                f"neighbours = {', '.join(map(str, around))} of {chunking.strategy.name}",
+                "what stands around a chunk is handed out already: its parent",
+            )
+        of_chunks = [way for way in of_chunks if not way.neighbours]
+    return [*plain.values(), *(way for way in of_chunks if way.neighbours or not plain)]
+
+
+def _searched(
+    chunking: PlannedChunking, ways: Sequence[PlannedSearch], kind: VectorKind
+) -> Iterator[Configuration]:
+    strategy, context = chunking.strategy, chunking.context
+    for way in ways:
+        levers = levers_of_chunks(
+            strategy, context, way.label, way.neighbours, share=chunking.share
+        )
+        baseline = "" if way.neighbours else chunking.baseline
+        vectors: VectorKind = kind if way.by_vectors else "none"
+        yield Configuration(
+            strategy.label, way.label, context, way.neighbours, vectors, levers, baseline
+        )
+
+
+def _several_sizes(way: PlannedSearch) -> Configuration:
+    vectors: VectorKind = "late" if way.by_vectors else "none"
+    return Configuration("", way.label, "none", 0, vectors, levers_of_spans(way.label))
+
+
+def _say_what_several_sizes_lack(sweep: Sweep, left_out: NotTriedLog) -> None:
+    contexts = {value for grid in sweep.chunkers for value in dict(grid.values).get("context", ())}
+    if "headings" in contexts:
+        left_out.add(
+            "context = 'headings' of several sizes at once",
+            "it is text beside chunks, and there are no chunks",
+        )

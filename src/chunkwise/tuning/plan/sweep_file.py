@@ -1,0 +1,453 @@
+"""sweep.toml ⇄ `Sweep`: a plan that can be kept under version control; an error names file, key, value and what is allowed."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import re
+import tomllib
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+from chunkwise import chunkers
+from chunkwise.base import parameters, spec
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.registry import Registry
+from chunkwise.chunkers.packing.sized import overlap_tokens
+from chunkwise.metrics.measures import parse
+from chunkwise.models import DEFAULT
+from chunkwise.retrieval import retrievers
+from chunkwise.retrieval.settings import Context
+from chunkwise.tuning.plan.budget import SweepBudget, budget_text, parse_budget, parse_price
+from chunkwise.tuning.plan.default_sweep import default_chunkers, default_retrieval
+from chunkwise.tuning.plan.grid import parameter_names
+from chunkwise.tuning.sweep import Grid, Sweep, Value
+
+NO_MODEL = "none"
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def sweep_text(sweep: Sweep, folder: str | os.PathLike[str] = ".") -> str:
+    """TOML; `folder` is where the file will lie, which paths are written from."""
+    return "".join(f"{line}\n" for line in _lines(sweep, Path(folder)))
+
+
+def _lines(sweep: Sweep, folder: Path) -> Iterator[str]:
+    yield "[sweep]"
+    yield _line("documents", [_from(folder, each) for each in sweep.documents])
+    if sweep.test_queries is not None:
+        yield _line("test_queries", [_from(folder, sweep.test_queries)])
+    yield _line("objective", [sweep.objective])
+    budget = budget_text(SweepBudget(sweep.seconds, sweep.money, sweep.currency))
+    if budget:
+        yield _line("budget", [budget])
+    if sweep.price is not None:
+        yield _line("price", [budget_text(SweepBudget(None, sweep.price, sweep.currency))])
+    yield _line("model", [_named(folder, sweep.model) or NO_MODEL])
+    yield _line("seed", [sweep.seed])
+    yield _line("exact", [sweep.exact])
+    yield _line("finalists", [sweep.finalists])
+    yield _line("test_share", [sweep.test_share])
+    for grid in sweep.chunkers:
+        yield ""
+        yield "[[sweep.chunkers]]"
+        yield from _grid("strategy", grid, folder)
+    for grid in sweep.retrieval:
+        yield ""
+        yield "[[sweep.retrieval]]"
+        yield from _grid("retriever", grid, folder)
+        yield _line("k", [sweep.k])
+
+
+def _grid(first: str, grid: Grid, folder: Path) -> Iterator[str]:
+    yield _line(first, [_named(folder, name) for name in grid.names])
+    for key, values in grid.values:
+        if key == "tokenizer":
+            values = tuple(
+                _named(folder, each) if isinstance(each, str) else each for each in values
+            )
+        yield _line(key, values)
+
+
+def _named(folder: Path, name: str) -> str:
+    return _from(folder, name) if is_path(name) else name
+
+
+def is_path(name: str) -> bool:
+    """Whether a strategy, a model or a tokenizer is named by its file."""
+    return "://" not in name and (".py:" in name or name.endswith((".onnx", ".json")))
+
+
+def _from(folder: Path, path: str) -> str:
+    """Below the folder as seen from it; elsewhere from the root, whatever lies between."""
+    try:
+        return str(Path(path).relative_to(folder))
+    except ValueError:
+        return os.path.abspath(path)
+
+
+def _line(key: str, values: Sequence[Value]) -> str:
+    name = key if _BARE.fullmatch(key) else _value(key)
+    said = ", ".join(map(_value, values))
+    return f"{name} = {said}" if len(values) == 1 else f"{name} = [{said}]"
+
+
+def _value(value: Value) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if not isinstance(value, str):
+        return repr(value)
+    if any("\ud800" <= sign <= "\udfff" for sign in value):
+        raise InvalidParameter(
+            f"{value!r} cannot be written into a TOML file, which holds Unicode only"
+        )
+    # A JSON string is one of TOML, but for the one control character that JSON lets stand.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+TextOrBool = TypeVar("T", str, bool)
+_LONGEST = 80
+
+
+class TomlTable:
+    """Values of a table with the name users know it by."""
+
+    def __init__(self, file: str, name: str, values: Mapping[str, object]) -> None:
+        self.file = file
+        self.name = name
+        self.values = values
+
+    def only(self, known: Collection[str], elsewhere: Mapping[str, str] | None = None) -> None:
+        """An error for the first key that is none of these; `elsewhere`: keys of other tables."""
+        for key in self.values:
+            if key in known:
+                continue
+            near = get_close_matches(key, known, n=1, cutoff=0.6)
+            hint = f"did you mean {near[0]}?" if near else f"allowed: {', '.join(known)}"
+            if elsewhere and key in elsewhere:
+                hint = f"it stands in {elsewhere[key]}"
+            given = f"{key[:_LONGEST]!r} (here {_short(self.values[key])})"
+            raise InvalidParameter(f"{self.file}: {self.name} has no key {given}; {hint}")
+
+    def wrong(self, key: str, value: object, needed: str) -> InvalidParameter:
+        return InvalidParameter(f"{self.file}: {self.name} {key} is {_short(value)}; {needed}")
+
+    def refused(self, key: str, error: ChunkwiseError) -> InvalidParameter:
+        """What somebody else says is wrong with a value."""
+        return InvalidParameter(f"{self.file}: {self.name} {key}: {error}")
+
+    def of_type(
+        self, key: str, kind: type[TextOrBool], default: TextOrBool, needed: str
+    ) -> TextOrBool:
+        """A text, or true or false."""
+        value = self.values.get(key, default)
+        if type(value) is not kind:
+            raise self.wrong(key, value, needed)
+        return value
+
+    def whole(self, key: str, default: int, low: int) -> int:
+        value = self.values.get(key, default)
+        if type(value) is not int or not low <= value <= 2**31:
+            raise self.wrong(key, value, f"a whole number is needed, {low} or more")
+        return value
+
+    def fraction(self, key: str, needed: str) -> float | None:
+        value = self.values.get(key)
+        if value is None:
+            return None
+        if type(value) not in (int, float):
+            raise self.wrong(key, value, needed)
+        return float(value)  # type: ignore[arg-type]
+
+    def texts(self, key: str, needed: str) -> tuple[str, ...]:
+        """One or several."""
+        value = self.values.get(key)
+        found = value if isinstance(value, list) else [value]
+        if not found or not all(isinstance(each, str) and each.strip() for each in found):
+            raise (
+                self.wrong(key, value, needed) if key in self.values else self.missing(key, needed)
+            )
+        return tuple(found)
+
+    def choices(self, key: str) -> tuple[Value, ...]:
+        """One or several values of a parameter."""
+        value = self.values[key]
+        found = value if isinstance(value, list) else [value]
+        if not found:
+            raise self.wrong(key, value, "at least one value is needed")
+        for each in found:
+            if not isinstance(each, str | int | float | bool):
+                raise self.wrong(
+                    key, each, "a text, a number, true or false is needed, or a list of them"
+                )
+            if isinstance(each, float) and not abs(each) < float("inf"):
+                raise self.wrong(key, each, "a number is needed")
+        return tuple(found)
+
+    def missing(self, key: str, needed: str) -> InvalidParameter:
+        return InvalidParameter(f"{self.file}: {self.name} has no {key}; {needed}")
+
+    def tables(self, key: str, needed: str) -> list[TomlTable]:
+        """One table or several; none where the key is not there."""
+        value = self.values.get(key, [])
+        given = value if isinstance(value, list) else [value]
+        found: list[Mapping[str, object]] = [each for each in given if isinstance(each, dict)]
+        if len(found) < len(given) or (key in self.values and not found):
+            raise self.wrong(key, value, needed)
+        name = f"{self.name.removesuffix(']')}.{key}]"
+        return [TomlTable(self.file, name, each) for each in found]
+
+
+def _short(value: object) -> str:
+    if isinstance(value, str) and len(value) > _LONGEST:
+        return f"{value[:_LONGEST]!r}…"
+    if isinstance(value, dict):
+        return "a table"
+    shown = repr(value)
+    return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…"
+
+
+SPECIAL = {"context": "chunkers", "neighbours": "retrieval", "k": "retrieval"}
+"""Keys that are no parameters of a strategy or a retriever, with the table they stand in."""
+
+
+def read_grid(table: TomlTable, first: str, registry: Registry, folder: Path) -> Grid:
+    """Names under the key `first`, and values for their parameters."""
+    needed = f'a name is needed, or a list of them: {first} = ["{next(iter(registry.builtin))}"]'
+    names = tuple(in_folder(name, folder) for name in table.texts(first, needed))
+    parts = [_part(table, first, name, registry) for name in names]
+    special = [key for key, where in SPECIAL.items() if where in table.name]
+    known = [parameter_names(part) for part in parts]
+    if all(each is not None for each in known):
+        own = dict.fromkeys(key for each in known for key in each or ())
+        elsewhere = {key: f"[sweep.{where}]" for key, where in SPECIAL.items()}
+        table.only((first, *special, *own), elsewhere)
+    values = []
+    for key in table.values:
+        if key in (first, "k"):
+            continue
+        chosen = table.choices(key)
+        for value in chosen:
+            if wrong := _misfit(key, value, parts):
+                raise table.wrong(key, value, wrong)
+        if key == "tokenizer":
+            chosen = tuple(
+                in_folder(each, folder) if isinstance(each, str) else each for each in chosen
+            )
+        values.append((key, chosen))
+    return Grid(names, tuple(values))
+
+
+def in_folder(name: str, folder: Path) -> str:
+    """A path is meant from the folder of the file; a name stays as it is."""
+    return str(folder / name) if is_path(name) else name
+
+
+def _part(table: TomlTable, first: str, name: str, registry: Registry) -> Any:
+    try:
+        return registry.get(spec.parse(name)[0])
+    except ChunkwiseError as error:
+        raise table.refused(first, error) from None
+    except Exception as error:  # somebody else's module
+        raise table.wrong(
+            first, name, f"it cannot be loaded: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _misfit(key: str, value: Value, parts: Collection[Any]) -> str:
+    """What is needed instead, where none of the parts can take the value; empty: one can."""
+    if key == "context":
+        return _of_choices(value, get_args(Context))
+    if key == "neighbours":
+        is_count = type(value) is int and value >= 0
+        return "" if is_count else "a whole number of chunks is needed, 0 or more"
+    found = [field for part in parts for field in [_fields(part).get(key)] if field is not None]
+    answers = [_misfit_of(field, value) for field in found]
+    return "" if "" in answers or not answers else answers[0]
+
+
+def _fields(part: object) -> Mapping[str, dataclasses.Field[Any]]:
+    own = parameters.fields(part) if isinstance(part, type) else ()
+    return {
+        name: field for field in own for name in (field.name, *parameters.bounds(field).aliases)
+    }
+
+
+def _misfit_of(field: dataclasses.Field[Any], value: Value) -> str:
+    bounds = parameters.bounds(field)
+    if isinstance(field.default, bool):
+        return "" if isinstance(value, bool) else "true or false is needed"
+    if bounds.choices:
+        return _of_choices(value, bounds.choices)
+    if field.name == "overlap" and bounds.help:
+        return _overlap(value)
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if bounds.low is None and bounds.high is None:
+        needs_number = isinstance(field.default, int | float)
+        if needs_number and not number:
+            return "a number is needed"
+        is_name = isinstance(field.default, str) and bounds.help
+        return "a text is needed" if is_name and not isinstance(value, str) else ""
+    if not number or (isinstance(value, float) and not bounds.fraction):
+        return bounds.needed
+    low = bounds.low if bounds.low is not None else value
+    high = bounds.high if bounds.high is not None else value
+    return "" if low <= value <= high else f"from {low} to {high} is allowed"  # type: ignore[operator]
+
+
+def _overlap(value: Value) -> str:
+    try:
+        overlap_tokens(value, 100)  # type: ignore[arg-type]
+    except InvalidParameter:
+        return "a whole number from 0 up or a share such as '10%' is needed"
+    return ""
+
+
+def _of_choices(value: Value, allowed: tuple[str, ...]) -> str:
+    if value in allowed:
+        return ""
+    near = get_close_matches(value, allowed, n=1, cutoff=0.6) if isinstance(value, str) else []
+    return f"did you mean {near[0]}?" if near else f"allowed: {', '.join(map(repr, allowed))}"
+
+
+__all__ = ["read_sweep", "sweep_text"]
+
+T = TypeVar("T")
+
+_KEYS = (
+    "documents", "test_queries", "objective", "budget", "price", "seed", "exact", "model", "finalists",
+    "test_share",
+    "chunkers", "retrieval",
+)  # fmt: skip
+_ELSEWHERE = {
+    **dict.fromkeys(("strategy", "max_tokens", "overlap", "context"), "[[sweep.chunkers]]"),
+    **dict.fromkeys(("retriever", "neighbours", "k"), "[sweep.retrieval]"),
+}
+
+
+def read_sweep(path: str | os.PathLike[str]) -> Sweep:
+    """The plan in a file; paths in it are meant from the file's folder. Without grids: the usual ones."""
+    file, folder = os.fspath(path), Path(path).parent
+    table = _sweep_table(file)
+    table.only(_KEYS, _ELSEWHERE)
+    retrieval = table.tables("retrieval", "a table is needed: [sweep.retrieval]")
+    k = _k(retrieval)
+    model = _model(table, folder)
+    budget, price = _money(table)
+    needed = 'a file or folder is needed, or a list of them: documents = "handbook/"'
+    documents = tuple(str(folder / name) for name in table.texts("documents", needed))
+    test_queries = None
+    if "test_queries" in table.values:
+        test_queries = str(
+            folder / table.of_type("test_queries", str, "", "the path of a file is needed")
+        )
+    return Sweep(
+        documents,
+        test_queries,
+        _chunkers(table, folder),
+        _retrieval(retrieval, folder) or default_retrieval(model),
+        _objective(table, k),
+        k,
+        model,
+        budget.seconds,
+        budget.money,
+        budget.currency or price[1],
+        price[0],
+        table.whole("seed", 0, 0),
+        table.of_type("exact", bool, False, "true or false is needed"),
+        table.whole("finalists", 5, 0),
+        _test_share(table),
+    )
+
+
+def _sweep_table(file: str) -> TomlTable:
+    try:
+        given = tomllib.loads(Path(file).read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise ChunkwiseError(f"cannot read {file}: {error.strerror or error}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ChunkwiseError(f"{file} is no TOML: {error}") from error
+    except RecursionError:
+        raise ChunkwiseError(
+            f"{file} is no plan: its tables or lists are nested too deeply"
+        ) from None
+    except ValueError as error:  # a number of thousands of digits
+        raise ChunkwiseError(f"{file} is no TOML: {error}") from error
+    TomlTable(file, "the file", given).only(("sweep",), dict.fromkeys(_KEYS, "[sweep]"))
+    table = given.get("sweep")
+    if not isinstance(table, dict):
+        raise ChunkwiseError(f"{file} is no plan: it has no table [sweep]; start it with that line")
+    return TomlTable(file, "[sweep]", table)
+
+
+def _chunkers(table: TomlTable, folder: Path) -> tuple[Grid, ...]:
+    found = table.tables("chunkers", "tables are needed: [[sweep.chunkers]]")
+    if not found:
+        return default_chunkers(has_headings=True)
+    return tuple(read_grid(each, "strategy", chunkers.registry, folder) for each in found)
+
+
+def _retrieval(tables: list[TomlTable], folder: Path) -> tuple[Grid, ...]:
+    return tuple(read_grid(each, "retriever", retrievers.registry, folder) for each in tables)
+
+
+def _k(tables: list[TomlTable]) -> int:
+    """One for the whole sweep: figures of different k cannot be compared."""
+    given = {each.whole("k", 5, 1): each for each in tables}
+    if len(given) > 1:
+        value, table = max(given.items())
+        raise table.wrong("k", value, f"and {min(given)} elsewhere; a sweep has one")
+    return next(iter(given), 5)
+
+
+def _model(table: TomlTable, folder: Path) -> str:
+    needed = f'the name of a model is needed, such as "{DEFAULT}", or "{NO_MODEL}"'
+    model = table.of_type("model", str, DEFAULT, needed).strip()
+    if not model:
+        raise table.wrong("model", model, needed)
+    return "" if model == NO_MODEL else in_folder(model, folder)
+
+
+def _objective(table: TomlTable, k: int) -> str:
+    usual = "recall@1000t"
+    said = table.of_type("objective", str, usual, f'a metric is needed, such as "{usual}"')
+    try:
+        return parse(said, k).label
+    except ChunkwiseError as error:
+        raise table.refused("objective", error) from None
+
+
+def _money(table: TomlTable) -> tuple[SweepBudget, tuple[float | None, str]]:
+    needed = "a time ('90 s', '10 min', '1 h') or money ('5 USD') is needed, in quotes"
+    budget = _read(table, "budget", parse_budget, needed) or SweepBudget()
+    needed = "what a million tokens cost is needed, in quotes, such as '0.02 USD'"
+    price = _read(table, "price", parse_price, needed) or (None, "")
+    if budget.money is not None and price[0] is None:
+        needed = 'and what a million tokens cost is not said: price = "0.02 USD"'
+        raise table.wrong("budget", table.values["budget"], needed)
+    if budget.currency and budget.currency != price[1]:
+        raise table.wrong("price", table.values["price"], f"and the budget is in {budget.currency}")
+    return budget, price
+
+
+def _read(table: TomlTable, key: str, parsed: Callable[[str], T], needed: str) -> T | None:
+    if key not in table.values:
+        return None
+    said = table.of_type(key, str, "", needed)
+    try:
+        return parsed(said)
+    except ChunkwiseError as error:
+        raise InvalidParameter(f"{table.file}: {table.name} {error}") from None
+
+
+def _test_share(table: TomlTable) -> float:
+    needed = "the share of questions that test the choice is needed, more than 0 and less than 1"
+    share = table.fraction("test_share", needed)
+    if share is None:
+        return 0.5
+    if not 0 < share < 1:
+        raise table.wrong("test_share", share, needed)
+    return share

@@ -1,0 +1,216 @@
+"""A choice as a file that commands take, and as code: with chunkwise itself, inside LangChain and LlamaIndex."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from textwrap import wrap
+
+from chunkwise.base.atomic import replacing, says_what_it_writes
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.models import DEFAULT
+
+_FORMAT = "chunkwise recommendation"
+_WIDTH = 100
+_LEAST = {"k": 1, "budget": 1, "neighbours": 0}
+_MOST = 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """How to cut, to index and to search."""
+
+    strategy: str
+    context: str = "none"
+    model: str = "minilm"
+    """What makes vectors, where there are any."""
+    vectors: str = "late"
+    retriever: str = "hybrid"
+    k: int = 5
+    budget: int | None = None
+    """Tokens a question, for retrievers that fill a budget; None: `k` hits."""
+    neighbours: int = 0
+
+    def settings(self) -> dict[str, object]:
+        """As the file names them; what has no meaning here is not among them."""
+        found = {field.name: getattr(self, field.name) for field in fields(self)}
+        if self.budget is None:
+            del found["budget"]
+        if self.vectors == "none":
+            del found["model"]
+        return found
+
+    def options(self) -> dict[str, object]:
+        """As the commands name them: a budget takes the place of a number of hits."""
+        found = self.settings()
+        k = found.pop("k")
+        return found if "budget" in found else {**found, "count": k}
+
+
+def write_recommendation(recommendation: Recommendation, path: Path, why: str) -> None:
+    """TOML; the reason stands above it as a comment."""
+    # A comment of TOML holds no control characters, and a label can be anyone's.
+    plain = "".join(sign if sign.isprintable() else " " for sign in why)
+    lines = [f"# {line}" for line in wrap(plain, _WIDTH, break_on_hyphens=False)]
+    lines += ["", f"format = {json.dumps(_FORMAT)}", ""]
+    for name, value in recommendation.settings().items():
+        # A JSON string is one of TOML, but for the one control character that JSON lets stand.
+        said = json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        lines.append(f"{name} = {said}")
+    with replacing(path) as temporary, says_what_it_writes(path):
+        temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def read_recommendation(path: Path) -> Recommendation:
+    """What `write_recommendation` wrote, or a person did."""
+    try:
+        given = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise ChunkwiseError(f"cannot read {path}: {error.strerror or error}") from error
+    except RecursionError:
+        raise ChunkwiseError(f"{path} is no recommendation: it is nested too deeply") from None
+    except ValueError as error:  # no TOML, no UTF-8, or a number of thousands of digits
+        raise ChunkwiseError(f"{path} is no TOML: {error}") from error
+    if "sweep" in given:
+        raise ChunkwiseError(
+            f"{path} is the plan of a sweep, not what it recommends; chunkwise tune {path} makes recommendation.toml"
+        )
+    if given.pop("format", _FORMAT) != _FORMAT:
+        raise ChunkwiseError(f"{path} is no recommendation; chunkwise tune writes one")
+    known = [field.name for field in fields(Recommendation)]
+    for name, value in given.items():
+        if name not in known:
+            raise InvalidParameter(f"{path}: {name!r} is not known; allowed: {', '.join(known)}")
+        if name not in _LEAST:
+            fits, needed = type(value) is str, "a text in quotes is"
+        else:
+            # An int of TOML has no limit, and no document has a billion tokens.
+            fits = type(value) is int and _LEAST[name] <= value <= _MOST
+            needed = f"a whole number from {_LEAST[name]} is"
+        if not fits:
+            raise InvalidParameter(f"{path}: {name} is {_short(value)}; {needed} needed")
+    if "strategy" not in given:
+        raise InvalidParameter(f'{path} names no strategy; write one: strategy = "structure"')
+    return Recommendation(**given)
+
+
+def _short(value: object) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 80 else f"{shown[:80]}…"
+
+
+COMMANDS = "Command line"
+"""What is no code of Python."""
+
+
+def snippets(
+    recommendation: Recommendation,
+    documents: Sequence[str] = ("documents/",),
+    file: str = "recommendation.toml",
+) -> dict[str, str]:
+    """By what they are for; all search alike, whatever was chosen: contexts, parents, several sizes at once.
+
+    `documents` are the user's own; `file` holds the recommendation.
+    """
+    index = _index(recommendation, documents)
+    search = _search(recommendation)
+    return {
+        COMMANDS: _commands(documents, file),
+        "Python": (
+            f'import chunkwise\n\n{index}\nhits = index.search("your question", {search})\n'
+        ),
+        "LangChain": (
+            "import chunkwise\n"
+            "from langchain_core.documents import Document\n"
+            "from langchain_core.runnables import RunnableLambda\n\n"
+            f"{index}\n\n\n"
+            "def retrieve(question: str) -> list[Document]:\n"
+            f"    hits = index.search(question, {search})\n"
+            "    return [\n"
+            '        Document(hit.text, metadata={"source": hit.doc_id, "start_index": hit.start})\n'
+            "        for hit in hits\n"
+            "    ]\n\n\n"
+            "retriever = RunnableLambda(retrieve)\n"
+        ),
+        "LlamaIndex": (
+            "import chunkwise\n"
+            "from llama_index.core.retrievers import BaseRetriever\n"
+            "from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode\n\n"
+            f"{index}\n\n\n"
+            "class ChunkwiseRetriever(BaseRetriever):\n"
+            "    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:\n"
+            f"        hits = index.search(query_bundle.query_str, {search})\n"
+            "        return [\n"
+            "            NodeWithScore(\n"
+            "                node=TextNode(\n"
+            "                    text=hit.text, start_char_idx=hit.start, end_char_idx=hit.end,\n"
+            '                    metadata={"source": hit.doc_id},\n'
+            "                ),\n"
+            "                score=hit.score,\n"
+            "            )\n"
+            "            for hit in hits\n"
+            "        ]\n\n\n"
+            "retriever = ChunkwiseRetriever()\n"
+        ),
+        **_chunks(recommendation, documents),
+    }
+
+
+def _index(recommendation: Recommendation, documents: Sequence[str]) -> str:
+    said = {"strategy": recommendation.strategy, "context": recommendation.context}
+    said["vectors"] = recommendation.vectors
+    if recommendation.vectors != "none" and recommendation.model != DEFAULT:
+        said["model"] = recommendation.model
+    told = "".join(f"    {name}={_text(value)},\n" for name, value in said.items())
+    return f"index = chunkwise.index(\n    {_given(documents)},\n{told})"
+
+
+def _commands(documents: Sequence[str], file: str) -> str:
+    named, config = shlex.join(documents), shlex.quote(file)
+    return (
+        f"chunkwise index {named} --config {config} --into kb/\n"
+        f'chunkwise search kb/ "your question" --config {config}\n'
+    )
+
+
+def _given(documents: Sequence[str]) -> str:
+    """One path, or a list of them."""
+    names = [_text(each) for each in documents]
+    return names[0] if len(names) == 1 else f"[{', '.join(names)}]"
+
+
+def _search(recommendation: Recommendation) -> str:
+    asked = f"retriever={_text(recommendation.retriever)}, "
+    asked += (
+        f"k={recommendation.k}"
+        if recommendation.budget is None
+        else f"budget={recommendation.budget}"
+    )
+    return asked + (
+        f", neighbours={recommendation.neighbours}" if recommendation.neighbours else ""
+    )
+
+
+def _chunks(recommendation: Recommendation, documents: Sequence[str]) -> dict[str, str]:
+    """For a store of one's own; where chunks are not all there is to it, they would not do the same."""
+    if recommendation.retriever.startswith("multiscale") or recommendation.context != "none":
+        return {}
+    return {
+        "LangChain, for a store of your own": (
+            "import chunkwise\n"
+            "from langchain_core.documents import Document\n\n"
+            "documents = [\n"
+            '    Document(chunk.text, metadata={"source": chunk.doc_id, "start_index": chunk.start})\n'
+            f"    for chunk in chunkwise.chunk({_given(documents)}, {_text(recommendation.strategy)})\n"
+            "]\n"
+        )
+    }
+
+
+def _text(value: str) -> str:
+    """A JSON string is one of Python."""
+    return json.dumps(value)

@@ -1,0 +1,136 @@
+"""What a sweep has found out so far, in a folder: a file a configuration, each whole or not there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from chunkwise import __version__
+from chunkwise.base import spec
+from chunkwise.base.atomic import replacing, says_what_it_writes
+from chunkwise.base.errors import ChunkwiseError
+from chunkwise.chunkers import get_strategy, registry
+from chunkwise.core import Document, Query
+from chunkwise.evaluation.files.json_values import Misfit, json_text, read_as
+from chunkwise.evaluation.provenance import documents_hash
+from chunkwise.evaluation.results import Json
+from chunkwise.retrieval.indexing.fingerprint import strategy_code
+from chunkwise.testsets.reading import hash_of
+from chunkwise.tuning.sweep import Sweep
+from chunkwise.tuning.sweep_result import Outcome
+
+LAYOUT = 2
+"""Of the folder; a record of another one is not gone on with."""
+_ABOUT = "about.json"
+_OUTCOMES = "outcomes"
+
+SweepFingerprint = Mapping[str, Json]
+
+
+def sweep_fingerprint(
+    documents: Sequence[Document], queries: Sequence[Query], sweep: Sweep
+) -> SweepFingerprint:
+    """Everything that decides the figures of a configuration, apart from the configuration itself."""
+    return {
+        "layout": LAYOUT,
+        "chunkwise": __version__,
+        "documents": documents_hash(documents),
+        "questions": hash_of(tuple(queries)),
+        "objective": sweep.objective,
+        "k": sweep.k,
+        "model": sweep.model,
+    }
+
+
+class SweepRecord:
+    """The same command goes on where the last one was stopped; configurations may be added."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+
+    def matches(self, fingerprint: SweepFingerprint) -> None:
+        """Makes the folder this sweep's; an error says what differs where it is another one's."""
+        path = self.folder / _ABOUT
+        if not path.exists():
+            if any(self._files()):
+                raise ChunkwiseError(
+                    f"{self.folder} holds outcomes of a sweep, but not what they are of ({_ABOUT} is missing); "
+                    "name another folder: -o OTHER"
+                )
+            _write(path, dict(fingerprint))
+            return
+        try:
+            known = _read(path)
+        except (ValueError, Misfit) as error:
+            raise ChunkwiseError(
+                f"{path} cannot be read ({error}): the record is damaged; name another folder: -o OTHER"
+            ) from None
+        names = dict.fromkeys([*fingerprint, *known])
+        if other := [name for name in names if known.get(name) != fingerprint.get(name)]:
+            told = "; ".join(_difference(each, known, fingerprint) for each in other)
+            raise ChunkwiseError(
+                f"{self.folder} is the record of another sweep: {told}. Name another folder (-o OTHER), or remove "
+                "this one to start anew"
+            )
+
+    def known(self) -> dict[str, Outcome]:
+        """By key; a file that cannot be read is set aside, and its configuration is no longer known."""
+        found: dict[str, Outcome] = {}
+        for path in sorted(self._files()):
+            try:
+                value = _read(path)
+                outcome: Outcome = read_as(Outcome, value.get("outcome"))
+                if outcome.configuration.key != path.stem:
+                    raise Misfit("another configuration's")
+            except (ValueError, Misfit, OSError):
+                with says_what_it_writes(path):
+                    path.replace(path.with_name(f"{path.name}.damaged"))
+                continue
+            # A strategy of one's own keeps its name when its code changes.
+            if value.get("code") == _code(outcome.configuration.strategy):
+                found[path.stem] = outcome
+        return found
+
+    def keep(self, outcome: Outcome) -> None:
+        """On disk when this returns."""
+        configuration = outcome.configuration
+        path = self.folder / _OUTCOMES / f"{configuration.key}.json"
+        _write(path, {"outcome": outcome, "code": _code(configuration.strategy)})
+
+    def _files(self) -> list[Path]:
+        folder = self.folder / _OUTCOMES
+        # What begins with a dot was being written when somebody was killed.
+        return [path for path in folder.glob("*.json") if not path.name.startswith(".")]
+
+
+def _difference(name: str, known: SweepFingerprint, now: SweepFingerprint) -> str:
+    if name in ("documents", "questions"):
+        return f"its {name} are others"
+    return f"its {name} is {known.get(name)!r}, here it is {now.get(name)!r}"
+
+
+def _code(strategy: str) -> str:
+    """Empty for our own strategies, and for one that cannot be made any more."""
+    if not strategy or spec.parse(strategy)[0] in registry.builtin:
+        return ""
+    try:
+        return strategy_code(get_strategy(strategy))
+    except Exception:  # somebody else's code runs
+        return ""
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(path.read_bytes())
+    except RecursionError:
+        raise Misfit("nested too deeply") from None
+    if type(value) is not dict:
+        raise Misfit("no object")
+    return value
+
+
+def _write(path: Path, value: object) -> None:
+    with replacing(path) as temporary, says_what_it_writes(path):
+        temporary.write_text(json_text(value) + "\n", encoding="utf-8", newline="\n")

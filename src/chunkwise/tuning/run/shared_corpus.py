@@ -1,0 +1,282 @@
+"""What all chunkings of a sweep share, made once: analyses, terms, atoms, token vectors, rankings, the queries."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.chunkers import Strategy, registry
+from chunkwise.core import Chunk, Document, OnProgress, Query
+from chunkwise.evaluation.results import Json
+from chunkwise.metrics.cost import chunk_cost
+from chunkwise.metrics.cuts.boundary_issues import KINDS, count_issues
+from chunkwise.metrics.spans.overlaps import Numbers
+from chunkwise.metrics.spans.tables import Gold
+from chunkwise.metrics.spans.token_cut import containing
+from chunkwise.models.embed.embedder import Embedder, TokenEmbedder
+from chunkwise.retrieval.filters import Filter
+from chunkwise.retrieval.indexing.build import build_on_features
+from chunkwise.retrieval.indexing.features import DocumentFeatures, embed_atoms
+from chunkwise.retrieval.indexing.fingerprint import strategy_code
+from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
+from chunkwise.retrieval.local.arrays import OF_CHUNKING, Arrays, left_out
+from chunkwise.retrieval.local.columns import Collector, MemorySink, encode, encode_chunks
+from chunkwise.retrieval.local.index import LocalIndex
+from chunkwise.retrieval.ranking import Ranking
+from chunkwise.retrieval.settings import Context, Settings
+from chunkwise.text.analysis import Analyzed
+from chunkwise.text.language import language_of
+from chunkwise.text.terms.terms import query_terms
+from chunkwise.text.tokens.measure import TokenMeasure
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
+from chunkwise.tuning.sweep import VectorKind
+
+
+class KnownCut:
+    """The ends that `TokenCut` finds, where the tokens of all documents are known already."""
+
+    def __init__(self, measures: Sequence[TokenMeasure]) -> None:
+        self._measures = measures
+
+    def ends(self, document: Numbers, start: Numbers, end: Numbers, tokens: Numbers) -> Numbers:
+        """Where each place ends after this many of its document's tokens."""
+        found = end.copy()
+        for number in np.unique(document).tolist():
+            own = np.flatnonzero(document == number)
+            starts = self._measures[number].starts
+            following = containing(starts, start[own]) + tokens[own]
+            inside = following < len(starts)
+            own = own[inside]
+            found[own] = np.minimum(end[own], starts[following[inside]])
+        return found
+
+
+_DEPTH = 400
+"""Chunks a question that are ranked at least: what fusing words and vectors looks at."""
+
+
+class SharedIndex(LocalIndex):
+    """Remembers rankings: the first of a long one are the short one, whatever retriever asked for it."""
+
+    def __init__(
+        self,
+        arrays: Arrays,
+        settings: Settings,
+        languages: Sequence[str],
+        terms: Mapping[str, NDArray[np.uint64]],
+    ) -> None:
+        """`terms` are those of the questions, by their text."""
+        super().__init__(arrays, settings, languages)
+        self._terms = terms
+        self._rankings: dict[Hashable, tuple[int, list[Ranking]]] = {}
+
+    @cached_property
+    def context_tokens(self) -> int:
+        """Of all text that is indexed beside chunks."""
+        if not len(self.arrays["context.bytes"]):
+            return 0
+        count = get_tokenizer(self.settings.tokenizer).count
+        return sum(count(text) * times for text, times in Counter(self.contexts()).items() if text)
+
+    def words(self, queries: Sequence[str], depth: int, only: Filter) -> list[Ranking]:
+        asked = tuple(queries)
+        ask = super().words
+        return self._first(("words", asked, only), depth, lambda deep: ask(asked, deep, only))
+
+    def nearest(self, vectors: NDArray[np.float32], depth: int, only: Filter) -> list[Ranking]:
+        ask = super().nearest
+        key = "nearest", vectors.shape, vectors.tobytes(), only
+        return self._first(key, depth, lambda deep: ask(vectors, deep, only))
+
+    def _query_terms(self, query: str) -> NDArray[np.uint64]:
+        known = self._terms.get(query)
+        return super()._query_terms(query) if known is None else known
+
+    def _first(
+        self, key: Hashable, depth: int, ask: Callable[[int], list[Ranking]]
+    ) -> list[Ranking]:
+        deep, found = self._rankings.get(key, (0, []))
+        if deep < depth:
+            # Where there are vectors, words and they will be fused.
+            deep = max(depth, _DEPTH) if self.settings.vectors != "none" else depth
+            found = ask(deep)
+            self._rankings[key] = deep, found
+        return found if deep == depth else [ranking.first(depth) for ranking in found]
+
+
+Sums = Sequence[NDArray[np.float32]]
+
+
+class SharedCorpus:
+    """Documents and questions, ready for any chunking; each thing is made when a configuration first wants it."""
+
+    def __init__(
+        self,
+        documents: Sequence[Document],
+        queries: Sequence[Query],
+        model: LazyEmbedder | None,
+        sums: Sums | None = None,
+    ) -> None:
+        """`sums` is what another workshop of these documents had the model read."""
+        self.documents = tuple(documents)
+        self.queries = tuple(queries)
+        self.model = model
+        settings = Settings("", "")
+        self.all_features = [
+            DocumentFeatures(Analyzed(document), settings) for document in self.documents
+        ]
+        for features, each in zip(self.all_features, sums or (), strict=False):
+            features.sums = each
+        self._base: dict[VectorKind, Arrays] = {}
+        self._refused: Exception | None = None
+
+    @cached_property
+    def gold(self) -> Gold:
+        """The references of the questions."""
+        return Gold.of(self.queries, {each.id: at for at, each in enumerate(self.documents)})
+
+    @cached_property
+    def cut(self) -> KnownCut:
+        """Where a number of tokens ends."""
+        return KnownCut([features.measure for features in self.all_features])
+
+    @cached_property
+    def languages(self) -> tuple[str, ...]:
+        """Those the documents are read as."""
+        return tuple(sorted({features.terms.language for features in self.all_features}))
+
+    @cached_property
+    def _told(self) -> list[str]:
+        """The language of each document."""
+        return [language_of(document) for document in self.documents]
+
+    @cached_property
+    def terms(self) -> dict[str, NDArray[np.uint64]]:
+        """Of each question, by its text."""
+        return {query.text: query_terms(query.text, self.languages) for query in self.queries}
+
+    def read(self, advance: OnProgress | None = None) -> list[NDArray[np.float32]]:
+        """Has the model read every document, once; what it made of them."""
+        if self._refused is not None:
+            raise self._refused
+
+        def told(characters: int) -> None:
+            if advance is not None:
+                advance(characters, "one pass serves every chunking")
+
+        if any(features.sums is None for features in self.all_features):
+            try:
+                embed_atoms(self.all_features, self._token_embedder, told)
+            except Exception as error:  # kept: no chunking need wait for it again
+                self._refused = error
+                raise
+        return [features.sums for features in self.all_features if features.sums is not None]
+
+    def chunks_of(self, strategy: Strategy) -> list[list[Chunk]]:
+        """Of each document."""
+        return [list(strategy.chunks(features.analyzed)) for features in self.all_features]
+
+    def index_of(
+        self,
+        strategy: Strategy,
+        context: Context,
+        vectors: VectorKind,
+        chunks: Sequence[Sequence[Chunk]] | None = None,
+    ) -> SharedIndex:
+        """An index in memory of one chunking, the same as `chunkwise.index` makes; `chunks` where they are known."""
+        if chunks is None:
+            chunks = self.chunks_of(strategy)
+        settings = self._settings(strategy.label, context, vectors, strategy_code(strategy))
+        base = self._arrays(vectors)
+        embedder = self._embedder if vectors != "none" else None
+        collector = Collector(MemorySink(), settings.dimensions, left_out(vectors))
+        # Our own strategies count exactly; where they count in the index's tokens nothing is counted again.
+        limit = strategy.limit
+        counted = strategy.name in registry.builtin and (
+            limit is None or limit[0] == DEFAULT_TOKENIZER
+        )
+        for made in build_on_features(
+            chunks, self.all_features, settings, embedder, counted=counted
+        ):
+            collector.add(encode_chunks(made.part, made.language))
+        arrays = {
+            name: each
+            for name, each in collector.finish().items()
+            if name.partition(".")[0] in OF_CHUNKING
+        }
+        return SharedIndex({**base, **arrays}, settings, self.languages, self.terms)
+
+    def sentences(self, vectors: VectorKind) -> SharedIndex:
+        """An index without a chunk: what is searched at several sizes."""
+        settings = self._settings("", "none", vectors)
+        return SharedIndex(self._arrays(vectors), settings, self.languages, self.terms)
+
+    def cost_of(self, index: SharedIndex, vectors: VectorKind) -> dict[str, Json]:
+        """What the chunks of an index cost, as an evaluation tells it; of several sizes, what their sentences cost."""
+        atoms = index.arrays["atom.tokens"]
+        tokens = index.chunk_table().tokens if index.settings.strategy else atoms
+        beside = index.context_tokens
+        whole = int(atoms.sum(dtype=np.int64))
+        found: dict[str, Json] = {**chunk_cost(tokens, whole, beside=beside)}
+        indexed = found["indexed_tokens"]
+        return {**found, "tokens_embedded": {"late": whole, "own": indexed, "none": 0}[vectors]}
+
+    def issues_of(self, chunks: Sequence[Sequence[Chunk]]) -> dict[str, int]:
+        """What is wrong at the cuts, by kind, and in how many chunks."""
+        counts, with_issues = dict.fromkeys(KINDS, 0), 0
+        for features, own, told in zip(self.all_features, chunks, self._told, strict=True):
+            if own:
+                found, chunks_with = count_issues(features.analyzed, own, told)
+                with_issues += chunks_with
+                counts = {kind: count + found[kind] for kind, count in counts.items()}
+        return {**counts, "chunks_with_issues": with_issues}
+
+    def _settings(
+        self, label: str, context: Context, vectors: VectorKind, code: str = ""
+    ) -> Settings:
+        if vectors == "none":
+            return Settings(label, "", vectors=vectors, context=context, code=code)
+        embedder = self._token_embedder if vectors == "late" else self._embedder
+        return Settings(
+            label, self._model.name, embedder.identity, embedder.dimensions, vectors, context,
+            code=code,
+        )  # fmt: skip
+
+    @property
+    def _model(self) -> LazyEmbedder:
+        if self.model is None:
+            raise InvalidParameter("the sweep names no model, and this configuration needs one")
+        return self.model
+
+    @property
+    def _embedder(self) -> Embedder:
+        return self._model.embedder
+
+    @property
+    def _token_embedder(self) -> TokenEmbedder:
+        made = self._embedder
+        if not isinstance(made, TokenEmbedder):
+            raise InvalidParameter(
+                f"the model {self._model.name!r} gives no vectors of single tokens, which vectors='late' needs; "
+                "embed every chunk by itself (--exact), or choose another model"
+            )
+        return made
+
+    def _arrays(self, vectors: VectorKind) -> Arrays:
+        """An index of the documents with no chunk in it."""
+        if vectors not in self._base:
+            if vectors == "late":
+                self.read()
+            settings = self._settings("", "none", vectors)
+            collector = Collector(MemorySink(), settings.dimensions, left_out(vectors))
+            embedder = self._embedder if vectors != "none" else None
+            without: list[list[Chunk]] = [[] for _ in self.all_features]
+            for made in build_on_features(without, self.all_features, settings, embedder):
+                collector.add(encode(made.part, made.language))
+            self._base[vectors] = collector.finish()
+        return self._base[vectors]

@@ -1,0 +1,115 @@
+"""What a user asks to be tried, one configuration of it, and what is measured of every one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Literal
+
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.metrics.measures import Wanted, is_measure, parse
+from chunkwise.retrieval.settings import Context
+
+
+def budget_of(objective: str) -> int | None:
+    """1000 of recall@1000t; None: the objective looks at a number of hits."""
+    wanted = parse(objective) if is_measure(objective) else None
+    return wanted.at if wanted and wanted.tokens else None
+
+
+BUDGETS = (250, 500, 1000, 2000)
+"""Tokens a reader may have room for."""
+_AT_K = ("recall", "precision", "context_recall", "ndcg", "hit")
+
+
+def wanted_scores(objective: str, k: int) -> list[Wanted]:
+    """The objective first, then recall within several budgets, then what is looked at of the best k; none twice."""
+    if not is_measure(objective):
+        raise InvalidParameter(
+            f"objective is {objective!r}; a sweep is decided by a measure over what is retrieved, such as "
+            "recall@1000t, ndcg@5 or context_recall@5"
+        )
+    names = [objective, *(f"recall@{tokens}t" for tokens in BUDGETS), *_AT_K]
+    found = [parse(name, k=k) for name in names]
+    return list({each.label: each for each in found}.values())
+
+
+VectorKind = Literal["late", "own", "none"]
+"""Of vectors: from one pass over the documents, from a pass over every chunk, or none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """Two with the same key give the same figures."""
+
+    strategy: str
+    """The label of the strategy, which makes it again; empty: no chunks are needed (several sizes at once)."""
+    retriever: str
+    """The label of the retriever."""
+    context: Context = "none"
+    neighbours: int = 0
+    vectors: VectorKind = "late"
+    levers: Mapping[str, str] = field(default_factory=dict, hash=False, compare=False)
+    """What was varied, in words for tables: boundaries, size, overlap, context, neighbours, sizes, retriever."""
+    baseline: str = field(default="", compare=False)
+    """What it is known as, where it is a common default everything is held against."""
+
+    @property
+    def label(self) -> str:
+        """What a table calls it."""
+        parts = [self.strategy, "headings" if self.context == "headings" else "", self.retriever]
+        if self.neighbours:
+            parts.append(f"neighbours {self.neighbours}")
+        if self.vectors == "own":
+            parts.append("own vectors")
+        return " · ".join(part for part in parts if part)
+
+    @property
+    def key(self) -> str:
+        """The name of its file."""
+        said = [self.strategy, self.retriever, self.context, str(self.neighbours), self.vectors]
+        return blake2b("\0".join(said).encode(), digest_size=8).hexdigest()
+
+
+Value = str | int | float | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Values to be combined, by the parameter they are for; the first names what they are values of."""
+
+    names: tuple[str, ...]
+    """Strategies, or retrievers."""
+    values: tuple[tuple[str, tuple[Value, ...]], ...] = ()
+    """Parameters with their values, in the order they were written: max_tokens, overlap, context, neighbours …"""
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """A plan as it is written down, before it is expanded."""
+
+    documents: tuple[str, ...]
+    test_queries: str | None
+    chunkers: tuple[Grid, ...]
+    retrieval: tuple[Grid, ...]
+    objective: str = "recall@1000t"
+    k: int = 5
+    model: str = "minilm"
+    """Empty: none, words alone."""
+    seconds: float | None = None
+    """The time that may be spent; None: as long as it takes."""
+    money: float | None = None
+    """What models may cost, where they are paid for; None: whatever it costs."""
+    currency: str = ""
+    """Of `money` and `price`, as the user wrote it."""
+    price: float | None = None
+    """Of a million tokens embedded; None: nothing is paid for."""
+    seed: int = 0
+    exact: bool = False
+    """Every chunk is embedded by itself, also in the sweep."""
+    finalists: int = 5
+    """The best of those with late vectors that are run again with vectors of their own, and the defaults with them;
+    0: none."""
+    test_share: float = 0.5
+    """Of the questions, where the file does not split them itself."""

@@ -1,0 +1,199 @@
+"""What a sweep found out: outcome by outcome, the choice, what it was chosen from, how sure it is; and its file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+
+from chunkwise.base.atomic import replacing, says_what_it_writes
+from chunkwise.evaluation.files.json_values import json_text
+from chunkwise.evaluation.results import Figure, Json
+from chunkwise.tuning.sweep import Configuration
+
+NOT_RUN = "not run"
+"""How the reason begins why an outcome is still to come."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Scores in the order of the sweep's questions; or the reason why there are none."""
+
+    configuration: Configuration
+    scores: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
+    """By metric: the objective, recall within several budgets, precision and recall at k; None: unscored."""
+    cost: Mapping[str, Json] = field(default_factory=dict)
+    """chunks, mean/median/p95/max_tokens, storage, tokens_embedded, context_tokens (a question, mean): those of
+    k hits, or of what is read within the budget of the objective."""
+    boundary_issues: Mapping[str, int] = field(default_factory=dict)
+    """Of every kind; `chunks_with_issues` beside them. Empty for configurations without chunks."""
+    error: str = ""
+    """Why it could not be run; the others are not stopped by it."""
+    seconds: float = field(default=0.0, compare=False)
+
+    @property
+    def waits(self) -> bool:
+        """Whether it was not even tried: the time was up."""
+        return self.error.startswith(NOT_RUN)
+
+
+def cost_amount(outcome: Outcome, name: str) -> float:
+    """One cost; what is not known counts as dearest."""
+    value = outcome.cost.get(name)
+    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+        return float(value)
+    return math.inf
+
+
+def running_cost(outcome: Outcome, budget: int | None = None) -> float:
+    """Storage × context tokens: what is kept, and what every question makes a reader read.
+
+    `budget`: the tokens that the objective allows each question; all read as much then, however many hits that are.
+    """
+    storage = cost_amount(outcome, "storage")
+    context = cost_amount(outcome, "context_tokens") if budget is None else float(budget)
+    return math.inf if math.inf in (storage, context) else storage * context
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One configuration among the others."""
+
+    key: str
+    label: str
+    validation: Figure
+    """The objective on the questions that choose."""
+    test: Figure | None
+    """The objective on the questions never used to choose; None: there are none."""
+    tied: bool
+    """Not significantly worse than the best on validation, after Holm's correction over the sweep."""
+    best_share: float
+    """Of the resamples of the validation questions, in how many it is the best of the field."""
+    pareto: bool
+    """Nothing is better in quality and no dearer in storage and, unless the objective has a budget, context tokens."""
+    aside: str = ""
+    """Why it is listed and not chosen from; empty: it takes part. Then it is neither tied nor on the front."""
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineComparison:
+    """The choice and a common default, paired on the test questions."""
+
+    baseline: str
+    key: str
+    difference: float
+    low: float
+    high: float
+    p: float
+    words: str
+    """better, worse, or no difference shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeverLevel:
+    """One value of a lever, all else averaged."""
+
+    value: str
+    mean: float
+    configurations: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lever:
+    """How much one choice moves the objective on this corpus."""
+
+    name: str
+    levels: tuple[LeverLevel, ...]
+    """The best first."""
+    effect: float
+    """Best level minus worst."""
+    low: float
+    high: float
+    """95 % interval of the effect, over questions."""
+    moves: bool
+    """Whether the interval excludes no effect."""
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusPart:
+    """Questions about one part of the corpus: a folder, a format."""
+
+    name: str
+    questions: int
+    best: str
+    """Key of the best configuration for this part."""
+    best_label: str
+    best_mean: float
+    chosen_mean: float
+    """What the overall choice reaches here."""
+    gain: float
+    low: float
+    high: float
+    worth_it: bool
+    """Whether a setting of its own is shown to be better."""
+
+
+@dataclass(frozen=True, slots=True)
+class WeightFit:
+    """How the weights of several sizes at once were fitted."""
+
+    tried: tuple[tuple[str, float], ...]
+    """Label of the retriever and its mean on the validation questions, as in its standing."""
+    kept: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class SweepResult:
+    """The whole of it; `results.json` of a sweep. Deterministic to the byte, apart from `timing`."""
+
+    plan: Mapping[str, Json]
+    """As it was asked for, and what was left out of the grid with the reason."""
+    versions: Mapping[str, str]
+    data: Mapping[str, Json]
+    objective: str
+    chosen: str
+    """Key of the recommended configuration; empty: without questions none can be."""
+    sentence: str
+    """The recommendation in words, with its figures."""
+    standings: tuple[Standing, ...]
+    """The best on validation first."""
+    against: tuple[BaselineComparison, ...]
+    levers: tuple[Lever, ...]
+    parts: tuple[CorpusPart, ...]
+    fit: WeightFit | None
+    agreement: Mapping[str, float]
+    """How well late and own vectors rank the finalists alike: Kendall's tau, and over how many."""
+    caveats: tuple[str, ...]
+    questions: tuple[str, ...]
+    """Ids, in the order of the scores."""
+    splits: tuple[str, ...]
+    """validation or test, of each question."""
+    outcomes: tuple[Outcome, ...]
+    detectable: float | None = None
+    """The least difference to the best that the validation questions show four times in five, tested alone."""
+    needed: int | None = None
+    """Questions that would about separate the best two; None: they are the same, or nothing is known."""
+    small_parts: Mapping[str, int] = field(default_factory=dict)
+    """Parts of the corpus with too few questions to be looked at, and how many they have."""
+    timing: Mapping[str, float] = field(default_factory=dict, compare=False)
+
+
+FORMAT = "chunkwise sweep"
+VERSION = 1
+
+
+def write_sweep_result(tuning: SweepResult, path: Path) -> None:
+    """Whole or not at all; outcomes stand one a line, `timing` last."""
+    parts = [f'"format": {json_text(FORMAT)}', f'"version": {VERSION}']
+    for entry in fields(tuning):
+        value = getattr(tuning, entry.name)
+        if entry.name == "outcomes":
+            # How long each took is no result.
+            lines = ",\n".join(json_text(replace(each, seconds=0.0)) for each in value)
+            parts.append(f'"outcomes": [\n{lines}\n]')
+        else:
+            parts.append(f"{json_text(entry.name)}: {json_text(value, 2)}")
+    with replacing(path) as temporary, says_what_it_writes(path):
+        temporary.write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8", newline="\n")

@@ -1,0 +1,151 @@
+"""Files that are whole or not there; what is no file is written itself."""
+
+import errno
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from chunkwise.base.atomic import check_writable, replacing
+from chunkwise.base.errors import ChunkwiseError
+
+needs_devices = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+
+
+def write(path: Path, text: str) -> None:
+    with replacing(path) as temporary:
+        temporary.write_text(text)
+
+
+def test_an_error_leaves_the_older_file_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    write(path, "old")
+    with pytest.raises(ZeroDivisionError), replacing(path) as temporary:
+        temporary.write_text(f"new {1 / 0}")
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+def test_behind_a_link_the_file_is_replaced_and_the_link_stays(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    target, link, further = tmp_path / "real" / "a.txt", tmp_path / "link", tmp_path / "further"
+    target.write_text("old")
+    link.symlink_to(Path("real") / "a.txt")
+    further.symlink_to(link)
+    write(further, "new")
+    assert link.is_symlink()
+    assert further.is_symlink()
+    assert target.read_text() == "new"
+    assert not target.is_symlink()
+
+
+def test_a_link_that_leads_nowhere_yet_gets_its_file(tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "later" / "a.txt")
+    write(link, "new")
+    assert link.is_symlink()
+    assert (tmp_path / "later" / "a.txt").read_text() == "new"
+
+
+def test_a_loop_of_links_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    with pytest.raises(ChunkwiseError, match="cannot write"):
+        write(tmp_path / "a", "x")
+    with pytest.raises(ChunkwiseError, match="cannot write"):
+        check_writable(tmp_path / "a")
+
+
+def test_a_pipe_is_written_and_stays_a_pipe(tmp_path: Path) -> None:
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    read: list[str] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
+    reader.start()
+    check_writable(link)
+    write(link, "through")
+    reader.join(10)
+    assert read == ["through"]
+    assert pipe.is_fifo()
+    assert link.is_symlink()
+    assert sorted(os.listdir(tmp_path)) == ["link", "pipe"]
+
+
+@needs_devices
+def test_a_full_disk_is_told_even_when_closing_meets_it(tmp_path: Path) -> None:
+    (tmp_path / "full").symlink_to("/dev/full")
+    with (
+        pytest.raises(ChunkwiseError, match=r"cannot write .*full: No space left on device"),
+        replacing(tmp_path / "full") as place,
+        place.open("w") as out,
+    ):
+        out.write("kept in memory until it is closed")
+    assert (tmp_path / "full").is_symlink()
+    assert not Path("/dev/full").is_file()
+
+
+def test_other_errors_of_the_work_are_not_called_writing(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError), replacing(tmp_path / "a.txt"):
+        (tmp_path / "missing").read_text()
+    with (
+        pytest.raises(ChunkwiseError, match=r"cannot write .*a\.txt"),
+        replacing(tmp_path / "a.txt"),
+    ):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_long_name_can_be_written(tmp_path: Path) -> None:
+    path = tmp_path / ("n" * 250)
+    check_writable(path)
+    write(path, "x")
+    assert path.read_text() == "x"
+
+
+def test_what_can_be_written_is_known_before_and_nothing_is_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    check_writable(tmp_path / "file")
+    check_writable(tmp_path / "new" / "folder" / "a.txt")
+    for path in (tmp_path, tmp_path / "file" / "a.txt", tmp_path / ("n" * 300)):
+        with pytest.raises(ChunkwiseError, match="cannot write"):
+            check_writable(path)
+    assert os.listdir(tmp_path) == ["file"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
+def test_a_folder_without_rights_is_told(tmp_path: Path) -> None:
+    tmp_path.chmod(0o555)
+    try:
+        with pytest.raises(ChunkwiseError, match="Permission denied"):
+            check_writable(tmp_path / "a.txt")
+    finally:
+        tmp_path.chmod(0o755)
+
+
+def test_an_interrupt_when_the_file_has_just_been_made_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    touch = Path.touch
+
+    def interrupted(self: Path, mode: int, exist_ok: bool) -> None:
+        touch(self, mode, exist_ok)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "touch", interrupted)
+    with pytest.raises(KeyboardInterrupt), replacing(tmp_path / "a.txt"):
+        pass
+    assert not list(tmp_path.iterdir())
+
+
+def test_where_no_file_can_be_made_that_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(self: Path, **_: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), os.fspath(self))
+
+    monkeypatch.setattr(Path, "touch", refused)
+    monkeypatch.setattr(Path, "unlink", refused)
+    told = rf"cannot write .*{os.sep}a\.txt: Read-only file system"
+    with pytest.raises(ChunkwiseError, match=told), replacing(tmp_path / "a.txt"):
+        pass

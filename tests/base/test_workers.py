@@ -1,0 +1,122 @@
+"""Processes that work for threads."""
+
+import os
+import pickle
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import active_children
+from threading import Event, Thread
+
+import pytest
+
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.workers import Workers, interrupts_held
+
+
+class UnfitToTravel(Exception):
+    """Cannot be made from its arguments again."""
+
+    def __init__(self, one: str, two: str) -> None:
+        super().__init__(one + two)
+
+
+def work(given: object) -> object:
+    """What a test asks for; here, since a process imports it by its name."""
+    match given:
+        case "pid":
+            return os.getpid()
+        case "die":
+            os._exit(1)
+        case "lambda":
+            return lambda: None
+        case "unfit":
+            raise UnfitToTravel("left", "right")
+        case "foreseen":
+            raise InvalidParameter("max_tokens is 0")
+        case "interrupt":
+            os.kill(os.getpid(), signal.SIGINT)
+        case "large":
+            return b"x" * (64 << 20)
+        case "sleep":
+            time.sleep(600)
+        case _:
+            return [given, 1 / 0]
+    return given
+
+
+def test_results_errors_and_interrupts() -> None:
+    workers = Workers(2, work)
+    try:
+        assert active_children() == []  # none is started before it is needed
+        pids = {workers.submit("pid").result() for _ in range(2)}
+        assert len(active_children()) == 2
+        assert os.getpid() not in pids
+        assert workers.submit("interrupt").result() == "interrupt"
+        with pytest.raises(InvalidParameter, match="max_tokens is 0"):
+            workers.submit("foreseen").result()
+        with pytest.raises(ZeroDivisionError) as caught:
+            workers.submit("anything").result()
+        assert "in work" in caught.value.__notes__[0]
+        with pytest.raises(ChunkwiseError, match="UnfitToTravel in a worker process: leftright"):
+            workers.submit("unfit").result()
+        with pytest.raises((pickle.PicklingError, AttributeError)):
+            workers.submit("lambda").result()
+        assert workers.submit("pid").result() in pids
+    finally:
+        workers.stop()
+    assert active_children() == []
+
+
+def test_a_process_that_dies_is_told() -> None:
+    workers = Workers(1, work)
+    try:
+        with pytest.raises(ChunkwiseError, match="a worker process died, perhaps for lack of"):
+            workers.submit("die").result()
+        with pytest.raises(ChunkwiseError, match="a worker process died"):
+            workers.submit("pid").result()
+    finally:
+        workers.stop()
+
+
+@pytest.mark.parametrize("given", ["sleep", "large"])
+def test_what_is_given_up_keeps_nobody_waiting(given: str) -> None:
+    workers = Workers(2, work)
+    try:
+        assert workers.submit("pid").result()
+        asked = [workers.submit(given) for _ in range(6)]
+        time.sleep(0.1)
+    finally:
+        started = time.monotonic()
+        workers.stop()
+    assert time.monotonic() - started < 10
+    assert all(future.done() for future in asked)
+    assert active_children() == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are held on POSIX alone")
+def test_an_interrupt_that_is_held_comes_afterwards() -> None:
+    told: list[str] = []
+    before = signal.signal(signal.SIGINT, lambda *_: told.append("interrupt"))
+    over = Event()
+    other = Thread(target=over.wait)  # it takes the signal where the main thread does not
+    other.start()
+    try:
+        with interrupts_held():
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.05)
+            told.append("done")
+        told.append("after")
+        signal.raise_signal(signal.SIGINT)
+    finally:
+        over.set()
+        other.join()
+        signal.signal(signal.SIGINT, before)
+    assert told == ["done", "interrupt", "after", "interrupt"]
+
+
+def test_a_thread_may_hold_interrupts_too() -> None:
+    with ThreadPoolExecutor(1) as threads:
+        workers = Workers(1, work)
+        assert threads.submit(lambda: workers.submit("pid").result()).result() != os.getpid()
+        workers.stop()

@@ -1,0 +1,98 @@
+"""Cuts found in parts or page by page are the cuts found all at once."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from chunkwise.chunkers.packing import cuts as module
+from chunkwise.chunkers.packing.cuts import (
+    NONE,
+    ArrayCuts,
+    CutLevel,
+    PagedCuts,
+    PartCuts,
+    clause_levels,
+)
+from chunkwise.core import Document
+from chunkwise.text.analysis import Analyzed
+from how_many import examples
+
+CLAUSES = st.lists(
+    st.sampled_from([*"ab;:,；、 \n\u3000\u0301文", "\r\n", "; ", ", "]), max_size=30
+).map("".join)
+PLACES = st.lists(st.integers(0, 60), unique=True).map(sorted)
+
+
+def _all_answers(cuts: CutLevel, size: int) -> list[tuple[int, int]]:
+    spans = [(low, high) for low in range(-1, size, 2) for high in range(max(low, 0), size + 1)]
+    return [(cuts.last(low, high), cuts.first(low, high)) for low, high in spans]
+
+
+def _naive(places: list[int], size: int) -> list[tuple[int, int]]:
+    spans = [(low, high) for low in range(-1, size, 2) for high in range(max(low, 0), size + 1)]
+    return [
+        (
+            max((cut for cut in places if low < cut <= high), default=NONE),
+            min((cut for cut in places if low < cut < high), default=NONE),
+        )
+        for low, high in spans
+    ]
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(PLACES, st.integers(1, 70))
+def test_pages_of_any_length_have_the_same_cuts(places: list[int], page: int) -> None:
+    positions = np.array(places, dtype=np.int64)
+    paged = PagedCuts(lambda low, high: positions[(positions >= low) & (positions < high)])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_PAGE", page)
+        assert _all_answers(paged, 60) == _naive(places, 60)
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(PLACES, st.lists(st.integers(0, 60), unique=True).map(sorted))
+def test_cuts_of_some_stretches_answer_for_all(places: list[int], borders: list[int]) -> None:
+    spans = np.array(list(pairwise(borders))[::2], dtype=np.int64).reshape(-1, 2)
+    known = [cut for cut in places if any(start <= cut <= end for start, end in spans.tolist())]
+    part = PartCuts(
+        spans,
+        ArrayCuts(lambda: np.array(known, dtype=np.int64)),
+        ArrayCuts(lambda: np.array(places, dtype=np.int64)),
+    )
+    assert _all_answers(part, 60) == _naive(places, 60)
+
+
+def test_cuts_of_the_stretches_given_are_all_that_is_found_until_others_are_asked_for() -> None:
+    asked: list[str] = []
+
+    def found(name: str, *places: int) -> ArrayCuts:
+        def find() -> NDArray[np.int64]:
+            asked.append(name)
+            return np.array(places, dtype=np.int64)
+
+        return ArrayCuts(find)
+
+    part = PartCuts(np.array([[10, 20]]), found("part", 15), found("whole", 5, 15))
+    assert part.last(10, 20) == part.first(10, 20) == 15
+    assert asked == ["part"]
+    assert part.first(0, 9) == 5
+    assert asked == ["part", "whole"]
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(CLAUSES, st.integers(0, 3), st.integers(1, 9))
+def test_clauses_and_words_are_found_wherever_pages_end(text: str, level: int, page: int) -> None:
+    document = Analyzed(Document("d", text))
+    at_once = _all_answers(clause_levels(document)[level], len(text))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_PAGE", page)
+        assert _all_answers(clause_levels(document)[level], len(text)) == at_once
+
+
+def test_a_clause_ends_before_white_space_and_wide_signs_need_none() -> None:
+    semicolons, *_ = clause_levels(Analyzed(Document("d", "a;b; c；d;")))
+    assert [semicolons.first(low, 10) for low in (0, 4, 7)] == [4, 7, NONE]

@@ -1,0 +1,101 @@
+"""Filling chunks: stretches taken whole and nested levels in one loop give what filling one by one gives."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chunkwise.chunkers import get_strategy
+from chunkwise.chunkers.packing.cuts import ArrayCuts, clause_levels, sentence_levels
+from chunkwise.chunkers.packing.packer import NestedPacker, Packer
+from chunkwise.chunkers.packing.sized import SizedChunker
+from chunkwise.core import Document, Piece
+from chunkwise.text.analysis import Analyzed
+from how_many import examples
+
+PIECES = [
+    "One sentence here. Another one; with, clauses.", "word", "a" * 60, "e\u0301", "👨‍👩‍👧", "\u0600", "文字",
+    "# Title", " ", "\n", "\n\n", "\n\n\n\n\n\n", " " * 40, "\r\n\r\n", "\t", "\u00a0", "\u200d", "- item",
+]  # fmt: skip
+TEXTS = st.lists(st.sampled_from(PIECES), min_size=1, max_size=30).map("".join)
+
+
+@pytest.mark.parametrize("tokenizer", ["characters", "o200k_base"])
+@pytest.mark.parametrize(("format", "overlap"), [("text", 0), ("text", 5), ("code", 0)])
+@settings(max_examples=examples(30), deadline=None)
+@given(TEXTS, st.integers(6, 60), st.booleans(), st.booleans())
+def test_stretches_at_once_are_stretches_one_by_one(
+    tokenizer: str, format: str, overlap: int, text: str, limit: int, nested: bool, alone: bool
+) -> None:
+    def packer(document: Analyzed) -> Packer:
+        sized = SizedChunker(max_tokens=limit, overlap=overlap, tokenizer=tokenizer)
+        levels = [ArrayCuts(lambda: document.paragraphs), *sentence_levels(document)]
+        return sized.packer(document, [*levels, *clause_levels(document)], nested=nested)
+
+    document = Analyzed(Document("x", text, format=format))
+    starts = document.paragraphs
+    floors = starts if alone else document.sections.start[document.sections.at(starts)]
+    at_once = packer(document).pack_each(starts, floors)
+    one = packer(document)
+    spans = zip(pairwise([*starts.tolist(), len(text)]), floors.tolist(), strict=True)
+    assert at_once == [p for (start, end), floor in spans for p in one.pack(start, end, floor)]
+
+
+@pytest.mark.parametrize(("strategy", "opening"), [("paragraphs", ""), ("sections", "# Title\n")])
+def test_what_fits_is_not_filled_piece_by_piece(
+    monkeypatch: pytest.MonkeyPatch, strategy: str, opening: str
+) -> None:
+    monkeypatch.delattr(Packer, "pack")
+    parts = [f"{opening}Paragraph {number}." for number in range(50)]
+    document = Document("x", "\n\n".join(parts) + "\n", format="markdown")
+    chunks = list(get_strategy(strategy).chunks(document))
+    assert [chunk.text for chunk in chunks] == parts
+    assert all(chunk.token_count > 0 for chunk in chunks)
+
+
+@pytest.mark.parametrize(
+    "strategy", ["sentences", "paragraphs", "recursive", "sections", "structure"]
+)
+@pytest.mark.parametrize("gap", [" ", "\n\n", "  \n\n\n ", "\n" * 40])
+def test_what_fits_to_the_character_is_taken_in(strategy: str, gap: str) -> None:
+    """White space behind a chunk is trimmed: it takes no room."""
+    first = "Abcd efgh. Ijkl mnop."
+    text = gap.join([first, "Qrst uvwx. Yzab cdef.", "End."])
+    made = get_strategy(strategy, max_tokens=len(first), overlap=0, tokenizer="characters")
+    chunks = list(made.chunks(Document("x", text)))
+    assert [chunk.text for chunk in chunks][:2] == [first, "Qrst uvwx. Yzab cdef."]
+
+
+NESTED_PIECES = [
+    "One sentence here. Another one; with, clauses.", "word", "a" * 60, "e\u0301", "👨‍👩‍👧", "\u0600", "文字",
+    "# Title", " ", "\n", "\n\n", "\n\n\n\n\n\n", "\r\n\r\n", "\t", "\u00a0", "\u200d", "- item", "XMLHttpRequest",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("tokenizer", ["characters", "o200k_base", "words"])
+@pytest.mark.parametrize(("format", "overlap"), [("text", 0), ("text", 5), ("code", 0)])
+@settings(max_examples=examples(30), deadline=None)
+@given(TEXTS, st.integers(1, 60))
+def test_nested_packer_makes_the_chunks_of_the_packer(
+    tokenizer: str, format: str, overlap: int, text: str, limit: int
+) -> None:
+    def packed(kind: type[Packer]) -> list[Piece]:
+        document = Analyzed(Document("x", text, format=format))
+        measure = document.measure(tokenizer)
+        levels = [
+            ArrayCuts(lambda: document.paragraphs),
+            *sentence_levels(document),
+            *clause_levels(document),
+        ]
+        packer = kind(
+            document,
+            measure,
+            limit,
+            levels,
+            nested=True,
+            overlap_from=(lambda fresh: measure.back(fresh, overlap)) if overlap else None,
+        )
+        return packer.pack(0, len(text))
+
+    assert packed(NestedPacker) == packed(Packer)

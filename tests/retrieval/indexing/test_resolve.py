@@ -1,0 +1,98 @@
+"""An index that takes the place of another keeps what nobody said otherwise."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import chunkwise
+from chunkwise import ChunkwiseError, Document
+from chunkwise.retrieval.local.files import MANIFEST_NAME
+from retrieval.tiny_embedder import Tiny, WholeTexts
+
+DOCUMENTS = [
+    Document(f"{number}.md", f"# Note {number}\n\nThe {word} is here.\n")
+    for number, word in enumerate(["heron", "otter", "badger"])
+]
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHUNKWISE_HOME", str(tmp_path / "home"))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "kb"
+
+
+def _made(folder: Path) -> chunkwise.Index:
+    return chunkwise.index(
+        DOCUMENTS, "sentences(max_tokens=25)", into=folder, vectors="none", context="headings",
+        language="en", tokenizer="cl100k_base",
+    )  # fmt: skip
+
+
+def test_the_settings_stay(folder: Path) -> None:
+    first = _made(folder)
+    anew = chunkwise.index(DOCUMENTS[:1], into=folder, rebuild=True)
+    assert anew.settings == first.settings
+    other = chunkwise.index(DOCUMENTS, into=folder, model=Tiny(), language="de", rebuild=True)
+    assert (other.settings.vectors, other.settings.language) == ("late", "de")
+    assert other.settings.strategy == first.settings.strategy
+
+
+def test_those_of_an_older_version_too(folder: Path) -> None:
+    first = _made(folder)
+    manifest = json.loads((folder / MANIFEST_NAME).read_text())
+    manifest["settings"]["gone"] = 3
+    (folder / MANIFEST_NAME).write_text(json.dumps(manifest | {"format": 1}))
+    anew = chunkwise.index(DOCUMENTS, into=folder, rebuild=True)
+    assert anew.settings == first.settings
+    assert anew.changes is not None
+    assert anew.changes.notes == ()
+
+
+@pytest.mark.parametrize("settings", [{}, {"strategy": 3}, {"strategy": "x", "vectors": "all"}, 7])
+def test_what_cannot_be_read_is_told(folder: Path, settings: object) -> None:
+    _made(folder)
+    manifest = json.loads((folder / MANIFEST_NAME).read_text())
+    (folder / MANIFEST_NAME).write_text(json.dumps(manifest | {"settings": settings}))
+    anew = chunkwise.index(DOCUMENTS, into=folder, model=Tiny(), rebuild=True)
+    assert anew.settings.strategy == "structure"
+    assert anew.changes is not None
+    assert "could not be read" in anew.changes.notes[0]
+
+
+def test_a_model_of_ones_own_has_to_be_passed_again(folder: Path) -> None:
+    chunkwise.index(DOCUMENTS, into=folder, model=Tiny())
+    with pytest.raises(ChunkwiseError, match=r"'tiny-16'.*pass it"):
+        chunkwise.index(DOCUMENTS, into=folder, rebuild=True)
+    assert len(chunkwise.open_index(folder)) == len(DOCUMENTS)
+    anew = chunkwise.index(DOCUMENTS, into=folder, model=WholeTexts(), rebuild=True)
+    assert anew.settings.vectors == "own"  # a model without late vectors may still take the place
+
+
+@pytest.mark.parametrize("said", [{"strategy": "sentenses"}, {"model": "minilmm"}])
+def test_a_slip_is_not_laid_at_the_door_of_the_index_before(
+    folder: Path, said: dict[str, str]
+) -> None:
+    chunkwise.index(DOCUMENTS, into=folder, model=Tiny())
+    with pytest.raises(ChunkwiseError) as caught:
+        chunkwise.index(DOCUMENTS, into=folder, rebuild=True, **{"model": Tiny(), **said})
+    assert "was made with" not in str(caught.value)
+    assert next(iter(said.values())) in str(caught.value)
+
+
+def test_vectors_of_whole_texts_that_stay_are_told(folder: Path) -> None:
+    """The model before may have had no others to give."""
+    chunkwise.index(DOCUMENTS, into=folder, model=WholeTexts())
+    anew = chunkwise.index(DOCUMENTS, into=folder, model=Tiny(), rebuild=True)
+    assert anew.settings.vectors == "own"
+    assert anew.changes is not None
+    assert "as before (vectors='own')" in anew.changes.notes[0]
+    again = chunkwise.index(DOCUMENTS, into=folder, model=Tiny(), vectors="late", rebuild=True)
+    assert again.changes is not None
+    assert again.changes.notes == ()

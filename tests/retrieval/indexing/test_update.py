@@ -1,0 +1,312 @@
+"""Updates of an index: documents that stay though they are not read again, and what a user is told."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import chunkwise
+from chunkwise import ChunkwiseError, Document, index
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.models.embed.minilm import MiniLM
+from chunkwise.models.embed.onnx import Long
+from chunkwise.retrieval.local.files import MANIFEST_NAME
+from how_many import examples
+from retrieval.postgres_server import new_url
+from retrieval.tiny_embedder import Tiny, WholeTexts
+
+Put = Callable[..., chunkwise.Index]
+
+
+@pytest.fixture(params=["folder", "server"])
+def put(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Put:
+    """Brings one index, of words alone, up to date with these inputs; what is skipped is on its `skipped`."""
+    monkeypatch.chdir(tmp_path)
+    place = tmp_path / "kb" if request.param == "folder" else new_url()
+
+    def put(inputs: Any, **options: Any) -> chunkwise.Index:
+        options.setdefault("on_skip", lambda _: None)
+        return chunkwise.index(inputs, into=place, vectors="none", **options)
+
+    return put
+
+
+def texts(index: chunkwise.Index) -> dict[str, str]:
+    numbers = index.source.document_numbers()
+    return {each.id: each.text for each in map(index.source.document, numbers)}
+
+
+def lines(*records: dict[str, str] | str) -> str:
+    return "".join((each if isinstance(each, str) else json.dumps(each)) + "\n" for each in records)
+
+
+def record(id: str, text: str = "") -> dict[str, str]:
+    return {"id": id, "text": text or f"The plum of {id}."}
+
+
+def test_a_record_that_is_broken_once_keeps_its_document(put: Put, tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus.jsonl"
+    corpus.write_text(lines(record("a"), record("b"), record("c")))
+    (tmp_path / "other.txt").write_text("Another plum.")
+    put(["corpus.jsonl", "other.txt"])
+    corpus.write_text(lines(record("a"), '{"id": "b", "te', record("c", "A new plum.")))
+    (tmp_path / "more.txt").write_text("One more plum.")
+    index = put(["corpus.jsonl", "more.txt"])
+    assert str(index.changes) == "1 added, 1 changed, 1 removed, 2 unchanged, 1 skipped"
+    assert index.changes is not None
+    assert index.changes.notes == (
+        "1 document stays as it was, since records of the same file could not be read this time and may be "
+        "theirs: b",
+    )
+    assert texts(index)["b"] == "The plum of b."
+    assert [hit.doc_id for hit in index.search("plum of b", k=1)] == ["b"]
+    # It is still broken the next time, and then whole again.
+    assert str(put(["corpus.jsonl", "more.txt"]).changes) == "4 unchanged, 1 skipped"
+    corpus.write_text(lines(record("a"), record("b", "Mended."), record("c")))
+    index = put(["corpus.jsonl", "more.txt"])
+    assert str(index.changes) == "2 changed, 2 unchanged"
+    assert index.changes is not None
+    assert index.changes.notes == ()
+    corpus.write_text(lines(record("a")))
+    assert str(put(["corpus.jsonl"]).changes) == "3 removed, 1 unchanged"
+
+
+@pytest.mark.parametrize("bad", [{"id": "b", "text": None}, record("a"), {"id": "x", "n": "1"}])
+def test_a_record_that_was_read_and_is_no_document_keeps_nothing(
+    put: Put, tmp_path: Path, bad: dict[str, str]
+) -> None:
+    corpus = tmp_path / "corpus.jsonl"
+    corpus.write_text(lines(record("a"), record("b"), record("c")))
+    put("corpus.jsonl")
+    corpus.write_text(lines(record("a"), *[bad] * 30))
+    index = put("corpus.jsonl")
+    assert index.changes is not None
+    assert (index.changes.removed, index.changes.unchanged, index.changes.notes) == (2, 1, ())
+
+
+def test_a_file_that_was_read_and_has_no_text_any_more_keeps_nothing(
+    put: Put, tmp_path: Path
+) -> None:
+    page, other = tmp_path / "page.html", tmp_path / "other.md"
+    page.write_text("<p>Purple whales sing.")
+    other.write_text("Otters swim.")
+    assert len(texts(put(["page.html", "other.md"]))) == 2
+    page.write_text("<p> </p>")
+    index = put(["page.html", "other.md"])
+    assert list(texts(index).values()) == ["Otters swim."]
+    assert index.changes is not None
+    assert index.changes.notes == ()
+
+
+def test_a_json_list_and_an_archive_keep_theirs_too(put: Put, tmp_path: Path) -> None:
+    import zipfile
+
+    def write(bad: object, line: str) -> None:
+        (tmp_path / "c.json").write_text(json.dumps([record("a"), bad]))
+        with zipfile.ZipFile(tmp_path / "z.zip", "w") as packed:
+            packed.writestr("d/c.jsonl", lines(record("x"), line))
+
+    write(record("b"), json.dumps(record("y")))
+    assert str(put(["c.json", "z.zip"]).changes) == "4 added"
+    write(7, "nothing")
+    index = put(["c.json", "z.zip"])
+    assert str(index.changes) == "4 unchanged, 2 skipped"
+    assert index.changes is not None
+    assert index.changes.notes[0].endswith("and may be theirs: b, y")
+
+
+def test_added_documents_stand_beside_the_others(put: Put, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    (home / "deep").mkdir(parents=True)
+    (home / "a.txt").write_text("The first plum.")
+    (home / "deep" / "b.txt").write_text("The second plum.")
+    put("home")
+    (tmp_path / "new.txt").write_text("A new plum.")
+    index = put("new.txt", keep_others=True)
+    assert str(index.changes) == "1 added, 2 unchanged"
+    # The file is known by its source, under whatever folder it was named.
+    (home / "deep" / "b.txt").write_text("The second plum, changed.")
+    index = put(["home/deep/b.txt", tmp_path / "new.txt"], keep_others=True)
+    assert str(index.changes) == "1 changed, 2 unchanged"
+    assert texts(index) == {
+        "a.txt": "The first plum.",
+        "deep/b.txt": "The second plum, changed.",
+        "new.txt": "A new plum.",
+    }
+    assert {hit.doc_id for hit in index.search("plum", k=9)} == set(texts(index))
+    # Without it the index is one of exactly the inputs, as before.
+    assert str(put("home").changes) == "1 removed, 2 unchanged"
+
+
+def test_a_namesake_takes_nobodys_place(put: Put, tmp_path: Path) -> None:
+    for name in ("one", "two", "three"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "read.me").write_text(f"The plum of {name}.")
+    put("one")
+    assert str(put("two", keep_others=True).changes) == "1 added, 1 unchanged"
+    assert str(put("two/read.me", keep_others=True).changes) == "2 unchanged"
+    (tmp_path / "two" / "read.me").write_text("The plum of two, changed.")
+    index = put(["three", "two"], keep_others=True)
+    assert str(index.changes) == "1 added, 1 changed, 1 unchanged"
+    assert texts(index) == {
+        "read.me": "The plum of one.",
+        "two/read.me": "The plum of two, changed.",
+        "three/read.me": "The plum of three.",
+    }
+
+
+def test_records_are_added_to_those_of_their_file(put: Put, tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus.jsonl"
+    corpus.write_text(lines(record("a"), record("b"), {"text": "No id."}))
+    put("corpus.jsonl")
+    corpus.write_text(lines(record("c"), record("b", "Another."), {"text": "Now with an id."}))
+    index = put("corpus.jsonl", keep_others=True)
+    assert str(index.changes) == "1 added, 2 changed, 1 unchanged"
+    assert sorted(texts(index)) == ["a", "b", "c", "corpus.jsonl#3"]
+
+
+def test_what_cannot_be_added_changes_nothing(put: Put, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("The first plum.")
+    put("a.txt")
+    for inputs in ("missing.txt", []):
+        with pytest.raises(ChunkwiseError, match="the index stays as it was, with 1 document;"):
+            put(inputs, keep_others=True)
+    (tmp_path / "b.txt").write_text("The second plum.")
+    (tmp_path / "a.txt").write_text("")
+    index = put(["b.txt", "a.txt"], keep_others=True)
+    assert str(index.changes) == "1 added, 1 unchanged, 1 skipped"
+    assert texts(index)["a.txt"] == "The first plum."
+    with pytest.raises(InvalidParameter, match="give one of them"):
+        put("b.txt", keep_others=True, rebuild=True)
+
+
+def test_a_first_document_makes_the_index(put: Put) -> None:
+    assert str(put([Document("a", "A plum.")], keep_others=True).changes) == "1 added"
+
+
+def test_adding_what_is_there_writes_nothing(tmp_path: Path) -> None:
+    documents = [Document(name, f"The plum of {name}.") for name in "abcd"]
+    chunkwise.index(documents, into=tmp_path / "kb", vectors="none")
+    before = (tmp_path / "kb" / MANIFEST_NAME).stat().st_mtime_ns
+    index = chunkwise.open_index(tmp_path / "kb")
+    assert str(index.update(documents[2:3], keep_others=True)) == "4 unchanged"
+    assert (tmp_path / "kb" / MANIFEST_NAME).stat().st_mtime_ns == before
+    assert (
+        str(index.update([Document("c", "Changed.")], keep_others=True)) == "1 changed, 3 unchanged"
+    )
+    assert index.source.ids() == ["c", "a", "b", "d"]
+    index.verify()
+
+
+def test_an_older_version_on_a_server_is_not_made_again_without_the_others() -> None:
+    url = new_url()
+    import psycopg
+
+    chunkwise.index([Document("a", "A plum.")], into=url, vectors="none")
+    name = url.rpartition("kb=")[2]
+    with psycopg.connect(url.partition("&kb=")[0], autocommit=True) as connection:
+        connection.execute(f'update "{name}".about set format = 0')  # type: ignore[call-overload]
+    with pytest.raises(ChunkwiseError, match="by an older chunkwise"):
+        chunkwise.index([Document("b", "Two.")], into=url, vectors="none", keep_others=True)
+
+
+DOCUMENTS = st.lists(
+    st.tuples(st.sampled_from("abcdef"), st.sampled_from(["Plums.", "Pears.", "A fig."])),
+    min_size=1,
+    unique_by=lambda pair: pair[0],
+)
+
+
+@settings(max_examples=examples(20), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(DOCUMENTS, min_size=1, max_size=4))
+def test_an_index_in_memory_is_what_a_mapping_would_be(
+    steps: list[list[tuple[str, str]]],
+) -> None:
+    expected: dict[str, str] = {}
+    index: chunkwise.Index | None = None
+    for step in steps:
+        documents = [Document(id, text) for id, text in step]
+        if index is None:
+            index = chunkwise.index(documents, vectors="none")
+        else:
+            index.update(documents, keep_others=True)
+        expected |= dict(step)
+        assert texts(index) == expected
+        found = {hit.doc_id for hit in index.search("plums", k=9)}
+        assert found == {id for id, text in expected.items() if text == "Plums."}
+
+
+LONG_TEXTS_DOCUMENTS = [
+    Document(
+        "long.txt", "The harbour master keeps a list of all lamps and who lit them at dusk. " * 2
+    ),
+    Document("short.txt", "A rope."),
+]
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHUNKWISE_HOME", str(tmp_path / "home"))
+
+
+def _notes(window: int, long: Long = "windows", **more: object) -> tuple[str, ...]:
+    model = MiniLM(window=window, long=long)
+    made = index(
+        LONG_TEXTS_DOCUMENTS, "sentences(max_tokens=20)", model=model, vectors="own", **more
+    )  # type: ignore[arg-type]
+    assert made.changes is not None
+    return made.changes.notes
+
+
+def test_texts_that_are_read_in_windows_are_counted() -> None:
+    for _ in range(2):  # the second time from the cache
+        (note,) = _notes(12)
+        assert note.startswith("2 of 3 texts are longer than minilm")
+        assert note.endswith("'s window of 12 tokens: read in windows and averaged")
+
+
+def test_texts_that_are_cut_off_are_counted() -> None:
+    (note,) = _notes(12, "truncate")
+    assert note.endswith("window of 12 tokens: cut off after 12 tokens")
+
+
+def test_the_context_counts_and_what_fits_is_not_told() -> None:
+    assert _notes(20) == ()
+    titled = [
+        Document(each.id, each.text, title="Of lamps and ropes")
+        for each in LONG_TEXTS_DOCUMENTS[:1]
+    ]
+    made = index(
+        titled,
+        "sentences(max_tokens=20)",
+        model=MiniLM(window=20),
+        vectors="own",
+        context="headings",
+    )
+    assert made.changes is not None
+    assert made.changes.notes[0].startswith("2 of 2 texts are")
+
+
+def test_late_vectors_and_models_that_cannot_tell_say_nothing() -> None:
+    for made in (
+        index(LONG_TEXTS_DOCUMENTS, model=MiniLM(window=12), vectors="late"),
+        index(LONG_TEXTS_DOCUMENTS, model=Tiny(), vectors="own"),
+        index(LONG_TEXTS_DOCUMENTS, model=WholeTexts(), vectors="own"),
+        index(LONG_TEXTS_DOCUMENTS, vectors="none"),
+    ):
+        assert made.changes is not None
+        assert made.changes.notes == ()
+
+
+def test_nothing_is_fetched_to_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _notes(12)
+    monkeypatch.setenv("CHUNKWISE_MODELS", str(tmp_path / "none"))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
+    assert _notes(12) == ()

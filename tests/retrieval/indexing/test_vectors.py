@@ -1,0 +1,112 @@
+"""Vectors of chunks: asked for together, whatever documents they are from, and each where it belongs."""
+
+import json
+import time
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import chunkwise
+from chunkwise.base.errors import ChunkwiseError
+from chunkwise.core import Chunk, Document
+from chunkwise.models.embed.embedder import Kind, TokenVectors
+from chunkwise.models.embed.endpoint import EndpointEmbedder
+from chunkwise.retrieval.indexing.vectors import own_vectors
+from chunkwise.retrieval.settings import Vectors
+from models.endpoint_server import Answer, Seen, serving, vector
+from retrieval.tiny_embedder import Tiny
+
+
+class Counting:
+    """Remembers how many texts it was asked for at once; a text's vector is its length."""
+
+    identity, dimensions = "counting", 1
+
+    def __init__(self, slice_size: int) -> None:
+        self.slice_size = slice_size
+        self.asked: list[int] = []
+
+    def embed(self, texts: Sequence[str], kind: Kind = "passage") -> np.ndarray:
+        self.asked.append(len(texts))
+        return np.array([[len(text)] for text in texts], np.float32).reshape(-1, 1)
+
+
+def cut(*counts: int) -> list[list[Chunk]]:
+    """Documents with so many chunks each, every chunk one longer than the last."""
+    documents = []
+    for number, count in enumerate(counts):
+        document = Document(f"{number}", "x" * (count * (count + 1)))
+        ends = [at * (at + 1) // 2 for at in range(count + 1)]
+        documents.append([
+            Chunk(document, at, start, end, end - start)
+            for at, (start, end) in enumerate(pairwise(ends))
+        ])  # fmt: skip
+    return documents
+
+
+@pytest.mark.parametrize("counts", [(), (0,), (3,), (0, 2, 0), (1,) * 300, (500, 1, 0, 70, 200)])
+@pytest.mark.parametrize("slice_size", [1, 100])
+def test_each_document_gets_the_vectors_of_its_chunks(
+    counts: tuple[int, ...], slice_size: int
+) -> None:
+    documents, embedder = cut(*counts), Counting(slice_size)
+    told: list[int] = []
+    found = list(own_vectors(documents, embedder, told.append))
+    assert [each[:, 0].tolist() for each in found] == [
+        [len(chunk.text) for chunk in chunks] for chunks in documents
+    ]
+    most = max(64, slice_size)
+    assert all(count <= most for count in embedder.asked)
+    assert len(embedder.asked) <= sum(counts) / most + len([n for n in counts if n >= most]) + 1
+    assert sum(told) == sum(chunks[-1].end for chunks in documents if chunks)
+
+
+@pytest.mark.parametrize("vectors", ["own", "late"])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_what_is_no_vector_is_no_index(bad: float, vectors: Vectors) -> None:
+    class Broken(Tiny):
+        def embed(self, texts: Sequence[str], kind: Kind = "passage") -> np.ndarray:
+            return super().embed(texts, kind) * np.float32(bad)
+
+        def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
+            return [
+                each._replace(vectors=each.vectors + np.float32(bad))
+                for each in super().token_vectors(texts)
+            ]
+
+    model = Broken()
+    model.identity = f"broken {bad}"
+    for _ in range(2):  # nothing of it is kept
+        with pytest.raises(ChunkwiseError, match=r"broken .* gives vectors .* not finite"):
+            chunkwise.index([Document("a", "One plum.")], model=model, vectors=vectors)
+
+
+@pytest.mark.unwatched
+def test_an_endpoint_gets_many_records_in_few_requests(tmp_path: Path) -> None:
+    """One text a request, one request after the other, would take half an hour for ten thousand."""
+    records = [
+        {"id": f"r{n}", "text": f"Record {n} speaks of salt number {n}."} for n in range(300)
+    ]
+    path = tmp_path / "corpus.jsonl"
+    path.write_text("\n".join(map(json.dumps, records)))
+
+    def answer(number: int, seen: Seen) -> Answer:
+        time.sleep(0.02)  # long enough that others are under way
+        rows = [
+            {"index": at, "embedding": vector(text)} for at, text in enumerate(seen.body["input"])
+        ]
+        return Answer({"data": rows})
+
+    with serving(answer) as server:
+        embedder = EndpointEmbedder(f"{server.url}/v1", "m", dimensions=5)
+        index = chunkwise.index(path, model=embedder, vectors="own")
+    assert index.stats().documents == 300
+    assert len(server.seen) <= 7
+    assert server.most_at_once > 1
+    for at in (0, 63, 64, 133, 299):
+        expected = np.array(vector(records[at]["text"]))
+        expected /= np.linalg.norm(expected)
+        assert index.source.chunk_vectors([at])[0] == pytest.approx(expected, abs=1e-6)

@@ -1,0 +1,146 @@
+"""Texts, ids, patterns and questions are data, whatever characters they are made of."""
+
+from __future__ import annotations
+
+import atexit
+from fnmatch import fnmatchcase
+from functools import cache
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from chunkwise.core import Document
+from chunkwise.retrieval.filters import EVERYTHING, Filter
+from chunkwise.retrieval.local.index import LocalIndex
+from chunkwise.retrieval.postgres import PostgresIndex
+from chunkwise.retrieval.postgres.connection import address
+from chunkwise.retrieval.postgres.statements import as_regex
+from chunkwise.retrieval.search.search import search
+from how_many import examples
+from retrieval.postgres_server import embedded, new_url, put, server_url
+from retrieval.tiny_embedder import Tiny
+
+IDS = [
+    "plain.txt",
+    'o\'brien "quoted".txt',
+    "100%_done.txt",
+    "100x_done.txt",
+    "'); drop schema public cascade; --",
+    "nul\0inside",
+    "nul\ufffdinside",
+    "half\ud800pair",
+    "back\\slash\\U00000041",
+    "שלום עולם",
+    "line\nbreak\ttab\r",
+    "{documents} %s %(keys)s %%",
+    "long" * 5000,
+    "[x]",
+    "😀" * 5,
+]
+TEXT = (
+    'Zero\0zero one. \ud800 lone halves \udfff stay. It\'s "quoted"; drop table documents; -- 100% _done_ \\. '
+    "שלום עולם كيف الحال؟ 😀👩‍👩‍👧 {documents} %s %(keys)s. Zażółć gęślą jaźń. 你好世界。\r\n\x1b[31mred\x07"
+)
+QUESTIONS = [
+    *IDS,
+    TEXT,
+    "zero\0one",
+    "%",
+    "_",
+    "'",
+    "' or 1=1 --",
+    "$1 $$ %(terms)s {postings}",
+    "\ud800",
+    "word " * 20_000,
+    "".join(chr(code) for code in range(1, 0x250)),
+]
+
+
+def _documents() -> list[Document]:
+    return [
+        Document(
+            id, f"{TEXT} Number {number}.", id[:200], id[:200], metadata={"id": id, id[:50]: None}
+        )
+        for number, id in enumerate(IDS)
+    ]
+
+
+def test_hostile_texts_come_back_to_the_character() -> None:
+    documents = _documents()
+    index, changes = put(documents, url := new_url())
+    assert changes.added == len(IDS)
+    assert index.ids() == IDS
+    for number, document in enumerate(documents):
+        assert index.document(number) == document
+        chunks = index.chunks(range(*index.chunk_range(number)))
+        assert chunks
+        for chunk in chunks:
+            assert document.text[chunk.start : chunk.end].strip()
+    assert str(put(documents, url)[1]) == f"{len(IDS)} unchanged"
+
+
+def test_hostile_questions_get_the_answers_of_the_memory_engine() -> None:
+    documents = _documents()
+    index, _ = put(documents, new_url())
+    memory = embedded(documents).source
+    for question in QUESTIONS:
+        there, here = index.words([question], 50)[0], memory.words([question], 50, EVERYTHING)[0]
+        np.testing.assert_allclose(there.scores, here.scores, atol=1e-4)
+    hits = search(index, QUESTIONS, k=2, embedder=Tiny)
+    assert all(hit.text == hit.document.text[hit.start : hit.end] for some in hits for hit in some)
+
+
+@pytest.mark.parametrize("id", IDS)
+def test_every_id_names_itself_and_no_other(id: str) -> None:
+    only = Filter(documents=(id,))
+    documents = _documents()
+    index, memory = _both()
+    found = index.words(["quoted"], 100, only)[0].numbers.tolist()
+    named = {index.document(chunk.document).id for chunk in index.chunks(found)}
+    expected = memory.words(["quoted"], 100, only)[0].numbers.tolist()
+    assert {documents[chunk.document].id for chunk in memory.chunks(expected)} <= named
+    assert id in named
+    # A character the server cannot hold stands for itself in an id, and for its stand-in in a pattern.
+    assert all(other == id or "nul" in id or fnmatchcase(other, id) for other in named)
+
+
+@cache
+def _both() -> tuple[PostgresIndex, LocalIndex]:
+    return put(_documents(), new_url())[0], embedded(_documents()).source
+
+
+_CHARS = st.text(alphabet="ab-*?[]!^\\.%_$(){}|+é😀\n", max_size=8)
+
+
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
+@given(pattern=_CHARS, names=st.lists(_CHARS, min_size=1, max_size=6))
+def test_patterns_mean_what_fnmatch_means(pattern: str, names: list[str]) -> None:
+    wanted = [fnmatchcase(name, pattern) for name in names]
+    rows = _connection().execute(
+        "select name ~ %s from unnest(%s::text[]) with ordinality as n(name, place) order by place",
+        [as_regex(pattern), names],
+    )
+    assert [row[0] for row in rows] == wanted
+
+
+@cache
+def _connection() -> Any:
+    import psycopg
+
+    connection = psycopg.connect(server_url(), autocommit=True)
+    atexit.register(connection.close)
+    return connection
+
+
+@pytest.mark.parametrize(
+    "name", ['we"ird; drop schema public--', "Üñí cödé 知", "a.b", "{chunks}", "SELECT"]
+)
+def test_names_of_knowledge_bases_are_quoted(name: str) -> None:
+    index, _ = put([Document("a", "One plum.")], f"{server_url()}&kb={quote(name)}")
+    assert address(f"{server_url()}&kb={quote(name)}").name == name
+    assert index.words(["plum"], 1)[0].numbers.size == 1
+    assert index.stats().bytes > 0

@@ -1,0 +1,350 @@
+"""An index as a user holds it: the same answers from memory and from a folder."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+import chunkwise
+from chunkwise import ChunkwiseError, Document, Index
+from chunkwise.retrieval.filters import Filter
+from chunkwise.retrieval.local.index import nearest
+from chunkwise.retrieval.ranking import best
+from chunkwise.text.analysis import Analyzed
+from retrieval.tiny_embedder import Tiny, WholeTexts
+
+WORDS = "heron otter badger falcon river forest meadow night winter stone bridge boat".split()
+
+
+def _documents(count: int = 12) -> list[Document]:
+    chance = random.Random(5)
+    documents = []
+    for number in range(count):
+        sections = [
+            f"## {chance.choice(WORDS)}\n\n"
+            + " ".join(
+                f"The {chance.choice(WORDS)} by the {chance.choice(WORDS)} saw a {chance.choice(WORDS)}."
+                for _ in range(6)
+            )
+            for _ in range(4)
+        ]
+        text = f"# Part {number}\n\n" + "\n\n".join(sections)
+        pages = (0, len(text) // 3, 2 * len(text) // 3) if number % 2 else ()
+        documents.append(Document(f"book/{number}.md", text, pages=pages, format="markdown"))
+    return documents
+
+
+DOCUMENTS = _documents()
+QUESTIONS = ["otter by the river", "a falcon in winter", "bridge", "nothing of the kind", "?"]
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHUNKWISE_HOME", str(tmp_path / "home"))
+
+
+@pytest.fixture(scope="module")
+def index() -> Index:
+    return chunkwise.index(DOCUMENTS, "sentences(max_tokens=40)", model=Tiny())
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    folder = tmp_path_factory.mktemp("opened") / "kb"
+    chunkwise.index(DOCUMENTS, "sentences(max_tokens=40)", model=Tiny(), into=folder)
+    return chunkwise.open_index(folder, model=Tiny())
+
+
+ASKED = [
+    {"retriever": "bm25", "k": 4},
+    {"retriever": "dense", "k": 4},
+    {"retriever": "hybrid", "k": 4},
+    {"budget": 120},
+    {"retriever": "hybrid", "k": 3, "neighbours": 1},
+    {"retriever": "dense", "k": 3, "mmr": 0.5},
+    {"retriever": "bm25", "k": 9, "only": Filter(documents=("book/1*.md",))},
+    {"retriever": "dense", "k": 9, "only": Filter(sections=("OTTER",))},
+    {"budget": 120, "only": Filter(pages=(2, 3))},
+]
+
+
+@pytest.mark.parametrize("asked", ASKED, ids=str)
+def test_memory_and_folder_answer_alike(index: Index, opened: Index, asked: dict) -> None:  # type: ignore[type-arg]
+    answers = index.search(QUESTIONS, **asked)
+    assert answers == opened.search(QUESTIONS, **asked)
+    assert any(answers)
+    # One question by itself has the same answer as among others.
+    assert [index.search(question, **asked) for question in QUESTIONS] == answers
+    only = asked.get("only", Filter())
+    for hit in (hit for hits in answers for hit in hits):
+        assert _is_taken(hit.document, hit.start, hit.end, only)
+
+
+def _is_taken(document: Document, start: int, end: int, only: Filter) -> bool:
+    """One place in the text at least lies in a section asked for, one on a page asked for."""
+    analyzed = Analyzed(document)
+    every = range(start, end)
+    first, last = only.pages or (0, 0)
+    return (
+        only.takes_document(document.id)
+        and any(only.takes_section(analyzed.section(at, at + 1)) for at in every)
+        and (not only.pages or any(first <= (document.page(at) or -1) <= last for at in every))
+    )
+
+
+def test_chunks_are_those_of_the_strategy(index: Index) -> None:
+    expected = [
+        chunk
+        for document in DOCUMENTS
+        for chunk in chunkwise.chunk_document(document, "sentences(max_tokens=40)")
+    ]
+    source = index.source
+    found = source.chunks(range(source.chunk_count))
+    assert len(found) == len(expected)
+    for each, chunk in zip(found, expected, strict=True):
+        document = source.document(each.document)
+        assert document == chunk.document
+        assert (each.position, each.start, each.end) == (chunk.index, chunk.start, chunk.end)
+        assert (each.tokens, each.section) == (chunk.token_count, chunk.section)
+        low, high = source.chunk_range(each.document)
+        assert each.number == low + each.position < high
+
+
+def test_atoms_are_those_of_the_documents(index: Index) -> None:
+    table = index.source.atom_table()
+    assert len(table) == len(table.start) == table.terms.rows
+    for number, document in enumerate(DOCUMENTS):
+        bounds = index.source.atoms(number)
+        mine = table.document == number
+        assert (table.start[mine] == bounds.start).all()
+        assert (table.tokens[mine] == bounds.tokens).all()
+        assert bounds.end[-1] == len(document.text)
+    assert table.vectors is not None
+    assert table.vectors.turned(slice(None)).shape == (len(table), 16)
+    paths = {index.source.section_path(int(section)) for section in table.section}
+    assert ("Part 3",) in paths
+
+
+@pytest.mark.unwatched
+def test_filters_take_what_they_say(index: Index) -> None:
+    for only in (
+        Filter(documents=("book/3.md", "book/7.md")),
+        Filter(documents=("*1*",), pages=(1, 1)),
+        Filter(sections=("otter", "part 2")),
+        Filter(pages=(3, 9)),
+        Filter(documents=("nothing",)),
+    ):
+        taken = index.source.allowed("chunk", only)
+        assert taken is not None
+        expected = []
+        for chunk in index.source.chunks(range(index.source.chunk_count)):
+            document = index.source.document(chunk.document)
+            expected.append(_is_taken(document, chunk.start, chunk.end, only))
+        assert taken.tolist() == expected
+    assert index.source.allowed("chunk", Filter()) is None
+
+
+@given(
+    arrays.arrays(np.float32, st.integers(0, 300), elements=st.sampled_from([0, 0.5, 1, -np.inf])),
+    st.integers(0, 20),
+)
+def test_the_best_are_those_a_sort_finds(scores: np.ndarray, depth: int) -> None:
+    order = [at for at in np.lexsort((np.arange(len(scores)), -scores)) if scores[at] > -np.inf]
+    found = best(scores, depth)
+    assert found.numbers.tolist() == order[:depth]
+    assert (found.scores == scores[order[:depth]]).all()
+
+
+@pytest.mark.parametrize("rows", [0, 1, 50, 3000, 70_000])
+@pytest.mark.parametrize("share", [1.0, 0.01])
+def test_the_nearest_are_those_a_sort_finds(rows: int, share: float) -> None:
+    rng = np.random.default_rng(rows)
+    vectors = rng.standard_normal((rows, 8)).astype(np.float32)
+    vectors[rows // 2 :] = vectors[: rows - rows // 2]  # every vector twice: ties everywhere
+    queries = rng.standard_normal((5, 8)).astype(np.float32)
+    allowed = None if share == 1 else rng.random(rows) < share
+    found = nearest(vectors, queries, 7, allowed)
+    alone = [nearest(vectors, query[None], 7, allowed)[0] for query in queries]
+    numbers = np.arange(rows) if allowed is None else np.flatnonzero(allowed)
+    for query, ranking, single in zip(queries, found, alone, strict=True):
+        exact = (vectors[numbers].astype(np.float64) @ query.astype(np.float64)).round(5)
+        order = numbers[np.lexsort((numbers, -exact))][:7]
+        assert ranking.numbers.tolist() == order.tolist()
+        assert ranking.numbers.tolist() == single.numbers.tolist()
+        assert ranking.scores.tolist() == single.scores.tolist()
+
+
+def test_a_question_without_direction_is_near_to_nothing() -> None:
+    vectors = np.eye(4, dtype=np.float32)
+    found = nearest(vectors, np.zeros((2, 4), np.float32), 3)
+    assert [len(ranking.numbers) for ranking in found] == [0, 0]
+
+
+def test_an_index_in_memory_is_brought_up_to_date() -> None:
+    index = chunkwise.index(DOCUMENTS, "sentences(max_tokens=40)", model=Tiny())
+    model = index._model
+    assert model is not None
+    changes = index.update([*DOCUMENTS[2:], Document("new", "An otter in a boat.")])
+    assert (changes.added, changes.removed, changes.unchanged) == (1, 2, 10)
+    fresh = chunkwise.index(
+        [*DOCUMENTS[2:], Document("new", "An otter in a boat.")],
+        "sentences(max_tokens=40)",
+        model=Tiny(),
+    )
+    assert index.source.arrays.keys() == fresh.source.arrays.keys()  # type: ignore[union-attr]
+    for name, values in fresh.source.arrays.items():  # type: ignore[union-attr]
+        assert (index.source.arrays[name] == values).all(), name  # type: ignore[union-attr]
+    assert index.search("otter boat", k=1, retriever="hybrid")[0].doc_id == "new"
+
+
+def test_an_opened_index_is_brought_up_to_date(tmp_path: Path) -> None:
+    chunkwise.index(DOCUMENTS[:3], "sentences(max_tokens=40)", model=Tiny(), into=tmp_path / "kb")
+    opened = chunkwise.open_index(tmp_path / "kb", model=Tiny())
+    assert opened.changes is None
+    assert str(opened.update(DOCUMENTS[1:4])) == "1 added, 1 removed, 2 unchanged"
+    assert len(opened) == len(chunkwise.open_index(tmp_path / "kb")) == 3
+
+
+def test_an_embedder_without_tokens_embeds_chunks() -> None:
+    index = chunkwise.index(DOCUMENTS[:2], model=WholeTexts())
+    assert index.settings.vectors == "own"
+    assert index.changes is not None
+    assert "no vectors of single tokens" in index.changes.notes[0]
+    assert index.source.atom_table().vectors is None
+    assert index.search("otter", retriever="dense", k=1)
+    for vectors in ("late", "both"):
+        with pytest.raises(ChunkwiseError, match="choose vectors='own'"):
+            chunkwise.index(DOCUMENTS[:2], model=WholeTexts(), vectors=vectors)  # type: ignore[arg-type]
+
+
+def test_an_index_of_words_has_no_vectors() -> None:
+    index = chunkwise.index(DOCUMENTS[:2], vectors="none")
+    assert (index.settings.model, index.settings.dimensions) == ("", 0)
+    assert index.search("otter")
+    with pytest.raises(ChunkwiseError, match="without vectors"):
+        index.source.nearest(np.zeros((1, 16), np.float32), 3, Filter())
+    with pytest.raises(ChunkwiseError, match="without"):
+        index.search("otter", retriever="dense")
+
+
+def test_vectors_of_another_size_are_refused(index: Index) -> None:
+    with pytest.raises(ChunkwiseError, match="16 dimensions"):
+        index.source.nearest(np.zeros((1, 8), np.float32), 3, Filter())
+
+
+@pytest.mark.parametrize(
+    ("given_", "message"),
+    [
+        ({"vectors": "some"}, "allowed: late, own, both, none"),
+        ({"context": "title"}, "allowed: none, headings"),
+        ({"language": "klingon"}, "klingon"),
+        ({"tokenizer": "unheard"}, "unheard"),
+        ({"strategy": "unheard"}, "unheard"),
+        ({"into": ""}, "name a folder"),
+        ({"into": "a\0b"}, "name a folder"),
+        (
+            {"into": "mysql://ada:secret@host/db"},
+            r"'mysql://ada:\*\*\*@host/db'; name a folder, or",
+        ),
+        ({"inputs": [DOCUMENTS[0], "handbook"]}, "'handbook' among them is none"),
+        ({"inputs": ["handbook", DOCUMENTS[0]]}, r"the Document 'book/0.md' is among them"),
+        ({"jobs": 0, "inputs": "."}, "jobs is 0"),
+    ],
+)
+def test_wrong_values_are_told(given_: dict[str, object], message: str) -> None:
+    values = {"inputs": DOCUMENTS[:1], "model": Tiny(), **given_}
+    with pytest.raises(ChunkwiseError, match=message):
+        chunkwise.index(**values)  # type: ignore[arg-type]
+
+
+def test_figures(index: Index) -> None:
+    stats = index.stats()
+    assert stats.documents == len(index) == 12
+    assert stats.tokens == sum(int(index.source.atoms(number).tokens.sum()) for number in range(12))
+    assert stats.vectors == stats.chunks + stats.atoms
+    told = chunkwise.index(DOCUMENTS, "sentences(max_tokens=40)", model=Tiny(), context="headings")
+    assert told.stats().tokens == stats.tokens
+    assert told.stats().indexed_tokens > stats.indexed_tokens
+    assert repr(index) == (
+        f"<Index in memory: 12 documents, {stats.chunks} chunks, sentences(max_tokens=40), tiny-16>"
+    )
+
+
+def test_files_are_read_by_several_processes(tmp_path: Path) -> None:
+    for document in DOCUMENTS:
+        path = tmp_path / "in" / document.id
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(document.text)
+    (tmp_path / "in" / "photo.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
+    skipped: list[Exception] = []
+    steps: list[tuple[int, str]] = []
+
+    def advance(amount: int, note: str) -> None:
+        steps.append((amount, note))
+
+    made = chunkwise.index(
+        tmp_path / "in", into=tmp_path / "kb", model=Tiny(), jobs=2, on_skip=skipped.append,
+        advance=advance,
+    )  # fmt: skip
+    alone = chunkwise.index(tmp_path / "in", model=Tiny(), on_skip=skipped.append)
+    assert len(made) == len(alone) == 12
+    assert len(skipped) == 2
+    assert sum(amount for amount, _ in steps) == sum(len(each.text) for each in DOCUMENTS)
+    for name, values in alone.source.arrays.items():  # type: ignore[union-attr]
+        assert (made.source.arrays[name] == values).all(), name  # type: ignore[union-attr]
+    os.remove(tmp_path / "in" / "book" / "3.md")
+    again = chunkwise.index(
+        tmp_path / "in", into=tmp_path / "kb", model=Tiny(), jobs=2, on_skip=skipped.append
+    )
+    assert str(again.changes) == "1 removed, 11 unchanged, 1 skipped"
+    with pytest.raises(chunkwise.UnreadableDocument, match=r"photo\.png"):
+        chunkwise.index(tmp_path / "in", model=Tiny())
+
+
+SECTIONS = Document(
+    "handbook.md",
+    "# Handbook\n\nWelcome.\n\n## Leave\n\nThirty days.\n\n## Approval\n\n"
+    "The head of the team says yes, or gives the reasons for saying no in writing.\n",
+    format="markdown",
+)
+
+
+@pytest.mark.parametrize(
+    "strategy", ["structure", "recursive", "sentences", "parent_child", "sentences(max_tokens=8)"]
+)
+def test_a_chunk_over_several_sections_is_found_by_each(strategy: str) -> None:
+    index = chunkwise.index([SECTIONS, *DOCUMENTS[:3]], strategy, model=Tiny())
+    for retriever in ("bm25", "dense", "multiscale"):
+        for section in ("approval", "leave > "):
+            only = Filter(sections=(section,))
+            hits = index.search("head of the team", retriever=retriever, budget=200, only=only)
+            assert bool(hits) == (section == "approval")
+            assert {hit.doc_id for hit in hits} <= {"handbook.md"}
+
+
+def test_short_documents_are_read_by_the_model_together() -> None:
+    class Counts(Tiny):
+        def __init__(self) -> None:
+            super().__init__()
+            self.together: list[int] = []
+
+        def token_vectors(self, texts):  # type: ignore[no-untyped-def]
+            self.together.append(len(texts))
+            return super().token_vectors(texts)
+
+    model = Counts()
+    documents = [Document(f"{number}", f"Short text number {number}.") for number in range(64)]
+    steps: list[int] = []
+    made = chunkwise.index(documents, model=model, advance=lambda amount, _: steps.append(amount))
+    assert len(made) == sum(model.together) == 64
+    assert max(model.together) >= 16
+    assert sum(steps) == sum(len(each.text) for each in documents)
+    alone = chunkwise.index(documents[5:6], model=Tiny())
+    assert (made.source.chunk_vectors([5]) == alone.source.chunk_vectors([0])).all()

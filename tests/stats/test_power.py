@@ -1,0 +1,77 @@
+"""The least difference that can be shown, against another implementation's power and a simulation."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chunkwise.stats.power import detectable, detectable_by, expected_spread, questions_needed
+from chunkwise.stats.randomisation import p_values
+
+
+@pytest.mark.parametrize("pairs", [10, 40, 1000])
+def test_a_difference_of_this_size_is_shown_four_times_in_five(pairs: int) -> None:
+    least = detectable(0.3, pairs)
+    assert least is not None
+    freedom, shift = pairs - 1, least / 0.3 * math.sqrt(pairs)
+    bound = scipy.stats.t.ppf(0.975, freedom)
+    power = scipy.stats.nct.sf(bound, freedom, shift) + scipy.stats.nct.cdf(-bound, freedom, shift)
+    assert power == pytest.approx(0.8, abs=0.03)
+
+
+@pytest.mark.parametrize("pairs", [6, 7, 8, 9, 12, 40])
+def test_so_does_our_own_test(pairs: int) -> None:
+    rng = np.random.default_rng(4)
+    least = detectable(0.3, pairs)
+    assert least is not None
+    differences = rng.normal(least, 0.3, (pairs, 600))
+    found = p_values(differences, seed=0, resamples=500)
+    assert 0.76 <= np.mean([p <= 0.05 for p in found]) <= 0.84
+
+
+def test_more_pairs_show_smaller_differences() -> None:
+    least = [detectable(0.3, pairs) or 0.0 for pairs in range(6, 60)]
+    assert least == sorted(least, reverse=True)
+
+
+@given(st.floats(0.01, 1), st.floats(0.001, 1))
+def test_the_questions_needed_are_the_fewest_that_show_it(spread: float, difference: float) -> None:
+    count = questions_needed(difference, spread)
+    assert count is not None
+    assert count == questions_needed(-difference, spread)
+    enough = detectable(spread, count)
+    assert enough is not None
+    assert enough <= difference
+    fewer = detectable(spread, count - 1)
+    assert fewer is None or fewer > difference
+
+
+def test_before_there_is_a_second_run() -> None:
+    scores = [0.0, 1.0] * 20
+    spread = expected_spread(scores)
+    # With a correlation of one half differences spread as the scores do.
+    assert spread == pytest.approx(np.std(scores, ddof=1))
+    assert expected_spread(scores, correlation=0.875) == pytest.approx(spread / 2)
+    assert detectable_by(scores) == detectable(spread, 40)
+    assert detectable_by([*scores, math.nan]) == detectable_by(scores)
+
+
+def test_nothing_can_be_said() -> None:
+    assert detectable(0.3, 5) is None
+    assert detectable(0.0, 40) is None
+    assert detectable(None, 40) is None
+    assert detectable_by([]) is None
+    assert detectable_by([1.0] * 40) is None
+    assert expected_spread([0.5]) is None
+    assert questions_needed(0.0, 0.3) is None
+    assert questions_needed(0.1, None) is None
+    assert questions_needed(1e-9, 0.3) is None
+    assert questions_needed(100.0, 0.3) == 6
+
+
+def test_where_all_questions_differ_alike_the_fewest_show_it() -> None:
+    assert questions_needed(0.01, 0.0) == 6
+    assert questions_needed(0.0, 0.0) is None

@@ -1,0 +1,259 @@
+"""The quick look at a line's first characters passes over no heading."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chunkwise.text.blocks import heading_words
+from chunkwise.text.blocks.heading_words import in_capitals, is_date, is_day
+from chunkwise.text.blocks.lines import Lines
+from chunkwise.text.blocks.plain_headings import _heading, _may_be_headings
+from chunkwise.text.blocks.plain_text import plain_blocks
+from chunkwise.text.characters import CharacterArrays
+from how_many import examples
+from text.blocks.test_plain_text import headings, shown
+
+WORDS = re.findall(r"(?:\w|§)+(?=[|)])", heading_words._DIVISION.pattern)
+OPENINGS = [
+    *WORDS, *(word.upper() for word in WORDS), *(word.title() for word in WORDS), "第三章", "第2节", "LİBRO", "lıvre",
+    "1", "12.", "1.2.3)", "٣.", "²", "I.", "IV)", "XXL.", "C.", "MIX", "\ufeff1.", "\ufeffPART", "TITLE", "ÄÖÜ", "ﬁ",
+    "Dr.", "The", "She", "“Yes,”", "--", "e", "§§", "(1)", "A.1", "X.2.1", "1:", "بابا", "บทที่",
+    "WHO", "世界WHO", "私はAI", "AIは", "우리 AI", "NO. I", "5 MAI",
+]  # fmt: skip
+LINES = st.tuples(
+    st.sampled_from(OPENINGS),
+    st.sampled_from(["", " ", "\t", "\u00a0", "."]),
+    st.sampled_from(["", "1", "I", "one", "a", "The Fees", "fees,", "OF WAR", "of war.", "Ⅳ"]),
+).map("".join) | st.text(max_size=12)
+
+
+def test_the_words_of_divisions_are_known() -> None:
+    assert {"book", "chapter", "section", "§", "глава", "artículo"} <= set(WORDS)
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(st.lists(LINES, min_size=1, max_size=6))
+def test_no_heading_is_passed_over(given_lines: list[str]) -> None:
+    lines = Lines(CharacterArrays("\n\n".join(given_lines)))
+    which = np.flatnonzero(~lines.blank)
+    read = dict(zip(which.tolist(), _may_be_headings(lines, which).tolist(), strict=True))
+    for line in which.tolist():
+        text = lines.text(line).strip()
+        assert read[line] or _heading(text, line, True) is None, text
+
+
+def test_most_lines_of_dialogue_are_passed_over() -> None:
+    lines = Lines(
+        CharacterArrays("First.\n“Yes,” he said.\nThe lamp.\nShe went.\n- no\nChapter 2\nV. On War")
+    )
+    assert _may_be_headings(lines, np.arange(7)).tolist() == [
+        True, True, False, False, False, True, True,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "10. Mai 2020", "10. Mai", "5 January 2020", "5 January, 2020", "31 Dec. 2020", "5 MAI 1945", "3. MÄRZ ’45",
+        "5 DE MAYO DE 2020", "5 ЯНВАРЯ 2020 Г.", "5 Ιανουαρίου 2020", "5 जनवरी 2020", "5 يناير 2020", "٥ يناير ٢٠٢٠",
+        "5 มกราคม พ.ศ. 2563", "1 of April",
+    ],
+)  # fmt: skip
+def test_a_day_of_a_month_is_no_heading(line: str) -> None:
+    assert headings(f"Text before it.\n\n{line}\n\nText after it.\n") == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "1 Introduction", "2 Methods", "3 Conclusion", "10. Termination", "12 Angry Men", "5 May Day",
+        "32 December", "1.5 May", "0 March", "1 May 2020 Report", "6 August in the City", "4 Results", "7 Of",
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_one_is_a_heading(line: str) -> None:
+    found = headings(f"Text before it.\n\n{line}\n\nText after it.\n")
+    assert [title for _, title in found] == [line]
+
+
+def test_a_month_without_a_name_is_none() -> None:
+    assert not is_day("5", ",")
+    assert not is_date("5", "2020")
+
+
+def test_a_month_in_its_place_among_numbers_is_a_heading() -> None:
+    planets = ["3. Earth", "4. Mars", "5. Jupiter"]
+    text = "".join(f"{line}\n\nText of it.\n\n" for line in planets)
+    assert [title for _, title in headings(text)] == planets
+    assert headings("1. Earth\n\nText.\n\n4. Mars\n\nText.\n") == [(3, "1. Earth")]
+
+
+def levels(*titles: str) -> list[int]:
+    """Of headings with a paragraph each."""
+    found = headings("".join(f"{title}\n\nText of it, short.\n\n" for title in titles))
+    assert [title for _, title in found] == list(titles)
+    return [level for level, _ in found]
+
+
+@pytest.mark.parametrize(
+    ("titles", "expected"),
+    [
+        (["AGREEMENT", "TABLE OF\u00a0CONTENTS", "BACKGROUND", "1. Terms", "2. Fees", "SCHEDULE"], [2, 3, 3, 3, 3, 2]),
+        (["ABSTRACT", "1 Introduction", "1.1 Scope", "2 Methods"], [3, 3, 4, 3]),
+        (["Exhibit 4", "HOSTING AGREEMENT", "BETWEEN", "1. Terms", "2. Fees"], [3, 2, 3, 3, 3]),
+        (["CONTENTS", "1. Terms", "2. Fees", "SCHEDULE", "1. Prices"], [3, 3, 3, 2, 3]),
+    ],
+)  # fmt: skip
+def test_no_numbered_part_is_below_what_stands_in_front_of_it(
+    titles: list[str], expected: list[int]
+) -> None:
+    assert levels(*titles) == expected
+
+
+@pytest.mark.parametrize(
+    ("titles", "expected"),
+    [
+        (["INTRODUCTION", "BACKGROUND", "METHODS"], [2, 2, 2]),
+        (["METHODS", "1. Sample", "2. Tests", "SUMMARY", "1. Findings", "ANNEX"], [2, 3, 3, 2, 3, 2]),
+        (["BACKGROUND", "1. History", "METHODS", "1. Sample"], [2, 3, 2, 3]),
+    ],
+)  # fmt: skip
+def test_what_holds_numbers_like_others_stays_above_them(
+    titles: list[str], expected: list[int]
+) -> None:
+    assert levels(*titles) == expected
+
+
+ACRONYMS = [
+    "世界卫生组织(WHO)成立于1948年。总部在日内瓦。", "私たちはAIを使う。", "우리는 AI를 사용합니다.", "سعر AI هو كبير.",
+    "เราใช้ AI ทุกวัน", "हम AI का उपयोग करते हैं।", "אנחנו משתמשים ב AI כל יום.", "1. 私たちはAIを使う。", "2024年のAI",
+    "1. हम AI का उपयोग करते हैं।", "1. 我们用AI！", "1. هل نستخدم AI؟",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", ACRONYMS)
+@pytest.mark.parametrize("dense", [False, True])
+def test_letters_without_case_are_no_capitals(line: str, dense: bool) -> None:
+    assert headings(f"{line}\n", dense=dense) == []
+    assert headings(f"Text before it.\n\n{line}\n\nText after it.\n", dense=dense) == []
+
+
+def test_a_sentence_with_an_acronym_is_no_title_below_a_chapters_number() -> None:
+    assert headings("第三章\nAI来了\n他走了\n") == [(2, "第三章")]
+    assert headings("第三章\nAI来了\n\n他走了\n") == [(2, "第三章\nAI来了")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "THE SOFTWARE IS PROVIDED AS IS. NO WARRANTY IS GIVEN.",
+        "THE SOFTWARE IS PROVIDED “AS IS.” NO WARRANTY IS GIVEN!",
+        "1. THE SOFTWARE IS PROVIDED AS IS. NO WARRANTY IS GIVEN.",
+        "(THE GOODS ARE SOLD AS THEY ARE. THEY ARE NOT TAKEN BACK.)",
+        "DO NOT RUN! DO NOT SHOUT!",
+        "ТОВАР ПРОДАЁТСЯ КАК ЕСТЬ. ГАРАНТИЙ МЫ НЕ ДАЁМ.",
+    ],
+)
+def test_several_sentences_in_capitals_are_a_paragraph(line: str) -> None:
+    assert headings(f"Text before it.\n\n{line}\n\nText after it.\n") == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "CHAPTER 1. LOOMINGS.", "ST. IVES", "U.S. POLICY", "I. INTRODUCTION.", "ARTICLE II. COMPENSATION", "ODE?",
+        "I. THE ROAD TO THE SEA.", "1. DEFINITIONS.", "LONDON. A STREET IN THE CITY.", "MEN OF THE U.S. ARMY AT SEA.",
+        "THE STORY OF DR. JEKYLL AND MR. HYDE.", "THE WORKS OF J. S. BACH AND SONS.", "PART II. THE END.",
+        "LYLE FERMENTATION PRODUCTS LTD. IGENE BIOTECHNOLOGY WORKS INC.", "THIS IS THE END", "HAWAIʻI", "ВВЕДЕНИЕ",
+        "CHAPTER I. THE TOAD DRIVES A CAR. HE FALLS INTO A DITCH.", "A LIST OF ALL FIG. 7 SHOWS IN GREEN.",
+        "WHAT IS IT NOW? WHO IS TO COME?",
+    ],
+)  # fmt: skip
+def test_a_heading_in_capitals_may_hold_full_stops(line: str) -> None:
+    found = headings(f"Text before it.\n\n{line}\n\nText after it.\n")
+    assert [title for _, title in found] == [line]
+
+
+@pytest.mark.parametrize(
+    ("text", "loud"),
+    [("", False), ("1", False), ("A", True), ("Ä 1", True), ("Aa", False), ("ÀI", True), ("AI机", False),
+     ("IBM PC 机", True), ("机", False), ("Ⅳ", False), ("ﬁ", False)],
+)  # fmt: skip
+def test_nearly_all_letters_are_capitals(text: str, loud: bool) -> None:
+    assert in_capitals(text) is loud
+
+
+PDF = """\
+ANNUAL REPORT
+The year was good. Sales rose and
+costs fell, as the table shows.
+2.1 Sales in Europe
+Sales rose by 4.2 % in all of
+the markets.
+1. first point
+2. second point
+Outlook is good.
+"""
+
+
+def test_a_pdf_has_headings_no_blank_line_sets_off() -> None:
+    assert headings(PDF, dense=True) == [(2, "ANNUAL REPORT"), (4, "2.1 Sales in Europe")]
+    assert headings(PDF) == []
+    assert shown(PDF, "item", dense=True) == ["1. first point", "2. second point\nOutlook is good."]
+
+
+FULL = "The works stand by the sea and were built long ago by people nobody knows.\n" * 3
+
+
+@pytest.mark.parametrize(
+    ("line", "level"),
+    [
+        ("1.1 Sub of 1", 4), ("Chapter 1: The beginning", 2), ("PART II", 1), ("§ 12 Haftung", 3),
+        ("第三章 开始", 2), ("ARTICLE IV.", 3), ("ANNUAL REPORT", 2), ("OUTLOOK", 2),
+        ("MARK6END.", 0), ("Section 5 of the Act", 0), ("Chapter and verse", 0), ("5 March", 0),
+        ("THE SELLER DISCLAIMS ALL WARRANTIES OF ANY KIND AND OF ALL GOODS", 0), ("OUTLOOK:", 0),
+    ],
+)  # fmt: skip
+def test_a_line_between_paragraphs_of_a_pdf(line: str, level: int) -> None:
+    assert headings(f"{FULL}{line}\n{FULL}", dense=True) == ([(level, line)] if level else [])
+
+
+@pytest.mark.parametrize("line", ["4.2 Fees", "CHAPTER II", "OUTLOOK"])
+def test_a_line_inside_a_paragraph_of_a_pdf_is_no_heading(line: str) -> None:
+    assert headings(f"{FULL[:-2]}\n{line}\n{FULL}", dense=True) == []
+    assert headings(f"{FULL}{line}\nof the works. {FULL}", dense=True) == []
+
+
+def test_chapters_of_a_pdf_are_numbered_in_order() -> None:
+    text = "".join(f"{n}. Chapter number {n}\n{FULL}" for n in (1, 2, 3))
+    assert headings(text, dense=True) == [(3, f"{n}. Chapter number {n}") for n in (1, 2, 3)]
+
+
+def paged(pages: list[str]) -> list[str]:
+    text = "".join(pages)
+    starts = [sum(map(len, pages[:n])) for n in range(len(pages))]
+    found = plain_blocks(Lines(CharacterArrays(text)), dense=True, pages=starts)
+    return [text[block.start : block.end] for block in found if block.kind == "heading"]
+
+
+def test_lines_that_head_or_foot_most_pages_are_no_headings() -> None:
+    pages = [
+        f"ACME CORPORATION\nIN CONFIDENCE\n{FULL}ANNUAL REPORT PAGE {n}\n{n} Acme Report 2024\n"
+        for n in range(1, 5)
+    ]
+    assert paged(pages) == []
+    assert paged([*pages[:2], FULL, FULL, FULL]) != []
+
+
+def test_chapters_that_each_start_a_page_are_headings() -> None:
+    assert paged([f"Chapter {n}\n{FULL}" for n in range(1, 5)]) == [
+        f"Chapter {n}" for n in range(1, 5)
+    ]
+    titles = [f"{n}. Chapter number {n}" for n in range(1, 5)]
+    assert paged([f"{title}\n{FULL}" for title in titles]) == titles
+
+
+def test_pages_without_text() -> None:
+    assert plain_blocks(Lines(CharacterArrays("A B\n")), dense=True, pages=(0, 4, 4, 4)) is not None

@@ -1,0 +1,156 @@
+"""The exactness everything rests on: a span's size is what the tokenizer counts in its text, by itself."""
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chunkwise.text.tokens.measure import TokenMeasure, measure_of
+from chunkwise.text.tokens.openai import OpenAITokenizer
+from chunkwise.text.tokens.tokenizers import TokenizerLike, get_tokenizer
+from how_many import examples
+from text.nasty_text import NASTY, PIECES
+
+NAMED = ["o200k_base", "cl100k_base", "words", "characters"]
+EVERY: list[TokenizerLike] = [*NAMED, str.split, lambda text: len(text) // 3 + 2]
+
+
+def measure(text: str, tokenizer: TokenizerLike) -> TokenMeasure:
+    return measure_of(text, get_tokenizer(tokenizer))
+
+
+@pytest.mark.parametrize("tokenizer", EVERY)
+@settings(max_examples=examples(40), deadline=None)
+@given(NASTY, st.data())
+def test_the_count_of_any_span_is_the_count_of_its_text(
+    tokenizer: TokenizerLike, text: str, data: st.DataObject
+) -> None:
+    sizes = measure(text, tokenizer)
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, len(text)))
+    assert sizes.count(start, end) == sizes.tokenizer.count(text[start:end])
+
+
+SPANS = [
+    "".join(random.Random(5).choices(PIECES, k=45)) + "\ud800 \udc00x",
+    "don't you're WE'LL I'd 'sabc'll X's 12's é's 文's a_b's.b,c)d]e 1.5,2;3:4!5?6",
+]
+
+
+@pytest.mark.parametrize("tokenizer", NAMED)
+@pytest.mark.parametrize("text", SPANS, ids=["pieces", "marks"])
+def test_the_count_of_every_span_of_a_nasty_text(tokenizer: str, text: str) -> None:
+    sizes = measure(text, tokenizer)
+    wrong = [
+        (start, end)
+        for start in range(len(text) + 1)
+        for end in range(start, len(text) + 1)
+        if sizes.count(start, end) != sizes.tokenizer.count(text[start:end])
+    ]
+    assert wrong == []
+
+
+SEAMS = [
+    "abcdefghijklmnopqrstuvwxyz", "abcdeABCDE", "stmdlrveSTLRVE'", "ab'sll漢ʰ\u0301AB", "ACGT漢a",
+    "--=*#.,;:!?()[]{}a ", "-=*#'/\n a.", "aA1-' ",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("tokenizer", ["o200k_base", "cl100k_base"])
+@pytest.mark.parametrize("letters", SEAMS)
+def test_spans_between_tokens_inside_words_and_runs_of_signs(tokenizer: str, letters: str) -> None:
+    rng = random.Random(letters)
+    for _ in range(40):
+        text = "".join(rng.choices(letters, k=rng.randint(5, 120)))
+        sizes = measure(text, tokenizer)
+        cuts = [*sizes.starts.tolist(), len(text)]
+        for _ in range(40):
+            start, end = sorted((rng.choice(cuts), rng.choice(cuts)))
+            assert sizes.count(start, end) == sizes.tokenizer.count(text[start:end]), (
+                text,
+                start,
+                end,
+            )
+            stop, size = sizes.fill(start, rng.randint(1, 30))
+            assert size == sizes.tokenizer.count(text[start:stop]), (text, start, stop)
+
+
+def test_a_long_word_is_not_counted_again_between_two_of_its_tokens(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = "".join(random.Random(3).choices("abcdefghijklmnopqrstuvwxyz", k=5000))
+    sizes = measure(text, "o200k_base")
+    start, end = sizes.starts[[500, 900]].tolist()
+    monkeypatch.delattr(OpenAITokenizer, "count")
+    assert sizes.count(start, end) == 400
+    assert sizes.fill(start, 400) == (end, 400)
+
+
+@pytest.mark.parametrize("tokenizer", NAMED)
+@settings(max_examples=examples(25), deadline=None)
+@given(NASTY, st.integers(1, 20))
+def test_reaches_of_all_positions(tokenizer: str, text: str, limit: int) -> None:
+    sizes = measure(text, tokenizer)
+    every = np.arange(len(text) + 1)
+    assert sizes.reaches(every, limit).tolist() == [sizes.reach(p, limit) for p in every.tolist()]
+
+
+@pytest.mark.parametrize("tokenizer", NAMED)
+@settings(max_examples=examples(25), deadline=None)
+@given(NASTY, st.integers(1, 9))
+def test_counts_of_many_spans(tokenizer: str, text: str, size: int) -> None:
+    sizes, starts = measure(text, tokenizer), np.arange(len(text))
+    ends = np.minimum(starts + size, len(text))
+    spans = zip(starts.tolist(), ends.tolist(), strict=True)
+    expected = [sizes.tokenizer.count(text[start:end]) for start, end in spans]
+    assert sizes.counts(starts, ends).tolist() == expected
+
+
+@pytest.mark.parametrize("tokenizer", NAMED)
+def test_long_spans_of_long_texts(tokenizer: str) -> None:
+    """Far ends, spaces beyond the look-back, stretches without any place to restart."""
+    rng = random.Random(9)
+    words = [*PIECES, " " * 200, "x" * 300, "文" * 200, "/" * 90, "\n" * 90, "'" * 80, "1" * 200]
+    text = "".join(rng.choice(words) for _ in range(800))
+    sizes = measure(text, tokenizer)
+    for _ in range(400):
+        start, end = sorted((rng.randint(0, len(text)), rng.randint(0, len(text))))
+        assert sizes.count(start, end) == sizes.tokenizer.count(text[start:end]), (start, end)
+
+
+@pytest.mark.parametrize("tokenizer", EVERY)
+@settings(max_examples=examples(40), deadline=None)
+@given(NASTY, st.data())
+def test_fill_knows_the_exact_size_of_what_it_reaches(
+    tokenizer: TokenizerLike, text: str, data: st.DataObject
+) -> None:
+    sizes = measure(text, tokenizer)
+    start = data.draw(st.integers(0, len(text)))
+    limit = data.draw(st.integers(1, 20))
+    end, size = sizes.fill(start, limit)
+    assert start <= end <= len(text)
+    assert end == sizes.reach(start, limit)
+    assert size == sizes.tokenizer.count(text[start:end])
+
+
+@pytest.mark.parametrize("tokenizer", NAMED)
+@settings(max_examples=examples(25), deadline=None)
+@given(NASTY, st.data())
+def test_reach_and_back_step_over_whole_tokens(
+    tokenizer: str, text: str, data: st.DataObject
+) -> None:
+    sizes = measure(text, tokenizer)
+    place = data.draw(st.integers(0, len(text)))
+    amount = data.draw(st.integers(0, 12))
+    assert sizes.before(sizes.back(place, amount)) <= max(sizes.before(place) - amount, 0)
+    assert 0 <= sizes.back(place, amount) <= place
+    assert sizes.before(len(text)) == sizes.tokenizer.count(text)
+
+
+def test_the_characters_of_a_span_need_no_tokens() -> None:
+    sizes = measure("abc" * 10, "characters")
+    assert sizes.count(3, 12) == 9
+    assert sizes.fill(25, 10) == (30, 5)
+    assert "starts" not in vars(sizes)

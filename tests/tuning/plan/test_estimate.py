@@ -1,0 +1,201 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chunkwise.chunkers import get_strategy
+from chunkwise.core import Document
+from chunkwise.text.tokens.tokenizers import get_tokenizer
+from chunkwise.tuning.plan.default_sweep import default_sweep
+from chunkwise.tuning.plan.estimate import estimate_sweep, expected_chunks
+from chunkwise.tuning.plan.plan import Plan, plan_sweep
+from chunkwise.tuning.sweep import Grid, Sweep
+from chunkwise.tuning.wording import money_words, time_words
+from tuning.plan.example_sweeps import sweeps
+
+USUAL = default_sweep(["documents"], "queries.json", has_headings=True)
+CORPUS = {
+    "documents": 5,
+    "characters": 1_444_328,
+    "tokens": 325_380,
+    "questions": 472,
+    "tokens_per_second": 3000.0,
+}
+NO_FINALISTS = {**CORPUS, "questions": 0, "finalists": 0}
+
+
+def _plan(*names, retrieval=("dense",), baselines=False, **others):
+    """Without the common defaults, so that sums can be done in the head."""
+    made = plan_sweep(Sweep(("d",), None, (Grid(names),), (Grid(retrieval),), **others))
+    return (
+        made
+        if baselines
+        else Plan(tuple(each for each in made.configurations if not each.baseline))
+    )
+
+
+@given(sweeps, st.integers(0, 10**7), st.integers(0, 2000), st.integers(0, 10**8))
+def test_parts_are_no_less_than_nothing_and_what_is_known_costs_nothing(
+    sweep, tokens, questions, cached
+):
+    made = plan_sweep(sweep)
+    about = {
+        **CORPUS,
+        "tokens": tokens,
+        "characters": 4 * tokens,
+        "questions": questions,
+        "cached_tokens": cached,
+    }
+    whole = estimate_sweep(made, **about, price=1.0)
+    seconds = [
+        getattr(whole, part)
+        for part in ("reading", "embedding", "indexing", "searching", "finalists")
+    ]
+    assert min(seconds) >= 0
+    assert whole.total == pytest.approx(sum(seconds))
+    assert whole.money == pytest.approx(whole.tokens / 1e6)
+    assert whole.configurations == len(made.configurations)
+    keys = [each.key for each in made.configurations]
+    rest = estimate_sweep(made, **about, known=keys[: len(keys) // 2])
+    assert rest.total <= whole.total
+    done = estimate_sweep(made, **about, known=keys, price=1.0)
+    assert (done.total, done.tokens, done.money, done.configurations) == (0, 0, 0, 0)
+    assert done.words == ("everything is done already",)
+
+
+def test_late_vectors_read_the_corpus_once_however_many_chunkings():
+    one = estimate_sweep(_plan("sentences"), **NO_FINALISTS)
+    many = estimate_sweep(
+        _plan(
+            "sentences",
+            "recursive",
+            "structure",
+            "tokens",
+            retrieval=("dense", "hybrid", "multiscale"),
+        ),
+        **NO_FINALISTS,
+    )
+    assert one.tokens == many.tokens == CORPUS["tokens"]
+    assert one.embedding == pytest.approx(CORPUS["tokens"] / 3000)
+    assert many.indexing > 3 * one.indexing
+
+
+def test_vectors_of_their_own_are_paid_for_by_every_chunking_with_its_overlap():
+    names = ("tokens(overlap=0)", "tokens(overlap=100)", "tokens(overlap=200)")
+    found = estimate_sweep(_plan(*names, exact=True), **NO_FINALISTS)
+    assert found.tokens == pytest.approx(CORPUS["tokens"] * (1 + 1 / 0.75 + 1 / 0.5), rel=0.001)
+    assert found.finalists == 0
+
+
+def test_words_alone_need_no_model():
+    found = estimate_sweep(
+        _plan("sentences", retrieval=("bm25", "multiscale(dense=0)"), baselines=True), **CORPUS
+    )
+    assert (found.tokens, found.embedding, found.finalists) == (0, 0, 0)
+    assert len(found.words) == 2
+
+
+def test_cutting_by_meaning_is_a_pass_of_its_own():
+    without = estimate_sweep(_plan("sentences"), **NO_FINALISTS)
+    both = estimate_sweep(
+        _plan("sentences", "semantic", "semantic(threshold=0.4)", "cluster"), **NO_FINALISTS
+    )
+    assert both.tokens == without.tokens + CORPUS["tokens"]
+
+
+def test_finalists_and_the_defaults_are_embedded_once_more():
+    made = _plan("tokens(overlap=0)", "tokens(overlap=0, max_tokens=100)", baselines=True)
+    one, all = (estimate_sweep(made, **{**CORPUS, "finalists": most}) for most in (1, 5))
+    assert one.finalists > 3 * CORPUS["tokens"] / 3000  # it and the defaults
+    assert all.finalists == pytest.approx(one.finalists + CORPUS["tokens"] / 3000, rel=0.01)
+    assert estimate_sweep(made, **{**CORPUS, "finalists": 0}).finalists == 0
+
+
+def test_what_is_cached_is_not_embedded_again():
+    made = _plan("sentences", baselines=True)
+    whole = estimate_sweep(made, **CORPUS)
+    part = estimate_sweep(made, **CORPUS, cached_tokens=300_000)
+    assert part.tokens == whole.tokens - 300_000
+    assert part.finalists == whole.finalists
+    assert part.embedding < whole.embedding
+    assert estimate_sweep(made, **CORPUS, cached_tokens=10**9).tokens == 0
+
+
+def test_several_processes_share_what_can_be_shared():
+    one, two = (estimate_sweep(plan_sweep(USUAL), **CORPUS, jobs=jobs) for jobs in (1, 2))
+    assert two.searching == pytest.approx(one.searching / 2)
+    assert two.embedding == one.embedding
+
+
+def test_words_and_budget():
+    found = estimate_sweep(plan_sweep(USUAL), **CORPUS, price=0.02, currency="USD")
+    first, second, third = found.words
+    assert first == f"{found.configurations} configurations of {found.chunkings} chunkings"
+    assert second.startswith(f"about {time_words(found.total)} (reading 1 s, embedding 2 min, ")
+    assert third.endswith("000 tokens to embed, about 0.06 USD")
+    assert found.over(None, None) == found.over(10_000, 1.0) == ""
+    assert (
+        found.over(60, None)
+        == f"about {time_words(found.total)} are needed, and the budget is 1 min"
+    )
+    assert found.over(None, 0.05) == "about 0.06 USD are needed, and the budget is 0.05 USD"
+    assert found.over(10_000, None) == ""
+
+
+def test_the_usual_sweep_of_a_small_corpus_takes_minutes():
+    small = {
+        "documents": 13,
+        "characters": 110_000,
+        "tokens": 25_000,
+        "questions": 132,
+        "tokens_per_second": 2000.0,
+    }
+    assert estimate_sweep(plan_sweep(USUAL), **small).total < 300
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "sentences(max_tokens=100, overlap=25)",
+        "sentences(max_tokens=400, overlap=0)",
+        "recursive(max_tokens=1000, overlap=200, tokenizer='characters')",
+        "tokens(max_tokens=50, overlap=10)",
+        "sections(max_tokens=200)",
+        "words(max_words=150)",
+        "parent_child",
+    ],
+)
+def test_guessed_sizes_are_near_what_is_cut(label):
+    line = "The keeper of the tide clock winds it at dawn, and notes the height of the water in a book. "
+    text = "".join(f"{line[: 40 + 13 * (at % 5)].rstrip()}. " for at in range(2500))
+    strategy = get_strategy(label)
+    chunks = list(strategy.chunks(Document("clock", text)))
+    count = get_tokenizer("o200k_base").count
+    guessed = expected_chunks(strategy, "none", count(text))
+    assert guessed.chunks == pytest.approx(len(chunks), rel=0.35)
+    assert guessed.tokens == pytest.approx(sum(count(chunk.text) for chunk in chunks), rel=0.25)
+
+
+def test_headings_are_embedded_too():
+    strategy = get_strategy("sentences")
+    plain, headed = (
+        expected_chunks(strategy, context, 100_000) for context in ("none", "headings")
+    )
+    assert headed.chunks == plain.chunks
+    assert headed.tokens == plain.tokens + 12 * plain.chunks
+    assert expected_chunks(strategy, "none", 0) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.2, "a moment"), (1.4, "1 s"), (59.4, "59 s"), (59.6, "1 min"),
+     (150, "2 min"), (3599, "1 h"), (4800, "1 h 20 min"), (40_000, "11 h")],
+)  # fmt: skip
+def test_times(seconds, words):
+    assert time_words(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("amount", "words"), [(0, "0.00 EUR"), (0.0012, "0.0012 EUR"), (1234.5, "1,234.50 EUR")]
+)
+def test_money(amount, words):
+    assert money_words(amount, "EUR") == words

@@ -1,0 +1,192 @@
+"""The record of a sweep: whole files or none, gone on with only by the same sweep, the same however often killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chunkwise.base.errors import ChunkwiseError
+from chunkwise.core import Document
+from chunkwise.tuning.run.record import SweepRecord, sweep_fingerprint
+from chunkwise.tuning.run.run import run_plan
+from chunkwise.tuning.sweep import Configuration
+from chunkwise.tuning.sweep_result import Outcome
+from tuning.run.small_sweep import WORDS, material, sweep
+
+DOCUMENTS, QUERIES = material()
+ABOUT = sweep_fingerprint(DOCUMENTS, QUERIES, sweep())
+OUTCOME = Outcome(
+    Configuration("sentences(max_tokens=50)", "bm25", "headings", 1, "none", {"size": "50"}, "usual"),
+    {"recall@5": (0.1 + 0.2, None, 1.0), "hit@5": (1.0, 0.0, None)},
+    {"chunks": 3, "storage": 1.25, "context_tokens": None},
+    {"mid_word": 0, "chunks_with_issues": 2},
+    seconds=0.25,
+)  # fmt: skip
+
+
+def test_an_outcome_is_kept_to_the_last_digit(tmp_path: Path) -> None:
+    record = SweepRecord(tmp_path)
+    record.keep(OUTCOME)
+    failed = replace(OUTCOME, configuration=Configuration("x", "y"), scores={}, error="half \ud800")
+    record.keep(failed)
+    known = record.known()
+    assert known == {each.configuration.key: each for each in (OUTCOME, failed)}
+    kept = known[OUTCOME.configuration.key]
+    assert (kept.seconds, kept.configuration.levers, kept.configuration.baseline) == (
+        0.25, {"size": "50"}, "usual",
+    )  # fmt: skip
+    assert SweepRecord(tmp_path / "nowhere").known() == {}
+
+
+@given(st.binary(max_size=60), st.integers(0, 10_000))
+def test_whatever_is_damaged_is_set_aside(
+    tmp_path_factory: pytest.TempPathFactory, put: bytes, at: int
+) -> None:
+    record = SweepRecord(tmp_path_factory.mktemp("damaged"))
+    record.keep(OUTCOME)
+    other = replace(OUTCOME, configuration=Configuration("sentences", "bm25"))
+    record.keep(other)
+    file = record.folder / "outcomes" / f"{OUTCOME.configuration.key}.json"
+    whole = file.read_bytes()
+    broken = whole[: at % len(whole)] + put
+    if broken.strip() == whole.strip():
+        return
+    file.write_bytes(broken)
+    assert record.known() == {other.configuration.key: other}
+    assert not file.exists()
+    assert file.with_name(f"{file.name}.damaged").read_bytes() == broken
+    record.keep(OUTCOME)
+    assert len(record.known()) == 2
+
+
+def test_values_of_another_kind_and_files_of_another_name_are_damage(tmp_path: Path) -> None:
+    record = SweepRecord(tmp_path)
+    record.keep(OUTCOME)
+    (file,) = (tmp_path / "outcomes").iterdir()
+    value = json.loads(file.read_text())
+    for change in (
+        {"scores": {"recall@5": [True]}},
+        {"configuration": {**value["outcome"]["configuration"], "context": "mine"}},
+        {"configuration": {**value["outcome"]["configuration"], "neighbours": 0}},  # not its key
+        {"seconds": None},
+    ):
+        file.write_text(json.dumps({**value, "outcome": {**value["outcome"], **change}}))
+        assert record.known() == {}
+        assert not file.exists()
+
+
+def test_files_that_were_being_written_are_no_outcomes(tmp_path: Path) -> None:
+    record = SweepRecord(tmp_path)
+    record.keep(OUTCOME)
+    (tmp_path / "outcomes" / ".0123.json.abc").write_bytes(b"{")
+    (tmp_path / "outcomes" / ".0123.json").write_bytes(b"{")
+    assert len(record.known()) == 1
+
+
+def test_another_sweep_is_refused_with_what_differs(tmp_path: Path) -> None:
+    record = SweepRecord(tmp_path / "sweep")
+    record.matches(ABOUT)
+    record.matches(ABOUT)
+    changed = [*DOCUMENTS[:-1], Document(DOCUMENTS[-1].id, "Other.")]
+    others = {
+        "its documents are others": sweep_fingerprint(changed, QUERIES, sweep()),
+        "its questions are others": sweep_fingerprint(DOCUMENTS, QUERIES[1:], sweep()),
+        "its objective is 'recall@1000t', here it is 'ndcg@5'": sweep_fingerprint(
+            DOCUMENTS, QUERIES, sweep("ndcg@5")
+        ),
+        "its model is 'minilm', here it is 'openai:x'": sweep_fingerprint(
+            DOCUMENTS, QUERIES, sweep(model="openai:x")
+        ),
+        "its k is 5, here it is 9": sweep_fingerprint(DOCUMENTS, QUERIES, replace(sweep(), k=9)),
+        "its layout is 2, here it is 3": {**ABOUT, "layout": 3},
+    }
+    for told, other in others.items():
+        with pytest.raises(ChunkwiseError, match="record of another sweep") as raised:
+            record.matches(other)
+        assert told in str(raised.value)
+        assert "-o OTHER" in str(raised.value)
+    (record.folder / "about.json").write_bytes(b"{")
+    with pytest.raises(ChunkwiseError, match="damaged"):
+        record.matches(ABOUT)
+    (record.folder / "about.json").unlink()
+    record.keep(OUTCOME)
+    with pytest.raises(ChunkwiseError, match="not what they are of"):
+        record.matches(ABOUT)
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ChunkwiseError, match=r"cannot write .*file"):
+        SweepRecord(tmp_path / "file").matches(ABOUT)
+
+
+def test_a_strategy_of_ones_own_is_run_again_when_its_code_changes(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    text = "class Mine:\n    def split(self, document):\n        return [(0, {})]\n"
+    file.write_text(text.format(100))
+    record = SweepRecord(tmp_path / "sweep")
+    mine = replace(OUTCOME, configuration=Configuration(f"{file}:Mine", "bm25"))
+    record.keep(mine)
+    assert record.known() == {mine.configuration.key: mine}
+    file.write_text(text.format(2000))
+    assert record.known() == {}
+
+
+_KILLING = """
+import os, signal, sys, time
+sys.path[:0] = sys.argv[2:]
+from small_sweep import WORDS, material, sweep
+from chunkwise.tuning.run.record import Record
+from chunkwise.tuning.run.run import run
+documents, queries = material()
+for line in sys.stdin:
+    child = os.fork()
+    if not child:
+        run(WORDS, documents, queries, sweep(), Record(sys.argv[1]), embedder="")
+        os._exit(0)
+    time.sleep(float(line))
+    os.kill(child, signal.SIGKILL)
+    print(os.waitpid(child, 0)[1] in (0, signal.SIGKILL), flush=True)
+"""
+
+
+@pytest.mark.unwatched
+def test_a_sweep_killed_at_any_moment_ends_the_same(tmp_path: Path) -> None:
+    whole = tmp_path / "whole"
+    run_plan(WORDS, DOCUMENTS, QUERIES, sweep(), SweepRecord(whole), embedder="")
+    killed, rng = tmp_path / "killed", random.Random(4)
+    here = Path(__file__).parent
+    seen = set()
+    with subprocess.Popen(
+        [sys.executable, "-c", _KILLING, str(killed), str(here), str(here.parent)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for seconds in (0.0, rng.uniform(0, 0.2), rng.uniform(0, 0.4)):
+            print(seconds, file=process.stdin, flush=True)
+            assert process.stdout.readline() == "True\n"
+            seen.add(len(SweepRecord(killed).known()))
+    again = run_plan(WORDS, DOCUMENTS, QUERIES, sweep(), SweepRecord(killed), embedder="")
+    assert again == run_plan(WORDS, DOCUMENTS, QUERIES, sweep(), SweepRecord(whole), embedder="")
+    assert _bytes(killed) == _bytes(whole)
+    assert min(seen) < len(WORDS.configurations), "no child was killed before its end"
+
+
+def _bytes(folder: Path) -> dict[str, object]:
+    """Every file, without the seconds; what was being written when somebody was killed begins with a dot."""
+    found: dict[str, object] = {}
+    for path in sorted(folder.rglob("*.json")):
+        value = json.loads(path.read_bytes())
+        value.get("outcome", {}).pop("seconds", None)
+        found[os.fspath(path.relative_to(folder))] = json.dumps(value)
+    return {name: value for name, value in found.items() if "/." not in name}

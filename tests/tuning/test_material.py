@@ -1,0 +1,60 @@
+"""What a sweep is about, and what can be told of it before it runs."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.core import Document
+from chunkwise.evaluation.left_out import LeftOut
+from chunkwise.testsets.testset import TestSet
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
+from chunkwise.tuning import material as module
+from chunkwise.tuning.material import Material
+from chunkwise.tuning.plan.default_sweep import default_sweep
+from chunkwise.tuning.plan.prepare import prepare_sweep, shortest_path
+
+PLAIN = Document("a", "One lamp is lit. Two are not. " * 200)
+TITLED = Document("b", "# Lamps\n\nOne is lit.\n", format="markdown")
+
+
+def of(*documents: Document) -> Material:
+    return Material(documents, TestSet(()), ())
+
+
+def test_tokens_are_counted_and_beyond_a_limit_reckoned(monkeypatch: pytest.MonkeyPatch) -> None:
+    count = get_tokenizer(DEFAULT_TOKENIZER).count
+    exact = of(PLAIN, TITLED).tokens()
+    assert exact == count(PLAIN.text) + count(TITLED.text)
+    monkeypatch.setattr(module, "_COUNTED", 1000)
+    assert of(PLAIN, PLAIN, PLAIN).tokens() == pytest.approx(3 * count(PLAIN.text), rel=0.02)
+    assert of(Document("c", "")).tokens() == 0
+
+
+def test_headings_are_told_from_the_documents() -> None:
+    assert of(PLAIN, TITLED).has_headings
+    assert not of(PLAIN).has_headings
+
+
+def test_a_path_is_the_same_however_it_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    here = os.getcwd()
+    for said in ("docs", "./docs", "docs/", f"{here}/docs", "docs/../docs"):
+        assert shortest_path(said) == "docs"
+    assert shortest_path("docs/*.md") == f"docs{os.sep}*.md"
+    assert shortest_path("../elsewhere") == str(Path(here).parent / "elsewhere")
+
+
+def test_the_usual_sweep_is_fitted_and_another_is_not() -> None:
+    usual = default_sweep((), None, has_headings=True, model="")
+    fitted = prepare_sweep(usual, LeftOut(None), documents=[PLAIN])
+    assert fitted.sweep.chunkers == default_sweep((), None, has_headings=False).chunkers
+    assert "the documents have no headings to go by" in [each.why for each in fitted.plan.left_out]
+    kept = prepare_sweep(usual, LeftOut(None), documents=[PLAIN, TITLED])
+    assert kept.sweep.chunkers == usual.chunkers
+    assert kept.estimate().tokens == 0  # nobody asks
+    with pytest.raises(InvalidParameter, match="standard input"):
+        prepare_sweep(default_sweep(("-",), None, has_headings=True), LeftOut(None))
