@@ -1,4 +1,4 @@
-"""What every engine refuses in the same words, and what is said of an index whose bytes are not those that were written."""
+"""What every engine refuses in the same words, and what is said of an index with damaged bytes."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ _MODULES = {
     "Problem": "testset",
     "TestSet": "testset",
     "check_testset": "check",
-    "read_questions": "questions_file",
+    "read_questions": "reading",
     "read_testset": "reading",
 }
 

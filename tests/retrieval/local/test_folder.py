@@ -288,7 +288,7 @@ _ELSEWHERE = textwrap.dedent(
     from tiny_embedder import Tiny
     import chunkwise
     from chunkwise import Document
-    from chunkwise.retrieval.embedded.store import files, manifest, writer
+    from chunkwise.retrieval.local import files, folder
 
     left = 0
 
@@ -306,7 +306,7 @@ _ELSEWHERE = textwrap.dedent(
 
     for home, name in [
         (files._Growing, "add"), (files._Growing, "write"), (files.os, "fsync"), (Path, "unlink"),
-        (Path, "replace"), (Path, "mkdir"), (writer.shutil, "rmtree"), (os, "unlink"),
+        (Path, "replace"), (Path, "mkdir"), (folder.shutil, "rmtree"), (os, "unlink"),
     ]:
         counted(home, name)
 
@@ -385,7 +385,7 @@ class Elsewhere:
 
 @pytest.fixture(scope="module")
 def elsewhere() -> Iterator[Elsewhere]:
-    code = _ELSEWHERE.format(here=str(Path(__file__).parent))
+    code = _ELSEWHERE.format(here=str(Path(__file__).parents[1]))
     with subprocess.Popen(
         [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": "1"},
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,

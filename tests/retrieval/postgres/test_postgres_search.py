@@ -1,4 +1,4 @@
-"""The server answers as the index in memory does: BM25, vectors, both, several sizes, filters, and on the command line."""
+"""The server answers as the index in memory does: BM25, vectors, both, several sizes, filters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rankings in another order: maximal marginal relevance against its formula, and a reranker beside the first ranking."""
+"""Rankings in another order: maximal marginal relevance by its formula, and a reranker beside the first."""
 
 from collections.abc import Sequence
 

@@ -145,13 +145,13 @@ _KILLING = """
 import os, signal, sys, time
 sys.path[:0] = sys.argv[2:]
 from small_sweep import WORDS, material, sweep
-from chunkwise.tuning.run.record import Record
-from chunkwise.tuning.run.run import run
+from chunkwise.tuning.run.record import SweepRecord
+from chunkwise.tuning.run.run import run_plan
 documents, queries = material()
 for line in sys.stdin:
     child = os.fork()
     if not child:
-        run(WORDS, documents, queries, sweep(), Record(sys.argv[1]), embedder="")
+        run_plan(WORDS, documents, queries, sweep(), SweepRecord(sys.argv[1]), embedder="")
         os._exit(0)
     time.sleep(float(line))
     os.kill(child, signal.SIGKILL)
@@ -167,7 +167,7 @@ def test_a_sweep_killed_at_any_moment_ends_the_same(tmp_path: Path) -> None:
     here = Path(__file__).parent
     seen = set()
     with subprocess.Popen(
-        [sys.executable, "-c", _KILLING, str(killed), str(here), str(here.parent)],
+        [sys.executable, "-c", _KILLING, str(killed), str(here), str(here.parents[1])],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
         assert process.stdin is not None

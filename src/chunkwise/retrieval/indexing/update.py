@@ -1,4 +1,4 @@
-"""Documents into an index: those it knows pass by, the others are chunked, embedded and added; what changed is counted."""
+"""Documents into an index: known ones pass by, the others are chunked, embedded, added; changes are counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The arrays of an index by name: tables of rows, each row of one belonging to a row of another; texts and terms among them."""
+"""The arrays of an index by name: tables of rows that belong to rows of others; texts and terms among them."""
 
 from __future__ import annotations
 

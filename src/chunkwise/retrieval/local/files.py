@@ -1,4 +1,4 @@
-"""The files of an index folder: one a column, written as it grows and mapped when read, and the manifest that lists them."""
+"""The files of an index folder: one a column, mapped when read, and the manifest that lists them."""
 
 from __future__ import annotations
 
@@ -189,7 +189,8 @@ def read_manifest(folder: Path) -> Manifest:
         raise _foreign(path)
     if values.get("format") != MANIFEST_FORMAT:
         raise ChunkwiseError(
-            f"{folder} has the index format {values.get('format')!r}, this version of chunkwise reads {MANIFEST_FORMAT}; "
+            f"{folder} has the index format {values.get('format')!r}, "
+            f"this version of chunkwise reads {MANIFEST_FORMAT}; "
             f"{REBUILD}, or use the version that wrote it"
         )
     try:
@@ -219,7 +220,8 @@ def _absent(folder: Path) -> ChunkwiseError:
     own = {name for name in within if name.startswith((".generation-", ".index."))}
     if within == own and any(name.startswith(".generation-") for name in own):
         return ChunkwiseError(
-            f"{folder} holds an index that was not finished (there is no {MANIFEST_NAME} in it); run the command that began it "
+            f"{folder} holds an index that was not finished (there is no {MANIFEST_NAME} in it); "
+            "run the command that began it "
             f"again: chunkwise index DOCUMENTS --into {folder}"
         )
     # A folder of documents is named by mistake: an index among them is not what is wanted.

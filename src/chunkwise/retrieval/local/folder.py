@@ -1,4 +1,4 @@
-"""An index folder: one writer at a time, a new generation beside the old one, opened in milliseconds and checked byte by byte."""
+"""An index folder: one writer at a time, a new generation beside the old one, checked byte by byte."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a knowledge base lives, the connection to it with its many ways to fail, and pgvector on the server; no password is ever shown."""
+"""The connection to a knowledge base on PostgreSQL, and how it fails; no password is ever shown."""
 
 from __future__ import annotations
 

@@ -149,7 +149,8 @@ class PostgresRanking:
 
     def _candidates(self, connection: Connection[Any], chosen: FilterCondition) -> int:
         """How many chunks a filter takes, as far as it matters."""
-        counted = f"select count(*) from (select from {{chunks}} c where {chosen.text} limit {statements.FEW + 1}) as few"
+        few = f"select from {{chunks}} c where {chosen.text} limit {statements.FEW + 1}"
+        counted = f"select count(*) from ({few}) as few"
         row = connection.execute(self._session.names(counted), chosen.values).fetchone()
         return int(row[0]) if row else 0
 

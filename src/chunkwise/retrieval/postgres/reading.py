@@ -1,4 +1,4 @@
-"""One connection for reading, and what is read with it: chunks that were found, atoms for a search at several sizes, sizes."""
+"""One connection for reading: chunks that were found, atoms for a search at several sizes, sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of one knowledge base, their indexes, the version of both, and the one row that says what it is made with."""
+"""The tables of one knowledge base, their indexes and version, and the row that says what it is made with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Search an index: many queries in one call, by ranked chunks or by spans that fill a budget, the same answer every time."""
+"""Search an index: many queries in one call, by ranked chunks or by spans that fill a budget."""
 
 from __future__ import annotations
 

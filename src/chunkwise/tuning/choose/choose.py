@@ -1,4 +1,4 @@
-"""From outcomes to a proven choice: chosen on validation queries, judged on test queries; without scores, costs alone."""
+"""From outcomes to a proven choice: chosen on validation queries, judged on test queries."""
 
 from __future__ import annotations
 

@@ -46,7 +46,8 @@ def few_choose(chose: int, all_of_them: int) -> str:
     if not all_of_them or chose >= FEW:
         return ""
     return (
-        f"only {chose:,} of {count_words(all_of_them, 'question')} can choose, and so few show large differences alone: "
+        f"only {chose:,} of {count_words(all_of_them, 'question')} can choose, "
+        "and so few show large differences alone: "
         f"{FEW} or more are needed"
     )
 

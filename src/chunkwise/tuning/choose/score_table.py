@@ -1,4 +1,4 @@
-"""All configurations that have scores, side by side, query by query; the same with late and with own vectors are twins."""
+"""All configurations that have scores, query by query; those that differ in their vectors alone are twins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""sweep.toml ⇄ `Sweep`: a plan that can be kept under version control; an error names file, key, value and what is allowed."""
+"""sweep.toml ⇄ `Sweep`: a plan kept under version control; an error names file, key, value and what is allowed."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _value(value: Value) -> str:
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-TextOrBool = TypeVar("T", str, bool)
+TextOrBool = TypeVar("TextOrBool", str, bool)
 _LONGEST = 80
 
 
