@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+LLM_STAMP := $(VENV)/.language-model
 
 # Modules are compiled once, not again by every process that the tests start.
 export PYTHONDONTWRITEBYTECODE :=
@@ -12,14 +13,22 @@ export PYTHONDONTWRITEBYTECODE :=
 TOGETHER := -n 3 --dist worksteal
 pages suite thorough: export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: test checks style types pages wheel compiled suite thorough docs demo bench clean
+.DEFAULT_GOAL := help
+.PHONY: help demo test checks types style compiled pages wheel suite thorough docs bench clean
 
-test: ## every check and every test
+##@ For a fresh clone
+
+demo: $(STAMP) ## the product at work on a sample corpus: under a minute, and a page to open
+	@$(BIN)/python scripts/demo.py
+
+test: ## every check and every test: about five minutes on two cores
 	@$(MAKE) --no-print-directory checks
 	@$(MAKE) --no-print-directory suite
 
+##@ While you work
+
 # Three at a time on two cores: one of them waits for what it installs.
-checks: $(STAMP) ## everything but the tests
+checks: $(STAMP) ## types, style, import direction, pages of the docs, the bare wheel
 	@$(MAKE) --no-print-directory --jobs 3 types style compiled pages wheel
 
 types: $(STAMP)
@@ -34,28 +43,23 @@ style: $(STAMP)
 compiled: $(STAMP)
 	-$(BIN)/python -m pytest --collect-only -qq > /dev/null
 
-pages: $(STAMP)
+pages: $(LLM_STAMP)
 	$(BIN)/python scripts/generate_docs.py --check
 
 wheel: $(STAMP)
 	$(BIN)/python scripts/check_bare_wheel.py
 
-suite: $(STAMP) ## the tests, and which lines they run
-	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest $(TOGETHER)
-	$(BIN)/coverage combine --quiet
-	$(BIN)/coverage report --fail-under=95
+# Each worker hands its coverage over before it says that it is done: ten seconds later it is killed.
+suite: $(LLM_STAMP) ## the tests, and whether they run 95 % of the lines
+	$(BIN)/python -m pytest $(TOGETHER) --cov --cov-report=term --cov-fail-under=95
 
-thorough: $(STAMP) ## every property on forty times as many examples
-	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest $(TOGETHER)
+thorough: $(LLM_STAMP) ## the tests with forty times as many examples of every property
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest $(TOGETHER) -o faulthandler_timeout=0
 
-demo: $(STAMP) ## the product at work on the corpus inside the package
-	$(BIN)/python scripts/demo.py
-
-docs: $(STAMP) ## command output in README and docs, generated anew
+docs: $(LLM_STAMP) ## run the commands in README and docs again, and show what they print now
 	$(BIN)/python scripts/generate_docs.py
 
-bench: $(VENV)-bench/.installed ## speed, conformance and recall, beside the peers; writes docs/benchmarks/
+bench: $(VENV)-bench/.installed ## speed, conformance and recall beside other libraries: docs/benchmarks/
 	$(VENV)-bench/bin/python -m benchmarks.run
 	$(VENV)-bench/bin/python -m benchmarks.conformance
 	$(VENV)-bench/bin/python -m benchmarks.search
@@ -80,8 +84,19 @@ $(STAMP): pyproject.toml constraints.txt
 	# What our measures are held against; its own dependencies do not build everywhere and are not needed for that.
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --no-deps ir_measures cwl-eval
 	$(BIN)/chunkwise models get minilm
+	@touch $@
+
+# The demo does without.
+$(LLM_STAMP): $(STAMP)
 	$(BIN)/chunkwise models get smollm2
 	@touch $@
 
-clean:
+clean: ## remove everything that make has made
 	rm -rf $(VENV) $(VENV)-bench build dist out .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+
+help: ## this list
+	@echo 'chunkwise: find the chunking that works for your documents, and prove it.'
+	@awk -F ':.*## ' '/^##@ / { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@echo
+	@echo 'The first of them sets everything up in .venv; Python 3.11 or newer and make are all that is needed.'

@@ -14,9 +14,8 @@ import numpy as np
 from benchmarks.sweep import material
 from benchmarks.tables import table
 from chunkwise.chunkers import get_strategy
+from chunkwise.models.cache import ModelCache, cached
 from chunkwise.models.embed.minilm import MiniLM
-from chunkwise.models.kept.cached import cached
-from chunkwise.models.kept.vector_cache import VectorCache
 from chunkwise.models.weights.catalogue import weights_of
 from chunkwise.models.weights.installed import ensure
 from chunkwise.text.analysis import Analyzed
@@ -84,7 +83,7 @@ def measure() -> tuple[int, int, dict[str, Taken], float]:
         turn = iter(range(ROUNDS + 1))
 
         def ours(some: Sequence[str]) -> np.ndarray:
-            return cached(reader, VectorCache(Path(folder) / f"{next(turn)}.sqlite")).embed(some)
+            return cached(reader, ModelCache(Path(folder) / f"{next(turn)}.sqlite")).embed(some)
 
         ways: dict[str, Callable[[Sequence[str]], np.ndarray]] = {
             "chunkwise, vectors kept on disk": ours,

@@ -1,65 +1,102 @@
-"""The product at work on the corpus inside the package; pages and files are left in `out/`."""
+"""The product at work on the corpus inside the package: what is printed are commands that run, and what they say."""
 
 from __future__ import annotations
 
+import os
+import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
-from shutil import rmtree
 
 import chunkwise
 from chunkwise.documents.walk import SWEEP_RECORD
 
 ROOT = Path(__file__).resolve().parents[1]
-CORPUS = Path(chunkwise.__file__).parent / "corpus"
+OUT = ROOT / "out"
+PACKAGE = Path(chunkwise.__file__).parent
+WIDEST = 100
+HEAD = re.compile(r" \| head -(\d+)$")
 
 STEPS = (
-    ("What does the corpus look like?", "profile CORPUS"),
-    ("The same as a page.", "profile CORPUS --page out/profile.html"),
-    ("Which strategies are there?", "strategies sentences sections"),
-    ("Cut it by section, and look.", 'chunk CORPUS --strategy "sections(max_tokens=200)" -n 6'),
     (
-        "Keep the chunks.",
-        'chunk CORPUS --strategy "sections(max_tokens=200)" -o out/chunks.parquet',
+        "Cut a document: every chunk is an exact span of its source.",
+        'chunkwise chunk handbook/recipes-of-the-salt-kitchen.md -s "sections(max_tokens=200)" -n 3',
     ),
     (
-        "Make it findable: words and vectors, on this machine.",
-        'index CORPUS --strategy "sections(max_tokens=200)" --into out/kb',
-    ),
-    ("Ask.", 'search out/kb "how is leave approved?" -k 3'),
-    (
-        "The best 200 tokens for a question, as spans of whatever size fits.",
-        'search out/kb "how many unused days can I carry over?" --budget 200',
+        "As pages: what the documents look like, and where the cuts fall.",
+        "chunkwise profile handbook --page profile.html",
+        'chunkwise chunk handbook -s "sentences(max_tokens=120, overlap=30)" --view cuts.html',
     ),
     (
-        "An answer by a small language model on this machine: what it says is held against the passage.",
-        'ask out/kb "how many unused days may be carried over?" -k 1 --llm local',
+        "Make them findable, by words and by vectors: on this machine, no key, no server.",
+        "chunkwise index handbook --into kb",
     ),
     (
-        "No questions yet? Drafts out of the documents, by rules; with --llm a model writes them.",
-        "testset generate CORPUS -n 20 -o out/questions.json",
+        "The best 120 tokens for a question: whole sentences that fit, and where they stand.",
+        'chunkwise search kb "how many unused days can I carry over?" --budget 120',
     ),
     (
-        "Draw the cuts on the documents: overlaps hatched, issues marked.",
-        'chunk CORPUS --strategy "sentences(max_tokens=120, overlap=30)" --view out/cuts.html',
+        "Which chunking, which search? Chosen on one part of the questions, judged on the other.",
+        "chunkwise demo --output .",
     ),
     (
-        "And what would have been best? Four dozen ways to cut and to search, asked 132 questions.",
-        "demo --output out/",
+        "What is that worth? Against a common default, question by question, in 1,000 tokens each.",
+        "chunkwise evaluate handbook --test-queries questions.json --budget 1000 --retriever bm25 \\\n"
+        '    -s "sentences(max_tokens=1024, overlap=200)" --metrics recall@1000t,completeness -qo default.json',
+        "chunkwise evaluate handbook --test-queries questions.json --config recommendation.toml \\\n"
+        "    --metrics recall@1000t,completeness -qo recommended.json",
+        "chunkwise compare default.json recommended.json | head -19",
     ),
 )
+END = """
+{bold}Open out/report.html in a browser{plain}: the recommendation, every configuration, every question,
+and code to use it. Beside it are cuts.html and profile.html. The commands above run again in out/
+once the environment is on: source .venv/bin/activate
+
+Your documents:    chunkwise tune FOLDER --test-queries questions.json
+No questions yet?  chunkwise testset generate FOLDER -o questions.json
+More: README.md; with a language model of your choice, answers and judges too: docs/llm.md
+"""
 
 
 def main() -> None:
-    (ROOT / "out").mkdir(exist_ok=True)
-    # Tuned anew each time: of another version of the corpus nothing can be gone on with.
-    rmtree(ROOT / "out" / SWEEP_RECORD, ignore_errors=True)
-    for title, command in STEPS:
-        print(f"\n\033[1m{title}\033[0m\n$ chunkwise {command}\n", flush=True)
-        words = [str(CORPUS) if word == "CORPUS" else word for word in shlex.split(command)]
-        subprocess.run([sys.executable, "-m", "chunkwise", *words], check=True, cwd=ROOT)
-    print("\nOpen out/report.html in a browser; out/cuts.html and out/profile.html are there, too.")
+    # Made anew each time: of another version of the corpus nothing can be gone on with.
+    for made in ("handbook", "kb", SWEEP_RECORD):
+        shutil.rmtree(OUT / made, ignore_errors=True)
+    shutil.copytree(PACKAGE / "corpus", OUT / "handbook")
+    shutil.copy(PACKAGE / "corpus_questions.json", OUT / "questions.json")
+    bold, plain = ("\033[1m", "\033[0m") if sys.stdout.isatty() else ("", "")
+    print("In out/: handbook/, the 13 documents inside the package, and 132 questions about them.")
+    for number, (title, *commands) in enumerate(STEPS, 1):
+        print(f"\n{bold}{number} of {len(STEPS)}  {title}{plain}")
+        for command in commands:
+            print(f"$ {command}", end="\n\n" if command == commands[-1] else "\n", flush=True)
+            run(command)
+    print(END.format(bold=bold, plain=plain), end="")
+
+
+def words_of(command: str) -> list[str]:
+    """As a shell has them, without what its output is piped into."""
+    return shlex.split(HEAD.sub("", command).replace("\\\n", " "))
+
+
+def run(command: str) -> None:
+    """As a shell would, in `out/`; the width is that of the terminal as far as lines read well."""
+    head = HEAD.search(command)
+    columns = min(shutil.get_terminal_size((WIDEST, 24)).columns, WIDEST)
+    done = subprocess.run(
+        [sys.executable, "-m", *words_of(command)],
+        cwd=OUT,
+        env={**os.environ, "COLUMNS": str(columns)},
+        stdout=subprocess.PIPE if head else None,
+        text=True,
+    )
+    if done.returncode:
+        sys.exit(f"{command} ended with {done.returncode}")
+    if head:
+        print("\n".join(done.stdout.splitlines()[: int(head[1])]), flush=True)
 
 
 if __name__ == "__main__":

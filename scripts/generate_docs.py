@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import chunkwise
+from chunkwise.cli import progress
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -28,11 +29,15 @@ SECONDS = re.compile(r"\b\d+\.\d s$", re.M)
 """How long a command took differs from run to run; nobody should read it here."""
 
 QUESTIONS = "--test-queries questions.json --retriever bm25 --metrics retrieval,completeness"
+WITHIN = "--test-queries questions.json --retriever bm25 --budget 1000 --metrics recall@1000t,completeness"
+"""As `scripts/demo.py` measures."""
 SETTING = (
     # Words alone: vectors differ in the last digits from one kind of processor to another.
     "chunkwise index handbook --into kb --vectors none --quiet",
     f"chunkwise evaluate handbook {QUESTIONS} -s recursive -o before.json --quiet",
     f"chunkwise evaluate handbook {QUESTIONS} -s structure -o after.json --quiet",
+    f'chunkwise evaluate handbook {WITHIN} -s "sentences(max_tokens=1024, overlap=200)" -qo default.json',
+    f"chunkwise evaluate handbook {WITHIN} -s structure -qo recommended.json",
 )
 """What pages may take for granted beside the folder `handbook` and the file `questions.json`."""
 
@@ -43,6 +48,9 @@ def run(command: str, folder: Path) -> str:
     words = shlex.split(HEAD.sub("", command))
     program = [sys.executable, "-m", "chunkwise"] if words[0] == "chunkwise" else [sys.executable]
     environment = {**os.environ, "COLUMNS": "96", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
+    environment[progress.VARIABLE] = (
+        "inf"  # how far it is, a slow machine would say and a fast one not
+    )
     done = subprocess.run(
         [*program, *words[1:]],
         cwd=folder,
@@ -51,7 +59,7 @@ def run(command: str, folder: Path) -> str:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=120,
+        timeout=600,  # ends what hangs
     )
     if done.returncode:
         sys.exit(f"{command} ended with {done.returncode}:\n{done.stdout}")

@@ -2,12 +2,14 @@
 
 import gc
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
+from chunkwise.cli import progress
 from chunkwise.models import home
 from chunkwise.models.llm import local as local_model_module
 from chunkwise.models.llm.local import LocalModel, packaged
@@ -17,17 +19,18 @@ from watching import (
     pytest_runtest_call,
     pytest_runtest_setup,
     pytest_runtest_teardown,
-    pytest_sessionfinish,
+    pytest_runtestloop,
 )
 
-# What an example takes depends on what else the machine does.
-settings.register_profile("chunkwise", deadline=None, max_examples=30)
-settings.register_profile(THOROUGH, deadline=None, max_examples=1200)
+# What an example takes, or to make one up, depends on what else the machine does.
+_UNTIMED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("chunkwise", max_examples=30, **_UNTIMED)
+settings.register_profile(THOROUGH, max_examples=1200, **_UNTIMED)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "chunkwise"))
 
 __all__ = [  # hooks
     "pytest_collection", "pytest_collection_finish", "pytest_runtest_call", "pytest_runtest_setup",
-    "pytest_runtest_teardown", "pytest_sessionfinish",
+    "pytest_runtest_teardown", "pytest_runtestloop", "pytest_sessionfinish",
 ]  # fmt: skip
 
 
@@ -38,6 +41,12 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(20_000, 20, 50)
 
 
+def pytest_sessionfinish() -> None:
+    """Servers end here: see `stop`."""
+    if server := sys.modules.get("postgres_server"):
+        server.stop()
+
+
 @pytest.fixture(autouse=True, scope="session")
 def home_of_the_tests() -> Iterator[None]:
     """Vectors kept from an earlier run would hide a model that gives others."""
@@ -45,8 +54,8 @@ def home_of_the_tests() -> Iterator[None]:
     with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
         patch.setenv(home.MODELS_VARIABLE, os.fspath(weights))
         patch.setenv(home.HOME_VARIABLE, name)
-        # Commands in processes of their own run lines that are also run here; to watch them costs as much as they do.
-        patch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)
+        # How far the work is, a command says after ten seconds, on a busy machine more than on an idle one.
+        patch.setenv(progress.VARIABLE, "inf")
         yield
 
 

@@ -20,9 +20,9 @@ _TRACER: pytest.StashKey[Any] = pytest.StashKey()
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
-    """What runs when modules are imported is watched here, once; not how thousands of tests are found."""
+    """What runs on import is watched once, by the process that has the workers; how tests are found is not."""
     tracer = session.stash[_TRACER] = sys.gettrace()
-    if tracer is not None:
+    if tracer is not None and not hasattr(session.config, "workerinput"):
         for module in walk_packages(chunkwise.__path__, f"{chunkwise.__name__}."):
             if not module.name.endswith("__main__"):
                 import_module(module.name)
@@ -59,9 +59,13 @@ def pytest_runtest_call(item: pytest.Function) -> Generator[None]:
         handle.inner_test = inner
 
 
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Whoever began to watch finds things as they were."""
-    sys.settrace(session.stash.get(_TRACER, None))
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, object]:
+    """pytest-cov, which ends its work around this, finds things as it left them."""
+    try:
+        return (yield)
+    finally:
+        sys.settrace(session.stash[_TRACER])
 
 
 class _Watched:

@@ -9,6 +9,7 @@ import pytest
 
 from chunkwise.base.atomic import check_writable, replacing
 from chunkwise.base.errors import ChunkwiseError
+from untimed import HANG
 
 needs_devices = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 
@@ -66,7 +67,7 @@ def test_a_pipe_is_written_and_stays_a_pipe(tmp_path: Path) -> None:
     reader.start()
     check_writable(link)
     write(link, "through")
-    reader.join(10)
+    reader.join(HANG)
     assert read == ["through"]
     assert pipe.is_fifo()
     assert link.is_symlink()

@@ -39,7 +39,7 @@ def work(given: object) -> object:
         case "large":
             return b"x" * (64 << 20)
         case "sleep":
-            time.sleep(600)
+            time.sleep(3600)
         case _:
             return [given, 1 / 0]
     return given
@@ -87,9 +87,7 @@ def test_what_is_given_up_keeps_nobody_waiting(given: str) -> None:
         asked = [workers.submit(given) for _ in range(6)]
         time.sleep(0.1)
     finally:
-        started = time.monotonic()
-        workers.stop()
-    assert time.monotonic() - started < 10
+        workers.stop()  # or it takes an hour
     assert all(future.done() for future in asked)
     assert active_children() == []
 

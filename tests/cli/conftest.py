@@ -10,6 +10,7 @@ import pytest
 
 from chunkwise.models.embed import minilm
 from chunkwise.models.embed.onnx import OnnxEmbedder
+from untimed import HANG
 
 _LOADED = lru_cache(maxsize=2)(OnnxEmbedder)
 """By its files and how they are read; what is loaded for a folder of one test is soon let go again."""
@@ -47,7 +48,7 @@ def run(tmp_path: Path) -> Run:
             stdin=subprocess.DEVNULL if stdin is None else None,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=HANG,
         )
 
     return run

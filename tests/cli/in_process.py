@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from chunkwise.cli.main import main
+from untimed import HANG
 
 Run = Callable[..., "CompletedProcess[str]"]
 
@@ -91,7 +92,7 @@ def in_a_terminal(folder: Path, *words: object) -> "CompletedProcess[bytes]":
             status = with_streams(folder, *words, out=file.fileno(), err=follower)
         finally:
             os.close(follower)
-            reading.join(10)
+            reading.join(HANG)
             os.close(leader)
         file.seek(0)
         return CompletedProcess([*map(str, words)], status, file.read(), b"".join(drawn))

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cli.in_process import Run, here, with_streams
+from untimed import HANG
 
 __all__ = ["here"]  # a fixture
 
@@ -26,8 +27,7 @@ def test_the_shortest_command_shows_chunks(here: Run, handbook: Path) -> None:
     assert done.returncode == 0
     assert "Ask in writing." in done.stdout
     assert "chunks of 3 documents" in done.stdout
-    # A machine slow enough is told how far the work is, after ten seconds; nothing else is said.
-    assert all(line.startswith("chunking: ") for line in done.stderr.splitlines())
+    assert done.stderr == ""
 
 
 def test_json_owns_stdout(here: Run, handbook: Path) -> None:
@@ -227,7 +227,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(handbook: Path) -> None:
         ["bash", "-o", "pipefail", "-c", f"cat {handbook}/deep/hours.txt | {command} | head -1"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HANG,
     )
     (row,) = rows(done.stdout)
     assert (row["doc_id"], row["text"]) == ("stdin", "Five")
@@ -253,13 +253,11 @@ def test_a_terminated_run_clears_away_what_it_began(handbook: Path, tmp_path: Pa
             "-q",
         ]
     )
-    for _ in range(200):
-        if list(out.iterdir()):
-            break
+    while process.poll() is None and not list(out.iterdir()):
         time.sleep(0.02)
     assert list(out.iterdir())
     process.terminate()
-    assert process.wait(timeout=30) == 143
+    assert process.wait(timeout=HANG) == 143
     assert list(out.iterdir()) == []
 
 

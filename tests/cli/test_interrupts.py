@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from untimed import HANG
+
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="process groups are POSIX")
 
 
@@ -38,7 +40,7 @@ def test_ctrl_c_is_one_line(many: Path, tmp_path: Path, seconds: float, written:
         start_new_session=True,
         preexec_fn=_answering_interrupts,
     )
-    give_up = time.monotonic() + 60
+    give_up = time.monotonic() + HANG
     while running.poll() is None and not any(  # what it writes into
         file.stat().st_size >= written for file in tmp_path.iterdir()
     ):
@@ -46,7 +48,7 @@ def test_ctrl_c_is_one_line(many: Path, tmp_path: Path, seconds: float, written:
         time.sleep(0.005)
     time.sleep(seconds)
     os.killpg(running.pid, signal.SIGINT)
-    out, err = running.communicate(timeout=60)  # which ends when the last process has ended
+    out, err = running.communicate(timeout=HANG)  # which ends when the last process has ended
     assert err.strip() == "chunkwise: stopped"
     assert out == ""
     # Both are 130 to a shell; Python ends itself by the signal where that came in the midst of an `exec`.

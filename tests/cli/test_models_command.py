@@ -11,7 +11,7 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.cli import model_speed
 from chunkwise.cli.cache_command import command as cache
 from chunkwise.cli.models_command import command as models
-from chunkwise.models.kept.vector_cache import VectorCache
+from chunkwise.models.cache import ModelCache
 from chunkwise.models.llm import local as module
 from chunkwise.models.llm.local import LocalModel
 from chunkwise.models.weights.catalogue import MINILM
@@ -98,7 +98,7 @@ def test_wrong_names_and_sources(bare: Path) -> None:
 
 def test_cache_stats_and_clear(bare: Path) -> None:
     assert "0  " in call(cache).stdout
-    kept = VectorCache()
+    kept = ModelCache()
     kept.put("minilm:1", {b"a": b"1" * 400_000, b"b": b"2"})
     kept.put("other:1", {b"c": b"3"})
     kept.close()

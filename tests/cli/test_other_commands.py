@@ -11,6 +11,7 @@ import pytest
 from chunkwise.chunkers import describe_all, registry
 from chunkwise.cli.main import _COMMANDS
 from cli.in_process import Run, here
+from untimed import HANG
 
 __all__ = ["here"]  # a fixture
 
@@ -112,7 +113,7 @@ def test_help_and_import_load_nothing_heavy() -> None:
         "heavy = {'numpy', 'rich', 'regex', 'lxml', 'pyarrow', 'chunkwise.chunkers.chunk'} & set(sys.modules)\n"
         "assert not heavy, heavy\n"
     )
-    done = call([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    done = call([sys.executable, "-c", program], capture_output=True, text=True, timeout=HANG)
     assert done.returncode == 0, done.stderr
 
 

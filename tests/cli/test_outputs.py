@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from cli.in_process import Run, here
+from untimed import HANG
 
 __all__ = ["here"]  # a fixture
 
@@ -194,7 +195,7 @@ def test_results_through_a_pipe_of_the_shell(here: Run, texts: Path, tmp_path: P
     with subprocess.Popen(["cat", "pipe"], cwd=tmp_path, stdout=subprocess.PIPE) as reader:
         try:
             done = here("evaluate", "texts", *EVALUATE, "-o", "pipe")
-            read, _ = reader.communicate(timeout=60)
+            read, _ = reader.communicate(timeout=HANG)
         finally:
             reader.kill()  # where nothing was written it would wait forever
     assert done.returncode == 0, done.stderr

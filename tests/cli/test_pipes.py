@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from cli.in_process import with_streams
+from untimed import HANG
 
 FULL = Path("/dev/full")
 OWN_PROCESS = ("--help", "chunk lamps.txt")
@@ -20,7 +21,7 @@ def chunkwise(folder: Path, words: str, *, out: int, err: int) -> int:
     if words not in OWN_PROCESS:
         return with_streams(folder, *words.split(), out=out, err=err)
     command = (sys.executable, "-m", "chunkwise", *words.split())
-    return subprocess.run(command, cwd=folder, stdout=out, stderr=err, timeout=120).returncode
+    return subprocess.run(command, cwd=folder, stdout=out, stderr=err, timeout=HANG).returncode
 
 
 @pytest.fixture

@@ -175,7 +175,7 @@ def test_answers_are_written_before_the_next_are_asked(
 def test_many_questions_show_how_far_they_are(
     here: Run, kb: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress, "_SECONDS_BETWEEN_LINES", -1.0)
+    monkeypatch.setenv(progress.VARIABLE, "-1.0")
     words = ["search", kb, "--json", "-k", "1", "--retriever", "bm25", "--queries", "-"]
     done = here(*words, stdin="datum\n" * 300)
     assert done.stderr.splitlines() == [

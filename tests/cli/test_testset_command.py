@@ -202,7 +202,7 @@ def test_a_long_check_gives_signs_of_life(
 ) -> None:
     from chunkwise.cli import progress
 
-    monkeypatch.setattr(progress, "_SECONDS_BETWEEN_LINES", -1.0)
+    monkeypatch.setenv(progress.VARIABLE, "-1.0")
     rows = ({"query": f"How {n}?", "relevant_text": ASK} for n in range(2001))
     write(tmp_path / "q.json", *rows)
     done = here("testset", "check", "q.json", handbook, *["-q"] * quiet)

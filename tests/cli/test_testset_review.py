@@ -20,6 +20,7 @@ from chunkwise.cli.testset_review import walk
 from chunkwise.core import Document
 from chunkwise.testsets.review import Review
 from cli.in_process import Run, here
+from untimed import HANG
 
 __all__ = ["here"]  # a fixture
 
@@ -245,7 +246,7 @@ def test_in_a_real_terminal(file: Path) -> None:
         _press(lead, b"a")
         _press(lead, b"\x03")
         said = _until(lead, b"every decision is in")
-        assert run.wait(30) == 0
+        assert run.wait(HANG) == 0
     os.close(lead)
     assert "»Leave is asked for in writing.«".encode() in shown
     assert b"1 edited" in said
@@ -259,7 +260,7 @@ def _press(descriptor: int, key: bytes) -> bytes:
     shown = _until(descriptor, b"[q]uit ")
     began = time.monotonic()
     while termios.tcgetattr(descriptor)[3] & termios.ICANON:
-        assert time.monotonic() - began < 60
+        assert time.monotonic() - began < HANG
         time.sleep(0.01)
     os.write(descriptor, key)
     return shown
@@ -268,7 +269,7 @@ def _press(descriptor: int, key: bytes) -> bytes:
 def _until(descriptor: int, words: bytes) -> bytes:
     shown, began = b"", time.monotonic()
     while words not in shown:
-        assert time.monotonic() - began < 60, shown
+        assert time.monotonic() - began < HANG, shown
         if select.select([descriptor], [], [], 1.0)[0]:
             shown += os.read(descriptor, 4096)
     return shown

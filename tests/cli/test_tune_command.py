@@ -18,6 +18,7 @@ from chunkwise.cli import progress
 from cli.in_process import Run, here, in_a_terminal, running_in
 from cli.small_corpus import PLAN, write_corpus, write_questions
 from models.endpoint_server import Answer, serving
+from untimed import HANG
 
 __all__ = ["here"]  # a fixture
 
@@ -487,12 +488,12 @@ def test_ctrl_c_keeps_what_is_done(here: Run, docs: Path, tmp_path: Path) -> Non
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     record = tmp_path / "out" / ".chunkwise-sweep" / "outcomes"
-    give_up = time.monotonic() + 60
+    give_up = time.monotonic() + HANG
     while not any(record.glob("[!.]*.json")) and running.poll() is None:
         assert time.monotonic() < give_up
         time.sleep(0.01)
     running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=60)
+    out, err = running.communicate(timeout=HANG)
     assert running.returncode == 130, err
     assert "what is done is kept in out: the same command goes on" in err
     assert "Traceback" not in err
@@ -507,7 +508,7 @@ def test_ctrl_c_keeps_what_is_done(here: Run, docs: Path, tmp_path: Path) -> Non
 def test_leaders_are_shown_while_it_runs(
     here: Run, docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress, "_SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setenv(progress.VARIABLE, "0.0")
     done = here("tune", "sweep.toml", "-o", "out")
     lines = [line for line in done.stderr.splitlines() if line.startswith("configurations: ")]
     assert re.fullmatch(r"configurations: \d of \d; best so far: .+ [01]\.\d{3}", lines[-1])

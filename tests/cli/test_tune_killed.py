@@ -12,6 +12,7 @@ import pytest
 
 from cli.in_process import Run, here
 from cli.small_corpus import PLAN, write_corpus, write_questions
+from untimed import HANG
 
 __all__ = ["here"]  # a fixture
 
@@ -39,7 +40,7 @@ def _killed(folder: Path, outcomes: int) -> int:
     running = subprocess.Popen(
         [sys.executable, "-m", "chunkwise", *TUNE, folder.name], cwd=folder.parent
     )
-    give_up = time.monotonic() + 60
+    give_up = time.monotonic() + HANG
     while not (folder / "sweep.toml").exists() or _done(folder) < outcomes:
         assert running.poll() is None, "it ended without its outcomes"
         assert time.monotonic() < give_up

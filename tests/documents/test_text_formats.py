@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -212,8 +210,14 @@ def test_the_loaders_give_the_title(reader, write) -> None:
     assert reader.one(write("a.txt", "# Title\n\ntext")).title == ""
 
 
-@pytest.mark.parametrize("text", ["# " + "[" * 10**6, "---\ntitle: '" + "'" * 10**6, "# #" * 10**6])
-def test_hostile_titles_take_a_moment(text: str) -> None:
-    started = time.process_time()
-    markdown_title(text)
-    assert time.process_time() - started < 10
+HOSTILE = {
+    "brackets": "# " + "[" * 3_000_000,
+    "quotes": "---\ntitle: '" + "'" * 3_000_000,
+    "signs": "# #" * 1_000_000,
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_hostile_titles_take_linear_time(kind: str) -> None:
+    """With the square of it, hours."""
+    assert isinstance(markdown_title(HOSTILE[kind]), str)

@@ -15,9 +15,9 @@ from chunkwise.evaluation.calibration_pairs import Pairs, known_pairs
 from chunkwise.judges.calibration_store import keep_calibration
 from chunkwise.judges.llm.judge import LlmJudge
 from chunkwise.judges.similarity import SimilarityJudge
+from chunkwise.models.cache import ModelCache
 from chunkwise.models.home import HOME_VARIABLE
 from chunkwise.models.http.error import EndpointError
-from chunkwise.models.kept.vector_cache import VectorCache
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import Completion, Request
 from chunkwise.report.judge.terminal import warning_of
@@ -217,7 +217,7 @@ class Scripted:
 def llm_judge(model: Scripted, cache: Path) -> LlmJudge:
     from chunkwise.models.llm.cost import Price
 
-    kept = VectorCache(cache)
+    kept = ModelCache(cache)
     client = LlmClient(model, cache=kept, price=Price(1.0, 2.0), concurrency=1)
     return LlmJudge(client, cache=kept)
 

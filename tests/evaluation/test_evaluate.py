@@ -22,6 +22,7 @@ from chunkwise.evaluation.files.results_file import results_text
 from chunkwise.evaluation.results import Results
 from chunkwise.retrieval.indexes import Index, index
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
+from untimed import HANG
 
 FIXTURES = Path(__file__).parent / "fixtures"
 STRATEGY = "sentences(max_tokens=24, overlap=0)"
@@ -581,7 +582,7 @@ def test_the_file_is_the_same_to_the_byte_whatever_the_process_and_the_order(
     names = [document.id for document in DOCUMENTS]
     done = subprocess.run(
         [sys.executable, "-c", script, *names[::-1]], cwd=tmp_path, capture_output=True, check=True,
-        env={**os.environ, "PYTHONHASHSEED": "1"}, timeout=120,
+        env={**os.environ, "PYTHONHASHSEED": "1"}, timeout=HANG,
     )  # fmt: skip
     # Strings have other hashes here, unless one in four billion is as lucky.
     monkeypatch.chdir(tmp_path)

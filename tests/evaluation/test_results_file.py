@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import made_results
@@ -79,7 +79,7 @@ RESULTS = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=examples(20), suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(20))
 @given(RESULTS)
 def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, found: Results) -> None:
     path = tmp_path_factory.mktemp("results") / "results.json"

@@ -10,7 +10,7 @@ import pytest
 from chunkwise.core import Document, Hit, Query
 from chunkwise.judges.llm.judge import LlmJudge
 from chunkwise.models import get_language_model
-from chunkwise.models.kept.vector_cache import VectorCache
+from chunkwise.models.cache import ModelCache
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import LanguageModel
 from chunkwise.models.llm.local import LocalModel
@@ -37,7 +37,7 @@ def verdicts(model: LanguageModel, cache: Path, texts: Sequence[str]) -> dict[st
     found = [
         Hit(Document(f"d{n}", text), 0, len(text), 1.0, n, 5) for n, text in enumerate(texts, 1)
     ]
-    kept = VectorCache(cache)
+    kept = ModelCache(cache)
     judge = LlmJudge(LlmClient(model, cache=kept), cache=kept)
     (scores,) = judge.judge([Query("q", QUESTION)], [found])
     return {text: score.value for text, score in zip(texts, scores, strict=True)}

@@ -20,8 +20,8 @@ from chunkwise.judges.llm.judge_model import MOST, JudgeModel
 from chunkwise.judges.llm.relevance import Relevance
 from chunkwise.judges.llm.support import Support
 from chunkwise.judges.llm.tasks import work_through
+from chunkwise.models.cache import ModelCache
 from chunkwise.models.http.error import EndpointError
-from chunkwise.models.kept.vector_cache import VectorCache
 from chunkwise.models.llm.client import LlmClient, check_window
 from chunkwise.models.llm.cost import Price
 from chunkwise.models.llm.language_model import Completion, LanguageModel, Request
@@ -40,12 +40,12 @@ Make = Callable[..., LlmJudge]
 
 
 @pytest.fixture
-def cache(tmp_path: Path) -> VectorCache:
-    return VectorCache(tmp_path / "kept.sqlite")
+def cache(tmp_path: Path) -> ModelCache:
+    return ModelCache(tmp_path / "kept.sqlite")
 
 
 @pytest.fixture
-def model(cache: VectorCache) -> Callable[[LanguageModel], JudgeModel]:
+def model(cache: ModelCache) -> Callable[[LanguageModel], JudgeModel]:
     def make(model: LanguageModel) -> JudgeModel:
         return JudgeModel.of(LlmClient(model, cache=cache), cache)
 
@@ -59,7 +59,7 @@ def hits(*texts: str) -> list[Hit]:
     ]
 
 
-def judge_of(model: LanguageModel, cache: VectorCache, **more: int) -> LlmJudge:
+def judge_of(model: LanguageModel, cache: ModelCache, **more: int) -> LlmJudge:
     return LlmJudge(LlmClient(model, cache=cache), cache=cache, **more)
 
 
@@ -68,7 +68,7 @@ def values(judge: LlmJudge, question: str, *texts: str) -> list[float | None]:
     return [score.value for score in found]
 
 
-def test_all_passages_of_a_question_are_one_call_with_a_label_each(cache: VectorCache) -> None:
+def test_all_passages_of_a_question_are_one_call_with_a_label_each(cache: ModelCache) -> None:
     rule = RuleModel()
     assert values(judge_of(rule, cache), QUESTION, *PASSAGES) == [1, 0, 1, 0, 0]
     (asked,) = rule.asked
@@ -86,13 +86,13 @@ def test_the_order_is_shuffled_by_the_seed_and_mapped_back(tmp_path: Path) -> No
     orders = set()
     for seed in range(6):
         rule = RuleModel()
-        own = VectorCache(tmp_path / f"{seed}.sqlite")
+        own = ModelCache(tmp_path / f"{seed}.sqlite")
         assert values(judge_of(rule, own, seed=seed), QUESTION, *PASSAGES) == [1, 0, 1, 0, 0]
         orders.add(tuple(fenced_texts(rule.asked[0].user)["passage"].values()))
     assert len(orders) > 1
     assert {tuple(sorted(order)) for order in orders} == {tuple(sorted(PASSAGES))}
     again = RuleModel()
-    values(judge_of(again, VectorCache(tmp_path / "x.sqlite"), seed=5), QUESTION, *PASSAGES)
+    values(judge_of(again, ModelCache(tmp_path / "x.sqlite"), seed=5), QUESTION, *PASSAGES)
     assert tuple(fenced_texts(again.asked[0].user)["passage"].values()) in orders
 
 
@@ -109,7 +109,7 @@ def test_verdicts_are_those_of_the_single_passages(texts: list[str], seed: int) 
     assert values(judge, question, *texts) == expected
 
 
-class _Nothing(VectorCache):
+class _Nothing(ModelCache):
     """Keeps nothing, so that examples do not see each other."""
 
     def __init__(self) -> None:
@@ -122,7 +122,7 @@ class _Nothing(VectorCache):
         pass
 
 
-def test_a_passage_is_never_judged_twice(cache: VectorCache) -> None:
+def test_a_passage_is_never_judged_twice(cache: ModelCache) -> None:
     """Not with another k, another order, another document that says the same."""
     rule = RuleModel()
     assert values(judge_of(rule, cache), QUESTION, *PASSAGES[:2]) == [1, 0]
@@ -140,7 +140,7 @@ def test_a_passage_is_never_judged_twice(cache: VectorCache) -> None:
     assert len(other.asked) == 1
 
 
-def test_what_came_before_an_interruption_is_kept(cache: VectorCache) -> None:
+def test_what_came_before_an_interruption_is_kept(cache: ModelCache) -> None:
     class Interrupted(RuleModel):
         def complete(self, request: Request, stop: Event | None = None) -> Completion:
             if len(self.asked) == 2:
@@ -157,7 +157,7 @@ def test_what_came_before_an_interruption_is_kept(cache: VectorCache) -> None:
     assert all([score.value for score in own] == [1, 0, 1, 0, 0] for own in found)
 
 
-def test_many_passages_go_in_groups(cache: VectorCache) -> None:
+def test_many_passages_go_in_groups(cache: ModelCache) -> None:
     rule = RuleModel()
     many = [f"The lamp of harbour number {n}." if n % 3 else f"Rope {n}." for n in range(130)]
     assert values(judge_of(rule, cache), QUESTION, *many) == [float(n % 3 > 0) for n in range(130)]
@@ -165,7 +165,7 @@ def test_many_passages_go_in_groups(cache: VectorCache) -> None:
     assert sizes == [MOST, MOST, 30]
 
 
-def test_a_small_window_makes_groups_and_one_passage_may_be_too_long(cache: VectorCache) -> None:
+def test_a_small_window_makes_groups_and_one_passage_may_be_too_long(cache: ModelCache) -> None:
     rule = RuleModel(window=600)
     texts = [f"The lamp of the harbour, {n}. " + "Salt and rope. " * 30 for n in range(6)]
     judge = judge_of(rule, cache)
@@ -177,7 +177,7 @@ def test_a_small_window_makes_groups_and_one_passage_may_be_too_long(cache: Vect
     assert len(rule.asked) > 1
 
 
-def test_an_estimate_sends_nothing_and_counts_what_is_new(cache: VectorCache) -> None:
+def test_an_estimate_sends_nothing_and_counts_what_is_new(cache: ModelCache) -> None:
     rule = RuleModel()
     judge = judge_of(rule, cache)
     queries = [Query("a", QUESTION), Query("b", "Who lends the anchor?")]
@@ -214,7 +214,7 @@ class Failing(RuleModel):
     ],
 )
 def test_a_verdict_that_cannot_be_had_is_unscored_with_a_reason(
-    cache: VectorCache, status: int | None, wrong: str, said: str
+    cache: ModelCache, status: int | None, wrong: str, said: str
 ) -> None:
     queries = [Query(str(n), f"{QUESTION} {n}") for n in range(4)]
     failing = Failing(1, status, wrong)
@@ -228,7 +228,7 @@ def test_a_verdict_that_cannot_be_had_is_unscored_with_a_reason(
     assert all([score.value for score in own] == [1, 0] for own in found)
 
 
-def test_money_that_would_be_passed_is_a_reason(cache: VectorCache) -> None:
+def test_money_that_would_be_passed_is_a_reason(cache: ModelCache) -> None:
     class Paid(RuleModel):
         price_name = "paid"
 
@@ -354,7 +354,7 @@ def test_an_answer_answers_its_question_or_not(
 
 
 def test_prompts_of_ones_own_are_other_verdicts(
-    cache: VectorCache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cache: ModelCache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rule = RuleModel()
     before = judge_of(rule, cache)

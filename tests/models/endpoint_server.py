@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from untimed import HANG
 
 
 class Seen(NamedTuple):
@@ -74,7 +77,7 @@ class Server:
             with self._lock:
                 self._now -= 1
         if given.hang:
-            self.closing.wait(20)
+            self.closing.wait(HANG)
             handler.close_connection = True
             return
         body = given.body if isinstance(given.body, bytes) else json.dumps(given.body).encode()
@@ -84,6 +87,13 @@ class Server:
             handler.send_header(name, value)
         handler.end_headers()
         handler.wfile.write(body)
+
+    def arrived(self, count: int) -> int:
+        """How many requests came, once so many have: a client that gives up is quicker than the thread that reads."""
+        give_up = time.monotonic() + HANG
+        while len(self.seen) < count and time.monotonic() < give_up:
+            time.sleep(0.005)
+        return len(self.seen)
 
     def start(self) -> None:
         threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()

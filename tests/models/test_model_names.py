@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
 from chunkwise.models import EMBEDDER_FORMS, RERANKER_FORMS, get_embedder, get_reranker
+from chunkwise.models.cache import CachedEmbedder, CachedTokenEmbedder
 from chunkwise.models.embed.embedder import Kind
 from chunkwise.models.embed.minilm import MiniLM
 from chunkwise.models.embed.onnx import OnnxEmbedder
-from chunkwise.models.kept.cached import CachedEmbedder, CachedTokenEmbedder
 from chunkwise.models.weights.catalogue import MINILM
 from chunkwise.models.weights.installed import ensure
 from chunkwise.retrieval.indexing.resolve import RequestedSettings, resolve_settings
@@ -118,7 +118,7 @@ def test_how_long_an_endpoint_is_waited_for_stands_behind_its_name() -> None:
             before = len(server.seen)
             with pytest.raises(ChunkwiseError, match=r"within 0.1 s \(asked 2 times\)"):
                 ask()
-            assert len(server.seen) == before + 2
+            assert server.arrived(before + 2) == before + 2
         assert {seen.body["model"] for seen in server.seen} == {"m"}
 
 

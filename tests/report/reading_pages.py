@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from untimed import HANG
+
 EVIL = (
     "<script>document.title='owned'</script></style></title>\"'><img src=x onerror=\"document.title='owned'\">"
     "<!-- ]]> &amp; \x00\x1b[31m\u202eabc\u2066\u200f\ufeff\x85\u2028\ud800 " + "w" * 90
@@ -136,7 +138,7 @@ def _title_of(file: Path, folder: Path) -> str:
     command += [f"--user-data-dir={folder / 'profile'}", "--virtual-time-budget=3000"]
     command += ["--allow-file-access-from-files", "--hide-scrollbars", "--window-size=1400,1000"]
     command += ["--dump-dom", file.as_uri()]
-    done = subprocess.run(command, capture_output=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, timeout=HANG)
     found = re.search("<title>(.*?)</title>", done.stdout.decode("utf-8"), re.S)
     assert found
     return found[1]

@@ -21,6 +21,7 @@ from chunkwise.chunkers import get_strategy
 from chunkwise.core import Chunk, Document
 from chunkwise.report.cuts.cuts_page import cuts_page
 from chunkwise.text.analysis import Analyzed
+from untimed import HANG
 
 HOSTILE = (
     "</script><script>document.title='owned'</script> <img src=x onerror=\"document.title='owned'\">"
@@ -139,7 +140,7 @@ def drawn(html: str, folder: Path) -> str:
     command += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
     command += [f"--user-data-dir={folder / 'profile'}", "--virtual-time-budget=3000"]
     command += ["--allow-file-access-from-files", "--dump-dom", file.as_uri()]
-    return subprocess.run(command, capture_output=True, timeout=60).stdout.decode("utf-8")
+    return subprocess.run(command, capture_output=True, timeout=HANG).stdout.decode("utf-8")
 
 
 _FRAMES = """

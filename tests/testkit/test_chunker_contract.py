@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise import Document, get_strategy
@@ -194,7 +194,7 @@ def configurations(draw: st.DrawFn) -> tuple[str, bool]:
     return spec, overlap > 0
 
 
-@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150), deadline=None)
 @given(text=TEXTS, kind=FORMATS, configuration=configurations())
 def test_contract_on_any_text(
     text: str, kind: tuple[str, str], configuration: tuple[str, bool]

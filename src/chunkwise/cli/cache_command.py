@@ -44,9 +44,9 @@ def command(context: click.Context, as_json: bool) -> None:
 @_as_json
 def stats(as_json: bool) -> None:
     """How much is kept of each model, and where."""
-    from chunkwise.models.kept.vector_cache import VectorCache
+    from chunkwise.models.cache import ModelCache
 
-    cache = VectorCache()
+    cache = ModelCache()
     kept = cache.stats()
     if as_json:
         told = {
@@ -69,9 +69,9 @@ def stats(as_json: bool) -> None:
 def clear(model: str | None, as_json: bool) -> None:
     """Forget what is kept; it will be computed again when it is needed."""
     from chunkwise.cli.messages import say
-    from chunkwise.models.kept.vector_cache import VectorCache
+    from chunkwise.models.cache import ModelCache
 
-    cache = VectorCache()
+    cache = ModelCache()
     before = cache.size()
     removed = cache.clear(model)
     freed = max(0, before - cache.size())

@@ -43,6 +43,7 @@ def command(output: Path, model: str, quiet: bool) -> None:
     run_sweep(sweep, output, tune.make_context("tune", ["--quiet"] if quiet else []).params)
     if not quiet:
         click.echo(f"open {output / 'report.html'} in a browser", err=True)
+        click.echo("your documents: chunkwise tune FOLDER --test-queries questions.json", err=True)
 
 
 _STRATEGIES = ("sentences", "recursive", "structure", "sections")

@@ -16,6 +16,8 @@ from chunkwise.documents.walk import is_left_out
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+VARIABLE = "CHUNKWISE_PROGRESS_SECONDS"
+"""In the environment: seconds between two lines where there is no terminal; `inf`: no line."""
 _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BEFORE_BAR = 0.5
 
@@ -103,12 +105,19 @@ def _bar(what: str, total: int, below: Below | None) -> Iterator[OnProgress]:
 
 
 def _lines(what: str) -> OnProgress:
-    last = time.monotonic()
+    last, between = time.monotonic(), _seconds_between_lines()
 
     def advance(amount: int, note: str) -> None:
         nonlocal last
-        if time.monotonic() - last > _SECONDS_BETWEEN_LINES:
+        if time.monotonic() - last > between:
             last = time.monotonic()
             print(f"{what}: {note}", file=sys.stderr, flush=True)
 
     return advance
+
+
+def _seconds_between_lines() -> float:
+    try:
+        return float(os.environ[VARIABLE])
+    except (KeyError, ValueError):
+        return _SECONDS_BETWEEN_LINES

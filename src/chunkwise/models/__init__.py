@@ -93,10 +93,9 @@ def get_embedder(
     embedder = _embedder(model, advance) if isinstance(model, str) else model
     if not cache:
         return embedder
-    from chunkwise.models.kept.cached import CachedEmbedder, cached
-    from chunkwise.models.kept.vector_cache import VectorCache
+    from chunkwise.models.cache import CachedEmbedder, ModelCache, cached
 
-    return embedder if isinstance(embedder, CachedEmbedder) else cached(embedder, VectorCache())
+    return embedder if isinstance(embedder, CachedEmbedder) else cached(embedder, ModelCache())
 
 
 def _embedder(model: str, advance: OnProgress | None) -> Embedder:

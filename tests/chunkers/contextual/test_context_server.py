@@ -2,10 +2,9 @@
 
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
-from threading import Event
+from threading import Barrier, Event
 from typing import Any
 
 import pytest
@@ -13,14 +12,15 @@ import pytest
 from chunkwise import Document, get_strategy
 from chunkwise.chunkers.chunk import Chunked
 from chunkwise.chunkers.contextual.writer import ContextWriter, with_contexts
+from chunkwise.models.cache import ModelCache
 from chunkwise.models.http.error import EndpointError
-from chunkwise.models.kept.vector_cache import VectorCache
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.endpoint import EndpointModel
 from chunkwise.models.llm.language_model import Completion, Request
 from chunkwise.models.llm.local import LocalModel
 from chunkwise.text.analysis import Analyzed
 from models.chat_server import ChatServer, asked, chat_server
+from untimed import HANG
 
 PARAGRAPHS = [f"Paragraph {n} is about lamp {n}." for n in range(12)]
 DOCUMENT = Document("lamps.txt", "\n\n".join(PARAGRAPHS), title="Lamps")
@@ -32,7 +32,7 @@ def cut(document: Document = DOCUMENT) -> Chunked:
 
 
 def writer_of(server: ChatServer, folder: Path, **options: Any) -> ContextWriter:
-    cache = VectorCache(folder / "kept.sqlite")
+    cache = ModelCache(folder / "kept.sqlite")
     model = EndpointModel(server.url, "tester", attempts=2, backoff=0.01, longest_wait=0.05)
     return ContextWriter(LlmClient(model, cache=cache, **options), cache=cache)
 
@@ -46,27 +46,31 @@ def about(payload: dict[str, Any]) -> str:
 
 
 def test_several_are_under_way_and_come_back_in_order(tmp_path: Path) -> None:
+    together = Barrier(4)
+
     def slow(payload: dict[str, Any]) -> str:
-        time.sleep(0.02 * (int(passage_of(payload).split()[1]) % 3))
+        together.wait(HANG)
         return about(payload)
 
     with chat_server(slow) as server:
         [found] = writer_of(server, tmp_path, concurrency=4).write([cut()])
         assert [chunk.context for chunk in found] == [f"On {text}" for text in PARAGRAPHS]
-        assert 1 < server.most_at_once <= 4
+        assert server.most_at_once == 4
         assert server.requests[0]["temperature"] == 0.3
 
 
 def test_contexts_of_small_documents_go_out_together(tmp_path: Path) -> None:
+    together = Barrier(4)
+
     def slow(payload: dict[str, Any]) -> str:
-        time.sleep(0.05)
+        together.wait(HANG)
         return "A note on a letter."
 
     letters = [cut(Document(f"{n}.txt", f"Letter number {n}.")) for n in range(8)]
     with chat_server(slow) as server:
         found = writer_of(server, tmp_path, concurrency=4).write(letters)
         assert [len(chunks) for chunks in found] == [1] * 8
-        assert server.most_at_once > 1
+        assert server.most_at_once == 4
 
 
 def test_failures_are_told_and_asked_again_in_the_next_run(tmp_path: Path) -> None:
@@ -114,14 +118,14 @@ import sys
 from pathlib import Path
 from chunkwise import Document, get_strategy
 from chunkwise.chunkers.contextual.writer import ContextWriter
-from chunkwise.models.kept.vector_cache import VectorCache
+from chunkwise.models.cache import ModelCache
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.endpoint import EndpointModel
 from chunkwise.chunkers.chunk import Chunked
 from chunkwise.text.analysis import Analyzed
 analyzed = Analyzed(Document("lamps.txt", sys.argv[3], title="Lamps"))
 cut = Chunked(analyzed.document, list(get_strategy("paragraphs").chunks(analyzed)), analyzed)
-cache = VectorCache(Path(sys.argv[2]))
+cache = ModelCache(Path(sys.argv[2]))
 model = EndpointModel(sys.argv[1], "tester", attempts=2, backoff=0.01, longest_wait=0.05)
 ContextWriter(LlmClient(model, cache=cache, concurrency=1), cache=cache).write([cut])
 """
@@ -132,8 +136,8 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
 
     def answer(payload: dict[str, Any]) -> str:
         if kill and "lamp 5." in passage_of(payload):
-            kill.pop().kill()
-            time.sleep(0.2)
+            kill[0].kill()
+            kill.pop().wait()
         return about(payload)
 
     with chat_server(answer) as server:
@@ -141,7 +145,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
         words = [sys.executable, "-c", _RUN, server.url, kept, DOCUMENT.text]
         process = subprocess.Popen(words)
         kill.append(process)
-        assert process.wait(60) < 0
+        assert process.wait(HANG) < 0
         assert len(server.requests) == 6
         [found] = writer_of(server, tmp_path).write([cut()])
         assert [chunk.context for chunk in found] == [f"On {text}" for text in PARAGRAPHS]

@@ -1,7 +1,6 @@
 """Contexts that a language model writes: beside the chunk, within limits, fenced, and the headings where it fails."""
 
 import re
-import time
 from functools import cache
 from pathlib import Path
 from threading import Event
@@ -17,7 +16,7 @@ from chunkwise.chunkers.contextual.headings import with_headings
 from chunkwise.chunkers.contextual.requests import CONTEXT_TOKENS
 from chunkwise.chunkers.contextual.writer import ContextWriter, Way, contexts_estimate
 from chunkwise.core import Chunk, Span
-from chunkwise.models.kept.vector_cache import VectorCache
+from chunkwise.models.cache import ModelCache
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import Completion, Request
 from chunkwise.models.llm.prompt import load_prompt
@@ -60,7 +59,7 @@ def cut(document: Document, spec: str = "paragraphs") -> Chunked:
 
 
 def writer_of(scribe: Scribe, folder: Path, way: Way = "neighbours") -> ContextWriter:
-    cache = VectorCache(folder / "kept.sqlite")
+    cache = ModelCache(folder / "kept.sqlite")
     return ContextWriter(LlmClient(scribe, cache=cache), way, cache=cache)
 
 
@@ -164,7 +163,7 @@ def long_documents() -> list[Chunked]:
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("window", [1200, None])
 def test_prompts_fit_whatever_the_document(way: Way, window: int | None, tmp_path: Path) -> None:
-    cache = VectorCache(tmp_path / "kept.sqlite")
+    cache = ModelCache(tmp_path / "kept.sqlite")
     for found in long_documents():
         scribe = Scribe(window=window)
         ContextWriter(LlmClient(scribe, cache=cache), way, cache=cache).write([found])
@@ -277,10 +276,8 @@ def test_what_says_something_is_no_preamble(context: str) -> None:
 def test_an_answer_is_read_in_time_that_grows_with_its_length() -> None:
     from chunkwise.models.llm.written import cleaned_answer
 
-    began = time.process_time()
     for part in ("the context ", " , the", "sure! ", " \n", "```\n", "<passage 1>", "'\""):
-        cleaned_answer("here is " + part * 40_000)
-    assert time.process_time() - began < 4  # with the square of it, minutes
+        cleaned_answer("here is " + part * 200_000)  # with the square of it, hours
 
 
 def test_a_chunk_without_an_answer_gets_its_headings(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from chunkwise.chunkers.raptor.raptor import RaptorChunker
 from chunkwise.chunkers.raptor.summaries import first_sentences, summary_requests
 from chunkwise.core import Chunk, Piece, Span
 from chunkwise.metrics.cuts.boundary_issues import find_issues
-from chunkwise.models.kept.vector_cache import VectorCache
+from chunkwise.models.cache import ModelCache
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import Completion, Request
 from chunkwise.models.llm.local import LocalModel
@@ -45,7 +45,7 @@ def raptor(client: LlmClient | FirstSentences, **more: object) -> Strategy:
 
 
 def client(folder: Path, model: FirstSentences | None = None) -> LlmClient:
-    return LlmClient(model or FirstSentences(), cache=VectorCache(folder / "answers.db"))
+    return LlmClient(model or FirstSentences(), cache=ModelCache(folder / "answers.db"))
 
 
 def of_level(chunks: list[Chunk], level: int) -> list[Chunk]:
@@ -162,7 +162,7 @@ def test_a_limit_of_cost_is_kept(tmp_path: Path) -> None:
 
     model = FirstSentences()
     poor = LlmClient(
-        model, cache=VectorCache(tmp_path / "a.db"), price=Price(1000, 1000), max_cost=2
+        model, cache=ModelCache(tmp_path / "a.db"), price=Price(1000, 1000), max_cost=2
     )
     strategy = raptor(model)
     assert isinstance(strategy.chunker, RaptorChunker)
@@ -289,7 +289,7 @@ def test_the_local_model_summarises_a_small_document(
     (tmp_path / "summary.md").write_text(short)
     monkeypatch.setenv("CHUNKWISE_PROMPTS", str(tmp_path))
     text = "The ferry leaves at nine. It takes an hour."
-    local = LlmClient(local_model, cache=VectorCache(tmp_path / "answers.db"))
+    local = LlmClient(local_model, cache=ModelCache(tmp_path / "answers.db"))
     strategy = get_strategy(
         "raptor(max_tokens=8, branching=2, summary_tokens=12, levels=1)",
         llm=local,

@@ -2,7 +2,6 @@
 
 import base64
 import pickle
-import time
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from threading import Event
@@ -14,12 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.models.embed import endpoint as embedder_module
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.models.embed.endpoint import EndpointEmbedder, unit_rows
 from chunkwise.models.http.address import key_variable_for
 from chunkwise.models.http.error import EndpointError
 from how_many import examples
 from models.endpoint_server import Answer, Seen, in_turn, serving, vector
+from untimed import HANG
 
 KEY = "sk-not-a-real-key-0123456789"
 TEXTS = ["Lamps are lit at dusk.", "Leave is asked for in writing.", "灯は夕暮れに灯る。"]
@@ -32,7 +33,7 @@ def _loopback(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def embedder(url: str, **given: Any) -> EndpointEmbedder:
-    quick = {"backoff": 0.001, "longest_wait": 0.02, "timeout": 5.0, **given}
+    quick = {"backoff": 0.001, "longest_wait": 0.02, "timeout": HANG, **given}
     return EndpointEmbedder(url, "some-model", "OPENAI_API_KEY", **quick)
 
 
@@ -184,15 +185,18 @@ def test_many_refused_texts_side_by_side_keep_nobody_from_being_read() -> None:
     assert sum(len(rows) for _, rows in runs) == 6
 
 
-def test_another_failure_ends_the_asking_but_loses_nothing_that_came() -> None:
-    begun = Event()
+def test_another_failure_ends_the_asking_but_loses_nothing_that_came(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begun, failed = Event(), Event()
+    monkeypatch.setattr(embedder_module, "Event", lambda: failed)
 
     def failing(number: int, seen: Seen) -> Answer:
         if "text 0" in seen.body["input"]:
-            begun.wait(5)
+            begun.wait(HANG)
             return Answer(b"who?", 401)
         begun.set()
-        time.sleep(0.2)  # still under way when the other has failed
+        failed.wait(HANG)  # still under way when the other has failed
         return good(number, seen)
 
     texts = [f"text {number}" for number in range(40)]

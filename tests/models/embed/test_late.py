@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from chunkwise.core import Document
+from chunkwise.models.cache import CachedTokenEmbedder, ModelCache
 from chunkwise.models.embed import windows
 from chunkwise.models.embed.embedder import TokenVectors
 from chunkwise.models.embed.late import atom_sums, atom_sums_of_many, span_vectors
 from chunkwise.models.embed.minilm import MiniLM
-from chunkwise.models.kept.cached import CachedTokenEmbedder
-from chunkwise.models.kept.vector_cache import VectorCache
 from chunkwise.text.analysis import Analyzed
 from how_many import examples
 
@@ -104,7 +103,7 @@ def test_every_token_is_counted_in_its_atom(text: str, cuts: list[int]) -> None:
 
 
 def test_a_second_run_asks_the_model_nothing(tmp_path: Path) -> None:
-    cache = VectorCache(tmp_path / "v.sqlite")
+    cache = ModelCache(tmp_path / "v.sqlite")
     model, document = Letters(), analyzed(TEXT)
     first = atom_sums(CachedTokenEmbedder(model, cache), document, document.sentences)
     read = len(model.read)
@@ -126,7 +125,7 @@ def test_several_documents_at_once_give_what_each_gives_alone() -> None:
 
 
 def test_windows_of_an_unchanged_beginning_are_not_read_again(tmp_path: Path) -> None:
-    cache = VectorCache(tmp_path / "v.sqlite")
+    cache = ModelCache(tmp_path / "v.sqlite")
     model = Letters()
     for text in (TEXT, TEXT + " One more line at the end."):
         document = analyzed(text)
@@ -187,6 +186,6 @@ def test_kept_bounds_of_other_windows_are_not_used(
     for number, tokenised in ((1, 1), (1, 1), (2, 2)):
         monkeypatch.setattr(windows, "ALGORITHM", number)
         atom_sums(
-            CachedTokenEmbedder(Counted(), VectorCache(tmp_path / "v.sqlite")), document, starts
+            CachedTokenEmbedder(Counted(), ModelCache(tmp_path / "v.sqlite")), document, starts
         )
         assert Counted.tokenised == tokenised

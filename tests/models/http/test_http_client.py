@@ -5,7 +5,6 @@ import json
 import logging
 import os
 import pickle
-import time
 import traceback
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -20,6 +19,7 @@ from chunkwise.models.http.batches import in_order
 from chunkwise.models.http.client import Endpoint, JsonClient, pause, retry_after, worth_another_try
 from chunkwise.models.http.error import EndpointError, excerpt
 from models.endpoint_server import Answer, Seen, in_turn, serving
+from untimed import HANG
 
 KEY = "sk-not-a-real-key-0123456789"
 
@@ -31,7 +31,7 @@ def _loopback(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def client(url: str, **settings: object) -> JsonClient:
-    patience = {"backoff": 0.001, "longest_wait": 0.02, "timeout": 5.0, **settings}
+    patience = {"backoff": 0.001, "longest_wait": 0.02, "timeout": HANG, **settings}
     return JsonClient(Endpoint(url, "some-model", "A_KEY", **patience))  # type: ignore[arg-type]
 
 
@@ -98,12 +98,24 @@ def test_a_spent_quota_is_not_asked_for_again() -> None:
     assert len(server.seen) == 1
 
 
+class Waits(Event):
+    """Notes how long it is waited for, and lets nobody wait."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seconds: list[float | None] = []
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.seconds.append(timeout)
+        return False
+
+
 def test_waits_as_long_as_the_server_asks_within_bounds() -> None:
     turns = in_turn(Answer(b"", 429, {"Retry-After": "0.6"}), Answer({}))
     with serving(turns) as server:
-        began = time.monotonic()
-        client(server.url, longest_wait=0.15).post({})
-        assert 0.15 <= time.monotonic() - began < 4
+        waits = Waits()
+        client(server.url, longest_wait=0.15).post({}, waits)
+    assert waits.seconds == [0.15]
     assert len(server.seen) == 2
 
 
@@ -119,8 +131,8 @@ def test_retry_after_in_seconds_and_as_a_date() -> None:
     assert retry_after("7") == 7
     assert retry_after(" 1.5 ") == 1.5
     assert retry_after("-3") == 0
-    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
-    assert retry_after(soon) == pytest.approx(30, abs=3)
+    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=9_000), usegmt=True)
+    assert retry_after(soon) == pytest.approx(9_000, abs=HANG)
     assert retry_after("Wed, 21 Oct 2015 07:28:00 GMT") == 0
     for nonsense in (None, "", "soon", "nan", "99 o'clock", "Wed, 99 Oct 99999 07:28:00 GMT"):
         assert retry_after(nonsense) is None
@@ -145,12 +157,13 @@ def test_which_statuses_are_worth_another_try() -> None:
 
 def test_a_server_that_hangs_is_left_after_the_time_out() -> None:
     with serving(in_turn(Answer(hang=True), Answer({"fine": 1}))) as server:
-        assert client(server.url, timeout=0.2).post({}) == {"fine": 1}
+        # Whatever else the machine does, one of twenty answers comes within a second.
+        assert client(server.url, timeout=1.0, attempts=20).post({}) == {"fine": 1}
         hung = serving(in_turn(Answer(hang=True)))
         with hung as other:
             error = error_of(client(other.url, timeout=0.1, attempts=2))
     assert "did not answer within 0.1 s (asked 2 times)" in str(error)
-    assert len(server.seen) == 2
+    assert len(server.seen) >= 2
 
 
 def test_a_server_that_is_not_there() -> None:
@@ -346,7 +359,7 @@ def test_results_keep_their_order_and_requests_their_number() -> None:
     def answer(number: int, seen: Seen) -> Answer:
         if number == 2:
             together.set()
-        together.wait(5)  # the first three are under way at once, or this takes long
+        together.wait(HANG)  # the first three are under way at once, or this takes long
         return Answer(seen.body)
 
     with serving(answer) as server:
@@ -359,13 +372,11 @@ def test_a_failure_ends_the_waiting_of_the_others() -> None:
     def work(item: int, stop: Event) -> int:
         if item == 0:
             raise EndpointError("host", "failed")
-        assert stop.wait(20)
+        stop.wait(2 * HANG)
         return item
 
-    began = time.monotonic()
     with pytest.raises(EndpointError, match="host failed"):
         in_order(work, list(range(50)), 4)
-    assert time.monotonic() - began < 5
 
 
 @given(text=st.text(max_size=400), key=st.text("abc-", min_size=6, max_size=30))

@@ -15,12 +15,13 @@ from typing import Any
 import pytest
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.models.cache import ModelCache
 from chunkwise.models.http.error import EndpointError
-from chunkwise.models.kept.vector_cache import VectorCache
 from chunkwise.models.llm.client import LlmClient, check_window
 from chunkwise.models.llm.endpoint import EndpointModel
 from chunkwise.models.llm.language_model import Completion, Request
 from models.chat_server import asked, chat_server
+from untimed import HANG
 
 SCHEMA = {
     "type": "object",
@@ -50,7 +51,7 @@ class ByRule:
 
 
 def client(model: Any, folder: Path, **more: Any) -> LlmClient:
-    return LlmClient(model, cache=VectorCache(folder / "kept.sqlite"), **more)
+    return LlmClient(model, cache=ModelCache(folder / "kept.sqlite"), **more)
 
 
 def test_what_was_answered_is_never_asked_again(tmp_path: Path) -> None:
@@ -160,8 +161,10 @@ def test_injected_words_decide_neither_the_form_nor_other_verdicts(tmp_path: Pat
 
 
 def test_never_more_under_way_than_allowed(tmp_path: Path) -> None:
+    three = threading.Barrier(3)
+
     def rule(payload: dict[str, Any]) -> str:
-        time.sleep(0.02)
+        three.wait(HANG)
         return asked(payload)
 
     with chat_server(rule) as server:
@@ -191,7 +194,7 @@ def test_what_comes_early_is_handed_out_early(tmp_path: Path) -> None:
     late = threading.Event()
 
     def rule(request: Request) -> str:
-        return "x" if request.user != "0" or late.wait(20) else "never"
+        return "x" if request.user != "0" or late.wait(HANG) else "never"
 
     asking = client(ByRule(rule), tmp_path)
     with closing(asking.ask_each([Request("", f"{n}") for n in range(3)])) as replies:
@@ -265,14 +268,14 @@ def test_text_with_halves_of_characters_is_sent(tmp_path: Path) -> None:
 
 KILLED = """
 import sys
-from chunkwise.models.kept.vector_cache import VectorCache
+from chunkwise.models.cache import ModelCache
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.endpoint import EndpointModel
 from chunkwise.models.llm.language_model import Request
 
 url, folder = sys.argv[1:]
 from pathlib import Path
-client = LlmClient(EndpointModel(url, "m"), cache=VectorCache(Path(folder) / "kept.sqlite"), concurrency=1)
+client = LlmClient(EndpointModel(url, "m"), cache=ModelCache(Path(folder) / "kept.sqlite"), concurrency=1)
 for number, reply in client.ask_each([Request("", f"{n}") for n in range(6)]):
     print(number, flush=True)
 """
@@ -284,7 +287,7 @@ def test_a_killed_run_loses_what_was_under_way_and_no_more(tmp_path: Path) -> No
     def rule(payload: dict[str, Any]) -> str:
         if asked(payload) == "4":
             arrived.set()
-            hold.wait(60)
+            hold.wait(HANG)
         return asked(payload)
 
     with chat_server(rule) as server:
@@ -292,7 +295,7 @@ def test_a_killed_run_loses_what_was_under_way_and_no_more(tmp_path: Path) -> No
         with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
             assert [process.stdout.readline().strip() for _ in range(4)] == ["0", "1", "2", "3"]
-            assert arrived.wait(60)
+            assert arrived.wait(HANG)
             process.send_signal(signal.SIGKILL)
         hold.set()
         before = len(server.requests)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.models.kept.vector_cache import VectorCache
+from chunkwise.models.cache import ModelCache
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.cost import (
     LimitReached,
@@ -34,7 +34,7 @@ DEAR = Price(1e4, 1e5)
 
 def client(server: Any, folder: Path, **more: Any) -> LlmClient:
     return LlmClient(
-        EndpointModel(server.url, "m"), cache=VectorCache(folder / "kept.sqlite"), **more
+        EndpointModel(server.url, "m"), cache=ModelCache(folder / "kept.sqlite"), **more
     )
 
 
@@ -108,15 +108,11 @@ def test_a_second_try_is_within_the_limit_too(tmp_path: Path) -> None:
 def test_what_was_sent_and_not_answered_counts_as_charged(tmp_path: Path) -> None:
     """A server that works on and on is asked again only as long as the limit allows for every attempt."""
 
-    def slow(payload: dict[str, Any]) -> str:
-        time.sleep(0.5)
-        return "word " * 10
-
-    with chat_server(slow) as server:
+    with chat_server(lambda payload: Answer(hang=True)) as server:
         model = EndpointModel(server.url, "m", timeout=0.1, attempts=5, backoff=0.0)
-        asking = LlmClient(model, cache=VectorCache(tmp_path / "k"), price=DEAR, max_cost=6.0)
+        asking = LlmClient(model, cache=ModelCache(tmp_path / "k"), price=DEAR, max_cost=6.0)
         reply = asking.ask(Request("", "number", max_tokens=10))
-        sent = len(server.requests)
+        sent = server.server.arrived(2)
     assert "the limit of $6.00" in reply.reason
     assert sent == asking.spent.lost == 2  # one may cost 2.36
     assert asking.spent.unasked == 1
@@ -139,7 +135,7 @@ def test_a_host_that_was_never_reached_costs_nothing(tmp_path: Path) -> None:
     with chat_server(lambda payload: "x") as server:
         url = server.url
     model = EndpointModel(url, "m", attempts=2, backoff=0.0)
-    asking = LlmClient(model, cache=VectorCache(tmp_path / "k"), price=DEAR, max_cost=9.0)
+    asking = LlmClient(model, cache=ModelCache(tmp_path / "k"), price=DEAR, max_cost=9.0)
     with pytest.raises(ChunkwiseError, match="could not be asked"):
         asking.ask(Request("", "q", max_tokens=1))
     assert (asking.spent.lost, asking.spent.money) == (0, 0.0)
@@ -171,12 +167,12 @@ def test_time_is_not_divided_by_more_than_a_model_does_at_once(tmp_path: Path) -
             raise AssertionError
 
     requests = [Request("", f"{n}", max_tokens=100) for n in range(8)]
-    one = LlmClient(OneByOne(), cache=VectorCache(tmp_path / "k"))
-    four = LlmClient(OneByOne(), cache=VectorCache(tmp_path / "k"), concurrency=4)
+    one = LlmClient(OneByOne(), cache=ModelCache(tmp_path / "k"))
+    four = LlmClient(OneByOne(), cache=ModelCache(tmp_path / "k"), concurrency=4)
     assert four.estimate(requests).seconds == pytest.approx(one.estimate(requests).seconds / 4)  # type: ignore[operator]
     assert four.estimate(requests, 2).seconds == pytest.approx(one.estimate(requests).seconds / 2)  # type: ignore[operator]
     OneByOne.most_at_once = 1  # type: ignore[attr-defined]
-    bound = LlmClient(OneByOne(), cache=VectorCache(tmp_path / "k"), concurrency=4)
+    bound = LlmClient(OneByOne(), cache=ModelCache(tmp_path / "k"), concurrency=4)
     assert bound.concurrency == 1
     assert bound.estimate(requests).seconds == one.estimate(requests).seconds
 
@@ -290,7 +286,7 @@ def test_the_worst_case_is_no_less_than_any_tokenizer_counts(tmp_path: Path) -> 
             read = len(f"{request.system}{request.user}".encode())
             return Completion("x" * request.max_tokens, read, request.max_tokens)
 
-    asking = LlmClient(Bytes(), cache=VectorCache(tmp_path / "k"), price=DEAR, max_cost=40.0)
+    asking = LlmClient(Bytes(), cache=ModelCache(tmp_path / "k"), price=DEAR, max_cost=40.0)
     replies = asking.ask_all([Request("", f"日本語 {n}" * 9, max_tokens=20) for n in range(30)])
     assert 0 < (asking.spent.money or 0) <= 40.0
     assert any(each.is_answered for each in replies)

@@ -11,13 +11,14 @@ import pytest
 
 from chunkwise.base.errors import InvalidParameter, UnknownName
 from chunkwise.models import get_language_model
+from chunkwise.models.cache import ModelCache
 from chunkwise.models.http.error import EndpointError
-from chunkwise.models.kept.vector_cache import VectorCache
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.endpoint import EndpointModel
 from chunkwise.models.llm.language_model import LanguageModel, Request, read_completion
 from models.chat_server import ChatServer, asked, chat_server, completion
 from models.endpoint_server import Answer
+from untimed import HANG
 
 SCHEMA = {
     "type": "object",
@@ -33,7 +34,7 @@ def model(server: ChatServer, **more: Any) -> EndpointModel:
 
 
 def client(server: ChatServer, folder: Path, **more: Any) -> LlmClient:
-    return LlmClient(model(server), cache=VectorCache(folder / "kept.sqlite"), **more)
+    return LlmClient(model(server), cache=ModelCache(folder / "kept.sqlite"), **more)
 
 
 def said(status: int, message: str) -> tuple[int, Any]:
@@ -73,7 +74,7 @@ def test_a_key_that_is_needed_and_not_set_is_told_before_anything_is_sent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    asking = LlmClient(get_language_model("openai:x"), cache=VectorCache(tmp_path / "kept"))
+    asking = LlmClient(get_language_model("openai:x"), cache=ModelCache(tmp_path / "kept"))
     with pytest.raises(EndpointError, match="export OPENAI_API_KEY"):
         asking.ask_all([Request("", "a"), Request("", "b")])
 
@@ -125,7 +126,7 @@ def test_threads_that_are_refused_at_once_take_one_step_only(tmp_path: Path) -> 
 
     def rule(payload: dict[str, Any]) -> Any:
         if payload["response_format"]["type"] == "json_schema":
-            gate.wait(20)
+            gate.wait(HANG)
             return said(400, "response_format json_schema is not supported")
         return '{"label": "yes"}'
 
@@ -244,8 +245,8 @@ def test_a_server_that_hangs_is_given_up(tmp_path: Path) -> None:
     with chat_server(lambda payload: Answer(hang=True)) as server:
         slow = model(server, timeout=0.1, attempts=2)
         with pytest.raises(EndpointError, match=r"did not answer within 0\.1 s"):
-            LlmClient(slow, cache=VectorCache(tmp_path / "k")).ask(Request("", "x"))
-        assert len(server.requests) == 2
+            LlmClient(slow, cache=ModelCache(tmp_path / "k")).ask(Request("", "x"))
+        assert server.server.arrived(2) == 2
 
 
 def test_the_key_is_in_the_header_and_nowhere_else(

@@ -15,11 +15,12 @@ import pytest
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.models import get_language_model
+from chunkwise.models.cache import ModelCache
 from chunkwise.models.http.error import EndpointError
-from chunkwise.models.kept.vector_cache import VectorCache
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import Completion, LanguageModel, Request
 from chunkwise.models.llm.local import LocalModel, context_length, special_tokens
+from untimed import HANG
 
 SCHEMA = {"enum": ["A", "B"]}  # few tokens: it writes some 25 a second
 
@@ -61,7 +62,7 @@ def test_the_same_question_gets_the_same_answer_whatever_came_before_and_beyond_
 
 
 def test_an_answer_has_the_form_it_is_held_to(local: LocalModel, tmp_path: Path) -> None:
-    client = LlmClient(local, cache=VectorCache(tmp_path / "kept"), max_cost=0.0)
+    client = LlmClient(local, cache=ModelCache(tmp_path / "kept"), max_cost=0.0)
     asked = Request("s", "Say no.", schema=SCHEMA, max_tokens=24)
     reply = client.ask(asked)
     assert reply.value in ("A", "B")
@@ -71,7 +72,7 @@ def test_an_answer_has_the_form_it_is_held_to(local: LocalModel, tmp_path: Path)
 
 def test_a_larger_file_is_slower(local: LocalModel, tmp_path: Path) -> None:
     assert local.speed == (70.0, 26.0)
-    assert LlmClient(local, cache=VectorCache(tmp_path / "kept"), concurrency=8).concurrency == 1
+    assert LlmClient(local, cache=ModelCache(tmp_path / "kept"), concurrency=8).concurrency == 1
     large = tmp_path / "large.gguf"
     with local.path.open("rb") as whole, large.open("wb") as file:
         file.write(whole.read(20_000_000))  # its head
@@ -88,7 +89,7 @@ def test_words_that_steer_the_model_are_text_in_a_question(
 
 
 def test_a_question_that_is_too_long_is_told(local: LocalModel, tmp_path: Path) -> None:
-    client = LlmClient(local, cache=VectorCache(tmp_path / "kept"))
+    client = LlmClient(local, cache=ModelCache(tmp_path / "kept"))
     reply = client.ask(Request("s", "word " * 5000, max_tokens=1))
     assert "tokens, and it holds 4,096" in reply.reason
 
@@ -109,7 +110,7 @@ def test_nobody_else_on_this_machine_is_answered(local: LocalModel) -> None:
                        ("/props", None), ("/slots", None)):  # fmt: skip
         request = urllib.request.Request(address + path, sent)
         with pytest.raises(urllib.error.HTTPError) as refused:
-            urllib.request.urlopen(request, timeout=10)
+            urllib.request.urlopen(request, timeout=HANG)
         refused.value.close()
         assert refused.value.code == 401
 
@@ -145,7 +146,7 @@ def test_it_is_silent_and_leaves_in_good_order(local: LocalModel, tmp_path: Path
     with local.path.open("rb") as file:
         half.write_bytes(file.read(20_000_000))
     done = subprocess.run(
-        [sys.executable, "-c", ALONE, str(half)], capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", ALONE, str(half)], capture_output=True, text=True, timeout=HANG
     )
     assert done.stderr == ""
     told, answered = done.stdout.splitlines()

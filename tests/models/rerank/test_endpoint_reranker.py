@@ -11,6 +11,7 @@ from chunkwise.models.http.error import EndpointError
 from chunkwise.models.rerank.endpoint import EndpointReranker
 from chunkwise.models.rerank.reranker import Reranker
 from models.endpoint_server import Answer, Seen, in_turn, serving
+from untimed import HANG
 
 KEY = "not-a-real-key-0123456789"
 QUERY = "when are the lamps lit"
@@ -24,7 +25,7 @@ def _loopback(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def reranker(url: str, **given: Any) -> EndpointReranker:
-    quick = {"backoff": 0.001, "longest_wait": 0.02, "timeout": 5.0, **given}
+    quick = {"backoff": 0.001, "longest_wait": 0.02, "timeout": HANG, **given}
     return EndpointReranker(url, "some-model", "A_KEY", **quick)
 
 

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.models import RERANKER_FORMS, get_reranker, rerankers
+from chunkwise.models.cache import ModelCache
 from chunkwise.models.embed.embedder import Kind, TokenVectors
 from chunkwise.models.embed.minilm import MiniLM
-from chunkwise.models.kept.vector_cache import VectorCache
 from chunkwise.models.rerank.maxsim import MaxSimReranker, _nearest
 from chunkwise.models.rerank.reranker import BlendingReranker, Reranker
 from chunkwise.testkit import check_reranker
@@ -79,7 +79,7 @@ def test_neither_threads_nor_the_cache_move_a_score(
     texts = [*TEXTS, "Gulls sleep on the roof. " * 60, *HOSTILE, *TEXTS]
     expected = reranker.scores(QUESTION, texts)
     other = MaxSimReranker(
-        embedder=MiniLM(threads=threads), cache=VectorCache(tmp_path / "vectors.sqlite")
+        embedder=MiniLM(threads=threads), cache=ModelCache(tmp_path / "vectors.sqlite")
     )
     for _ in ("read", "kept"):
         np.testing.assert_array_equal(other.scores(QUESTION, texts), expected)
@@ -101,18 +101,18 @@ class Counting(MiniLM):
 def test_a_passage_is_read_once_ever(tmp_path: Path) -> None:
     counting = Counting()
     for question in (QUESTION, "Who salts the fish?"):
-        made = MaxSimReranker(embedder=counting, cache=VectorCache(tmp_path / "vectors.sqlite"))
+        made = MaxSimReranker(embedder=counting, cache=ModelCache(tmp_path / "vectors.sqlite"))
         made.scores(question, TEXTS * 2)
     assert sorted(counting.read) == sorted([QUESTION, "Who salts the fish?", *TEXTS])
 
 
 def test_a_damaged_row_is_read_again(tmp_path: Path) -> None:
     path = tmp_path / "vectors.sqlite"
-    scores = MaxSimReranker(cache=VectorCache(path)).scores(QUESTION, TEXTS).tolist()
+    scores = MaxSimReranker(cache=ModelCache(path)).scores(QUESTION, TEXTS).tolist()
     with closing(sqlite3.connect(path)) as database:
         database.execute("update vectors set value = x'010203'")
         database.commit()
-    again = MaxSimReranker(cache=VectorCache(path)).scores(QUESTION, TEXTS)
+    again = MaxSimReranker(cache=ModelCache(path)).scores(QUESTION, TEXTS)
     assert again.tolist() == scores
 
 
@@ -201,5 +201,5 @@ class Blank:
 
 
 def test_vectors_without_direction_are_no_tokens(tmp_path: Path) -> None:
-    made = MaxSimReranker(embedder=Blank(), cache=VectorCache(tmp_path / "vectors.sqlite"))
+    made = MaxSimReranker(embedder=Blank(), cache=ModelCache(tmp_path / "vectors.sqlite"))
     assert made.scores("a", ["b"]).tolist() == [-1]

@@ -34,6 +34,7 @@ from models.weights.parcels import (
     json_index,
     serving,
 )
+from untimed import HANG
 
 
 @pytest.fixture(autouse=True)
@@ -515,7 +516,7 @@ class TestShelf:
             subprocess.Popen([sys.executable, "-c", code, str(wheel)], env=environment)
             for _ in range(2)
         ]
-        assert [process.wait(60) for process in both] == [0, 0]
+        assert [process.wait(HANG) for process in both] == [0, 0]
         assert nothing_but(fetched_models(), "thing.bin", "words.json")
 
     def test_what_a_killed_run_began_is_swept(

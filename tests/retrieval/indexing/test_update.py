@@ -223,7 +223,7 @@ DOCUMENTS = st.lists(
 )
 
 
-@settings(max_examples=examples(20), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(20), suppress_health_check=list(HealthCheck))
 @given(st.lists(DOCUMENTS, min_size=1, max_size=4))
 def test_an_index_in_memory_is_what_a_mapping_would_be(
     steps: list[list[tuple[str, str]]],

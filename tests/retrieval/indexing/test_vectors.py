@@ -1,10 +1,10 @@
 """Vectors of chunks: asked for together, whatever documents they are from, and each where it belongs."""
 
 import json
-import time
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
+from threading import Barrier
 
 import numpy as np
 import pytest
@@ -18,6 +18,7 @@ from chunkwise.retrieval.indexing.vectors import own_vectors
 from chunkwise.retrieval.settings import Vectors
 from models.endpoint_server import Answer, Seen, serving, vector
 from retrieval.tiny_embedder import Tiny
+from untimed import HANG
 
 
 class Counting:
@@ -93,8 +94,11 @@ def test_an_endpoint_gets_many_records_in_few_requests(tmp_path: Path) -> None:
     path = tmp_path / "corpus.jsonl"
     path.write_text("\n".join(map(json.dumps, records)))
 
+    together = Barrier(2)
+
     def answer(number: int, seen: Seen) -> Answer:
-        time.sleep(0.02)  # long enough that others are under way
+        if number in (1, 2):
+            together.wait(HANG)
         rows = [
             {"index": at, "embedding": vector(text)} for at, text in enumerate(seen.body["input"])
         ]

@@ -150,7 +150,7 @@ def test_a_reader_goes_on_while_the_index_is_replaced(folder: Path) -> None:
     assert len(chunkwise.open_index(folder)) == 1
 
 
-def test_opening_takes_milliseconds_whatever_the_size(folder: Path) -> None:
+def test_opening_reads_next_to_nothing_whatever_the_size(folder: Path) -> None:
     manifest = json.loads((folder / MANIFEST_NAME).read_text())
     for name in ("text.bytes", "atom.vector"):
         stored = manifest["files"][name]
@@ -158,13 +158,12 @@ def test_opening_takes_milliseconds_whatever_the_size(folder: Path) -> None:
         path = folder / manifest["generation"] / name
         os.truncate(path, int(np.prod(stored["shape"])))  # holes take no room on the disk
     (folder / MANIFEST_NAME).write_text(json.dumps(manifest))
-    took = []
-    for _ in range(5):
-        began = time.perf_counter()
-        index = chunkwise.open_index(folder, model=Tiny())
-        took.append(time.perf_counter() - began)
+    before = resource.getrusage(resource.RUSAGE_SELF)
+    index = chunkwise.open_index(folder, model=Tiny())
+    after = resource.getrusage(resource.RUSAGE_SELF)
     assert index.stats().bytes > 2 << 30
-    assert min(took) < 0.05
+    pages = after.ru_minflt + after.ru_majflt - before.ru_minflt - before.ru_majflt
+    assert pages < 2_000  # of a gigabyte that is read, tens of thousands
     assert index.search("otter", retriever="bm25", k=1)[0].doc_id == "notes/1.md"
 
 
@@ -468,7 +467,7 @@ def test_the_second_writer_is_told_who_is_first(folder: Path) -> None:
         began = time.monotonic()
         with pytest.raises(ChunkwiseError, match=f"written by process {os.getpid()} on"):
             chunkwise.index([], into=folder, model=Tiny(), wait=0.3)
-        assert 0.3 <= time.monotonic() - began < 5
+        assert time.monotonic() - began >= 0.3  # it did wait
         # Readers need no lock.
         assert ask(folder) == ["notes/1.md"]
     chunkwise.index(DOCUMENTS[:1], into=folder, model=Tiny(), wait=0)

@@ -208,7 +208,7 @@ def test_a_second_writer_waits_and_is_told() -> None:
         started = time.monotonic()
         with pytest.raises(ChunkwiseError, match="written by somebody else"):
             put(DOCUMENTS[:4], url, wait=0.3)
-        assert 0.2 < time.monotonic() - started < 20
+        assert time.monotonic() - started > 0.2  # it did wait
         # Another knowledge base has another lock.
         put(DOCUMENTS[:1], new_url(), wait=0.3)
 

@@ -1,6 +1,5 @@
 """Files in encodings of all kinds, and values that are not what they should be."""
 
-import time
 from pathlib import Path
 
 import pytest
@@ -99,11 +98,10 @@ def test_keys_are_told_by_the_records_they_stand_in() -> None:
 
 
 def test_keys_are_looked_for_in_one_walk() -> None:
-    began = time.process_time()
+    """Walking again from every quote would take hours."""
     for unit in (b'"\\', b'"', b"\\", b'\\"', b'"" ', b'"a\n', b'{"a":', b"["):
         for at in (0, 1):
-            assert "x" not in JsonKeys(b"{" + b'"' * at + unit * 50_000).at()
-    assert time.process_time() - began < 3  # walking again from every quote takes far longer
+            assert "x" not in JsonKeys(b"{" + b'"' * at + unit * 250_000).at()
 
 
 def test_halves_of_pairs_become_one_sign_each() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import chunkwise
 from chunkwise import Document, generate_questions
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.models.kept.vector_cache import VectorCache
+from chunkwise.models.cache import ModelCache
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.local import LocalModel
 from chunkwise.models.llm.prompt import PROMPTS_VARIABLE
@@ -42,7 +42,7 @@ ONE = {"single-concept": 1.0}
 
 
 def client(model: RuleModel, tmp_path: Path, **more: object) -> LlmClient:
-    return LlmClient(model, cache=VectorCache(tmp_path / "answers"), **more)  # type: ignore[arg-type]
+    return LlmClient(model, cache=ModelCache(tmp_path / "answers"), **more)  # type: ignore[arg-type]
 
 
 def told(answer: object) -> Callable[[str], str]:
@@ -298,7 +298,7 @@ def test_never_more_calls_than_allowed(most: int, rule: Callable[[str], object])
     assert 0 < model.calls <= most
 
 
-class _NoCache(VectorCache):
+class _NoCache(ModelCache):
     """Nothing is remembered, so that every call is one."""
 
     def get(self, keys: object) -> dict[bytes, bytes]:
@@ -315,7 +315,7 @@ def test_the_same_seed_gives_the_same_questions_however_many_at_once(tmp_path: P
         made = generate_questions(
             DOCUMENTS,
             5,
-            llm=LlmClient(model, cache=VectorCache(tmp_path / name)),
+            llm=LlmClient(model, cache=ModelCache(tmp_path / name)),
             seed=more.get("seed", 0),
         )
         return list(made.queries)

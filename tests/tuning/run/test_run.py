@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -350,10 +349,8 @@ def test_several_processes_stop_at_a_deadline(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run_module, "_WORTH", 0.0)
-    began = time.monotonic()
     found = outcomes(tmp_path, *WORDS.configurations, embedder="", jobs=2, deadline=1e-9)
     assert all(each.error.startswith("not run") for each in found)
-    assert time.monotonic() - began < 30
 
 
 def test_configurations_of_one_chunking_are_brought_together() -> None:

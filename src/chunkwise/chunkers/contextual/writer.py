@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
@@ -9,16 +10,16 @@ from dataclasses import replace
 from typing import Literal, NamedTuple, Protocol
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.chunkers.contextual.context_store import ContextStore
 from chunkwise.chunkers.contextual.headings import with_headings
 from chunkwise.chunkers.contextual.prompt_room import PromptRoom, prompt_room
 from chunkwise.chunkers.contextual.requests import (
     ContextRequests,
     DocumentPrompts,
     NeighbourPrompts,
+    section_path,
 )
 from chunkwise.core import Chunk, OnProgress
-from chunkwise.models.kept.vector_cache import VectorCache
+from chunkwise.models.cache import CachedTexts, ModelCache
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.cost import LlmEstimate
 from chunkwise.models.llm.language_model import Reply
@@ -143,7 +144,7 @@ class ContextWriter:
     """Asks one model for contexts in one way; what was written before is not asked again."""
 
     def __init__(
-        self, client: LlmClient, way: Way = "neighbours", *, cache: VectorCache | None = None
+        self, client: LlmClient, way: Way = "neighbours", *, cache: ModelCache | None = None
     ) -> None:
         if way not in WAYS:
             raise InvalidParameter(f"way is {way!r}; allowed: {', '.join(WAYS)}")
@@ -152,16 +153,14 @@ class ContextWriter:
         self.tally = ContextTally()
         self._prompt = load_prompt(f"context_{way}")
         self._room = prompt_room(client.model, self._prompt)
-        self._store = ContextStore(
-            client.identity, self._prompt.version, way, cache or client.cache
-        )
+        self._contexts = CachedTexts(cache or client.cache, client.identity, "context")
 
     def write(
         self, documents: Sequence[ChunkedDocument], advance: OnProgress | None = None
     ) -> list[list[Chunk]]:
         """The chunks of each document with their contexts; `advance` gets characters as their contexts come."""
         keys = [self._keys(each) for each in documents]
-        known = self._store.get([key for row in keys for key in row.values()])
+        known = self._contexts.get([key for row in keys for key in row.values()])
         self.tally.known += sum(key in known for row in keys for key in row.values())
         requests, wanted = self._missing(documents, keys, known)
         failed: dict[bytes, str] = {}
@@ -170,7 +169,7 @@ class ContextWriter:
                 key, chunk = wanted[at]
                 context, reason = _read(reply)
                 if context:
-                    self._store.put(key, context)
+                    self._contexts.put({key: context})
                     known[key] = context
                     self.tally.written += 1
                 else:
@@ -185,7 +184,7 @@ class ContextWriter:
     def estimate(self, documents: Sequence[ChunkedDocument]) -> LlmEstimate:
         """What `write` would ask; nothing is sent."""
         keys = [self._keys(each) for each in documents]
-        known = self._store.get([key for row in keys for key in row.values()])
+        known = self._contexts.get([key for row in keys for key in row.values()])
         requests, wanted = self._missing(documents, keys, known)
         found = LlmEstimate(0, sum(map(len, keys)) - len(wanted), 0, 0, 0.0, 0.0)
         for at in range(len(requests)):  # one by one: each may hold a whole document
@@ -194,8 +193,19 @@ class ContextWriter:
 
     def _keys(self, cut: ChunkedDocument) -> dict[int, bytes]:
         """Of each chunk that is a place in the document, by its position; summaries say enough themselves."""
-        store, analyzed = self._store, cut.analyzed
-        return {at: store.key(analyzed, c) for at, c in enumerate(cut.chunks) if not c.level}
+        return {
+            at: self._key(cut.analyzed, chunk)
+            for at, chunk in enumerate(cut.chunks)
+            if not chunk.level
+        }
+
+    def _key(self, analyzed: Analyzed, chunk: Chunk) -> bytes:
+        """The same words in another document, or under another heading, mean something else."""
+        document = analyzed.document
+        # Two corpora may both have a README.md: an id tells documents of one corpus apart, the file all of them.
+        file = os.path.abspath(document.source) if document.source else ""
+        place = [file, document.id, document.title, section_path(analyzed, chunk)]
+        return self._contexts.key(chunk.text, [self._prompt.version, self.way, *place])
 
     def _missing(
         self,

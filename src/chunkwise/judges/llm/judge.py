@@ -8,7 +8,7 @@ from chunkwise.core import Hit, OnProgress, Query, Score
 from chunkwise.judges.llm.judge_model import JudgeModel
 from chunkwise.judges.llm.relevance import Relevance
 from chunkwise.judges.llm.tasks import Task, work_through
-from chunkwise.models.kept.vector_cache import VectorCache
+from chunkwise.models.cache import ModelCache
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.cost import LlmEstimate
 
@@ -22,7 +22,7 @@ class LlmJudge:
         self,
         client: LlmClient,
         *,
-        cache: VectorCache | None = None,
+        cache: ModelCache | None = None,
         seed: int = 0,
         model: JudgeModel | None = None,
     ) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 
 from chunkwise.judges.llm.verdict_store import VerdictStore
-from chunkwise.models.kept.vector_cache import VectorCache
+from chunkwise.models.cache import ModelCache
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import Request, Schema
 from chunkwise.models.llm.prompt import Prompt
@@ -32,7 +32,7 @@ class JudgeModel:
     seed: int = 0
 
     @classmethod
-    def of(cls, client: LlmClient, cache: VectorCache | None = None, seed: int = 0) -> JudgeModel:
+    def of(cls, client: LlmClient, cache: ModelCache | None = None, seed: int = 0) -> JudgeModel:
         return cls(client, VerdictStore(client.identity, cache or client.cache), seed)
 
     def anew(self) -> JudgeModel:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 
-from chunkwise.models.kept.vector_cache import VectorCache, key_of
+from chunkwise.models.cache import CachedTexts, ModelCache
 
 NOT_ASKED = "the language model was not asked"
-_KIND = "verdict"
 
 
 class VerdictStore:
@@ -18,9 +16,8 @@ class VerdictStore:
     k, are the same passage.
     """
 
-    def __init__(self, identity: str, cache: VectorCache | None = None) -> None:
-        self._identity = identity
-        self._cache = cache or VectorCache()
+    def __init__(self, identity: str, cache: ModelCache | None = None) -> None:
+        self._texts = CachedTexts(cache, identity, "verdict")
         self._labels: dict[bytes, str] = {}
         self._reasons: dict[bytes, str] = {}
         self._looked_up: set[bytes] = set()
@@ -29,20 +26,19 @@ class VerdictStore:
 
     def anew(self) -> VerdictStore:
         """The same store, with nothing planned yet."""
-        return VerdictStore(self._identity, self._cache)
+        return VerdictStore(self._texts.identity, self._texts.cache)
 
     def key(self, version: str, asked: Sequence[str], text: str) -> bytes:
         """`version` is the prompt's; `asked` are the question, the statement … that the text is held against."""
-        more = json.dumps([version, *asked]).encode("utf-8", "surrogatepass")
-        return key_of(self._identity, _KIND, text, more)
+        return self._texts.key(text, [version, *asked])
 
     def look_up(self, keys: Iterable[bytes]) -> None:
         """Reads what is kept, all at once."""
         new = [key for key in dict.fromkeys(keys) if key not in self._looked_up]
         self._looked_up.update(new)
-        for key, label in self._cache.get(new).items():
-            self._labels[key] = label.decode("utf-8", "replace")
-            self._kept += 1
+        known = self._texts.get(new)
+        self._labels.update(known)
+        self._kept += len(known)
 
     def label(self, key: bytes) -> str | None:
         """None: there is no verdict (yet), see `reason`."""
@@ -73,7 +69,7 @@ class VerdictStore:
         """On disk before the next is asked for."""
         self._labels.update(labels)
         self._looked_up.update(labels)
-        self._cache.put(self._identity, {key: label.encode() for key, label in labels.items()})
+        self._texts.put(labels)
 
     def fail(self, keys: Iterable[bytes], reason: str) -> None:
         """Not kept: another run asks again."""

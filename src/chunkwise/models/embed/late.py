@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.cores import cores
+from chunkwise.models.cache import CachedTokenEmbedder, ModelCache, key_of
 from chunkwise.models.embed.embedder import TokenEmbedder, TokenVectors
 from chunkwise.models.embed.windows import PreferredEnds, numbered, window_ends
-from chunkwise.models.kept.cached import CachedTokenEmbedder
-from chunkwise.models.kept.vector_cache import VectorCache, key_of
 from chunkwise.text.analysis import Analyzed
 
 _SPARE_TOKENS = 6
@@ -77,7 +76,7 @@ class _Window:
 
 def _known_bounds(
     embedder: TokenEmbedder,
-    cache: VectorCache | None,
+    cache: ModelCache | None,
     analyzed: Analyzed,
     starts: NDArray[np.int64],
 ) -> NDArray[np.int64]:
@@ -115,7 +114,7 @@ def _bounds(
 
 
 def _read(
-    embedder: TokenEmbedder, cache: VectorCache | None, windows: Sequence[_Window]
+    embedder: TokenEmbedder, cache: ModelCache | None, windows: Sequence[_Window]
 ) -> list[bytes]:
     """What the cache keeps of each window, read by the model where it is not there yet."""
     identity = embedder.identity

@@ -11,9 +11,9 @@ from threading import Event, Lock
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.core import OnProgress
+from chunkwise.models.cache import CachedTexts, ModelCache
 from chunkwise.models.http.batches import as_done
 from chunkwise.models.http.error import EndpointError
-from chunkwise.models.kept.vector_cache import VectorCache, key_of
 from chunkwise.models.llm.cost import (
     LimitReached,
     LlmBudget,
@@ -89,7 +89,6 @@ class FailureStreak:
             raise error
 
 
-_KIND = "answer"
 _TEMPLATE = 128
 """Tokens that come around a question: roles, beginnings, ends, the sentence before a schema."""
 
@@ -101,7 +100,7 @@ class LlmClient:
         self,
         model: LanguageModel,
         *,
-        cache: VectorCache | None = None,
+        cache: ModelCache | None = None,
         price: Price | None = None,
         max_cost: float | None = None,
         budget: LlmBudget | None = None,
@@ -126,7 +125,7 @@ class LlmClient:
         if most := getattr(model, "most_at_once", None):
             self.concurrency = min(self.concurrency, most)
         self.spent = LlmUsage()
-        self.cache = cache or VectorCache()
+        self.cache = cache or ModelCache()
         self._budget = budget or LlmBudget(max_cost)
         self._failures = FailureStreak()
         self._asking = KeyedLocks()
@@ -136,6 +135,11 @@ class LlmClient:
     def identity(self) -> str:
         """Of the model: what its answers depend on."""
         return self.model.identity
+
+    @property
+    def _answers(self) -> CachedTexts:
+        """Not before it is needed: some models are read to be told apart."""
+        return CachedTexts(self.cache, self.identity, "answer")
 
     def ask(self, request: Request, stop: Event | None = None) -> Reply:
         """The answer, from the cache where it is known; a reason where there is none.
@@ -274,15 +278,14 @@ class LlmClient:
             "temperature": request.temperature,
             "version": request.version,
         }
-        more = json.dumps(how, sort_keys=True).encode("utf-8", "surrogatepass")
-        return key_of(self.identity, _KIND, request.user, more)
+        return self._answers.key(request.user, how)
 
     def _kept(self, requests: Sequence[Request]) -> dict[bytes, Reply]:
         """Of those whose answer is known."""
         keys = {self._key(each): each for each in requests}
         found: dict[bytes, Reply] = {}
-        for key, kept in self.cache.get(list(keys)).items():
-            text, schema = kept.decode("utf-8", "surrogatepass"), keys[key].schema
+        for key, text in self._answers.get(keys).items():
+            schema = keys[key].schema
             try:
                 value = text if schema is None else read_structured(text, schema)
             except SchemaMismatch:  # kept by a version that looked less closely
@@ -291,7 +294,7 @@ class LlmClient:
         return found
 
     def _keep(self, request: Request, text: str, value: object) -> Reply:
-        self.cache.put(self.identity, {self._key(request): text.encode("utf-8", "surrogatepass")})
+        self._answers.put({self._key(request): text})
         return Reply(value)
 
 

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from chunkwise.base.cores import cores
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.models.cache import ModelCache, key_of
 from chunkwise.models.embed.embedder import TokenEmbedder
 from chunkwise.models.embed.minilm import MiniLM
 from chunkwise.models.embed.windows import numbered
-from chunkwise.models.kept.vector_cache import VectorCache, key_of
 
 _LEAST_AT_ONCE = 16
 """Passages read before they are kept: what a killed run loses at most; more where there are many cores."""
@@ -36,7 +36,7 @@ class MaxSimReranker:
         first: float = 1.0,
         *,
         embedder: TokenEmbedder | None = None,
-        cache: VectorCache | None = None,
+        cache: ModelCache | None = None,
     ) -> None:
         if isinstance(first, bool) or not isinstance(first, int | float) or not 0 <= first <= 100:
             raise InvalidParameter(
@@ -45,7 +45,7 @@ class MaxSimReranker:
         self.weight_of_first = float(first)
         """How much the scores of the first ranking count beside these, which count 1."""
         self._embedder = embedder or MiniLM()
-        self._cache = cache or VectorCache()
+        self._cache = cache or ModelCache()
 
     def __repr__(self) -> str:
         return f"MaxSimReranker(first={self.weight_of_first:g})"

@@ -12,8 +12,8 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.chunkers import Strategy
 from chunkwise.chunkers.chunk import Chunked
 from chunkwise.core import Document, OnProgress
+from chunkwise.models.cache import CachedEmbedder
 from chunkwise.models.embed.embedder import Embedder, Windowed
-from chunkwise.models.kept.cached import CachedEmbedder
 from chunkwise.retrieval.errors import REBUILD
 from chunkwise.retrieval.indexed_document import IndexedDocument
 from chunkwise.retrieval.indexing.build import BuiltDocument, build_documents

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.models import get_embedder
+from chunkwise.models.cache import CachedEmbedder
 from chunkwise.models.embed.embedder import Embedder, Kind, TokenEmbedder, TokenVectors
 from chunkwise.models.http.batches import REFUSED
 from chunkwise.models.http.error import EndpointError
-from chunkwise.models.kept.cached import CachedEmbedder
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 from chunkwise.tuning.sweep import Sweep

@@ -17,18 +17,25 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.models import cache as cache_module
+from chunkwise.models.cache import (
+    CachedEmbedder,
+    CachedTexts,
+    CachedTokenEmbedder,
+    ModelCache,
+    cached,
+    key_of,
+)
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder
 from chunkwise.models.embed.minilm import MiniLM
-from chunkwise.models.kept import vector_cache
-from chunkwise.models.kept.cached import CachedEmbedder, CachedTokenEmbedder, cached
-from chunkwise.models.kept.vector_cache import VectorCache, key_of
+from untimed import HANG
 
 WORKER = """
 import sys, time
 import numpy as np
 from pathlib import Path
-from chunkwise.models.kept.cached import CachedEmbedder
-from chunkwise.models.kept.vector_cache import VectorCache
+from chunkwise.models.cache import CachedEmbedder
+from chunkwise.models.cache import ModelCache
 
 class Slow:
     identity, dimensions, slice_size = "slow", 4, 1
@@ -37,7 +44,7 @@ class Slow:
         return np.array([[float(t)] * 4 for t in texts], dtype=np.float32)
 
 first, last = map(int, sys.argv[2].split("-"))
-cache = VectorCache(Path(sys.argv[1]))
+cache = ModelCache(Path(sys.argv[1]))
 embedder = CachedEmbedder(Slow(), cache)
 for start in range(first, last, 20):
     vectors = embedder.embed([str(n) for n in range(start, min(start + 20, last))])
@@ -47,9 +54,9 @@ for start in range(first, last, 20):
 FORK = """
 import os, sys
 from pathlib import Path
-from chunkwise.models.kept.vector_cache import VectorCache
+from chunkwise.models.cache import ModelCache
 
-cache = VectorCache(Path(sys.argv[1]))
+cache = ModelCache(Path(sys.argv[1]))
 cache.put("m", {b"1": b"parent"})
 child = os.fork()
 if not child:
@@ -61,10 +68,10 @@ assert cache.get([b"2"]) == {b"2": b"child"}
 CLOSED = """
 import sys, threading, time, warnings
 from pathlib import Path
-from chunkwise.models.kept.vector_cache import VectorCache
+from chunkwise.models.cache import ModelCache
 
 warnings.simplefilter("ignore")
-cache = VectorCache(Path(sys.argv[1]))
+cache = ModelCache(Path(sys.argv[1]))
 
 def work():
     for number in range(600):
@@ -112,21 +119,55 @@ def worker(path: Path, numbers: str, pause: float) -> "subprocess.Popen[str]":
 
 def test_a_text_is_embedded_once(path: Path) -> None:
     inner = Counting()
-    embedder = CachedEmbedder(inner, VectorCache(path))
+    embedder = CachedEmbedder(inner, ModelCache(path))
     first = embedder.embed(["aa", "b", "aa", "ccc", "b"])
     assert inner.asked == ["aa", "b", "ccc"]
     assert first[:, 0].tolist() == [2, 1, 2, 3, 1]
-    later = CachedEmbedder(inner, VectorCache(path)).embed(["ccc", "new", "b"])
+    later = CachedEmbedder(inner, ModelCache(path)).embed(["ccc", "new", "b"])
     assert inner.asked == ["aa", "b", "ccc", "new"]
     assert later[:, 0].tolist() == [3, 3, 1]
     assert embedder.embed(["aa"], "query").tolist() == [[2, 1]]
     assert embedder.embed([]).shape == (0, 2)
 
 
+def test_what_the_first_version_kept_is_found(path: Path) -> None:
+    """Tables and keys as they were: a cache of years may have been paid for."""
+    path.parent.mkdir()
+    kept = {
+        "b5b9da01d54067bb5c508e0b78b607bae8100d74": np.array([3, 4], "<f4").tobytes(),
+        "4332204d0656cbbda577e0214f01fdf6eaf81bc7": b"relevant",
+    }
+    old = sqlite3.connect(path)
+    old.execute("create table models (id integer primary key, identity text not null unique)")
+    old.execute(
+        "create table vectors (key blob primary key, model integer not null, value blob not null)"
+    )
+    old.execute("insert into models values (1, 'minilm:1'), (2, 'm')")
+    rows = [(bytes.fromhex(key), 1, value) for key, value in kept.items()]
+    old.executemany("insert into vectors values (?, ?, ?)", rows)
+    old.commit()
+    old.close()
+    inner = Counting("minilm:1")
+    found = CachedEmbedder(inner, ModelCache(path)).embed(["The lamp is lit."])
+    assert found.tolist() == [[3, 4]]
+    assert inner.asked == []
+    verdicts = CachedTexts(ModelCache(path), "m", "verdict")
+    key = verdicts.key("text", ["v1", "q"])
+    assert verdicts.get([key]) == {key: "relevant"}
+
+
+def test_texts_come_back_as_they_were(path: Path) -> None:
+    texts = CachedTexts(ModelCache(path), "m", "answer")
+    given = {texts.key(text, {"n": 1}): text for text in ("", "plain", "灯 \ud83d", "\0")}
+    texts.put(given)
+    assert CachedTexts(ModelCache(path), "m", "answer").get(given) == given
+    assert CachedTexts(ModelCache(path), "m", "context").key("plain", {"n": 1}) not in given
+
+
 def test_models_do_not_share_vectors(path: Path) -> None:
     for identity in ("one", "two"):
         inner = Counting(identity)
-        CachedEmbedder(inner, VectorCache(path)).embed(["a"])
+        CachedEmbedder(inner, ModelCache(path)).embed(["a"])
         assert inner.asked == ["a"]
 
 
@@ -146,11 +187,11 @@ def test_fresh_and_kept_vectors_are_the_same_to_the_bit(path: Path) -> None:
     model = MiniLM()
     plain = model.embed(texts)
     for _ in range(2):
-        assert np.array_equal(cached(model, VectorCache(path)).embed(texts), plain)
+        assert np.array_equal(cached(model, ModelCache(path)).embed(texts), plain)
 
 
 def test_wrapping_keeps_the_kind_of_embedder(path: Path) -> None:
-    cache = VectorCache(path)
+    cache = ModelCache(path)
     whole, inner = cached(MiniLM(), cache), cached(Counting(), cache)
     assert isinstance(whole, TokenEmbedder)
     assert isinstance(whole, CachedTokenEmbedder)
@@ -174,7 +215,7 @@ def test_the_number_of_dimensions_is_asked_once(path: Path) -> None:
         def dimensions(self, value: int) -> None: ...
 
     for _ in range(3):
-        assert cached(Asked(), VectorCache(path)).dimensions == 2
+        assert cached(Asked(), ModelCache(path)).dimensions == 2
     assert Asked.questions == 1
 
 
@@ -186,14 +227,14 @@ def test_a_killed_run_goes_on_where_it_was(path: Path) -> None:
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     process.stdout.close()
-    (kept,) = VectorCache(path).stats()
+    (kept,) = ModelCache(path).stats()
     assert kept.entries >= 60
     with sqlite3.connect(path) as check:
         assert check.execute("pragma integrity_check").fetchone() == ("ok",)
     check.close()
     inner = Counting("slow")
     inner.dimensions = 4
-    vectors = CachedEmbedder(inner, VectorCache(path)).embed([str(n) for n in range(60)])
+    vectors = CachedEmbedder(inner, ModelCache(path)).embed([str(n) for n in range(60)])
     assert inner.asked == []
     assert vectors[:, 0].tolist() == list(range(60))
 
@@ -201,22 +242,22 @@ def test_a_killed_run_goes_on_where_it_was(path: Path) -> None:
 def test_two_processes_at_once(path: Path) -> None:
     both = [worker(path, numbers, 0.0) for numbers in ("0-300", "200-500")]
     for process in both:
-        process.communicate(timeout=60)
+        process.communicate(timeout=HANG)
         assert process.returncode == 0
-    (kept,) = VectorCache(path).stats()
+    (kept,) = ModelCache(path).stats()
     assert kept.entries == 501  # and the number of dimensions
 
 
 @pytest.mark.parametrize("damage", ["header", "middle"])
 def test_a_damaged_file_is_set_aside(path: Path, damage: str) -> None:
-    cache = VectorCache(path)
+    cache = ModelCache(path)
     cache.put("m", {str(n).encode(): b"v" * 500 for n in range(2000)})
     cache.close()
     size = path.stat().st_size
     with path.open("r+b") as file:
         file.seek(0 if damage == "header" else 4096)
         file.write(b"\xff" * (100 if damage == "header" else size - 4096))
-    again = VectorCache(path)
+    again = ModelCache(path)
     with pytest.warns(UserWarning, match="was damaged; it is now"):
         assert again.get([b"1"]) == {}
     again.put("m", {b"1": b"new"})
@@ -225,7 +266,7 @@ def test_a_damaged_file_is_set_aside(path: Path, damage: str) -> None:
 
 
 def test_two_that_find_the_damage_set_it_aside_once(path: Path) -> None:
-    both = [VectorCache(path), VectorCache(path)]
+    both = [ModelCache(path), ModelCache(path)]
     for cache in both:
         cache.put("m", {b"1": b"v"})
     for cache in both:
@@ -241,7 +282,7 @@ def test_two_that_find_the_damage_set_it_aside_once(path: Path) -> None:
 
 
 def test_travels_to_another_process(path: Path) -> None:
-    cache = VectorCache(path)
+    cache = ModelCache(path)
     cache.put("m", {b"1": b"v"})
     there = pickle.loads(pickle.dumps(CachedEmbedder(MiniLM(), cache)))
     assert there.cache.get([b"1"]) == {b"1": b"v"}
@@ -251,7 +292,7 @@ def test_travels_to_another_process(path: Path) -> None:
 def test_a_home_that_cannot_be_written_to_is_one_warning(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     inner = Counting()
-    embedder = CachedEmbedder(inner, VectorCache(tmp_path / "file" / "v.sqlite"))
+    embedder = CachedEmbedder(inner, ModelCache(tmp_path / "file" / "v.sqlite"))
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         embedder.embed(["a"])
@@ -262,18 +303,18 @@ def test_a_home_that_cannot_be_written_to_is_one_warning(tmp_path: Path) -> None
 
 
 def test_a_full_disk_is_one_warning(path: Path) -> None:
-    cache = VectorCache(path)
+    cache = ModelCache(path)
     cache.put("m", {b"1": b"kept"})
     assert cache._connection is not None
     cache._connection.execute("pragma max_page_count = 8")
     with pytest.warns(UserWarning, match="full"):
         cache.put("m", {str(n).encode(): b"v" * 5000 for n in range(50)})
     cache.put("m", {b"2": b"not kept"})
-    assert VectorCache(path).get([b"1", b"2"]) == {b"1": b"kept"}
+    assert ModelCache(path).get([b"1", b"2"]) == {b"1": b"kept"}
 
 
 def test_stats_and_clear(path: Path) -> None:
-    cache = VectorCache(path)
+    cache = ModelCache(path)
     assert cache.stats() == []
     assert cache.clear() == 0
     assert not path.exists()
@@ -293,11 +334,11 @@ def test_stats_and_clear(path: Path) -> None:
 def test_a_question_about_an_unreadable_cache_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "v.sqlite").mkdir()
     with pytest.raises(ChunkwiseError, match="cannot use the cache"):
-        VectorCache(tmp_path / "v.sqlite").stats()
+        ModelCache(tmp_path / "v.sqlite").stats()
 
 
 def test_many_keys_at_once(path: Path) -> None:
-    cache = VectorCache(path)
+    cache = ModelCache(path)
     values = {n.to_bytes(4, "little"): n.to_bytes(4, "big") for n in range(1700)}
     cache.put("m", values)
     assert cache.get(list(values)) == values
@@ -305,20 +346,20 @@ def test_many_keys_at_once(path: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_a_connection_does_not_cross_a_fork(path: Path) -> None:
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", FORK, str(path)], timeout=60)
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", FORK, str(path)], timeout=HANG)
     assert done.returncode == 0
 
 
 def test_closing_waits_for_what_other_threads_do(path: Path) -> None:
-    done = subprocess.run([sys.executable, "-c", CLOSED, str(path)], timeout=60)
+    done = subprocess.run([sys.executable, "-c", CLOSED, str(path)], timeout=HANG)
     assert done.returncode == 0
 
 
 def test_one_that_is_in_use_is_passed_over_this_once(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vector_cache, "_BUSY_SECONDS", 0.05)
-    cache = VectorCache(path)
+    monkeypatch.setattr(cache_module, "_BUSY_SECONDS", 0.05)
+    cache = ModelCache(path)
     cache.put("m", {b"1": b"kept"})
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("begin immediate")
@@ -332,11 +373,11 @@ def test_one_that_is_in_use_is_passed_over_this_once(
 
 
 def test_one_that_is_in_use_when_it_is_opened(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vector_cache, "_BUSY_SECONDS", 0.05)
+    monkeypatch.setattr(cache_module, "_BUSY_SECONDS", 0.05)
     path.parent.mkdir()
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("begin exclusive")
-    cache = VectorCache(path)
+    cache = ModelCache(path)
     with pytest.warns(UserWarning, match="this once"):
         assert cache.get([b"1"]) == {}
     other.execute("rollback")
@@ -346,7 +387,7 @@ def test_one_that_is_in_use_when_it_is_opened(path: Path, monkeypatch: pytest.Mo
 
 
 def test_an_error_of_python_itself_is_one_warning(path: Path) -> None:
-    cache = VectorCache(path)
+    cache = ModelCache(path)
     cache.put("m", {b"1": b"v"})
     assert cache._connection is not None
     cache._connection.close()
@@ -355,7 +396,7 @@ def test_an_error_of_python_itself_is_one_warning(path: Path) -> None:
 
 
 def test_clearing_a_model_without_a_name_clears_nothing(path: Path) -> None:
-    cache = VectorCache(path)
+    cache = ModelCache(path)
     cache.put("m", {b"1": b"v"})
     with pytest.raises(InvalidParameter, match="model is ''"):
         cache.clear("")
@@ -381,7 +422,7 @@ class Batches(Counting):
 
 def test_what_was_paid_for_is_kept_when_one_text_is_refused(path: Path) -> None:
     inner = Batches()
-    embedder = CachedEmbedder(inner, VectorCache(path))
+    embedder = CachedEmbedder(inner, ModelCache(path))
     texts = ["a", "bb", "refused", "ccc", "dddd", "eeeee"]
     with pytest.raises(ChunkwiseError, match="too long for the model"):
         embedder.embed(texts)
@@ -400,7 +441,7 @@ def test_rows_that_never_come_are_told(path: Path) -> None:
             yield 1, self.embed(texts[1:2])
 
     with pytest.raises(ChunkwiseError, match="no vector for 2 of 3 texts"):
-        CachedEmbedder(Silent(), VectorCache(path)).embed(["a", "b", "c"])
+        CachedEmbedder(Silent(), ModelCache(path)).embed(["a", "b", "c"])
 
 
 def test_a_model_that_changed_under_its_name_is_told(path: Path) -> None:
@@ -408,8 +449,8 @@ def test_a_model_that_changed_under_its_name_is_told(path: Path) -> None:
         def embed(self, texts: list[str], kind: str = "passage") -> NDArray[np.float32]:
             return np.ones((len(texts), 5), dtype=np.float32)
 
-    CachedEmbedder(Counting("a model"), VectorCache(path)).embed(["a"])
-    changed = CachedEmbedder(Wider("a model"), VectorCache(path))
+    CachedEmbedder(Counting("a model"), ModelCache(path)).embed(["a"])
+    changed = CachedEmbedder(Wider("a model"), ModelCache(path))
     for texts in (["a", "b"], ["b"]):
         with pytest.raises(ChunkwiseError) as told:
             changed.embed(texts)
@@ -426,6 +467,6 @@ def test_numbers_that_are_none_are_not_kept(tmp_path: Path, bad: float) -> None:
         def embed(self, texts: list[str], kind: str = "passage") -> NDArray[np.float32]:
             return np.full((len(texts), 2), bad, np.float32)
 
-    cache = VectorCache(tmp_path / "vectors.sqlite")
+    cache = ModelCache(tmp_path / "vectors.sqlite")
     assert not np.isfinite(CachedEmbedder(Broken(), cache).embed(["a"])).any()
     assert not cache.get([key_of("broken", "passage", "a")])

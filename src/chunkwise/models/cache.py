@@ -1,19 +1,30 @@
-"""What models gave, kept by what they were given: one SQLite file, shared by every run."""
+"""What models gave (vectors, answers, contexts, verdicts), kept by what they were given: nothing is paid for twice.
+
+One SQLite file, shared by every run. An answer is on disk before the next one is asked for, so that a run killed at any
+moment goes on where it was. Its tables and keys are those of the first version: what was kept then is found.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 import sqlite3
 import threading
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.models.embed.embedder import Embedder, Kind, TokenEmbedder, TokenVectors
 from chunkwise.models.home import HOME_VARIABLE, vectors_file
 
 _SCHEMA = (
@@ -25,6 +36,10 @@ _SCHEMA = (
 _BUSY_SECONDS = 60.0
 _AT_ONCE = 500
 """Keys in one question; SQLite allows 999 at least."""
+_FIRST = 16
+_MOST = 1024
+_SECONDS = 1.0
+"""About how long texts are read before their vectors are put on disk: what a killed run loses at most."""
 Result = TypeVar("Result")
 
 
@@ -37,7 +52,7 @@ def key_of(identity: str, kind: str, text: str, more: bytes = b"") -> bytes:
     return hashed.digest()
 
 
-class Kept(NamedTuple):
+class CachedAmount(NamedTuple):
     """How much is kept of one model."""
 
     model: str
@@ -45,7 +60,7 @@ class Kept(NamedTuple):
     bytes: int
 
 
-class VectorCache:
+class ModelCache:
     """Written as results arrive; several processes may share it, and any of them may be killed."""
 
     def __init__(self, path: Path | None = None) -> None:
@@ -58,7 +73,7 @@ class VectorCache:
         self._refused = False
 
     def __reduce__(self) -> tuple[object, ...]:
-        return VectorCache, (self.path,)
+        return ModelCache, (self.path,)
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """The values of those keys that are there."""
@@ -68,7 +83,7 @@ class VectorCache:
         """Keeps results of one model; they survive a kill when this returns, if not a loss of power."""
         self._or_without(lambda connection: _insert(connection, identity, values), None)
 
-    def stats(self) -> list[Kept]:
+    def stats(self) -> list[CachedAmount]:
         """What is kept of each model, the most first."""
         return self._or_error(_count) if self.path.exists() else []
 
@@ -221,12 +236,12 @@ def _insert(connection: sqlite3.Connection, identity: str, values: Mapping[bytes
         raise
 
 
-def _count(connection: sqlite3.Connection) -> list[Kept]:
+def _count(connection: sqlite3.Connection) -> list[CachedAmount]:
     rows = connection.execute(
         "select identity, count(*), sum(length(value)) from vectors join models on id = model"
         " group by identity order by 3 desc, 1"
     )
-    return [Kept(*row) for row in rows]
+    return [CachedAmount(*row) for row in rows]
 
 
 def _delete(connection: sqlite3.Connection, model: str | None) -> int:
@@ -237,3 +252,138 @@ def _delete(connection: sqlite3.Connection, model: str | None) -> int:
     connection.execute("vacuum")
     connection.execute("pragma wal_checkpoint(truncate)")
     return done.rowcount
+
+
+class CachedTexts:
+    """What one model wrote, of one kind: answers, contexts, verdicts."""
+
+    def __init__(self, cache: ModelCache | None, identity: str, kind: str) -> None:
+        self.cache = cache or ModelCache()
+        self.identity = identity
+        self._kind = kind
+
+    def key(self, text: str, how: object) -> bytes:
+        """Of the text that was asked about; `how` it was asked is JSON: prompt, schema, temperature …"""
+        more = json.dumps(how, sort_keys=True).encode()
+        return key_of(self.identity, self._kind, text, more)
+
+    def get(self, keys: Iterable[bytes]) -> dict[bytes, str]:
+        """Those that are known."""
+        found = self.cache.get(list(keys))
+        return {key: value.decode("utf-8", "surrogatepass") for key, value in found.items()}
+
+    def put(self, texts: Mapping[bytes, str]) -> None:
+        """On disk when this returns."""
+        values = {key: text.encode("utf-8", "surrogatepass") for key, text in texts.items()}
+        self.cache.put(self.identity, values)
+
+
+class CachedEmbedder:
+    """Looks into the cache first; what is new is kept as it comes."""
+
+    def __init__(self, embedder: Embedder, cache: ModelCache) -> None:
+        self.embedder = embedder
+        self.cache = cache
+
+    @property
+    def identity(self) -> str:
+        return self.embedder.identity
+
+    @property
+    def slice_size(self) -> int:
+        """How many texts keep the embedder busy: one that sends requests says so."""
+        size: int = getattr(self.embedder, "slice_size", 1)
+        return size
+
+    @cached_property
+    def dimensions(self) -> int:
+        """Kept as well: an endpoint has to be asked for it."""
+        key = key_of(self.identity, "dimensions", "")
+        kept = self.cache.get([key]).get(key)
+        if kept is not None:
+            return int.from_bytes(kept, "little")
+        dimensions = self.embedder.dimensions
+        self.cache.put(self.identity, {key: dimensions.to_bytes(8, "little")})
+        return dimensions
+
+    def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
+        identity = self.identity
+        keys = [key_of(identity, kind, text) for text in texts]
+        known = {
+            key: np.frombuffer(value, dtype="<f4")
+            for key, value in self.cache.get(list(dict.fromkeys(keys))).items()
+        }
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+        for some, fresh in self._fresh(missing, kind):
+            rows = dict(zip(some, fresh.astype("<f4"), strict=True))
+            self._check_length(fresh.shape[1])
+            # What is no vector is for the caller to judge, and not for ever.
+            sound = {key: row.tobytes() for key, row in rows.items() if np.isfinite(row).all()}
+            self.cache.put(identity, sound)
+            known.update(rows)
+        if left := sum(key not in known for key in missing):
+            raise ChunkwiseError(f"{identity} gave no vector for {left} of {len(missing)} texts")
+        vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
+        for row, key in enumerate(keys):
+            self._check_length(len(known[key]))
+            vectors[row] = known[key]
+        return vectors
+
+    def _fresh(
+        self, missing: Mapping[bytes, str], kind: Kind
+    ) -> Iterator[tuple[Sequence[bytes], NDArray[np.float32]]]:
+        """Keys and their vectors as they come; an embedder that hands out batches itself loses none to a refusal."""
+        keys, texts = list(missing), list(missing.values())
+        embed_each = getattr(self.embedder, "embed_each", None)
+        if embed_each is None:
+            for some in self._slices(keys):
+                yield some, self.embedder.embed([missing[key] for key in some], kind)
+        elif texts:
+            for at, rows in embed_each(texts, kind):
+                yield keys[at : at + len(rows)], rows
+
+    def _check_length(self, length: int) -> None:
+        if length != self.dimensions:
+            raise ChunkwiseError(
+                f"{self.identity} gives vectors of {length} dimensions, {self.dimensions} are known of it: "
+                "the model of this name has changed; forget the old vectors with "
+                f"chunkwise cache clear --model {shlex.quote(self.identity)}"
+            )
+
+    def _slices(self, keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+        """As many at once as take about a second, or keep the embedder busy."""
+        least = self.slice_size
+        first, size = 0, max(least, _FIRST)
+        while first < len(keys):
+            began = time.monotonic()
+            yield keys[first : first + size]
+            first += size
+            took = time.monotonic() - began
+            size = max(least, min(_MOST, size * 2) if took < _SECONDS else size // 2)
+
+
+class CachedTokenEmbedder(CachedEmbedder):
+    """The same for an embedder that can look inside a text; late sums are kept in the cache, too."""
+
+    embedder: TokenEmbedder
+
+    def __init__(self, embedder: TokenEmbedder, cache: ModelCache) -> None:
+        super().__init__(embedder, cache)
+
+    @property
+    def window(self) -> int:
+        return self.embedder.window
+
+    def token_starts(self, text: str) -> NDArray[np.int64]:
+        return self.embedder.token_starts(text)
+
+    def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
+        return self.embedder.token_vectors(texts)
+
+
+def cached(embedder: Embedder, cache: ModelCache) -> CachedEmbedder:
+    """Wrapped so that it still is, or is not, a `TokenEmbedder`."""
+    # Not isinstance: that would ask for `dimensions`, and an endpoint would send a request.
+    if hasattr(type(embedder), "token_vectors"):
+        return CachedTokenEmbedder(cast(TokenEmbedder, embedder), cache)
+    return CachedEmbedder(embedder, cache)
