@@ -27,7 +27,7 @@ STEPS = (
     (
         "As pages: what the documents look like, and where the cuts fall.",
         "chunkwise profile handbook --page profile.html",
-        'chunkwise chunk handbook -s "sentences(max_tokens=120, overlap=30)" --view cuts.html',
+        'chunkwise chunk handbook -s "sentences(max_tokens=120, overlap=30)" --page cuts.html',
     ),
     (
         "Make them findable, by words and by vectors: on this machine, no key, no server.",

@@ -105,7 +105,16 @@ def test_many_questions_are_lines_that_evaluate_reads(
 ) -> None:
     write_questions(tmp_path / "queries.json", count=15)
     chunkwise.index(docs, into=tmp_path / "kb", vectors="none")
-    words = ("ask", "kb", "--queries", "queries.json", "--llm", server.name(), "--price", "1/2")
+    words = (
+        "ask",
+        "kb",
+        "--test-queries",
+        "queries.json",
+        "--llm",
+        server.name(),
+        "--price",
+        "1/2",
+    )
     estimate = here(*words, "--dry-run")
     assert estimate.returncode == 0
     assert estimate.stdout.startswith("15 calls; about ")
@@ -137,7 +146,7 @@ def test_many_questions_are_lines_that_evaluate_reads(
 
 def test_a_limit_of_cost_is_kept(here: Run, tmp_path: Path, docs: Path, server: ChatServer) -> None:
     write_questions(tmp_path / "queries.json", count=3)
-    done = here("ask", "docs", "--queries", "queries.json", "--retriever", "bm25", "--llm", server.name(),
+    done = here("ask", "docs", "--test-queries", "queries.json", "--retriever", "bm25", "--llm", server.name(),
                 "--price", "1/2", "--max-cost", "0")  # fmt: skip
     assert done.returncode == 3
     assert done.stdout == ""
@@ -184,7 +193,7 @@ def test_half_a_character_from_a_model_is_written_as_json_spells_it(
     made = [{"passage": 1, "quote": "lamp is red", "claim": "The lamp is \ud800 red."}]
     (tmp_path / "q.txt").write_text("what is the lamp?\n")
     with chat_server(lambda _: json.dumps({"found": True, "claims": made})) as server:
-        for words in (("what is the lamp?", "--json"), ("--queries", "q.txt")):
+        for words in (("what is the lamp?", "--json"), ("--test-queries", "q.txt")):
             done = here("ask", "lamp.md", *words, "--retriever", "bm25", "--llm", server.name())
             assert done.returncode == 0, done.stderr
             assert json.loads(done.stdout)["answer"] == "The lamp is \ufffd red."
@@ -192,7 +201,7 @@ def test_half_a_character_from_a_model_is_written_as_json_spells_it(
 
 def test_the_help_says_how_far_supported_goes(here: Run) -> None:
     said = " ".join(here("ask", "--help").stdout.split())
-    assert "who did what to whom they do not show" in said
+    assert "who did what to whom is not checked" in said
 
 
 @pytest.mark.parametrize(
@@ -200,7 +209,7 @@ def test_the_help_says_how_far_supported_goes(here: Run) -> None:
     [
         (("ask", "docs"), "nothing to ask"),
         (("ask", "docs", " "), "the question is empty"),
-        (("ask", "docs", "who?", "--queries", "queries.json"), "give one of them"),
+        (("ask", "docs", "who?", "--test-queries", "queries.json"), "give one of them"),
         (("ask", "nowhere", "who?"), "nowhere"),
     ],
 )

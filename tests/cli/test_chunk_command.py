@@ -66,7 +66,7 @@ def test_every_output_has_the_same_rows(
 
 
 def test_the_view_is_one_page_without_network(here: Run, handbook: Path, tmp_path: Path) -> None:
-    done = here("chunk", "handbook", "--view", "cuts.html")
+    done = here("chunk", "handbook", "--page", "cuts.html")
     assert done.returncode == 0
     page = (tmp_path / "cuts.html").read_text()
     assert "Ask in writing." in page
@@ -135,7 +135,7 @@ def test_hostile_file_names_and_text(here: Run, handbook: Path, tmp_path: Path) 
     (handbook / "a'b\"; DROP <b>.md").write_text(
         "# <script>alert(1)</script>\n\n\x1b[31m=cmd|'/c calc'!A1\n"
     )
-    done = here("chunk", "handbook", "-o", "out.csv", "--view", "v.html")
+    done = here("chunk", "handbook", "-o", "out.csv", "--page", "v.html")
     assert done.returncode == 0
     assert "<script>alert(1)" not in (tmp_path / "v.html").read_text()
     shown = here("chunk", "handbook", "-n", "50")
@@ -185,7 +185,7 @@ def test_an_empty_folder_is_said_to_be_empty(here: Run, tmp_path: Path) -> None:
 def test_the_same_command_again_gives_the_same_file(
     here: Run, handbook: Path, tmp_path: Path, name: str
 ) -> None:
-    words = ["chunk", "handbook", "-o", f"handbook/{name}", "--view", "handbook/cuts.html"]
+    words = ["chunk", "handbook", "-o", f"handbook/{name}", "--page", "handbook/cuts.html"]
     assert here(*words).returncode == 0
     before = (handbook / name).read_bytes()
     again = here(*words)
@@ -200,7 +200,7 @@ def test_an_input_is_never_overwritten(here: Run, handbook: Path) -> None:
     assert done.returncode == 2
     assert "would be overwritten" in done.stderr
     assert (handbook / "rows.csv").read_text() == "a,b\n1,2\n"
-    assert here("chunk", "handbook", "--view", "handbook/leave.md").returncode == 2
+    assert here("chunk", "handbook", "--page", "handbook/leave.md").returncode == 2
     assert (handbook / "leave.md").read_bytes() == before
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import chunkwise
-from chunkwise.cli import tune_command
+from chunkwise.cli import tune
 from chunkwise.tuning.sweep import Sweep
 from cli.in_process import Run, here
 
@@ -47,7 +47,7 @@ def test_every_step_of_make_demo_runs(here: Run, tmp_path: Path) -> None:
 
 def tunes_and_writes_three_files(here: Run, out: Path, words: list[str]) -> None:
     """By words alone, in seconds."""
-    done = here(*words, "--model", "none")
+    done = here(*words, "--embedder", "none")
     assert done.returncode == 0, done.stderr
     assert "13 documents, 132 questions" in done.stderr
     assert done.stderr.endswith(
@@ -71,7 +71,7 @@ def test_the_model_is_part_of_it_unless_said_otherwise(
     here: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[Sweep] = []
-    monkeypatch.setattr(tune_command, "run_sweep", lambda sweep, *_: asked.append(sweep))
+    monkeypatch.setattr(tune, "run_sweep", lambda sweep, *_: asked.append(sweep))
     here("demo", "-q")
     (sweep,) = asked
     assert sweep.model == "minilm"

@@ -14,8 +14,8 @@ import psycopg
 import pytest
 from click.testing import CliRunner
 
-from chunkwise.cli import doctor_checks
-from chunkwise.cli.doctor_command import command
+from chunkwise.cli import doctor as doctor_module
+from chunkwise.cli.doctor import command
 from chunkwise.models.llm import local as module
 from chunkwise.models.llm.local import LocalModel
 from chunkwise.models.weights.catalogue import MINILM, SMOLLM2
@@ -31,8 +31,8 @@ _version, _requires = cache(importlib.metadata.version), cache(importlib.metadat
 @pytest.fixture(autouse=True)
 def metadata_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not anew by every run of the command: no package comes or goes between two tests."""
-    monkeypatch.setattr(doctor_checks, "version", _version)
-    monkeypatch.setattr(doctor_checks, "requires", _requires)
+    monkeypatch.setattr(importlib.metadata, "version", _version)
+    monkeypatch.setattr(importlib.metadata, "requires", _requires)
 
 
 def doctor(*words: str) -> tuple[int, str]:
@@ -67,7 +67,7 @@ def untried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (brought / name).symlink_to(path)
     monkeypatch.setenv("CHUNKWISE_MODELS", str(brought))
     monkeypatch.setenv("CHUNKWISE_HOME", str(tmp_path / "own"))
-    monkeypatch.setattr(doctor_checks, "find_spec", lambda name: None)
+    monkeypatch.setattr(doctor_module, "find_spec", lambda name: None)
 
 
 def test_where_everything_is_here_the_status_is_0(
@@ -85,7 +85,7 @@ def test_where_everything_is_here_the_status_is_0(
     assert found["weights of smollm2"]["detail"].startswith("whole")
     assert found["answering"]["state"] == "works"
     assert "in the form it is held to" in found["answering"]["detail"]
-    monkeypatch.setattr(doctor_checks, "find_spec", lambda name: None)
+    monkeypatch.setattr(doctor_module, "find_spec", lambda name: None)
     status, shown = doctor()
     assert status == 0
     assert "✓  embedding" in shown
@@ -150,7 +150,7 @@ def test_a_missing_extra_comes_with_its_command(monkeypatch: pytest.MonkeyPatch)
             raise importlib.metadata.PackageNotFoundError(name)
         return "1.0"
 
-    monkeypatch.setattr(doctor_checks, "version", version)
+    monkeypatch.setattr(importlib.metadata, "version", version)
     status, found = told()
     assert status == 1
     assert found["search"]["state"] == "fails"
@@ -163,9 +163,9 @@ def test_a_missing_extra_comes_with_its_command(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_every_extra_has_packages_in_our_own_metadata() -> None:
-    for extra in doctor_checks.EXTRAS:
-        assert doctor_checks.packages_of(extra), extra
-    assert {"onnxruntime", "tokenizers", "httpx2"} <= doctor_checks.packages_of("search")
+    for extra in doctor_module.EXTRAS:
+        assert doctor_module.packages_of(extra), extra
+    assert {"onnxruntime", "tokenizers", "httpx2"} <= doctor_module.packages_of("search")
 
 
 def test_a_folder_that_cannot_be_used(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -77,7 +77,7 @@ def test_the_shortest_command_answers_the_four_questions(here: Run, texts: Path)
 @pytest.mark.unwatched
 def test_results_page_and_what_is_said(here: Run, texts: Path, tmp_path: Path) -> None:
     words = ("evaluate", "texts", "--test-queries", "queries.json", *FAST)
-    done = here(*words, "--output", "results.json", "--report", "page.html")
+    done = here(*words, "--output", "results.json", "--page", "page.html")
     assert done.returncode == 0
     assert done.stderr.splitlines()[-2:] == ["written: results.json", "written: page.html"]
     results = read_results(tmp_path / "results.json")
@@ -143,10 +143,10 @@ def test_metrics_by_name_and_names_that_are_none(here: Run, texts: Path) -> None
         (["--at-least", "recall"], "is no limit; write it like recall@5=0.8"),
         (["--at-least", "recall@7=0.8"], "recall@7 is not among what is measured: recall@5"),
         (["--at-most", "nonsense=1"], "no metric is named 'nonsense'"),
-        (["--report", "page.txt"], "must end in .html"),
+        (["--page", "page.txt"], "must end in .html"),
         (["--output", "queries.json"], "queries.json is read and would be overwritten"),
         (["--output", "texts/leave.md", "--documents", "texts/leave.md"], "would be overwritten"),
-        (["--report", "hits.html", "--hits", "hits.html"], "would be overwritten"),
+        (["--page", "hits.html", "--hits", "hits.html"], "would be overwritten"),
     ],
 )  # fmt: skip
 def test_wrong_words_are_told_in_a_line(
@@ -200,18 +200,6 @@ def test_questions_without_any_reference_get_no_advice(here: Run, texts: Path) -
     known = [{"query": "Who approves leave?", "relevant_text": "The harbour master approves it."}]
     write(texts.parent / "bare.json", known)
     assert "no question has a reference" not in here(*words, "--metrics", "all").stdout
-
-
-@pytest.mark.parametrize("name", ["--page", "--report", "--view"])
-def test_a_page_is_written_by_whatever_name(here: Run, texts: Path, name: str) -> None:
-    for command in (
-        ("chunk", "texts"), ("lint", "texts"), ("profile", "texts"),
-        ("evaluate", "texts", "--test-queries", "queries.json", *FAST),
-    ):  # fmt: skip
-        page = texts.parent / f"{command[0]}.html"
-        assert here(*command, name, page.name, "-q").returncode == 0
-        assert page.read_bytes().startswith(b"<!")
-    assert {*re.findall("--(?:page|report|view)", here("chunk", "--help").stdout)} == {"--view"}
 
 
 def test_questions_have_to_be_named(here: Run, texts: Path) -> None:
@@ -335,7 +323,7 @@ def test_documents_beside_the_questions_are_taken_and_nothing_else(
     write(texts / "hits.json", hits)
     write(texts / "answers.json", [{"query_id": "who", "answer": "The harbour master."}])
     words = ("evaluate", "--test-queries", "texts/queries.json", "--answers", "texts/answers.json")
-    outputs = ("-o", "texts/results.json", "--report", "texts/page.html")
+    outputs = ("-o", "texts/results.json", "--page", "texts/page.html")
     done = here(*words, "--hits", "texts/hits.json", "--metrics", "recall", *outputs)
     assert done.returncode == 0, done.stderr
     assert "no documents are named: those in texts/ beside the questions are taken" in done.stderr
@@ -420,7 +408,7 @@ def test_hostile_text_cannot_move_the_cursor(here: Run, tmp_path: Path) -> None:
     )
     write(tmp_path / "queries.json", rows)
     done = here("evaluate", "docs", "--test-queries", "queries.json", *FAST, "-k", "1",
-                "-s", "sentences(max_tokens=20)", "--report", "page.html")  # fmt: skip
+                "-s", "sentences(max_tokens=20)", "--page", "page.html")  # fmt: skip
     assert done.returncode == 3, done.stderr
     assert "Traceback" not in done.stderr
     for stream in (done.stdout, done.stderr):

@@ -108,10 +108,10 @@ def test_quiet_is_quiet_and_a_pipe_is_read(here: Run, handbook: Path, tmp_path: 
         (["handbook"], "where to? name a folder for the index: --into kb", 2),
         (["handbook", "--into", "handbook"], "handbook is no index and is not empty", 1),
         (["handbook", "--into", "kb", "-s", "sentence"], "did you mean sentences", 2),
-        (["handbook", "--into", "kb", "--vectors", "many"], "vectors is 'many'; allowed: late", 2),
-        (["handbook", "--into", "kb", "--context", "all"], "context is 'all'; allowed: none", 2),
+        (["handbook", "--into", "kb", "--vectors", "many"], "'many' is not one of 'late'", 2),
+        (["handbook", "--into", "kb", "--context", "all"], "'all' is not one of 'none'", 2),
         (["handbook", "--into", "kb", "--language", "xx"], "language is 'xx'", 2),
-        (["handbook", "--into", "kb", "--model", "maxilm"], "no embedder is named 'maxilm'", 2),
+        (["handbook", "--into", "kb", "--embedder", "maxilm"], "no embedder is named 'maxilm'", 2),
         (["handbook", "--into", "handbook/leave.md"], "an index is a folder", 1),
     ],
 )
@@ -242,7 +242,9 @@ def test_an_index_made_anew_keeps_its_settings(here: Run, handbook: Path) -> Non
 @pytest.mark.unwatched
 def test_texts_longer_than_the_window_are_told(here: Run, handbook: Path) -> None:
     model = "minilm(window=8, long=truncate)"
-    done = here("index", "handbook", "--into", "kb", "--vectors", "own", "--model", model, "--json")
+    done = here(
+        "index", "handbook", "--into", "kb", "--vectors", "own", "--embedder", model, "--json"
+    )
     (note,) = summary(done)["notes"]  # type: ignore[misc]
     assert "longer than minilm's window of 8 tokens: cut off after 8 tokens" in note
     assert note in done.stderr

@@ -54,7 +54,7 @@ def test_one_issue_a_line_and_nothing_else(here: Run, handbook: Path) -> None:
 
 def test_files_of_issues_and_the_page(here: Run, handbook: Path, tmp_path: Path) -> None:
     words = ("lint", "handbook", "-s", "tokens(max_tokens=7)")
-    done = here(*words, "-o", "issues.jsonl", "--view", "cuts.html")
+    done = here(*words, "-o", "issues.jsonl", "--page", "cuts.html")
     assert done.returncode == 0
     assert done.stdout == ""
     assert "written: issues.jsonl" in done.stderr
@@ -116,7 +116,7 @@ def test_an_index_is_examined_as_it_is(here: Run, handbook: Path, tmp_path: Path
     assert rows(done) == rows(here("lint", "handbook", "-s", strategy, "--json")) != []
     assert done.stderr == ""
     assert f"Boundary issues of {strategy}" in here("lint", "kb").stdout
-    assert here("lint", "kb", "--view", "kb.html").returncode == 0
+    assert here("lint", "kb", "--page", "kb.html").returncode == 0
     assert "Five to one" in (tmp_path / "kb.html").read_text()
     assert "leave out --strategy" in here("lint", "kb", "-s", "tokens").stderr
     assert here("lint", "kb", "--chunks", "x.jsonl").returncode == 2
@@ -171,7 +171,7 @@ def test_wrong_usage(here: Run, handbook: Path) -> None:
     refused = here("lint", "handbook", "-o", "issues.csv")
     assert refused.returncode == 2
     assert ".jsonl" in refused.stderr
-    assert here("lint", "handbook", "--view", "page.txt").returncode == 2
+    assert here("lint", "handbook", "--page", "page.txt").returncode == 2
 
 
 def test_standard_input_and_documents_without_text(here: Run) -> None:

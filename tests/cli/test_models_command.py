@@ -8,10 +8,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.cli import model_speed
-from chunkwise.cli.cache_command import command as cache
-from chunkwise.cli.models_command import command as models
-from chunkwise.models.cache import ModelCache
+from chunkwise.cli import models as models_module
+from chunkwise.cli.models import command as models
 from chunkwise.models.llm import local as module
 from chunkwise.models.llm.local import LocalModel
 from chunkwise.models.weights.catalogue import MINILM
@@ -28,7 +26,7 @@ def call(command: object, *words: object, fails: bool = False) -> Result:
 def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Speed is measured on next to nothing."""
     for name, few in (("_SECONDS", 0.01), ("_WRITTEN", 2), ("_SAMPLE", "The ferry. ")):
-        monkeypatch.setattr(model_speed, name, few)
+        monkeypatch.setattr(models_module, name, few)
 
 
 @pytest.fixture
@@ -94,30 +92,3 @@ def test_wrong_names_and_sources(bare: Path) -> None:
         result = call(models, *words, fails=True)
         assert isinstance(result.exception, ChunkwiseError)
         assert reason in str(result.exception)
-
-
-def test_cache_stats_and_clear(bare: Path) -> None:
-    assert "0  " in call(cache).stdout
-    kept = ModelCache()
-    kept.put("minilm:1", {b"a": b"1" * 400_000, b"b": b"2"})
-    kept.put("other:1", {b"c": b"3"})
-    kept.close()
-    shown = call(cache, "stats").stdout
-    assert "minilm:1" in shown
-    assert "other:1" in shown
-    told = json.loads(call(cache, "--json").stdout)
-    assert told["entries"] == 3
-    assert told["models"][0] == {"model": "minilm:1", "entries": 2, "bytes": 400_001}
-    assert told["bytes_on_disk"] > 400_000
-    nothing = call(cache, "clear", "--model", "", fails=True)
-    assert isinstance(nothing.exception, ChunkwiseError)
-    assert "model is ''" in str(nothing.exception)
-    assert "2 entries forgotten" in call(cache, "clear", "--model", "minilm").stderr
-    assert json.loads(call(cache, "clear", "--json").stdout)["removed"] == 1
-
-
-@pytest.mark.parametrize("command", [models, cache])
-def test_every_help_has_examples(command: object) -> None:
-    names: list[list[str]] = [[], *([name] for name in command.commands)]  # type: ignore[attr-defined]
-    for words in names:
-        assert "Examples:" in call(command, *words, "--help").stdout

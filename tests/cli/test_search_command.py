@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import chunkwise
-from chunkwise.cli import progress, search_command
+from chunkwise.cli import progress, search
 from chunkwise.core import Hit, Query
 from chunkwise.retrieval.search import search as searching
 from chunkwise.retrieval.searchable import Searchable
@@ -117,12 +117,12 @@ def test_many_questions_from_a_file_or_a_pipe(
     here: Run, kb: Path, tmp_path: Path, name: str, text: str
 ) -> None:
     (tmp_path / name).write_text(text)
-    words = ["search", kb, "--json", "-k", "1", "--retriever", "bm25", "--queries"]
+    words = ["search", kb, "--json", "-k", "1", "--retriever", "bm25", "--test-queries"]
     found = rows(here(*words, name))
     assert [row["query"] for row in found] == ["datum", "causeway"]
     assert [row["query_id"] for row in found] == (["1", "2"] if name == "q.txt" else ["a", "7"])
     assert rows(here(*words, "-", stdin=text)) == found
-    shown = here("search", kb, "-k", "1", "--retriever", "bm25", "--queries", name)
+    shown = here("search", kb, "-k", "1", "--retriever", "bm25", "--test-queries", name)
     assert shown.stdout.count("1 hit · ") == 2
     assert "causeway" in shown.stdout
 
@@ -131,7 +131,9 @@ def test_bad_lines_are_named_and_the_rest_is_asked(here: Run, kb: Path, tmp_path
     lines = ['{"query": "datum"}', "{broken", '{"other": 1}', '{"query": ""}', '{"query": ["x"]}',
              '{"id": null, "query": "tide"}', '{"id": 1, "query": "causeway"}']  # fmt: skip
     (tmp_path / "q.jsonl").write_text("\n".join(lines))
-    done = here("search", kb, "--queries", "q.jsonl", "--json", "-k", "1", "--retriever", "bm25")
+    done = here(
+        "search", kb, "--test-queries", "q.jsonl", "--json", "-k", "1", "--retriever", "bm25"
+    )
     assert done.returncode == 3
     assert [json.loads(line)["query_id"] for line in done.stdout.splitlines()] == ["1", "6"]
     said = done.stderr.splitlines()
@@ -142,7 +144,7 @@ def test_bad_lines_are_named_and_the_rest_is_asked(here: Run, kb: Path, tmp_path
 
 @pytest.mark.parametrize("text", ["[Draft] what is datum?\ncauseway", "{a} datum\ncauseway"])
 def test_a_text_may_begin_with_a_bracket(here: Run, kb: Path, text: str) -> None:
-    words = ["search", kb, "--json", "-k", "1", "--retriever", "bm25", "--queries", "-"]
+    words = ["search", kb, "--json", "-k", "1", "--retriever", "bm25", "--test-queries", "-"]
     assert [row["query"] for row in rows(here(*words, stdin=text))] == text.split("\n")
     done = here(*words, stdin='["datum", "cause')
     assert done.returncode == 1
@@ -163,7 +165,7 @@ def test_answers_are_written_before_the_next_are_asked(
 
     monkeypatch.setattr(searching, "search", watched)
     text = "datum\n" * 256 + "causeway\n" * 256 + "tide\n"
-    words = ["search", kb, "--json", "-k", "1", "--queries", "-"]
+    words = ["search", kb, "--json", "-k", "1", "--test-queries", "-"]
     for retriever in ("bm25", "hybrid"):
         found = rows(here(*words, "--retriever", retriever, stdin=text))
         assert asked == [(256, 0), (256, 256), (1, 512)]
@@ -176,7 +178,7 @@ def test_many_questions_show_how_far_they_are(
     here: Run, kb: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(progress.VARIABLE, "-1.0")
-    words = ["search", kb, "--json", "-k", "1", "--retriever", "bm25", "--queries", "-"]
+    words = ["search", kb, "--json", "-k", "1", "--retriever", "bm25", "--test-queries", "-"]
     done = here(*words, stdin="datum\n" * 300)
     assert done.stderr.splitlines() == [
         "searching: 256 of 300 questions",
@@ -190,10 +192,10 @@ def test_a_bar_on_the_terminal_takes_no_line_away(
 ) -> None:
     """While it is drawn, the standard output is not what it was."""
     monkeypatch.setattr(progress, "_SECONDS_BEFORE_BAR", -1.0)
-    monkeypatch.setattr(search_command, "_AT_ONCE", 4)
+    monkeypatch.setattr(search, "_AT_ONCE", 4)
     monkeypatch.setenv("TERM", "xterm")
     (tmp_path / "q.txt").write_text("datum\n" * 6)
-    words = ["search", kb, "-k", "1", "--retriever", "bm25", "--queries", "q.txt"]
+    words = ["search", kb, "-k", "1", "--retriever", "bm25", "--test-queries", "q.txt"]
     for more, each in (([], b"1 hit \xc2\xb7 "), (["--json"], b'"query_id"')):
         done = in_a_terminal(tmp_path, *words, *more)
         assert done.returncode == 0
@@ -230,8 +232,8 @@ def test_hostile_documents_cannot_draw_on_the_terminal(here: Run, tmp_path: Path
     [
         (["KB"], "nothing to ask", 2),
         (["KB", " "], "the question is empty", 2),
-        (["KB", "x", "--queries", "-"], "give one of them", 2),
-        (["KB", "--queries", "missing.txt"], "cannot read the questions in missing.txt", 1),
+        (["KB", "x", "--test-queries", "-"], "give one of them", 2),
+        (["KB", "--test-queries", "missing.txt"], "cannot read the questions in missing.txt", 1),
         (["nowhere", "x"], "nowhere holds no index", 1),
         (["KB", "x", "--retriever", "hybird"], "did you mean hybrid?", 2),
         (["KB", "x", "--retriever", "hybrid(dense"], "cannot read the retriever 'hybrid(dense'", 2),
@@ -241,7 +243,7 @@ def test_hostile_documents_cannot_draw_on_the_terminal(here: Run, tmp_path: Path
         (["KB", "x", "--pages", "five"], "pages is 'five'", 2),
         (["KB", "x", "--section", ""], "an empty text is in every path", 2),
         (["KB", "x", "--retriever", "multiscale(words=0, dense=0)"], "both 0", 2),
-        (["KB", "x", "--rerank", "best"], "no reranker is named 'best'", 2),
+        (["KB", "x", "--reranker", "best"], "no reranker is named 'best'", 2),
         (["KB", "x", "--retriever", "multiscale", "--mmr", "0.5"], "mmr works on chunks", 2),
     ],
 )
@@ -263,7 +265,7 @@ def test_a_document_nobody_has_and_a_question_nobody_asked(
     assert "no document is 'handbook/*'; ids are as in 'glossary.md'" in done.stderr
     questions = tmp_path / "questions.jsonl"
     questions.write_text('{"query": " "}\n{"query": "tide"}\n', encoding="utf-8")
-    done = here("search", kb, "--queries", questions, "--retriever", "bm25", "--json")
+    done = here("search", kb, "--test-queries", questions, "--retriever", "bm25", "--json")
     assert done.returncode == 3
     assert "line 1: the question is empty" in done.stderr
     done = here("search", kb, "tide", "--retriever", "bm25(k1=9)")

@@ -83,7 +83,7 @@ def test_hits_in_a_file_score_as_the_index_does(here: Run, kb: Path, tmp_path: P
         "".join(json.dumps({"query_id": q.id, "query": q.text}) + "\n" for q in queries)
     )
     hits = tmp_path / "hits.jsonl"
-    hits.write_text(here("search", kb, "--queries", asked, "-k", "20", "--json").stdout)
+    hits.write_text(here("search", kb, "--test-queries", asked, "-k", "20", "--json").stdout)
     assert {row["level"] for row in rows(hits.read_text())} >= {0, 1, 2}
     index = chunkwise.open_index(kb)
     own = evaluate(index, queries, metrics=METRICS, k=3)

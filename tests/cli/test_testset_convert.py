@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.cli.testset_convert import command
+from chunkwise.cli.testset.convert import command
 from chunkwise.documents import read
 from chunkwise.testsets.formats import FORMATS
 

@@ -15,8 +15,7 @@ import pytest
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.cli import main
-from chunkwise.cli.review_card import ReviewCard
-from chunkwise.cli.testset_review import walk
+from chunkwise.cli.testset.review import ReviewCard, walk
 from chunkwise.core import Document
 from chunkwise.testsets.review import Review
 from cli.in_process import Run, here

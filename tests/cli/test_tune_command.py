@@ -23,7 +23,7 @@ from untimed import HANG
 __all__ = ["here"]  # a fixture
 
 ASK = ("--test-queries", "queries.json")
-WORDS = ("--model", "none")
+WORDS = ("--embedder", "none")
 
 
 def write_material(folder: Path) -> Path:
@@ -175,7 +175,7 @@ def test_what_fails_is_told_and_the_status_says_so(here: Run, docs: Path, tmp_pa
 
 
 def test_a_dry_run_asks_no_endpoint(here: Run, docs: Path) -> None:
-    done = here("tune", "docs", *ASK, "--model", "http://127.0.0.1:9/v1#nobody", "--dry-run")
+    done = here("tune", "docs", *ASK, "--embedder", "http://127.0.0.1:9/v1#nobody", "--dry-run")
     assert done.returncode == 0, done.stderr
     assert "tokens to embed" in done.stderr
 
@@ -271,13 +271,13 @@ def test_without_questions_no_model_reads(
 @pytest.mark.unwatched
 def test_few_questions_show_little_and_it_is_said(here: Run, docs: Path, tmp_path: Path) -> None:
     write_questions(tmp_path / "few.json", count=12, passages=5)
-    done = here("tune", "sweep.toml", "--queries", "few.json", "-o", "out")
+    done = here("tune", "sweep.toml", "--test-queries", "few.json", "-o", "out")
     assert done.returncode == 0, done.stderr
     told = " ".join(done.stdout.split())
     assert "Only 6 questions could choose" in told
     assert "30 or more are needed" in told
     write_questions(tmp_path / "one.json", count=1, passages=5)
-    done = here("tune", "sweep.toml", "--queries", "one.json", "-o", "single")
+    done = here("tune", "sweep.toml", "--test-queries", "one.json", "-o", "single")
     assert done.returncode == 0, done.stderr
     assert "Only 1 question could choose" in " ".join(done.stdout.split())
 
@@ -291,7 +291,7 @@ def test_few_questions_show_little_and_it_is_said(here: Run, docs: Path, tmp_pat
         (("docs", "--time", "10"), 2, "budget is '10'; allowed: a time"),
         (("docs", "--time", "5 USD"), 2, "a time is needed"),
         (("docs", "--time", "0 s"), 2, "leaves nothing to spend"),
-        (("docs", "--model", "nobody"), 2, "no embedder is named 'nobody'"),
+        (("docs", "--embedder", "nobody"), 2, "no embedder is named 'nobody'"),
         (("docs", "-k", "0"), 2, "x>=1"),
         (("docs", "--seed", "-1"), 2, "x>=0"),
         (("docs", "--wrong"), 2, "No such option"),
@@ -410,7 +410,7 @@ def test_what_it_writes_and_what_it_reads_is_no_document(
         assert "4 documents, 20 questions" in done.stderr
     assert "everything is done already" in done.stderr
     (docs / "sweep.toml").unlink()
-    words = ("--queries", "docs/queries.json", *WORDS, "--dry-run", "-o", "elsewhere")
+    words = ("--test-queries", "docs/queries.json", *WORDS, "--dry-run", "-o", "elsewhere")
     done = here("tune", "docs", *words)  # nor is what another sweep has written
     assert "4 documents, 20 questions" in done.stderr
     assert done.returncode == 0
@@ -436,7 +436,7 @@ def test_json_and_quiet(here: Run, swept: Path) -> None:
     assert set(told) == {"sentence", "caveats", "recommendation"}
     written = tomllib.loads((swept / "recommendation.toml").read_text())
     assert {"format": "chunkwise recommendation", **told["recommendation"]} == written
-    done = here("tune", "sweep.toml", "-o", "out", "--queries", "queries.json", "-q")
+    done = here("tune", "sweep.toml", "-o", "out", "--test-queries", "queries.json", "-q")
     assert (done.stdout, done.stderr) == ("", "")
     Path("sweep.toml").write_text(re.sub("test_queries = .*\n", "", PLAN))
     done = here("tune", "sweep.toml", "-o", "unasked", "--json", "-q")
@@ -589,3 +589,48 @@ def test_leaders_that_may_be_chosen_come_first_by_what_is_shown() -> None:
     assert "own vectors" not in shown.getvalue().split("Leaders")[1].split("To be kept")[0]
     assert "in the report: 3 more that may be chosen and 1 that are listed only" in shown.getvalue()
     assert "that may be chosen" in found.sentence
+
+
+TUNE = ("tune", "sweep.toml", "-q", "-j", "1", "-o")
+
+
+@pytest.mark.unwatched
+def test_a_sweep_killed_at_several_moments_has_the_same_results(here: Run, tmp_path: Path) -> None:
+    write_corpus(tmp_path / "docs", passages=5)
+    write_questions(tmp_path / "queries.json", count=20, passages=5)
+    (tmp_path / "sweep.toml").write_text(PLAN)
+    whole = _finished(here, tmp_path / "whole")
+    last = _done(tmp_path / "whole") - 1
+    assert last > 1
+    killed = tmp_path / "killed"
+    ends = [_killed(killed, outcomes) for outcomes in (1, last)]
+    # On a busy machine the last one may be through before it is killed.
+    assert ends[0] == -signal.SIGKILL
+    assert _done(killed) >= last
+    assert _finished(here, killed) == whole
+
+
+def _killed(folder: Path, outcomes: int) -> int:
+    """As soon as so many outcomes are on disk; how it ended."""
+    running = subprocess.Popen(
+        [sys.executable, "-m", "chunkwise", *TUNE, folder.name], cwd=folder.parent
+    )
+    give_up = time.monotonic() + HANG
+    while not (folder / "sweep.toml").exists() or _done(folder) < outcomes:
+        assert running.poll() is None, "it ended without its outcomes"
+        assert time.monotonic() < give_up
+        time.sleep(0.002)
+    running.kill()
+    return running.wait()
+
+
+def _finished(here: Run, folder: Path) -> str:
+    """`results.json` without the time it took."""
+    done = here(*TUNE, folder.name)
+    assert done.returncode == 0, done.stderr
+    text = (folder / "results.json").read_text(encoding="utf-8")
+    return text[: text.index('"timing": ')]
+
+
+def _done(folder: Path) -> int:
+    return len(list((folder / ".chunkwise-sweep" / "outcomes").glob("[!.]*.json")))

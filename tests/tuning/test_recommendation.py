@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import chunkwise
-from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.tuning.choose.recommend import recommendation_of
 from chunkwise.tuning.recommendation import (
     Recommendation,
@@ -52,13 +52,25 @@ def test_words_alone_name_no_model(tmp_path: Path) -> None:
     )
     text = path.read_text()
     assert text.startswith("# By words.\n")
-    assert "model" not in tomllib.loads(text)
+    assert not {"model", "embedder"} & set(tomllib.loads(text))
     assert "model" not in read_recommendation(path).options()
+
+
+def test_the_embedder_has_an_old_name(tmp_path: Path) -> None:
+    path = tmp_path / "recommendation.toml"
+    write_recommendation(Recommendation("structure", model="openai:small"), path, "")
+    assert tomllib.loads(path.read_text())["embedder"] == "openai:small"
+    path.write_text('strategy = "structure"\nmodel = "openai:small"\n')
+    assert read_recommendation(path).model == "openai:small"
+    path.write_text('strategy = "structure"\nmodel = "a"\nembedder = "b"\n')
+    with pytest.raises(InvalidParameter, match="embedder and model are the same; leave model out"):
+        read_recommendation(path)
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        ('strategy = "a"\nmodel = 3', "model is 3; a text in quotes is needed"),
         ("strategy = ", "is no TOML"),
         ("", "names no strategy"),
         ("k = 3", "names no strategy"),

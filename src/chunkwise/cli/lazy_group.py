@@ -10,12 +10,12 @@ import click
 
 
 class LazyGroup(click.Group):
-    """A subclass says which commands there are, and where each one's module is."""
+    """A subclass says which commands there are, and which package has their modules."""
 
     helps: ClassVar[Mapping[str, str]]
     """By name: one line each."""
-    module: ClassVar[str]
-    """Of a command, its name in place of the braces."""
+    package: ClassVar[str]
+    """Has a module for each command, of the same name."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.helps)
@@ -23,8 +23,8 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.helps:
             return None
-        command: click.Command = importlib.import_module(self.module.format(cmd_name)).command
-        return command
+        found: click.Command = importlib.import_module(f"{self.package}.{cmd_name}").command
+        return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -12,26 +12,26 @@ import click
 
 from chunkwise import __version__
 from chunkwise.cli.lazy_group import LazyGroup
-from chunkwise.cli.pipes import watch_readers
+from chunkwise.cli.streams import watch_readers
 
 _COMMANDS = {
-    "chunk": "Cut documents into chunks and save or look at them.",
-    "profile": "Tell what a corpus looks like, before anything is chosen.",
+    "chunk": "Cut documents into chunks; show them or write them to a file.",
+    "profile": "Describe a corpus, before anything is chosen.",
     "strategies": "List every strategy, its parameters, and when to use it.",
     "index": "Make an index that can be searched, or bring it up to date.",
-    "search": "Ask an index: the best chunks, or the best sentences within a budget.",
+    "search": "Search an index: the best chunks, or the best sentences within a budget of tokens.",
     "ask": "Answer a question from your documents, every claim with its source.",
     "lint": "Find the places where cuts hurt; no questions needed.",
     "evaluate": "Measure a chunking and a search with questions, and say how sure the figures are.",
     "compare": "Say whether one run is better than another, question by question.",
     "tune": "Find the chunking and the search that work for your documents, and prove it.",
     "demo": "Tune for the corpus inside the package, in under a minute.",
-    "testset": "Make questions from documents, review and check them, and bring them into other formats.",
-    "judge": "Measure a judge against people's labels, before you believe its verdicts.",
-    "prompts": "Show what language models are asked, and copy it to word it differently.",
-    "models": "List the models, fetch their weights, check them.",
-    "cache": "Say what is kept of models' answers, and clear it.",
-    "doctor": "Check that everything chunkwise can use is there and works.",
+    "testset": "Make, review, check and convert test sets: questions with references.",
+    "judge": "Measure a judge against people's labels, before you trust it.",
+    "prompts": "Show the prompts for language models, and copy them to change them.",
+    "models": "List models; download, check and remove their weights.",
+    "cache": "Show how much of models' answers is cached, and clear it.",
+    "doctor": "Check what works on this machine, and how to repair what does not.",
 }
 
 _EXAMPLES = """
@@ -39,7 +39,7 @@ _EXAMPLES = """
 Examples:
   chunkwise profile handbook/
   chunkwise chunk handbook/ -o chunks.parquet
-  chunkwise chunk paper.pdf --strategy recursive --view cuts.html
+  chunkwise chunk paper.pdf --strategy recursive --page cuts.html
   chunkwise strategies
   chunkwise index handbook/ --into kb
   chunkwise search kb "who approves leave?" --budget 1000
@@ -54,7 +54,7 @@ class _MainGroup(LazyGroup):
     """Says which command was probably meant."""
 
     helps = _COMMANDS
-    module = "chunkwise.cli.{}_command"
+    package = "chunkwise.cli"
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

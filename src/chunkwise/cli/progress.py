@@ -10,11 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chunkwise.core import OnProgress
-from chunkwise.documents.walk import is_left_out
-
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+    from chunkwise.core import OnProgress
 
 VARIABLE = "CHUNKWISE_PROGRESS_SECONDS"
 """In the environment: seconds between two lines where there is no terminal; `inf`: no line."""
@@ -27,6 +26,8 @@ Below = Callable[[], "RenderableType | None"]
 
 def bytes_of(inputs: Iterable[str]) -> int:
     """About how many bytes there are to read; what cannot be known counts nothing."""
+    from chunkwise.documents.walk import is_left_out
+
     total = 0
     for name in inputs:
         path = Path(name)
@@ -121,3 +122,15 @@ def _seconds_between_lines() -> float:
         return float(os.environ[VARIABLE])
     except (KeyError, ValueError):
         return _SECONDS_BETWEEN_LINES
+
+
+def fetch_weights(model: str, quiet: bool) -> None:
+    """Nothing where they are here already, or where somebody else keeps them."""
+    from chunkwise.models.weights.catalogue import MINILM
+    from chunkwise.models.weights.installed import ensure, model_status
+
+    if model != MINILM.name or model_status(MINILM).state == "here":
+        return
+    total = sum(file.size for file in MINILM.files)
+    with progress(f"fetching {model}", total, quiet) as advance:
+        ensure(MINILM, advance=advance)

@@ -108,7 +108,7 @@ def _fitting(known: _Known, configuration: Mapping[str, Json]) -> _Known:
     """In the words of this run: with a budget there is no k, and hits from a file are not read again."""
     amount = "budget" if configuration.get("budget") else "k"
     can_rerank = not configuration.get("rerank") and not configuration.get("hits")
-    last = f"a smaller {amount}, or `--rerank maxsim`" if can_rerank else f"or a smaller {amount}"
+    last = f"a smaller {amount}, or `--reranker maxsim`" if can_rerank else f"or a smaller {amount}"
     return _Known(*(each.format(k=amount, last=last) for each in known))
 
 

@@ -18,6 +18,8 @@ _FORMAT = "chunkwise recommendation"
 _WIDTH = 100
 _LEAST = {"k": 1, "budget": 1, "neighbours": 0}
 _MOST = 10**9
+_FILE_KEYS = {"model": "embedder"}
+"""Of fields that have another name in the file; there the field's own name is read as well, as older files have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ class Recommendation:
     neighbours: int = 0
 
     def settings(self) -> dict[str, object]:
-        """As the file names them; what has no meaning here is not among them."""
+        """By name; what has no meaning here is not among them."""
         found = {field.name: getattr(self, field.name) for field in fields(self)}
         if self.budget is None:
             del found["budget"]
@@ -60,7 +62,7 @@ def write_recommendation(recommendation: Recommendation, path: Path, why: str) -
     for name, value in recommendation.settings().items():
         # A JSON string is one of TOML, but for the one control character that JSON lets stand.
         said = json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-        lines.append(f"{name} = {said}")
+        lines.append(f"{_FILE_KEYS.get(name, name)} = {said}")
     with replacing(path) as temporary, says_what_it_writes(path):
         temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
@@ -81,9 +83,12 @@ def read_recommendation(path: Path) -> Recommendation:
         )
     if given.pop("format", _FORMAT) != _FORMAT:
         raise ChunkwiseError(f"{path} is no recommendation; chunkwise tune writes one")
-    known = [field.name for field in fields(Recommendation)]
+    for field, key in _FILE_KEYS.items():
+        if field in given and key in given:
+            raise InvalidParameter(f"{path}: {key} and {field} are the same; leave {field} out")
+    known = [_FILE_KEYS.get(field.name, field.name) for field in fields(Recommendation)]
     for name, value in given.items():
-        if name not in known:
+        if _FILE_KEYS.get(name, name) not in known:
             raise InvalidParameter(f"{path}: {name!r} is not known; allowed: {', '.join(known)}")
         if name not in _LEAST:
             fits, needed = type(value) is str, "a text in quotes is"
@@ -95,7 +100,8 @@ def read_recommendation(path: Path) -> Recommendation:
             raise InvalidParameter(f"{path}: {name} is {_short(value)}; {needed} needed")
     if "strategy" not in given:
         raise InvalidParameter(f'{path} names no strategy; write one: strategy = "structure"')
-    return Recommendation(**given)
+    names = {key: field for field, key in _FILE_KEYS.items()}
+    return Recommendation(**{names.get(key, key): value for key, value in given.items()})
 
 
 def _short(value: object) -> str:

@@ -257,10 +257,10 @@ def _run(*words: object) -> Result:
 def test_a_server_is_asked_before_weights_are_fetched(
     handbook: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from chunkwise.cli import weights
+    from chunkwise.cli import index
 
     fetched: list[str] = []
-    monkeypatch.setattr(weights, "fetch_weights", lambda model, quiet: fetched.append(model))
+    monkeypatch.setattr(index, "fetch_weights", lambda model, quiet: fetched.append(model))
     url = new_url()
     assert _run("index", handbook, "--into", url, "--vectors", "none").exit_code == 0
     assert _run("index", handbook, "--into", url).exit_code == 0

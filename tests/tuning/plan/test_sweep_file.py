@@ -63,7 +63,17 @@ def test_what_is_not_said_is_the_usual(read, tmp_path):
         "recall@1000t",
         0.5,
     )
-    assert read(HEAD + 'model = "none"').retrieval == default_retrieval("")
+    assert read(HEAD + 'embedder = "none"').retrieval == default_retrieval("")
+
+
+def test_the_embedder_has_an_old_name(read):
+    assert read(HEAD + 'model = "none"') == read(HEAD + 'embedder = "none"')
+    with pytest.raises(InvalidParameter, match="embedder is 'x'; and model is its old name"):
+        read(HEAD + 'embedder = "x"\nmodel = "none"')
+    with pytest.raises(InvalidParameter) as told:
+        read(HEAD + 'colour = "red"\nmodel = "none"')
+    assert "allowed: documents" in str(told.value)
+    assert "model" not in str(told.value)
 
 
 def test_paths_are_meant_from_the_file(read, tmp_path):
@@ -141,7 +151,7 @@ RETRIEVAL = HEAD + '[sweep.retrieval]\nretriever = ["bm25", "hybrid"]\n'
         (HEAD + "test_share = nan", "[sweep] test_share is nan"),
         (HEAD + 'test_share = "half"', "[sweep] test_share is 'half'"),
         (HEAD + "test_share = true", "[sweep] test_share is True"),
-        (HEAD + "model = 3", "[sweep] model is 3; the name of a model is needed"),
+        (HEAD + "embedder = 3", "[sweep] embedder is 3; the name of a model is needed"),
         (HEAD + 'model = ""', "[sweep] model is ''"),
         (HEAD + "chunkers = 3", "[sweep] chunkers is 3; tables are needed"),
         (HEAD + "chunkers = []", "[sweep] chunkers is []; tables are needed"),

@@ -159,7 +159,7 @@ def resolve_for_rebuild(
             raise
         raise InvalidParameter(
             f"what the index was made with cannot be made again by its name ({error}); pass it, or another one: "
-            "model=…, llm=… (chunkwise index --model NAME, --llm NAME)"
+            "model=…, llm=… (chunkwise index --embedder NAME, --llm NAME)"
         ) from error
 
 

@@ -46,7 +46,7 @@ def _lines(sweep: Sweep, folder: Path) -> Iterator[str]:
         yield _line("budget", [budget])
     if sweep.price is not None:
         yield _line("price", [budget_text(SweepBudget(None, sweep.price, sweep.currency))])
-    yield _line("model", [_named(folder, sweep.model) or NO_MODEL])
+    yield _line("embedder", [_named(folder, sweep.model) or NO_MODEL])
     yield _line("seed", [sweep.seed])
     yield _line("exact", [sweep.exact])
     yield _line("finalists", [sweep.finalists])
@@ -318,10 +318,12 @@ __all__ = ["read_sweep", "sweep_text"]
 T = TypeVar("T")
 
 _KEYS = (
-    "documents", "test_queries", "objective", "budget", "price", "seed", "exact", "model", "finalists",
+    "documents", "test_queries", "objective", "budget", "price", "seed", "exact", "embedder", "finalists",
     "test_share",
     "chunkers", "retrieval",
 )  # fmt: skip
+_OLD_EMBEDDER = "model"
+"""The key that plans had for `embedder`."""
 _ELSEWHERE = {
     **dict.fromkeys(("strategy", "max_tokens", "overlap", "context"), "[[sweep.chunkers]]"),
     **dict.fromkeys(("retriever", "neighbours", "k"), "[sweep.retrieval]"),
@@ -332,7 +334,11 @@ def read_sweep(path: str | os.PathLike[str]) -> Sweep:
     """The plan in a file; paths in it are meant from the file's folder. Without grids: the usual ones."""
     file, folder = os.fspath(path), Path(path).parent
     table = _sweep_table(file)
-    table.only(_KEYS, _ELSEWHERE)
+    if _OLD_EMBEDDER in table.values and "embedder" in table.values:
+        needed = f"and {_OLD_EMBEDDER} is its old name; leave {_OLD_EMBEDDER} out"
+        raise table.wrong("embedder", table.values["embedder"], needed)
+    named = {key: value for key, value in table.values.items() if key != _OLD_EMBEDDER}
+    TomlTable(file, table.name, named).only(_KEYS, _ELSEWHERE)
     retrieval = table.tables("retrieval", "a table is needed: [sweep.retrieval]")
     k = _k(retrieval)
     model = _model(table, folder)
@@ -405,9 +411,10 @@ def _k(tables: list[TomlTable]) -> int:
 
 def _model(table: TomlTable, folder: Path) -> str:
     needed = f'the name of a model is needed, such as "{DEFAULT}", or "{NO_MODEL}"'
-    model = table.of_type("model", str, DEFAULT, needed).strip()
+    key = _OLD_EMBEDDER if _OLD_EMBEDDER in table.values else "embedder"
+    model = table.of_type(key, str, DEFAULT, needed).strip()
     if not model:
-        raise table.wrong("model", model, needed)
+        raise table.wrong(key, model, needed)
     return "" if model == NO_MODEL else in_folder(model, folder)
 
 

@@ -1,0 +1,233 @@
+"""`chunkwise ask`."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from chunkwise.base.errors import ChunkwiseError
+from chunkwise.cli import commands
+from chunkwise.cli.commands import argument, option
+from chunkwise.cli.llm import LOCAL, NONE_NAMED, LlmClients, show_estimate, show_spent
+from chunkwise.cli.messages import say, say_skipped, usable_place
+from chunkwise.cli.options import (
+    SKIPPED,
+    ConfigOption,
+    LlmOptions,
+    QuestionsOption,
+    QuietOption,
+    SearchOptions,
+    json_flag,
+)
+from chunkwise.cli.progress import bytes_of, fetch_weights, progress
+from chunkwise.cli.streams import json_stdout
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from chunkwise.answering.ask import RetrievedQuestion
+    from chunkwise.core import Query
+    from chunkwise.models.llm.client import LlmClient
+    from chunkwise.retrieval import Index
+
+_EXAMPLES = """
+\b
+Examples:
+  chunkwise ask kb "how is leave approved?"                              # the local model: no network, no key
+  chunkwise ask handbook/ "how is leave approved?" --llm openai:gpt-4o-mini -k 8
+  chunkwise ask kb how is leave approved --llm http://localhost:11434/v1#llama3.1 --json
+  chunkwise ask kb --test-queries questions.jsonl --llm openai:gpt-4o-mini --dry-run
+  chunkwise ask kb --test-queries questions.jsonl --llm openai:gpt-4o-mini --max-cost 2.50 > answers.jsonl
+  chunkwise evaluate kb --test-queries questions.jsonl --answers answers.jsonl
+\b
+Exit status: 0 answered (also "the documents do not say it"), 3 a question or a document was skipped (a line on
+stderr), 1 an error, 2 wrong usage or value.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskOptions(SearchOptions, QuestionsOption, LlmOptions, ConfigOption, QuietOption):
+    """The options of `chunkwise ask`."""
+
+    source: str = argument("SOURCE")
+    count: int | None = option(
+        "-k", type=click.IntRange(1), metavar="N", show_default="5 without a budget",
+        help="Number of passages the language model reads at most.",
+    )  # fmt: skip
+    budget: int | None = option(
+        "--budget", type=click.IntRange(1), metavar="TOKENS",
+        help="Number of tokens it reads at most, in all passages together.",
+    )  # fmt: skip
+    form: Literal["claims", "plain"] | None = option(
+        "--form", type=click.Choice(["claims", "plain"]), show_default="plain for a small local model",
+        help="What the language model writes: claims with quotes, or plain sentences whose sources are looked up "
+        "afterwards.",
+    )  # fmt: skip
+    as_json: bool = json_flag("Print the answers as JSON lines on stdout and nothing else.")
+
+
+@commands.command("ask", AskOptions, examples=_EXAMPLES)
+def command(options: AskOptions) -> None:
+    """Answer a question from your documents; every claim has its place in them.
+
+    SOURCE is an index that `chunkwise index` made (a folder, or postgresql://…), or a file, folder, glob or archive,
+    which is indexed in memory. Every claim is checked: is its quote in the document, and does the quote have the words
+    of the claim? What is not supported is marked. Supported means that the words are there; who did what to whom is
+    not checked. Without --llm the small local model answers.
+    """
+    skipped: list[str] = []
+    queries = options.queries(skipped)
+    client = _client(options)
+    questions = _found(_index(options, skipped), queries, options)
+    if options.dry_run:
+        from chunkwise.answering.ask import estimate_answers
+
+        estimate = estimate_answers(questions, client, form=options.form)
+        show_estimate(estimate, options.as_json)
+    else:
+        _answer(questions, client, options, skipped)
+        _warn_of_small(client, options)
+    if skipped:
+        sys.exit(SKIPPED)
+
+
+def _client(options: AskOptions) -> LlmClient:
+    """Of the model that is named, else of the local one, where that can be had."""
+    clients = LlmClients(options, options.quiet or options.as_json)
+    if options.llm:
+        return clients.of(options.llm)
+    try:
+        client = clients.of(LOCAL)
+    except ChunkwiseError as error:
+        raise ChunkwiseError(f"{error}; {_without_model(options.source, options.words)}") from error
+    if not options.quiet:
+        say(NONE_NAMED)
+    return client
+
+
+def _without_model(place: str, words: tuple[str, ...]) -> str:
+    from chunkwise.retrieval.indexes import settings_at
+
+    is_index = "://" in place or settings_at(place) is not None
+    search = f"chunkwise search {shlex.quote(usable_place(place) if is_index else 'kb')}"
+    search += f" {shlex.quote(' '.join(words))}" if words else " --test-queries FILE"
+    if not is_index:
+        search = f"chunkwise index {shlex.quote(place)} --into kb && {search}"
+    return (
+        "no language model is named, and the local one cannot be had; others are --llm openai:NAME and "
+        f"https://HOST/v1#NAME; the passages alone: {search}"
+    )
+
+
+def _index(options: AskOptions, skipped: list[str]) -> Index:
+    """The index that is there, or one in memory; the weights that are needed are fetched with a bar."""
+    from chunkwise.answering.ask import index_of, vectors_for
+    from chunkwise.base.errors import UnreadableDocument
+    from chunkwise.models import DEFAULT
+    from chunkwise.retrieval.indexes import named_index
+
+    def skip(problem: UnreadableDocument) -> None:
+        skipped.append(str(problem))
+        say_skipped(problem)
+
+    known = named_index(options.source)
+    model = DEFAULT if known is None else known.settings.model
+    vectors = "late" if known is None else known.settings.vectors
+    if vectors != "none" and vectors_for(options.retriever) != "none":
+        try:
+            fetch_weights(model, options.quiet)
+        except ChunkwiseError as error:
+            raise ChunkwiseError(f"{error}; without a model: --retriever bm25") from None
+    if known is not None:
+        return known
+    with progress("indexing", bytes_of([options.source]), options.quiet) as advance:
+        return index_of(options.source, options.retriever, skip, advance)
+
+
+def _found(index: Index, queries: list[Query], options: AskOptions) -> list[RetrievedQuestion]:
+    """Every question with its hits; an index without documents has none."""
+    from chunkwise.answering.ask import RetrievedQuestion
+
+    if not len(index):
+        return [RetrievedQuestion(query, []) for query in queries]
+    hits = index.search(
+        queries, k=options.count, budget=options.budget, retriever=options.retriever,
+        rerank=options.reranker,
+    )  # fmt: skip
+    return [RetrievedQuestion(query, found) for query, found in zip(queries, hits, strict=True)]
+
+
+def _answer(
+    questions: list[RetrievedQuestion], client: LlmClient, options: AskOptions, skipped: list[str]
+) -> None:
+    if options.test_queries is not None:
+        _answer_file(questions, client, options, skipped)
+        return
+    from chunkwise.answering.ask import answer_question
+
+    query, hits = questions[0]
+    with _waiting(len(hits), options.quiet):
+        answered = answer_question(query, hits, client, form=options.form)
+    if not answered.is_answered:
+        raise ChunkwiseError(f"the model gave no answer: {answered.reason}")
+    if options.as_json:
+        from chunkwise.answering.answered import answer_row
+
+        json_stdout().write(json.dumps(answer_row(answered), ensure_ascii=False) + "\n")
+    else:
+        from rich.console import Console
+
+        from chunkwise.report.answer_terminal import render_answer
+
+        render_answer(answered, Console(file=sys.stdout, highlight=False))
+
+
+def _answer_file(
+    questions: list[RetrievedQuestion], client: LlmClient, options: AskOptions, skipped: list[str]
+) -> None:
+    """A line for each answer, as it comes; run again, what was answered comes from the cache."""
+    from chunkwise.answering.answered import answer_row
+    from chunkwise.answering.ask import answer_each
+
+    out = json_stdout()
+    with progress("asking", len(questions), options.quiet or out.isatty()) as advance:
+        answers = answer_each(questions, client, form=options.form)
+        for number, answered in enumerate(answers, 1):
+            if answered.is_answered:
+                out.write(json.dumps(answer_row(answered), ensure_ascii=False) + "\n")
+                out.flush()
+            else:
+                skipped.append(answered.query_id)
+                say_skipped(f"question {answered.query_id}: {answered.reason}")
+            advance(1, f"{number:,} of {len(questions):,} questions")
+    if not options.quiet:
+        show_spent(client.spent)
+
+
+def _warn_of_small(client: LlmClient, options: AskOptions) -> None:
+    from chunkwise.answering.ask import usual_form
+
+    if client.spent.calls and usual_form(client.model) == "plain" and not options.quiet:
+        say(
+            "a small local model answers poorly: what it claims is checked, what it leaves out is not; "
+            "how good it is on your questions says `chunkwise evaluate --answers`"
+        )
+
+
+@contextmanager
+def _waiting(passages: int, quiet: bool) -> Iterator[None]:
+    """A small model reads for some seconds; somebody who waits is told what for."""
+    if quiet or not passages or not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(f"reading {passages:,} passages …"):
+        yield

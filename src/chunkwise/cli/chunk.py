@@ -1,0 +1,265 @@
+"""`chunkwise chunk`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from chunkwise.cli import commands
+from chunkwise.cli.commands import option
+from chunkwise.cli.llm import (
+    NO_MODEL,
+    Contextual,
+    LlmClients,
+    asking_strategy,
+    check_contextual,
+    contextual_option,
+    estimate_documents,
+    kept_when_stopped,
+    show_estimate,
+    show_spent,
+    warn_of_weak,
+    with_written_contexts,
+)
+from chunkwise.cli.messages import say
+from chunkwise.cli.options import (
+    SKIPPED,
+    ConfigOption,
+    JobsOption,
+    LlmOptions,
+    SourceOptions,
+    check_outputs,
+    json_flag,
+    output_file,
+    page_file,
+)
+from chunkwise.cli.progress import bytes_of, progress
+
+if TYPE_CHECKING:
+    from chunkwise.chunkers import Strategy
+    from chunkwise.chunkers.chunk import Chunked
+    from chunkwise.chunkers.contextual.writer import ContextWriter
+    from chunkwise.cli.chunked import ChunkSummary
+    from chunkwise.cli.llm import AskingStrategy
+    from chunkwise.core import OnProgress
+
+_EXAMPLES = """
+\b
+Examples:
+  chunkwise chunk handbook/                                    # show the chunks
+  chunkwise chunk handbook/ -o chunks.parquet                  # or .jsonl, .csv
+  chunkwise chunk paper.pdf -s recursive --page cuts.html      # the document with its cuts drawn on it
+  chunkwise chunk "docs/**/*.md" -s "sections(max_tokens=800, overlap_sentences=2)" -o out.jsonl
+  chunkwise chunk corpus.jsonl --text-field body --json | head -3
+  chunkwise chunk code/ -s ./mine.py:Mine                      # a strategy of your own
+  chunkwise chunk handbook/ -s "sections(max_tokens=400)" --contextual --llm local -o chunks.jsonl
+  chunkwise chunk handbook/ --contextual document --llm openai:gpt-4o-mini --dry-run   # what would it cost?
+\b
+Exit status: 0 all documents were read, 3 something was skipped or a model did not write every context (each with a
+line on stderr), 1 an error, 2 wrong usage or value.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChunkOptions(LlmOptions, ConfigOption, JobsOption, SourceOptions):
+    """The options of `chunkwise chunk`."""
+
+    strategy: str = option(
+        "-s", "--strategy", default="structure", metavar="SPEC", show_default=True,
+        help='How documents are cut: "name(parameter=value, …)". List: `chunkwise strategies`.',
+    )  # fmt: skip
+    output: Path | None = output_file("Write the chunks to this file: .jsonl, .parquet or .csv.")
+    page: Path | None = page_file("Write one HTML page that shows the documents with their cuts.")
+    context: Literal["none", "headings"] = option(
+        "--context", type=click.Choice(["none", "headings"]), default="none", show_default=True,
+        help="Text stored beside each chunk: headings adds title and section path. The chunk's text stays as it is.",
+    )  # fmt: skip
+    contextual: Contextual | None = contextual_option()
+    as_json: bool = json_flag("Print the chunks as JSON lines on stdout and nothing else.")
+    show: int = option(
+        "-n", "--show", type=click.IntRange(0), default=12, show_default=True, metavar="N",
+        help="Number of chunks to show in the terminal; none with --output, --page or --json.",
+    )  # fmt: skip
+
+
+@commands.command("chunk", ChunkOptions, examples=_EXAMPLES)
+def command(options: ChunkOptions) -> None:
+    """Cut documents into chunks, every one an exact span of its source.
+
+    SOURCE is any number of files, folders, globs or archives (.zip, .tar.gz), or '-' for standard input: text,
+    Markdown, HTML, PDF, DOCX, EPUB, CSV, JSON and JSONL corpora, source code.
+    """
+    from chunkwise.chunkers import get_strategy
+    from chunkwise.cli.chunked import ChunkSummary
+
+    strategy = get_strategy(options.strategy)
+    check_contextual(
+        options, options.context, options.contextual,
+        is_writing=bool(options.contextual), is_asking=strategy.asks_a_model,
+    )  # fmt: skip
+    clients, asking = LlmClients(options, options.quiet or options.as_json), None
+    cutting: str | Strategy = options.strategy
+    if strategy.asks_a_model:
+        asking = asking_strategy(options.strategy, options, clients)
+        strategy = cutting = asking.strategy
+    paths = options.sources()
+    writer = _writer(options, options.contextual, clients) if options.contextual else None
+    if options.dry_run:
+        asking = asking if asking and asking.client else None
+        _dry_run(paths, options, asking.alone() if asking else cutting, strategy, writer, asking)
+        return
+    named = (getattr(strategy.chunker, "llm", None), options.llm if writer else None)
+    warn_of_weak(named, options.quiet)
+    outputs = check_outputs(paths, options.output, page=options.page)
+    total = bytes_of(paths)
+    summary = ChunkSummary(strategy)
+    shown: list[str] = []
+    with ExitStack() as stack:
+        stack.enter_context(kept_when_stopped(bool(clients.used)))
+        sinks = _open_sinks(stack, options, strategy)
+        advance = stack.enter_context(progress("chunking", total, options.quiet))
+        # Cutting takes no time beside writing contexts: progress is what was written then.
+        cut_advance = _nowhere if writer else advance
+        documents = _documents(paths, cutting, options, summary, cut_advance, outputs)
+        if writer:
+            documents = with_written_contexts(documents, writer, advance)
+        elif options.context == "headings" or options.contextual:
+            documents = _with_headings(documents)
+        if sinks:
+            for chunked in documents:
+                for sink in sinks:
+                    sink(chunked)
+        else:
+            shown = list(_shown(documents, strategy, options.show))
+        if not summary.documents:  # leaving so, an older file of that name stays
+            nothing = "nothing is written" if sinks else "there is nothing to show"
+            say(f"no document was read; {nothing}")
+            sys.exit(SKIPPED)
+    # Behind the bar: on a terminal it would stand between the lines.
+    for text in shown:
+        click.echo(text, nl=False)
+    if writer and (remark := writer.tally.told()):
+        say(remark)
+    if not options.quiet:
+        for client in clients.used:
+            known = writer.tally.known if writer and writer.client is client else 0
+            show_spent(replace(client.spent, kept=client.spent.kept + known))
+    if sinks and not options.quiet:
+        click.echo(summary.line(), err=True)
+        for written in (options.output, options.page):
+            if written:
+                click.echo(f"written: {written}", err=True)
+    if summary.skipped or clients.fell_short or (writer and writer.tally.without):
+        sys.exit(SKIPPED)
+
+
+def _documents(
+    paths: list[str],
+    strategy: str | Strategy,
+    options: ChunkOptions,
+    summary: ChunkSummary,
+    advance: OnProgress,
+    outputs: list[Path],
+) -> Iterator[Chunked]:
+    """Documents with their chunks; what cannot be read is a line on stderr."""
+    from chunkwise.chunkers.chunk import chunk_each
+    from chunkwise.cli.chunked import readable
+
+    jobs = options.workers(bytes_of(paths))
+    outcomes = chunk_each(paths, strategy, options=options.loading(), jobs=jobs, leave_out=outputs)
+    return readable(outcomes, options.strict, summary, advance)
+
+
+def _with_headings(documents: Iterator[Chunked]) -> Iterator[Chunked]:
+    from chunkwise.chunkers.contextual.headings import with_headings
+
+    for chunked in documents:
+        chunked.chunks = with_headings(chunked.chunks, chunked.analyzed)
+        yield chunked
+
+
+def _writer(
+    options: ChunkOptions, contextual: Contextual, clients: LlmClients
+) -> ContextWriter | None:
+    """What asks the model; None: no model is named, and the user is told what happens instead."""
+    from chunkwise.chunkers.contextual.writer import ContextWriter
+
+    if not options.llm:
+        say(NO_MODEL)
+        return None
+    return ContextWriter(clients.of(options.llm), contextual)
+
+
+def _dry_run(
+    paths: list[str],
+    options: ChunkOptions,
+    cutting: str | Strategy,
+    strategy: Strategy,
+    writer: ContextWriter | None,
+    asking: AskingStrategy | None,
+) -> None:
+    """Says what the model would be asked; nothing is sent and nothing is written."""
+    from chunkwise.cli.chunked import ChunkSummary
+    from chunkwise.models.llm.cost import LlmEstimate
+
+    if asking is None and writer is None:
+        show_estimate(LlmEstimate(), options.as_json)
+        return
+    summary = ChunkSummary(strategy)
+    with progress("counting", bytes_of(paths), options.quiet) as advance:
+        cut = _documents(paths, cutting, options, summary, advance, [])
+        estimate = estimate_documents(cut, asking, writer)
+    if not options.quiet:
+        click.echo(summary.line(), err=True)
+    show_estimate(estimate, options.as_json)
+    if summary.skipped:
+        sys.exit(SKIPPED)
+
+
+def _open_sinks(
+    stack: ExitStack, options: ChunkOptions, strategy: Strategy
+) -> list[Callable[[Chunked], None]]:
+    """Where the chunks of each document go; nowhere: they are looked at in the terminal."""
+    from chunkwise.cli.chunked import CutsPage
+    from chunkwise.cli.streams import JsonLines
+    from chunkwise.output.writers import chunk_file, write_json_lines
+
+    sinks: list[Callable[[Chunked], None]] = []
+    if options.as_json:
+        lines = JsonLines(write_json_lines, alone=not (options.output or options.page))
+        sinks.append(lambda chunked: lines.write(chunked.chunks))
+    if options.output:
+        write = stack.enter_context(chunk_file(options.output))
+        sinks.append(lambda chunked: write(chunked.chunks))
+    if options.page:
+        sinks.append(stack.enter_context(CutsPage(options.page, strategy)).add)
+    return sinks
+
+
+def _shown(documents: Iterator[Chunked], strategy: Strategy, most: int) -> Iterator[str]:
+    """What a terminal shows: no more than is asked for, however many documents there are."""
+    from rich.console import Console
+
+    from chunkwise.report.terminal import render_chunks
+
+    console = Console()
+    pairs = ((each.analyzed, each.chunks) for each in documents)
+    limit = strategy.limit[1] if strategy.limit else None
+    return render_chunks(
+        pairs,
+        width=console.width,
+        limit=limit,
+        most=most,
+        color=console.is_terminal,
+        unit=strategy.unit,
+    )
+
+
+def _nowhere(amount: int, note: str) -> None:
+    """Progress that nobody is shown."""

@@ -1,0 +1,133 @@
+"""Documents cut into chunks, for the commands that cut some: counted, drawn on a page; what cannot be read is told."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.base.atomic import replacing
+from chunkwise.chunkers.chunk import Chunked, ChunkOutcome
+from chunkwise.cli.messages import say, say_skipped
+from chunkwise.core import Chunk, Document, OnProgress
+from chunkwise.text.tokens.tokenizers import TokenizerLike
+
+_CHARACTERS_AT_MOST = 20_000_000
+"""Of a page: beyond this no browser shows it in good time."""
+
+
+class Cutter(Protocol):
+    """What made the chunks: a strategy, or whatever is known of it where the chunks were there before."""
+
+    @property
+    def label(self) -> str: ...
+    @property
+    def limit(self) -> tuple[TokenizerLike, int] | None: ...
+    @property
+    def unit(self) -> str: ...
+
+
+class ChunkSummary:
+    """Kept small whatever the corpus size: one number a chunk."""
+
+    def __init__(self, strategy: Cutter) -> None:
+        self.strategy = strategy
+        self.skipped = 0
+        self.documents = 0
+        self._sizes: list[NDArray[np.int32]] = []
+        self._chunks = 0
+        self._began = time.monotonic()
+
+    def add(self, chunked: Chunked) -> None:
+        self.documents += 1
+        self._sizes.append(
+            np.array([chunk.token_count for chunk in chunked.chunks], dtype=np.int32)
+        )
+        self._chunks += len(chunked.chunks)
+
+    @property
+    def note(self) -> str:
+        documents = f"{self.documents:,} document{'s' * (self.documents != 1)}"
+        return f"{documents}, {self._chunks:,} chunk{'s' * (self._chunks != 1)}"
+
+    def line(self) -> str:
+        """Everything in one line."""
+        parts = [self.note]
+        if self._chunks:
+            sizes = np.concatenate(self._sizes)
+            low, middle, high = sizes.min(), np.median(sizes), sizes.max()
+            parts.append(f"{self.strategy.unit} {low:,} least, {middle:,.0f} median, {high:,} most")
+        return self.sentence(parts)
+
+    def sentence(self, parts: list[str]) -> str:
+        """These words behind what made the chunks, before what was skipped and how long all took."""
+        skipped = [f"{self.skipped:,} skipped"] if self.skipped else []
+        seconds = f"{time.monotonic() - self._began:.1f} s"
+        return f"{self.strategy.label}: {'; '.join([*parts, *skipped, seconds])}"
+
+
+def readable(
+    outcomes: Iterable[ChunkOutcome], strict: bool, summary: ChunkSummary, advance: OnProgress
+) -> Iterator[Chunked]:
+    """Counts as it goes; `strict`: the first that cannot be read is raised."""
+    for outcome in outcomes:
+        if isinstance(outcome, Chunked):
+            summary.add(outcome)
+            yield outcome
+            advance(len(outcome.document.text), summary.note)
+        elif strict:
+            raise outcome
+        else:
+            summary.skipped += 1
+            say_skipped(outcome)
+
+
+class CutsPage:
+    """Collects documents; writes the page when the run ends well."""
+
+    def __init__(self, path: Path, strategy: Cutter) -> None:
+        self._path, self._strategy = path, strategy
+        self._documents: list[tuple[Document, list[Chunk]]] = []
+        self._size = self._left_out = 0
+
+    def add(self, chunked: Chunked) -> None:
+        self._size += len(chunked.document.text)
+        if self._size > _CHARACTERS_AT_MOST and self._documents:
+            self._left_out += 1
+        else:
+            # Without its analysis: what is kept of a document is its text and its chunks.
+            self._documents.append((chunked.document, chunked.chunks))
+
+    def __enter__(self) -> CutsPage:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if kind is not None:
+            return
+        if self._left_out:
+            say(
+                f"the page shows the first {len(self._documents):,} documents; "
+                f"{self._left_out:,} more would make it too large for a browser"
+            )
+        from chunkwise.report.cuts.cuts_page import write_cuts_page
+        from chunkwise.text.analysis import Analyzed
+
+        with (
+            replacing(self._path) as temporary,
+            temporary.open("w", encoding="utf-8", errors="replace") as out,
+        ):
+            pairs = ((Analyzed(document), chunks) for document, chunks in self._documents)
+            limit, unit = self._strategy.limit, self._strategy.unit
+            write_cuts_page(
+                out, pairs, self._strategy.label, limit=limit[1] if limit else None, unit=unit
+            )

@@ -1,0 +1,130 @@
+"""How a command is declared: its options are the fields of a frozen dataclass, each said once with type, flag and help.
+
+    @dataclass(frozen=True, kw_only=True)
+    class CountOptions(SourceOptions):
+        most: int = option("-n", "--most", type=click.IntRange(1), default=5, help="Lines to show.")
+
+    @command("count", CountOptions, examples=EXAMPLES)
+    def count(options: CountOptions) -> None: ...
+
+Options that several commands share stand in classes that a command's own class inherits; `--help` shows its own first.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import MISSING, field
+from typing import Any, TypeVar
+
+import click
+from click.core import ParameterSource
+
+Options = TypeVar("Options")
+Declaration = Callable[[str], click.Parameter]
+"""Makes the parameter of click for a field of this name."""
+
+_DECLARATION = "click"
+
+
+def option(*flags: str, old: Sequence[str] = (), **settings: Any) -> Any:
+    """A field that a flag fills; `old` flags work as well, are not shown, and say the first of `flags`."""
+    if settings.get("required"):
+        default: Any = MISSING
+    else:
+        empty: Any = () if settings.get("multiple") else False if settings.get("is_flag") else None
+        default = settings.get("default", empty)
+    return field(
+        default=default,
+        metadata={_DECLARATION: lambda name: RenamedOption([*flags, name], old=old, **settings)},
+    )
+
+
+def argument(metavar: str, **settings: Any) -> Any:
+    """A field that the words of the command line fill which belong to no flag."""
+    declare: Declaration = lambda name: click.Argument([name], metavar=metavar, **settings)  # noqa: E731
+    return field(metadata={_DECLARATION: declare})
+
+
+def is_typed(name: str) -> bool:
+    """Whether the field of this name was given on the command line, not by the environment or a file."""
+    found = click.get_current_context().get_parameter_source(name)
+    return found is ParameterSource.COMMANDLINE
+
+
+class RenamedOption(click.Option):
+    """An option whose old names work for one more release."""
+
+    def __init__(
+        self, declarations: Sequence[str], *, old: Sequence[str] = (), **settings: Any
+    ) -> None:
+        self.old = tuple(old)
+        super().__init__([*declarations, *old], **settings)
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        return super(RenamedOption, self._without_old()).get_help_record(ctx)
+
+    def get_error_hint(self, ctx: click.Context | None) -> str:
+        return super(RenamedOption, self._without_old()).get_error_hint(ctx)  # type: ignore[arg-type, unused-ignore]
+
+    def _without_old(self) -> RenamedOption:
+        shown = copy(self)
+        shown.opts = [flag for flag in self.opts if flag not in self.old]
+        return shown
+
+
+class TypedCommand(click.Command):
+    """Says the new name of an old flag once, on stderr; the command then runs as ever."""
+
+    options: type[object]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        new = {
+            old: each.opts[0]
+            for each in self.params
+            if isinstance(each, RenamedOption)
+            for old in each.old
+        }
+        flags = args[: args.index("--")] if "--" in args else args
+        typed = dict.fromkeys(flag.partition("=")[0] for flag in flags)
+        for flag in filter(new.__contains__, typed):
+            from chunkwise.cli.messages import say
+
+            say(f"{flag} is now {new[flag]}")
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            near = error.possibilities or ()
+            if not any(flag in new for flag in near):
+                raise
+            better = " or ".join(dict.fromkeys(new.get(flag, flag) for flag in near))
+            said = f"No such option {error.option_name!r}. Did you mean {better}?"
+            raise click.NoSuchOption(error.option_name, said, ctx=error.ctx) from None
+
+
+def command(
+    name: str, options: type[Options], *, examples: str
+) -> Callable[[Callable[[Options], None]], TypedCommand]:
+    """A command that is handed its options as one value; `examples` stand below its help."""
+
+    def declare(run: Callable[[Options], None]) -> TypedCommand:
+        def call(**values: Any) -> None:
+            run(options(**values))
+
+        made = TypedCommand(
+            name, params=list(_parameters(options)), callback=call, help=run.__doc__, epilog=examples
+        )  # fmt: skip
+        made.options = options
+        return made
+
+    return declare
+
+
+def _parameters(options: type[object]) -> Iterator[click.Parameter]:
+    """A class's own fields before those it inherits."""
+    for each in options.__mro__:
+        declared: Mapping[str, Any] = each.__dict__.get("__dataclass_fields__", {})
+        for name in inspect.get_annotations(each):
+            if name in declared:
+                yield declared[name].metadata[_DECLARATION](name)

@@ -1,0 +1,61 @@
+"""`chunkwise demo`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from chunkwise.cli import commands
+from chunkwise.cli.commands import option
+from chunkwise.cli.options import QuietOption
+
+_EXAMPLES = """
+\b
+Examples:
+  chunkwise demo                       # the corpus inside the package, tuned: out/report.html
+  chunkwise demo --output /tmp/demo
+  chunkwise demo --embedder none       # by words alone, in a few seconds
+"""
+_STRATEGIES = ("sentences", "recursive", "structure", "sections")
+_SIZES = (100, 200, 400)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DemoOptions(QuietOption):
+    """The options of `chunkwise demo`."""
+
+    output: Path = option(
+        "-o", "--output", type=click.Path(path_type=Path, file_okay=False), default=Path("out"),
+        show_default=True, metavar="FOLDER", help="Folder for the report and the recommendation.",
+    )  # fmt: skip
+    embedder: str = option(
+        "--embedder", old=("--model",), default="minilm", show_default=True, metavar="NAME",
+        help="Embedding model; none: search by words only.",
+    )  # fmt: skip
+
+
+@commands.command("demo", DemoOptions, examples=_EXAMPLES)
+def command(options: DemoOptions) -> None:
+    """Tune for the corpus inside the package: 13 small documents, 132 questions, under a minute."""
+    import chunkwise
+    from chunkwise.cli.tune import SweepOptions, run_sweep
+    from chunkwise.tuning.plan.default_sweep import default_retrieval
+    from chunkwise.tuning.sweep import Grid, Sweep
+
+    model = "" if options.embedder == "none" else options.embedder
+    package = Path(chunkwise.__file__).parent
+    # Few sizes, and no finalists embedded chunk by chunk: it is done while one watches.
+    sweep = Sweep(
+        (str(package / "corpus"),),
+        str(package / "corpus_questions.json"),
+        (Grid(_STRATEGIES, (("max_tokens", _SIZES),)),),
+        default_retrieval(model),
+        model=model,
+        finalists=0,
+    )
+    run_sweep(sweep, SweepOptions(output=options.output, source=(), quiet=options.quiet))
+    if not options.quiet:
+        click.echo(f"open {options.output / 'report.html'} in a browser", err=True)
+        click.echo("your documents: chunkwise tune FOLDER --test-queries questions.json", err=True)

@@ -1,0 +1,372 @@
+"""`chunkwise doctor`: each check tells one thing, and the command that puts it right."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+from urllib.parse import unquote
+
+import click
+
+from chunkwise import __version__
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.cli import commands
+from chunkwise.cli.commands import option
+from chunkwise.cli.messages import megabytes
+from chunkwise.cli.options import json_flag
+from chunkwise.cli.streams import print_json
+
+State = Literal["works", "absent", "fails"]
+
+EXTRAS = {
+    "search": "embedding, BM25, search and reranking",
+    "parquet": "Parquet files",
+    "code": "code cut at functions and classes",
+    "tokenizers": "sizes in a model's own tokens",
+    "postgres": "indexes in PostgreSQL",
+    "llm": "language models: contexts, judges, answers, questions",
+    "charts": "charts in the HTML pages; without it they have tables",
+    "sentence-transformers": "models of that library",
+    "fastembed": "models of that library",
+}
+NEEDED_EXTRA = "search"
+_LITTLE_DISK = 200_000_000
+_PASSWORD = re.compile(r"(?<=:)[^:/@]+(?=@)|(?<=password=)[^&\s']+")
+_NAME = re.compile(r"[\w.-]+")
+_EXTRA = re.compile(r"extra\s*==\s*['\"]([\w.-]+)['\"]")
+_ADDRESS = "psql 'postgresql://user@host:5432/database'"
+_EXAMPLES = """
+\b
+Examples:
+  chunkwise doctor
+  chunkwise doctor --json
+  chunkwise doctor --postgres postgresql://localhost/handbook
+
+Exit status: 0 if embedding and search work (and the server, if one is named), 1 otherwise.
+"""
+_SIGNS = {"works": ("✓", "green"), "absent": ("–", "dim"), "fails": ("✗", "red")}
+_TITLES = {"machine": "This machine", "extras": "Extras", "model": "Model", "keys": "Keys"}
+
+
+class Check(NamedTuple):
+    """One finding; what is `needed` decides the exit status, the rest is there for who wants it."""
+
+    group: str
+    name: str
+    state: State
+    detail: str
+    command: str = ""
+    needed: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class DoctorOptions:
+    """The options of `chunkwise doctor`."""
+
+    postgres: str | None = option(
+        "--postgres", metavar="URL", help="Check also that this PostgreSQL server answers and has pgvector."
+    )  # fmt: skip
+    as_json: bool = json_flag()
+
+
+@commands.command("doctor", DoctorOptions, examples=_EXAMPLES)
+def command(options: DoctorOptions) -> None:
+    """Check what works on this machine, and show the command that repairs what does not."""
+    checks = list(all_checks(options.postgres))
+    works = all(check.state == "works" for check in checks if check.needed)
+    if options.as_json:
+        print_json({"works": works, "checks": [check._asdict() for check in checks]})
+    else:
+        _show(checks, works)
+    if not works:
+        click.get_current_context().exit(1)
+
+
+def _show(checks: list[Check], works: bool) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    from chunkwise.report.plain_text import one_line
+
+    console = Console(highlight=False)
+    for group, members in groupby(checks, key=lambda check: check.group):
+        console.print(Text(_TITLES.get(group, group), "bold"))
+        console.print(_table(list(members)))
+    broken = [check for check in checks if check.needed and check.state != "works"]
+    if works:
+        console.print(Text("Embedding and search work here as they come.", "bold green"))
+    for check in broken:
+        line = Text(f"{check.name}: ", "bold red")
+        line.append(one_line(check.command or check.detail), "bold cyan")
+        console.print(line, soft_wrap=True)
+
+
+def _table(checks: list[Check]) -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    from chunkwise.report.plain_text import one_line
+
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(width=3, justify="right")
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for check in checks:
+        sign, colour = _SIGNS[check.state]
+        detail = Text(one_line(check.detail), "" if check.state == "works" else colour)
+        if check.command:
+            detail.append(f"\n{one_line(check.command)}", "cyan")
+        table.add_row(Text(sign, f"bold {colour}"), one_line(check.name), detail)
+    return table
+
+
+def all_checks(postgres: str | None = None) -> Iterator[Check]:
+    """Each as soon as it is known; the model is tried only where its parts are there."""
+    yield _python()
+    yield from _folder()
+    ready = True
+    for extra in EXTRAS:
+        check = _extra(extra)
+        ready = ready and not (check.needed and check.state != "works")
+        yield check
+    weights = _weights()
+    yield weights
+    if ready and weights.state == "works":
+        yield _embedding()
+    yield from _language_model()
+    yield from _keys()
+    if postgres is not None:
+        yield from _postgres(postgres)
+
+
+def _python() -> Check:
+    from chunkwise.base.cores import cores
+
+    machine = f"{platform.system()} {platform.machine()}"
+    detail = f"{platform.python_version()} on {machine}, {cores()} cores"
+    state: State = "works" if sys.version_info >= (3, 11) else "fails"
+    return Check("machine", "Python", state, f"{detail}; chunkwise {__version__}", needed=True)
+
+
+def _folder() -> Iterator[Check]:
+    """Where weights and vectors are kept; looked at, not made."""
+    from chunkwise.models.home import HOME_VARIABLE, home
+
+    folder = home()
+    other = f"export {HOME_VARIABLE}=/a/folder/of/yours"
+    there = next((package for package in (folder, *folder.parents) if package.exists()), Path("/"))
+    try:
+        if not there.is_dir():
+            raise NotADirectoryError(f"{there} is a file")
+        if there == folder:
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        elif not os.access(there, os.W_OK | os.X_OK):
+            raise PermissionError(f"{there} may not be written to")
+    except OSError as error:
+        reason = f"{folder} cannot be used: {error.strerror or error}"
+        yield Check("machine", "cache folder", "fails", reason, other, needed=True)
+        return
+    yield Check("machine", "cache folder", "works", f"{folder} can be written to", needed=True)
+    free = shutil.disk_usage(there).free
+    enough = free >= _LITTLE_DISK
+    yield Check(
+        "machine", "disk", "works" if enough else "fails", f"{free / 1e9:,.1f} GB free",
+        "" if enough else other, needed=True,
+    )  # fmt: skip
+
+
+def _extra(extra: str) -> Check:
+    from importlib.metadata import PackageNotFoundError, version
+
+    versions: dict[str, str] = {}
+    missing = []
+    packages = packages_of(extra)
+    for package in sorted(packages, key=str.lower):
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:
+            missing.append(package)
+    needed = extra == NEEDED_EXTRA
+    if packages and not missing:
+        # What it shares with the one everybody needs is shown there.
+        own = [
+            package for package in versions if needed or package not in packages_of(NEEDED_EXTRA)
+        ]
+        parts = [f"{package} {versions[package]}" for package in own or versions]
+        shown = ", ".join(parts[:5]) + (" …" if len(parts) > 5 else "")
+        return Check("extras", extra, "works", shown, needed=needed)
+    detail = f"for {EXTRAS[extra]}" + (f"; not here: {', '.join(missing)}" if missing else "")
+    state: State = "fails" if needed else "absent"
+    return Check("extras", extra, state, detail, f"pip install 'chunkwise[{extra}]'", needed)
+
+
+def packages_of(extra: str) -> set[str]:
+    """The packages an extra asks for, as our own metadata has them."""
+    from importlib.metadata import PackageNotFoundError, requires
+
+    try:
+        lines = requires("chunkwise") or []
+    except PackageNotFoundError:  # run from a folder, not installed
+        return set()
+    return {
+        named[0]
+        for line in lines
+        if (marked := _EXTRA.search(line)) and marked[1] == extra and (named := _NAME.match(line))
+    }
+
+
+def _weights() -> Check:
+    from chunkwise.models.weights.catalogue import MINILM
+    from chunkwise.models.weights.installed import model_status
+
+    status = model_status(MINILM, read=True)
+    command = f"chunkwise models get {MINILM.name}"
+    if status.state == "here":
+        folders = sorted({str(path.parent) for path in status.files.values()})
+        detail = f"whole, every byte checked, {megabytes(status.bytes)} in {' and '.join(folders)}"
+        return Check("model", f"weights of {MINILM.name}", "works", detail, needed=True)
+    detail = f"{status.state}; {megabytes(MINILM.size)} are fetched once"
+    return Check("model", f"weights of {MINILM.name}", "fails", detail, command, needed=True)
+
+
+def _embedding() -> Check:
+    """A question must come out nearer to its answer than to another sentence."""
+    texts = [
+        "When are the lamps lit?",
+        "The lamps are lit at dusk.",
+        "Leave is asked for in writing.",
+    ]
+    try:
+        from chunkwise.models.embed.minilm import MiniLM
+
+        model = MiniLM()
+        vectors = model.embed(texts)
+        began = time.perf_counter()
+        model.embed(texts[:1])
+        took = (time.perf_counter() - began) * 1e3
+        right, wrong = (float(vectors[0] @ other) for other in vectors[1:])
+    except Exception as error:  # whatever the libraries below do on this machine
+        reason = _excerpt(f"{type(error).__name__}: {error}")
+        again = f"pip install --force-reinstall 'chunkwise[{NEEDED_EXTRA}]'"
+        return Check("model", "embedding", "fails", reason, again, needed=True)
+    detail = f"a sentence to {vectors.shape[1]} numbers in {took:,.1f} ms"
+    if not right > wrong + 0.1:
+        detail += f", but an answer scores {right:.2f} and another sentence {wrong:.2f}"
+        command = "chunkwise models verify minilm"
+        return Check("model", "embedding", "fails", detail, command, needed=True)
+    return Check("model", "embedding", "works", detail, needed=True)
+
+
+def _language_model() -> Iterator[Check]:
+    """The small one on this machine; nobody needs it, so nothing here is a failure of the whole."""
+    from chunkwise.models.weights.catalogue import SMOLLM2
+    from chunkwise.models.weights.installed import model_status
+
+    status = model_status(SMOLLM2, read=True)
+    name = f"weights of {SMOLLM2.name}"
+    if status.state != "here":
+        detail = f"{status.state}; for --llm local; {megabytes(SMOLLM2.size)} are fetched once"
+        state: State = "absent" if status.state == "not here" else "fails"
+        yield Check("model", name, state, detail, f"chunkwise models get {SMOLLM2.name}")
+        return
+    folder = next(iter(status.files.values())).parent
+    detail = f"whole, every byte checked, {megabytes(status.bytes)} in {folder}"
+    yield Check("model", name, "works", detail)
+    if find_spec("xllamacpp") is None:
+        return  # said among the extras
+    yield _answering()
+
+
+def _answering() -> Check:
+    """It must answer in the form it is held to; how well it judges is for `chunkwise judge calibrate`."""
+    schema = {"type": "object", "properties": {"answer": {"enum": ["yes", "no"]}},
+              "required": ["answer"], "additionalProperties": False}  # fmt: skip
+    try:
+        from chunkwise.models.llm.language_model import Request
+        from chunkwise.models.llm.local import packaged
+        from chunkwise.models.llm.written import read_structured
+
+        request = Request("Answer.", "Are the lamps lit at dusk?", schema=schema, max_tokens=32)
+        answer, read, written = packaged().timed(request)
+        read_structured(answer.text, schema)
+    except Exception as error:  # whatever the library below does on this machine
+        reason = _excerpt(f"{type(error).__name__}: {error}")
+        again = "pip install --force-reinstall 'chunkwise[llm]'"
+        return Check("model", "answering", "fails", reason, again)
+    detail = f"in the form it is held to; {read:,.0f} tokens a second read, {written:,.0f} written"
+    return Check("model", "answering", "works", detail)
+
+
+def _keys() -> Iterator[Check]:
+    """Names only; a value is never read further than whether it is empty."""
+    from chunkwise.models.http.address import ANY_OTHER, BY_HOST
+
+    for host, variable in (*BY_HOST.items(), ("other endpoints", ANY_OTHER)):
+        there = bool(os.environ.get(variable, "").strip())
+        detail = f"{'set' if there else 'not set'}, for {host}"
+        yield Check("keys", variable, "works" if there else "absent", detail)
+
+
+def _postgres(url: str) -> Iterator[Check]:
+    """Whether it answers and has pgvector; nothing is changed there."""
+    try:
+        import psycopg
+    except ImportError:
+        command = "pip install 'chunkwise[postgres]'"
+        yield Check("PostgreSQL", "server", "fails", "no client here", command, needed=True)
+        return
+    from chunkwise.retrieval.postgres.connection import address, is_postgres
+
+    try:
+        url = address(url).url if is_postgres(url) else url
+    except InvalidParameter as error:
+        yield Check("PostgreSQL", "server", "fails", str(error), _ADDRESS, needed=True)
+        return
+    try:
+        with psycopg.connect(url, connect_timeout=5) as connection:
+            (server,) = connection.execute("show server_version").fetchone()
+            vector = connection.execute(
+                "select installed_version, default_version from pg_available_extensions"
+                " where name = 'vector'"
+            ).fetchone()
+    except psycopg.Error as error:
+        reason = _excerpt(_unseen(str(error), url)) or type(error).__name__
+        command = _ADDRESS
+        yield Check("PostgreSQL", "server", "fails", reason, command, needed=True)
+        return
+    yield Check("PostgreSQL", "server", "works", f"answers, version {server}", needed=True)
+    make = "psql -c 'create extension vector'"
+    if vector is None:
+        detail = "not on the server; its administrator installs pgvector there"
+        yield Check("PostgreSQL", "pgvector", "fails", detail, make, needed=True)
+    elif vector[0] is None:
+        # Making an index does it, too, where the user may.
+        detail = f"version {vector[1]} is there, not yet switched on in this database"
+        yield Check("PostgreSQL", "pgvector", "absent", detail, make)
+    else:
+        yield Check("PostgreSQL", "pgvector", "works", f"version {vector[0]}", needed=True)
+
+
+def _unseen(text: str, url: str) -> str:
+    """Without the password that the address has: errors like to quote it."""
+    for part in _PASSWORD.findall(url):
+        text = text.replace(part, "…").replace(unquote(part), "…")
+    return text
+
+
+def _excerpt(text: str) -> str:
+    from chunkwise.models.http.error import excerpt
+
+    return excerpt(text)

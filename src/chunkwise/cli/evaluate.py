@@ -1,0 +1,463 @@
+"""`chunkwise evaluate`."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import click
+
+from chunkwise.cli import commands
+from chunkwise.cli.commands import is_typed, option
+from chunkwise.cli.llm import (
+    LOCAL,
+    AskingStrategy,
+    LlmClients,
+    asking_strategy,
+    estimate_documents,
+    or_local,
+    refuse_unasked,
+    show_estimate,
+    show_spent,
+    warn_of_weak,
+)
+from chunkwise.cli.messages import say, say_skipped
+from chunkwise.cli.options import (
+    SKIPPED,
+    ConfigOption,
+    IndexOptions,
+    JobsOption,
+    LlmOptions,
+    SearchOptions,
+    SourceOptions,
+    check_outputs,
+    json_flag,
+    output_file,
+    page_file,
+    queries_file,
+)
+from chunkwise.cli.progress import bytes_of, fetch_weights, progress
+
+if TYPE_CHECKING:
+    from chunkwise.core import Document, OnProgress
+    from chunkwise.evaluation.results import Results
+    from chunkwise.models.llm.cost import LlmEstimate
+
+NOT_REACHED = 4
+"""Exit status when a figure is not what `--at-least` or `--at-most` asks for."""
+
+
+_EXAMPLES = """
+\b
+Examples:
+  chunkwise evaluate handbook/ --test-queries queries.json                    # the usual chunks and search, all metrics
+  chunkwise evaluate handbook/ --test-queries queries.json -s "sentences(max_tokens=200)" --output results.json
+  chunkwise evaluate kb --test-queries queries.json --metrics retrieval_precision,boundary_issues -k 5
+  chunkwise evaluate kb --test-queries queries.json --retriever multiscale --budget 1000 --page page.html
+  chunkwise evaluate --hits theirs.jsonl --documents handbook/ --test-queries queries.json
+  chunkwise evaluate handbook/ --chunks langchain.jsonl --test-queries queries.json
+  chunkwise evaluate kb --test-queries queries.json --judge llm --llm local --dry-run   # what it would cost
+  chunkwise evaluate kb --test-queries queries.json --at-least recall@5=0.8 --at-most boundary_issues=0.1   # for CI
+\b
+Then: chunkwise compare before.json after.json
+\b
+Exit status: 0 evaluated, 3 something was left out or a judge could not be asked (each with a line on stderr),
+4 a figure is not as asked for, 1 an error, 2 wrong usage or value.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateOptions(
+    IndexOptions, SearchOptions, LlmOptions, ConfigOption, JobsOption, SourceOptions
+):
+    """The options of `chunkwise evaluate`."""
+
+    test_queries: str = queries_file(
+        "Questions with references (the passages that answer them): JSON, SQuAD, BEIR, TREC, Chroma, Ragas, AutoRAG …",
+        required=True,
+    )  # fmt: skip
+    output: Path | None = output_file(
+        "Write the results to this file: JSON with the scores of every question."
+    )
+    page: Path | None = page_file("Write one HTML page that shows the results.")
+    metrics: str = option(
+        "--metrics", default="all", show_default=True, metavar="NAMES",
+        help="Metrics or groups of metrics, separated by commas: retrieval, retrieval_precision, completeness, "
+        "boundary_issues, citation_accuracy, answers, faithfulness, chroma, recall@10, recall@500t …",
+    )  # fmt: skip
+    count: int = option(
+        "-k", type=click.IntRange(1), default=5, show_default=True, metavar="N",
+        help="Number of hits for each question.",
+    )  # fmt: skip
+    budget: int | None = option(
+        "--budget", type=click.IntRange(1), metavar="TOKENS",
+        help="Instead of -k: as many hits for each question as fit into this number of tokens.",
+    )  # fmt: skip
+    neighbours: int = option(
+        "--neighbours", type=click.IntRange(0), default=0, metavar="N",
+        help="Add to every hit the N chunks before it and the N after it.",
+    )  # fmt: skip
+    mmr: float | None = option(
+        "--mmr", type=float, metavar="0…1",
+        help="Avoid hits that say the same: 1 looks at relevance only, 0 at diversity only.",
+    )  # fmt: skip
+    context: Literal["none", "headings"] | None = option(
+        "--context", type=click.Choice(["none", "headings"]), metavar="KIND", show_default="none",
+        help="Text indexed with each chunk: headings (title, section path, table header) or none.",
+    )  # fmt: skip
+    hits: str | None = option(
+        "--hits", metavar="FILE",
+        help="Evaluate the hits of another system: query_id, doc_id, start, end (or text), rank.",
+    )  # fmt: skip
+    chunks: str | None = option(
+        "--chunks", metavar="FILE",
+        help="Evaluate the chunks that another tool made of these documents, with or without offsets.",
+    )  # fmt: skip
+    answers: str | None = option(
+        "--answers", metavar="FILE", help="Evaluate answers with citations, too: query_id, answer, citations."
+    )  # fmt: skip
+    judge: Literal["llm"] | None = option(
+        "--judge", type=click.Choice(["llm"]),
+        help="Let a language model (--llm, else the local one) judge hits and answers, too; its metrics end in .llm.",
+    )  # fmt: skip
+    documents: tuple[str, ...] = option(
+        "--documents", multiple=True, metavar="SOURCE", help="The documents; the same as SOURCE."
+    )
+    split: str = option(
+        "--split", default="", metavar="NAME", help="Use only the questions of this split of the test set."
+    )  # fmt: skip
+    unit: Literal["characters", "tokens"] = option(
+        "--unit", type=click.Choice(["characters", "tokens"]), default="characters", show_default=True,
+        help="Unit that overlaps of text are measured in.",
+    )  # fmt: skip
+    relevance_threshold: float = option(
+        "--relevance-threshold", type=click.FloatRange(0, 1), default=0.5, show_default=True, metavar="SHARE",
+        help="A hit is relevant when it covers at least this share of a reference.",
+    )  # fmt: skip
+    similarity_threshold: float = option(
+        "--similarity-threshold", type=click.FloatRange(-1, 1), default=0.7, show_default=True, metavar="COSINE",
+        help="The similarity judge calls a hit relevant from this similarity to the question on.",
+    )  # fmt: skip
+    seed: int = option(
+        "--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N",
+        help="Seed of the random numbers behind the confidence intervals.",
+    )  # fmt: skip
+    at_least: tuple[str, ...] = option(
+        "--at-least", multiple=True, metavar="NAME=VALUE",
+        help="Exit with status 4 when this metric is lower: recall@5=0.8. May be repeated.",
+    )  # fmt: skip
+    at_most: tuple[str, ...] = option(
+        "--at-most", multiple=True, metavar="NAME=VALUE",
+        help="Exit with status 4 when this metric is higher: boundary_issues=0.1. May be repeated.",
+    )  # fmt: skip
+    as_json: bool = json_flag("Print the results as JSON on stdout and nothing else.")
+
+
+@commands.command("evaluate", EvaluateOptions, examples=_EXAMPLES)
+def command(options: EvaluateOptions) -> None:
+    """Measure a chunking and a search with questions, and say how sure the figures are.
+
+    SOURCE is any number of documents (files, folders, globs, archives), which are cut and indexed in memory, or an
+    index that `chunkwise index` made. Without SOURCE the documents beside the file of questions are taken.
+    """
+    options = _checked_count(_checked_judge(options))
+    paths, files = _paths(options)
+    limits = [*_limits(options.at_least, 1), *_limits(options.at_most, -1)]
+    limits = _measured_as(limits, options)
+    outputs = check_outputs([*paths, *files], options.output, page=options.page)
+    documents: list[Document] = []
+    try:
+        results, left_out = _results(paths, outputs, options, documents)
+    except _DryRunEnded as ended:
+        show_estimate(ended.estimate, options.as_json)
+        return
+    written = _write(results, options, documents)
+    _show(results, options)
+    for file in written:
+        if not options.quiet:
+            click.echo(f"written: {file}", err=True)
+    missed = _missed(results, limits)
+    for line in missed:
+        click.echo(f"chunkwise: {line}", err=True)
+    if len(written) < (options.output is not None) + (options.page is not None):
+        sys.exit(1)
+    silent = _say_why_silent(results)
+    if missed:
+        sys.exit(NOT_REACHED)
+    if left_out or silent:
+        sys.exit(SKIPPED)
+
+
+class _DryRunEnded(Exception):
+    """Ends a dry run once it is known what would be asked."""
+
+    def __init__(self, estimate: LlmEstimate) -> None:
+        super().__init__()
+        self.estimate = estimate
+
+
+def _paths(options: EvaluateOptions) -> tuple[list[str], list[str]]:
+    """The documents or the index, and the other files that are read."""
+    paths = [*options.source, *options.documents]
+    named = (options.test_queries, options.hits, options.chunks, options.answers)
+    files = [name for name in named if name]
+    if not paths:
+        beside = Path(options.test_queries).parent
+        say(f"no documents are named: those in {beside}/ beside the questions are taken")
+        paths = [str(beside)]
+    return paths, files
+
+
+def _results(
+    paths: list[str], outputs: list[Path], options: EvaluateOptions, documents: list[Document]
+) -> tuple[Results, bool]:
+    from chunkwise.base.errors import ChunkwiseError
+    from chunkwise.evaluation.evaluate import evaluate
+
+    def on_estimate(estimate: LlmEstimate) -> None:
+        if options.dry_run:
+            raise _DryRunEnded(estimate)
+
+    total = bytes_of(paths)
+    lines: list[str] = []
+
+    def bad(line: str) -> None:
+        if options.strict:
+            raise ChunkwiseError(line)
+        lines.append(line)
+        say_skipped(line)
+
+    @contextmanager
+    def stages(name: str, steps: int) -> Iterator[OnProgress]:
+        with progress(name, steps or total, options.quiet) as advance:
+            yield advance
+
+    judge, clients = options.judge, LlmClients(options, options.quiet or options.as_json)
+    client = clients.of(options.llm) if judge and options.llm else None
+    if judge and options.llm == LOCAL and not options.quiet:
+        say("the small local model is weak at this: measure it with `chunkwise judge calibrate`")
+    asking = _asking(options, clients)
+    _fetch_weights(paths, options)
+    if asking and options.dry_run and (estimate := _summaries(paths, outputs, options, asking)):
+        raise _DryRunEnded(estimate)
+    results = evaluate(
+        paths[0] if len(paths) == 1 else paths, options.test_queries,
+        strategy=asking.strategy if asking else options.strategy,
+        model=options.embedder, vectors=options.vectors, context=options.context,
+        language=options.language, retriever=options.retriever, k=options.count,
+        budget=options.budget, neighbours=options.neighbours, mmr=options.mmr,
+        rerank=options.reranker, metrics=options.metrics, split=options.split, unit=options.unit,
+        relevance_threshold=options.relevance_threshold,
+        similarity_threshold=options.similarity_threshold, seed=options.seed, hits=options.hits,
+        chunks=options.chunks, answers=options.answers, judge=judge, llm=client,
+        on_estimate=on_estimate, options=options.loading(),
+        jobs=options.workers(total), leave_out=outputs, on_bad=bad,
+        on_mended=lambda line: say(f"mended {line}"),
+        on_documents=documents.extend, stages=stages,
+    )  # fmt: skip
+    if asking and asking.client and not options.quiet:
+        show_spent(asking.client.spent)
+    return results, bool(lines) or (asking is not None and clients.fell_short)
+
+
+def _say_why_silent(results: Results) -> bool:
+    """Whether the language model could not be asked everything: the reason, whole, beside a table that shortens it."""
+    from chunkwise.evaluation.judges_told import judge_error
+
+    error = judge_error(results)
+    if error:
+        say(f"the language model could not be asked, and what it was to judge is unscored: {error}")
+    return bool(error)
+
+
+def _fetch_weights(paths: list[str], options: EvaluateOptions) -> None:
+    """With a bar of their own, where vectors will be needed."""
+    from chunkwise.evaluation.subjects.sources import needs_model
+    from chunkwise.models import DEFAULT
+
+    if options.hits is None and needs_model(paths, options.vectors, options.retriever):
+        fetch_weights(options.embedder or DEFAULT, options.quiet)
+
+
+def _write(results: Results, options: EvaluateOptions, documents: list[Document]) -> list[Path]:
+    """The files that were written; a disk may be full, and the figures are wanted all the same."""
+    from chunkwise.base.errors import ChunkwiseError
+    from chunkwise.evaluation.files.results_file import write_results
+
+    written = []
+    try:
+        if options.output is not None:
+            write_results(results, options.output)
+            written.append(options.output)
+    except ChunkwiseError as error:
+        say(error)
+    try:
+        if options.page is not None:
+            from chunkwise.report.evaluation.page import write_evaluation_page
+
+            known = {document.id: document for document in documents}
+            write_evaluation_page(results, options.page, known)
+            written.append(options.page)
+    except ChunkwiseError as error:
+        say(error)
+    return written
+
+
+def _show(results: Results, options: EvaluateOptions) -> None:
+    if options.as_json:
+        from chunkwise.evaluation.files.results_file import results_text
+
+        click.echo(results_text(results), nl=False)
+    elif not options.quiet:
+        from rich.console import Console
+
+        from chunkwise.report.evaluation.terminal import render_evaluation
+
+        render_evaluation(results, Console(file=sys.stdout, highlight=False))
+
+
+def _checked_judge(options: EvaluateOptions) -> EvaluateOptions:
+    """A language model is named where one is asked, and only there."""
+    if options.judge == "llm":
+        return replace(options, llm=or_local(options.llm))
+    if not _strategy_asks(options):
+        refuse_unasked("no language model is asked; add --judge llm")
+    return options
+
+
+def _checked_count(options: EvaluateOptions) -> EvaluateOptions:
+    """A number of hits and a budget are two ways to say how much is handed out: metrics are cut at one of them.
+
+    What is typed beats what a file says; two that are typed contradict each other.
+    """
+    if not is_typed("count"):
+        return options
+    of_file = None if is_typed("budget") else options.budget
+    if of_file is not None:
+        options = replace(options, budget=None)
+    if (budget := _budget(options)) is not None:
+        raise click.UsageError(
+            f"-k is given, and within a budget ({budget:,} tokens) as many hits are handed out as fit; leave -k out, "
+            f"or {_without_budget(options)}"
+        )
+    if of_file is not None:
+        say(f"-k {options.count} is given: the budget of --config, {of_file:,} tokens, is left out")
+    return options
+
+
+def _budget(options: EvaluateOptions) -> int | None:
+    """The tokens a question gets; None: it gets `-k` hits."""
+    from chunkwise.evaluation.subjects.index_subject import Searching, usual_budget
+
+    if options.hits:
+        return options.budget
+    return usual_budget(Searching(options.retriever), options.budget)
+
+
+def _without_budget(options: EvaluateOptions) -> str:
+    if options.budget is None:
+        return f"take another retriever than {options.retriever}, which fills a budget"
+    return "--budget"
+
+
+class MetricLimit(NamedTuple):
+    """What a figure has to reach (sign 1), or not to exceed (sign -1)."""
+
+    name: str
+    value: float
+    sign: int
+
+
+def _limits(words: tuple[str, ...], sign: int) -> list[MetricLimit]:
+    """What was asked for, read from the words given."""
+    found = []
+    for text in words:
+        match = re.fullmatch(r"\s*([\w.@]+)\s*=\s*(-?(?:\d+\.?\d*|\.\d+))\s*(%?)\s*", text)
+        if not match:
+            raise click.UsageError(f"{text!r} is no limit; write it like recall@5=0.8")
+        value = float(match[2]) / (100 if match[3] else 1)
+        if not -1 <= value <= 1:
+            raise click.UsageError(
+                f"{text!r}: no figure is {value:g}; write a share like recall@5=0.8, or recall@5=80%"
+            )
+        found.append(MetricLimit(match[1], value, sign))
+    return found
+
+
+def _measured_as(limits: list[MetricLimit], options: EvaluateOptions) -> list[MetricLimit]:
+    """Limits by the names the figures will have; one that names no figure is told before anything is read."""
+    from chunkwise.evaluation.metric_names import chosen
+
+    k, budget = options.count, _budget(options) if limits else None
+    llm = options.judge == "llm"
+    found = []
+    for limit in limits:
+        known = chosen(options.metrics, k, budget, llm=llm)
+        name = limit.name
+        if name not in known:
+            names = chosen(name, k, budget, llm=llm)
+            name = names[0] if len(names) == 1 else name
+        if name not in known:
+            raise click.UsageError(f"{name} is not among what is measured: {', '.join(known)}")
+        found.append(limit._replace(name=name))
+    return found
+
+
+def _missed(results: Results, limits: list[MetricLimit]) -> list[str]:
+    """The limits that do not hold, in words."""
+    lines = []
+    for name, limit, sign in limits:
+        mean = results.summary[name].mean
+        if mean is None:
+            lines.append(f"{name} could not be scored, and {limit:g} was asked for")
+        elif (
+            sign * round(mean, 9) < sign * limit
+        ):  # a mean of 0.8 may come out as 0.7999999999999999
+            what = "at least" if sign > 0 else "at most"
+            lines.append(f"{name} is {mean:.3f}; {what} {limit:g} was asked for")
+    return lines
+
+
+def _strategy_asks(options: EvaluateOptions) -> bool:
+    """Whether documents are to be cut by a strategy that asks a model."""
+    from chunkwise.chunkers import get_strategy
+
+    return bool(options.strategy and get_strategy(options.strategy).asks_a_model)
+
+
+def _asking(options: EvaluateOptions, clients: LlmClients) -> AskingStrategy | None:
+    """The strategy where it asks a model itself: within the same limit of cost as the judge."""
+    if not options.strategy or not _strategy_asks(options):
+        return None
+    asking = asking_strategy(options.strategy, options, clients)
+    if not options.dry_run:
+        warn_of_weak((getattr(asking.strategy.chunker, "llm", None),), options.quiet)
+    return asking
+
+
+def _summaries(
+    paths: list[str], leave_out: list[Path], options: EvaluateOptions, asking: AskingStrategy
+) -> LlmEstimate | None:
+    """What a dry run tells; None: all are known, so that it can go on to what a judge is asked about them."""
+    from chunkwise.chunkers.chunk import chunk_each
+    from chunkwise.cli.chunked import ChunkSummary, readable
+    from chunkwise.retrieval.indexes import named_index
+
+    if asking.client is None or options.hits or named_index(paths) is not None:
+        return None
+    alone = asking.alone()
+    leave_out = [*leave_out, Path(options.test_queries).resolve()]
+    outcomes = chunk_each(paths, alone, options=options.loading(), leave_out=leave_out)
+    with progress("counting", bytes_of(paths), options.quiet) as advance:
+        cut = readable(outcomes, options.strict, ChunkSummary(alone), advance)
+        estimate = estimate_documents(cut, asking, None)
+    if options.judge and not estimate.calls:
+        return None
+    if options.judge:
+        say("this is for summaries; what the judge is asked is known once they are written")
+    return estimate

@@ -1,0 +1,394 @@
+"""`chunkwise index`."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from chunkwise.cli import commands
+from chunkwise.cli.commands import is_typed, option
+from chunkwise.cli.llm import (
+    NO_MODEL,
+    AskingStrategy,
+    Contextual,
+    LlmClients,
+    asking_strategy,
+    check_contextual,
+    contextual_option,
+    estimate_documents,
+    show_estimate,
+    show_spent,
+    warn_of_weak,
+)
+from chunkwise.cli.messages import say, say_skipped, shown_place, usable_place
+from chunkwise.cli.options import (
+    SKIPPED,
+    ConfigOption,
+    IndexOptions,
+    JobsOption,
+    LlmOptions,
+    SourceOptions,
+    json_flag,
+)
+from chunkwise.cli.progress import bytes_of, fetch_weights, progress
+from chunkwise.cli.streams import print_json
+
+if TYPE_CHECKING:
+    from chunkwise.retrieval import Index
+    from chunkwise.retrieval.indexing.lazy_models import NamedClient
+    from chunkwise.retrieval.settings import Settings
+
+_EXAMPLES = """
+\b
+Examples:
+  chunkwise index handbook/ --into kb                     # then: chunkwise search kb "who approves leave?"
+  chunkwise index handbook/ --into kb                     # again: only what has changed is read
+  chunkwise index docs.zip more/ --into kb -s "sentences(max_tokens=200)" --context headings
+  chunkwise index corpus.jsonl --into kb --vectors none   # words alone: no model, and fast
+  chunkwise index new.md --into kb --add                  # add one document; the others stay
+  chunkwise index handbook/ --into kb --rebuild -s sections
+  chunkwise index handbook/ --into kb2 --contextual --llm local   # a model describes the place of each chunk
+  chunkwise index --verify --into kb                      # is every byte as it was written?
+\b
+Exit status: 0 all documents were read, 3 something was skipped or a model did not write every context (each with a
+line on stderr), 1 an error, 2 wrong usage or value.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexCommandOptions(IndexOptions, LlmOptions, ConfigOption, JobsOption, SourceOptions):
+    """The options of `chunkwise index`."""
+
+    into: str | None = option(
+        "--into", metavar="PLACE",
+        help="Where the index is: a folder, new or old, or postgresql://user@host/database?kb=name.",
+    )  # fmt: skip
+    add: bool = option(
+        "--add", is_flag=True,
+        help="Add these documents, or replace older versions of them; all other documents stay.",
+    )  # fmt: skip
+    rebuild: bool = option(
+        "--rebuild", is_flag=True,
+        help="Make the whole index again; settings that you do not give stay as they were.",
+    )  # fmt: skip
+    verify: bool = option(
+        "--verify", is_flag=True,
+        help="Check every byte of an index in a folder for damage; write nothing.",
+    )  # fmt: skip
+    context: Literal["none", "headings", "neighbours", "document"] | None = option(
+        "--context", type=click.Choice(["none", "headings", "neighbours", "document"]), metavar="KIND",
+        show_default="none",
+        help="Text indexed with each chunk: headings (title, section path, table header) or none. The "
+        "sentences of multiscale have none. See --contextual, too.",
+    )  # fmt: skip
+    contextual: Contextual | None = contextual_option()
+    as_json: bool = json_flag("Print the summary as JSON on stdout and nothing else.")
+
+
+@commands.command("index", IndexCommandOptions, examples=_EXAMPLES)
+def command(options: IndexCommandOptions) -> None:
+    """Make an index that can be searched, or bring it up to date.
+
+    SOURCE is any number of files, folders, globs or archives, or '-', as for `chunkwise chunk`. The index then holds
+    exactly these documents: new and changed ones are read, unchanged ones kept, missing ones removed (none with
+    --add). Settings that you do not give stay as they were when the index was made.
+    """
+    if not options.into:
+        raise click.UsageError("where to? name a folder for the index: --into kb")
+    if options.add and options.rebuild:
+        raise click.UsageError(
+            "--add keeps what the index has, --rebuild makes it anew: give one of them"
+        )
+    if options.verify:
+        if options.source or options.add or options.rebuild:
+            raise click.UsageError(
+                "--verify only reads the index: leave the documents, --add and --rebuild out"
+            )
+        _verify(options.into, options)
+        return
+    from chunkwise.retrieval import index
+    from chunkwise.retrieval.indexes import settings_at
+
+    paths = options.sources()
+    began = time.monotonic()
+    known = settings_at(options.into, of_any_version=options.rebuild)
+    clients = LlmClients(options, options.quiet or options.as_json)
+    asking = _asking(options, known, clients)
+    context = _context(options, known, is_asking=asking is not None)
+    llm = _named_client(options, context, known, clients)
+    if options.dry_run:
+        _dry_run(paths, options, context, known, llm, asking)
+        return
+    _say_weak(options, known, llm, asking)
+    _fetch_weights(options, known)
+    total = bytes_of(paths)
+    with progress("indexing", total, options.quiet) as advance:
+        built = index(
+            paths, asking.strategy if asking else options.strategy, into=options.into, model=options.embedder,
+            vectors=options.vectors, context=context, llm=llm, language=options.language,
+            options=options.loading(),
+            on_skip=None if options.strict else say_skipped, jobs=options.workers(total),
+            advance=advance, rebuild=options.rebuild, keep_others=options.add,
+        )  # fmt: skip
+    summary = _summary(built, options.into, time.monotonic() - began)
+    if not options.quiet:
+        for note in summary.notes:
+            say(note)
+        click.echo(_summary_text(summary, usable_place(options.into)), err=True)
+        for client in clients.used:
+            show_spent(client.spent)
+    if options.as_json:
+        print_json(asdict(summary), indent=None)
+    if not summary.documents:
+        say("there is no document; the index is empty")
+    fell_short = clients.fell_short or summary.without_context
+    if summary.skipped or not summary.documents or fell_short:
+        sys.exit(SKIPPED)
+
+
+def _verify(place: str, options: IndexCommandOptions) -> None:
+    """What is damaged is an error that says so."""
+    from chunkwise.base.wording import counted
+    from chunkwise.retrieval import open_index
+
+    if "://" in place:
+        raise click.UsageError(
+            "--verify reads a folder; a server keeps watch over its own files: see pg_amcheck"
+        )
+    opened = open_index(place)
+    opened.verify()
+    stats, into = opened.stats(), shown_place(place)
+    if options.as_json:
+        held = {"documents": stats.documents, "chunks": stats.chunks, "bytes": stats.bytes}
+        print_json({"into": into, "sound": True, **held}, indent=None)
+    elif not options.quiet:
+        size = f"{counted(stats.documents, 'document')}, {counted(stats.chunks, 'chunk')}"
+        click.echo(f"{into}: sound ({size}, {_size(stats.bytes)} read)")
+
+
+def _fetch_weights(options: IndexCommandOptions, known: Settings | None) -> None:
+    """With a bar of their own, where the index will need them; wrong values are for the index itself to refuse."""
+    from chunkwise.models import DEFAULT
+    from chunkwise.retrieval.settings import VECTORS
+
+    model = known.model if known else DEFAULT  # empty: of words alone
+    if known is None or options.rebuild:
+        model = options.embedder or model or (DEFAULT if options.vectors else "")
+        model = "" if options.vectors == "none" else model
+    if options.vectors in (None, *VECTORS):
+        fetch_weights(model, options.quiet)
+
+
+@dataclass(frozen=True)
+class IndexSummary:
+    """What became of the documents, what the index holds now, and how it was made: the JSON of the command."""
+
+    into: str
+    documents: int
+    added: int
+    changed: int
+    removed: int
+    unchanged: int
+    skipped: int
+    chunks: int
+    without_context: int
+    tokens: int
+    indexed_tokens: int
+    context_tokens: int
+    bytes: int
+    strategy: str
+    model: str
+    vectors: str
+    context: str
+    llm: str
+    language: str
+    notes: list[str]
+    seconds: float
+
+
+def _summary(built: Index, into: str, seconds: float) -> IndexSummary:
+    changes, stats, settings = built.changes, built.stats(), built.settings
+    assert changes is not None
+    return IndexSummary(
+        into=shown_place(into),
+        documents=stats.documents,
+        added=changes.added,
+        changed=changes.changed,
+        removed=changes.removed,
+        unchanged=changes.unchanged,
+        skipped=changes.skipped,
+        chunks=stats.chunks,
+        without_context=changes.plain,
+        tokens=stats.tokens,
+        indexed_tokens=stats.indexed_tokens,
+        context_tokens=stats.context_tokens,
+        bytes=stats.bytes,
+        strategy=settings.strategy,
+        model=settings.model,
+        vectors=settings.vectors,
+        context=settings.context,
+        llm=settings.llm,
+        language=settings.language,
+        notes=list(changes.notes),
+        seconds=round(seconds, 3),
+    )
+
+
+def _summary_text(summary: IndexSummary, place: str) -> str:
+    """What was done, what is there now, and what to do with it."""
+    from chunkwise.base.wording import counted
+
+    counts = {
+        "added": summary.added,
+        "changed": summary.changed,
+        "removed": summary.removed,
+        "unchanged": summary.unchanged,
+        "skipped": summary.skipped,
+    }
+    done = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+    beside = summary.context_tokens
+    tokens = counted(summary.indexed_tokens - beside, "token")
+    more = f" ({beside:,} more of contexts)" if beside else ""
+    lines = [
+        f"{summary.into}: {counted(summary.documents, 'document')} ({done or 'nothing done'})",
+        f"{counted(summary.chunks, 'chunk')} of {tokens}{more} "
+        f"by {summary.strategy}, {summary.model or 'words alone'}; {_size(summary.bytes)}, "
+        f"{summary.seconds:.1f} s",
+    ]
+    if summary.documents:
+        lines.append(f'try: chunkwise search {shlex.quote(place)} "your question"')
+    return "\n".join(lines)
+
+
+def _size(count: int) -> str:
+    size = float(count)
+    for unit in ("bytes", "kB", "MB"):
+        if size < 1000:
+            return f"{size:,.0f} {unit}" if unit == "bytes" else f"{size:,.1f} {unit}"
+        size /= 1000
+    return f"{size:,.1f} GB"
+
+
+def _context(
+    options: IndexCommandOptions, known: Settings | None, is_asking: bool = False
+) -> Literal["none", "headings", "neighbours", "document"] | None:
+    """What is to stand beside the chunks; None: as the index was made, or as usual.
+
+    `is_asking`: the model of `--llm` has work all the same.
+    """
+    from chunkwise.retrieval.settings import WRITTEN
+
+    context = options.contextual or options.context
+    is_writing = (context or (known.context if known else None)) in WRITTEN
+    check_contextual(
+        options, options.context, options.contextual, is_writing=is_writing, is_asking=is_asking
+    )
+    return context
+
+
+def _asking(
+    options: IndexCommandOptions, known: Settings | None, clients: LlmClients
+) -> AskingStrategy | None:
+    """The strategy where it asks a model itself; None: it does not, or the index will say what is wrong with it."""
+    from chunkwise.base.errors import ChunkwiseError
+    from chunkwise.chunkers import get_strategy
+
+    strategy_spec = _strategy(options, known)
+    try:
+        strategy = get_strategy(strategy_spec)
+    except ChunkwiseError:
+        return None
+    if not strategy.asks_a_model:
+        return None
+    is_known = not options.strategy and not (options.rebuild and is_typed("llm"))
+    return asking_strategy(strategy_spec, options, clients, is_known=is_known)
+
+
+def _named_client(
+    options: IndexCommandOptions, context: str | None, known: Settings | None, clients: LlmClients
+) -> NamedClient | None:
+    """What may write: the model named, or the one the index was made with; None: nobody is to be asked."""
+    from chunkwise.retrieval.indexing.lazy_models import NamedClient
+    from chunkwise.retrieval.settings import WRITTEN
+
+    kind = context or (known.context if known else None)
+    name = options.llm
+    if known is not None and not is_typed("llm"):
+        # Empty where it fell back to the headings context: it does so again, unless it is made anew.
+        name = known.llm or (name if options.rebuild else "")
+    if not name or kind not in WRITTEN:
+        return None
+    return NamedClient(name, partial(clients.of, name))
+
+
+def _say_weak(
+    options: IndexCommandOptions,
+    known: Settings | None,
+    llm: NamedClient | None,
+    asking: AskingStrategy | None,
+) -> None:
+    """Where an index is made: who brings one up to date has heard it."""
+    if known is None or options.rebuild:
+        summarises = getattr(asking.strategy.chunker, "llm", None) if asking else None
+        warn_of_weak((llm.name if llm else None, summarises), options.quiet)
+
+
+def _dry_run(
+    paths: list[str],
+    options: IndexCommandOptions,
+    context: str | None,
+    known: Settings | None,
+    llm: NamedClient | None,
+    asking: AskingStrategy | None,
+) -> None:
+    """Says what the model would be asked about new and changed documents; nothing is sent and nothing is written."""
+    from chunkwise.chunkers import get_strategy
+    from chunkwise.chunkers.chunk import chunk_each
+    from chunkwise.chunkers.contextual.writer import ContextWriter
+    from chunkwise.cli.chunked import ChunkSummary, readable
+    from chunkwise.models.llm.cost import LlmEstimate
+    from chunkwise.retrieval.settings import WRITTEN
+
+    asking = asking if asking and asking.client else None
+    kind: Any = context or (known.context if known else None)
+    if llm is None and kind in WRITTEN:
+        say(NO_MODEL)
+    if llm is None and asking is None:
+        show_estimate(LlmEstimate(), options.as_json)
+        return
+    writer = ContextWriter(llm.client(), kind) if llm else None
+    strategy = asking.alone() if asking else _strategy(options, known)
+    total = bytes_of(paths)
+    summary = ChunkSummary(get_strategy(strategy))
+    outcomes = chunk_each(paths, strategy, options=options.loading(), jobs=options.workers(total))
+    with progress("counting", total, options.quiet) as advance:
+        cut = readable(outcomes, options.strict, summary, advance)
+        before = None if options.rebuild else known
+        estimate = estimate_documents(
+            cut, asking, writer, _fingerprints(options.into or "", before)
+        )
+    show_estimate(estimate, options.as_json)
+    if summary.skipped:
+        sys.exit(SKIPPED)
+
+
+def _fingerprints(place: str, known: Settings | None) -> frozenset[str]:
+    """Of the documents an index in a folder has; on a server the contexts that are kept tell what is new."""
+    if known is None or "://" in place:
+        return frozenset()
+    from chunkwise.retrieval.local.update import open_local_index
+
+    return frozenset(open_local_index(Path(place)).fingerprints())
+
+
+def _strategy(options: IndexCommandOptions, known: Settings | None) -> str:
+    from chunkwise.chunkers.chunk import DEFAULT_STRATEGY
+
+    return options.strategy or (known.strategy if known else DEFAULT_STRATEGY)

@@ -1,0 +1,279 @@
+"""`chunkwise judge` and its one command, `chunkwise judge calibrate`."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import click
+
+from chunkwise.cli import commands
+from chunkwise.cli.commands import is_typed, option
+from chunkwise.cli.llm import (
+    llm_client,
+    or_local,
+    refuse_unasked,
+    show_estimate,
+    show_spent,
+)
+from chunkwise.cli.messages import say, say_skipped
+from chunkwise.cli.options import SKIPPED, LlmOptions, SourceOptions, json_flag, queries_file
+from chunkwise.cli.progress import fetch_weights, progress
+from chunkwise.cli.streams import print_json
+
+if TYPE_CHECKING:
+    from chunkwise.evaluation.calibrating import Measured
+    from chunkwise.evaluation.calibration_pairs import Pairs
+    from chunkwise.judges.judge import Judge
+    from chunkwise.models.embed.embedder import Embedder
+    from chunkwise.models.llm.client import LlmClient
+
+JUDGES = ("llm", "similarity", "spans", "labels")
+
+_EXAMPLES = """
+\b
+Examples:
+  chunkwise judge calibrate handbook/ --test-queries queries.json --judge llm --llm local
+  chunkwise judge calibrate handbook/ --test-queries queries.json --judge llm --llm openai:gpt-4o-mini --dry-run
+  chunkwise judge calibrate handbook/ --test-queries queries.json --judge similarity,llm --against labels \\
+      --llm openai:gpt-4o-mini --max-cost 1 -n 200
+  chunkwise judge calibrate handbook/ --test-queries queries.json --judge similarity --json | jq .judges[0].kappa
+\b
+The truth is people's labels, where the questions have any. Otherwise the references of a question are relevant, and
+similar passages that overlap none of them are not. `chunkwise evaluate` shows the result beside the judge's figures.
+\b
+Exit status: 0 measured, 3 something was left out or a judge could not be asked (each with a line on stderr),
+1 an error, 2 wrong usage or value.
+"""
+_GROUP_EXAMPLES = """
+\b
+Examples:
+  chunkwise judge calibrate handbook/ --test-queries queries.json --judge llm --llm local
+  chunkwise judge calibrate handbook/ --test-queries queries.json --judge similarity
+"""
+
+
+class _JudgeSetup(NamedTuple):
+    """A judge, all its verdicts depend on, and what a judge by similarity compares with."""
+
+    judge: Judge
+    identity: str
+    embedder: Embedder | None = None
+
+
+@click.group("judge", epilog=_GROUP_EXAMPLES)
+def command() -> None:
+    """Measure judges, which say whether a passage is relevant, before you trust them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrateOptions(LlmOptions, SourceOptions):
+    """The options of `chunkwise judge calibrate`."""
+
+    test_queries: str = queries_file(
+        "Questions with labels or references: JSON, SQuAD, BEIR, TREC …", required=True
+    )
+    judges: str | None = option(
+        "--judge", metavar="NAMES", show_default="llm with --llm, else similarity",
+        help=f"Judges to measure, separated by commas: {', '.join(JUDGES)}.",
+    )  # fmt: skip
+    against: Literal["labels", "spans"] | None = option(
+        "--against", type=click.Choice(["labels", "spans"]), show_default="labels, where there are any",
+        help="What counts as the truth: people's labels, or the references of the questions (spans).",
+    )  # fmt: skip
+    count: int = option(
+        "-n", "--count", type=click.IntRange(2), default=100, show_default=True, metavar="N",
+        help="Number of verdicts to ask for: half about relevant passages, spread over the questions.",
+    )  # fmt: skip
+    seed: int = option(
+        "--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N",
+        help="Seed of the random numbers that pick passages and make the confidence intervals.",
+    )  # fmt: skip
+    strategy: str | None = option(
+        "-s", "--strategy", metavar="SPEC", show_default="sentences, as long as the references",
+        help="How documents are cut into passages that count as irrelevant. List: `chunkwise strategies`.",
+    )  # fmt: skip
+    embedder: str | None = option(
+        "--embedder", old=("--model",), metavar="NAME", show_default="minilm",
+        help="Embedding model of the similarity judge.",
+    )  # fmt: skip
+    similarity_threshold: float = option(
+        "--similarity-threshold", type=click.FloatRange(-1, 1), default=0.7, show_default=True, metavar="COSINE",
+        help="The similarity judge calls a passage relevant from this similarity to the question on.",
+    )  # fmt: skip
+    relevance_threshold: float = option(
+        "--relevance-threshold", type=click.FloatRange(0, 1, min_open=True), default=0.5, show_default=True,
+        metavar="SHARE", help="The spans judge calls a passage relevant when it covers this share of a reference.",
+    )  # fmt: skip
+    show: int = option(
+        "--show", type=click.IntRange(0), default=4, show_default=True, metavar="N",
+        help="Number of wrong verdicts to show.",
+    )  # fmt: skip
+    as_json: bool = json_flag("Print everything as JSON on stdout and nothing else.")
+
+
+@commands.command("calibrate", CalibrateOptions, examples=_EXAMPLES)
+def calibrate(options: CalibrateOptions) -> None:
+    """Measure judges: how often they are right about passages whose relevance is known.
+
+    SOURCE is any number of documents (files, folders, globs, archives), or an index. Without SOURCE the documents
+    beside the file of questions are taken.
+    """
+    names = _names(options)
+    if "llm" in names:
+        options = replace(options, llm=or_local(options.llm))
+    client = llm_client(options, options.quiet or options.as_json) if "llm" in names else None
+    pairs, left_out = _pairs(options)
+    _refuse_truth_itself(names, pairs)
+    setups = [_setup(name, client, options) for name in names]
+    if options.dry_run:
+        _estimate(setups, pairs, options)
+        return
+    measured = [_measured(each, pairs, options) for each in setups]
+    _show(measured, pairs, options)
+    if client is not None and not options.quiet:
+        show_spent(client.spent)
+    if left_out or any(each.error for each in measured):
+        sys.exit(SKIPPED)
+
+
+def _names(options: CalibrateOptions) -> list[str]:
+    asks = is_typed("llm")
+    given = options.judges if options.judges is not None else "llm" if asks else "similarity"
+    names = list(dict.fromkeys(name.strip().lower() for name in given.split(",")))
+    for name in names:
+        if name not in JUDGES:
+            raise click.UsageError(f"no judge is named {name!r}; there are: {', '.join(JUDGES)}")
+    if "llm" not in names:
+        refuse_unasked("no judge asks a language model; add --judge llm")
+    return names
+
+
+def _pairs(options: CalibrateOptions) -> tuple[Pairs, bool]:
+    from chunkwise.base.errors import ChunkwiseError
+    from chunkwise.evaluation.calibrating import documents_and_questions
+    from chunkwise.evaluation.calibration_pairs import known_pairs
+    from chunkwise.evaluation.left_out import LeftOut
+
+    def bad(line: str) -> None:
+        if options.strict:
+            raise ChunkwiseError(line)
+        say_skipped(line)
+
+    left_out = LeftOut(bad, lambda line: say(f"mended {line}"))
+    paths = list(options.source)
+    if not paths:
+        beside = Path(options.test_queries).parent
+        say(f"no documents are named: those in {beside}/ beside the questions are taken")
+        paths = [str(beside)]
+    with progress("drawing passages", 0, options.quiet) as advance:
+        advance(0, "documents are read")
+        documents, queries = documents_and_questions(
+            paths, options.test_queries, left_out, options.loading()
+        )
+        advance(0, f"{len(queries):,} questions, {len(documents):,} documents")
+        pairs = known_pairs(
+            queries, documents, against=options.against, count=options.count,
+            seed=options.seed, strategy=options.strategy,
+        )  # fmt: skip
+    if len(pairs) < options.count and not options.quiet:
+        say(f"{len(pairs):,} passages are known, {options.count:,} were asked for: all are used")
+    return pairs, left_out.any
+
+
+def _refuse_truth_itself(names: list[str], pairs: Pairs) -> None:
+    if pairs.against in names:
+        other = "labels" if pairs.against == "spans" else "spans"
+        raise click.UsageError(
+            f"{pairs.against} are what the judges are held against: measured by themselves they are always right; "
+            f"add --against {other}, or leave the judge {pairs.against} out"
+        )
+
+
+def _setup(name: str, client: LlmClient | None, options: CalibrateOptions) -> _JudgeSetup:
+    from chunkwise.judges.calibration import spans_identity
+
+    if client is not None and name == "llm":
+        from chunkwise.judges.llm.judge import LlmJudge
+
+        judge = LlmJudge(client)
+        return _JudgeSetup(judge, judge.identity)
+    if name == "similarity":
+        return _similarity(options)
+    if name == "spans":
+        from chunkwise.judges.spans import SpanJudge
+
+        threshold = options.relevance_threshold
+        return _JudgeSetup(SpanJudge(threshold), spans_identity(threshold))
+    from chunkwise.judges.labels import LabelJudge
+
+    return _JudgeSetup(LabelJudge(), "labels")
+
+
+def _similarity(options: CalibrateOptions) -> _JudgeSetup:
+    from chunkwise.judges.calibration import similarity_identity
+    from chunkwise.judges.similarity import SimilarityJudge
+    from chunkwise.models import DEFAULT, get_embedder
+
+    model, threshold = options.embedder or DEFAULT, options.similarity_threshold
+    fetch_weights(model, options.quiet)
+    embedder = get_embedder(model)
+    identity = similarity_identity(embedder.identity, threshold)
+    return _JudgeSetup(SimilarityJudge(embedder, threshold), identity, embedder)
+
+
+def _estimate(setups: list[_JudgeSetup], pairs: Pairs, options: CalibrateOptions) -> None:
+    from chunkwise.judges.llm.judge import LlmJudge
+
+    for each in setups:
+        if isinstance(each.judge, LlmJudge):
+            show_estimate(each.judge.estimate(pairs.queries, pairs.hits), options.as_json)
+
+
+def _measured(setup: _JudgeSetup, pairs: Pairs, options: CalibrateOptions) -> Measured:
+    from chunkwise.base.errors import ChunkwiseError
+    from chunkwise.evaluation import calibrating
+    from chunkwise.judges.calibration_store import keep_calibration
+
+    total = calibrating.steps(setup.judge, pairs)
+    with progress(f"asking {setup.judge.name}", total, options.quiet) as advance:
+        measured = calibrating.calibrate(
+            setup.judge, pairs, identity=setup.identity, embedder=setup.embedder,
+            seed=options.seed, advance=advance,
+        )  # fmt: skip
+    if measured.calibration.confusion.scored:
+        try:
+            keep_calibration(measured.of_the_judge)
+        except ChunkwiseError as error:  # the figures are wanted all the same
+            say(error)
+    return measured
+
+
+def _show(measured: list[Measured], pairs: Pairs, options: CalibrateOptions) -> None:
+    if options.as_json:
+        from chunkwise.report.judge.as_json import calibration_json
+
+        print_json(calibration_json(measured, pairs))
+    elif not options.quiet:
+        from rich.console import Console
+
+        from chunkwise.report.judge.terminal import render_calibration
+
+        console = Console(file=sys.stdout, highlight=False)
+        render_calibration(measured, pairs, console, show=options.show)
+    _warn(measured, options)
+
+
+def _warn(measured: list[Measured], options: CalibrateOptions) -> None:
+    """Where the page of figures is not shown, a warning is not to get lost; an error is one in any case."""
+    from chunkwise.report.judge.terminal import warning_of
+
+    for each in measured:
+        unseen = options.as_json or options.quiet or each.error
+        if unseen and (warning := warning_of(each)):
+            say(f"{each.calibration.name}: {warning}")
+
+
+command.add_command(calibrate)

@@ -1,0 +1,326 @@
+"""`chunkwise lint`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, NamedTuple
+
+import click
+
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.cli import commands
+from chunkwise.cli.commands import option
+from chunkwise.cli.messages import say, shown_place
+from chunkwise.cli.options import (
+    SKIPPED,
+    JobsOption,
+    SourceOptions,
+    check_outputs,
+    json_flag,
+    output_file,
+    page_file,
+)
+from chunkwise.cli.progress import bytes_of, progress
+
+if TYPE_CHECKING:
+    from chunkwise.chunkers.chunk import Chunked, ChunkOutcome
+    from chunkwise.cli.chunked import ChunkSummary, Cutter
+    from chunkwise.evaluation.scores.cuts import CutTally
+    from chunkwise.evaluation.scores.located_issues import LocatedIssue
+    from chunkwise.report.cuts.lint_sample import LintSample
+    from chunkwise.text.tokens.tokenizers import TokenizerLike
+
+Sink = Callable[["Chunked", "Sequence[LocatedIssue]"], None]
+
+TOO_MANY = 4
+"""Exit status when more chunks have an issue than `--at-most` allows."""
+
+_EXAMPLES = """
+\b
+Examples:
+  chunkwise lint handbook/ -s recursive                    # every kind of issue, with the text around the cuts
+  chunkwise lint handbook/ -s recursive --page cuts.html   # the documents with their cuts drawn on them
+  chunkwise lint kb                                        # the chunks of an index
+  chunkwise lint handbook/ --chunks theirs.jsonl           # the chunks of another tool
+  chunkwise lint handbook/ --at-most 0.1 -n 0              # for continuous integration
+  chunkwise lint handbook/ --kinds mid_word,split_table --json > issues.jsonl
+\b
+Kinds: mid_word, mid_sentence_end, mid_sentence_start, split_list, split_table, split_code, orphan_heading,
+dangling_start, broken_grapheme.
+\b
+Exit status: 0 done, 4 more chunks with an issue than --at-most, 3 something was skipped (each with a line on
+stderr), 1 an error, 2 wrong usage or value.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LintOptions(JobsOption, SourceOptions):
+    """The options of `chunkwise lint`."""
+
+    strategy: str | None = option(
+        "-s", "--strategy", metavar="SPEC", show_default="structure",
+        help='How documents are cut: "name(parameter=value, …)". List: `chunkwise strategies`.',
+    )  # fmt: skip
+    chunks: str | None = option(
+        "--chunks", metavar="FILE", help="Check these chunks of the documents instead: JSON lines from any tool."
+    )  # fmt: skip
+    kinds: str | None = option(
+        "--kinds", metavar="KIND,…", help="Look only for these kinds of issues; the kinds are listed below."
+    )  # fmt: skip
+    show: int = option(
+        "-n", "--show", type=click.IntRange(0), default=20, show_default=True, metavar="N",
+        help="Number of cuts to show in the terminal, spread over the documents.",
+    )  # fmt: skip
+    at_most: float | None = option(
+        "--at-most", type=click.FloatRange(0, 1), metavar="SHARE",
+        help="Exit with status 4 when a larger share of the chunks has an issue: 0.1 is 10 %.",
+    )  # fmt: skip
+    as_json: bool = json_flag("Print the issues as JSON lines on stdout and nothing else.")
+    output: Path | None = output_file(
+        "Write all issues to this file, one JSON line each.", "FILE.jsonl"
+    )
+    page: Path | None = page_file("Write one HTML page that shows the documents with their cuts.")
+
+
+@commands.command("lint", LintOptions, examples=_EXAMPLES)
+def command(options: LintOptions) -> None:
+    """Find the places where cuts hurt: words, sentences, lists, tables and code cut in two, headings left behind.
+
+    SOURCE is any number of files, folders, globs or archives, or '-', as for `chunkwise chunk`; or an index, whose own
+    chunks are checked. No questions are needed.
+    """
+    from chunkwise.cli.chunked import ChunkSummary, readable
+    from chunkwise.evaluation.scores.cuts import CutTally
+    from chunkwise.evaluation.scores.located_issues import located
+    from chunkwise.report.cuts.lint_sample import LintSample
+
+    tally, sample = CutTally(_kinds(options.kinds)), LintSample(options.show)
+    paths = options.sources()
+    files = [*paths, options.chunks] if options.chunks else paths
+    outputs = check_outputs(files, _checked(options.output), page=options.page)
+    cutter, outcomes, total = _subject(paths, outputs, options)
+    summary = ChunkSummary(cutter)
+    with ExitStack() as stack:
+        sinks = _open_sinks(stack, options, cutter)
+        advance = stack.enter_context(progress("examining", total, options.quiet))
+        for chunked in readable(outcomes, options.strict, summary, advance):
+            issues = located(chunked.analyzed, tally.add(chunked.analyzed, chunked.chunks))
+            for sink in sinks:
+                sink(chunked, issues)
+            sample.add(chunked.document, len(chunked.chunks), issues)
+        if not summary.documents:  # leaving so, an older file of that name stays
+            say("no document was read; there is nothing to examine")
+            sys.exit(SKIPPED)
+    if not sinks:
+        _show(sample, tally, cutter)
+    elif not options.quiet:
+        click.echo(_line(summary, tally), err=True)
+        for written in (options.output, options.page):
+            if written:
+                click.echo(f"written: {written}", err=True)
+    _exit(tally, options.at_most, summary.skipped)
+
+
+def _kinds(names: str | None) -> tuple[str, ...]:
+    from chunkwise.metrics.cuts.boundary_issues import KINDS
+
+    if names is None:
+        return tuple(KINDS)
+    kinds = tuple(kind.strip().replace("-", "_") for kind in names.split(","))
+    for kind in kinds:
+        if kind not in KINDS:
+            raise InvalidParameter(f"kinds has {kind!r}; allowed: {', '.join(KINDS)}")
+    return kinds
+
+
+def _checked(output: Path | None) -> Path | None:
+    if output is not None and output.suffix.lower() != ".jsonl":
+        raise InvalidParameter(f"output is {str(output)!r}; its name must end in .jsonl")
+    return output
+
+
+def _open_sinks(stack: ExitStack, options: LintOptions, cutter: Cutter) -> list[Sink]:
+    """Where the issues of each document go; nowhere: they are looked at in the terminal."""
+    from chunkwise.cli.chunked import CutsPage
+    from chunkwise.cli.streams import JsonLines
+
+    sinks: list[Sink] = []
+    if options.as_json:
+        lines = JsonLines(_write_issues, alone=not (options.output or options.page))
+        sinks.append(lambda _, issues: lines.write(issues))
+    if options.output:
+        sinks.append(_file(stack, options.output))
+    if options.page:
+        view = stack.enter_context(CutsPage(options.page, cutter))
+        sinks.append(lambda chunked, _: view.add(chunked))
+    return sinks
+
+
+def _file(stack: ExitStack, path: Path) -> Sink:
+    from chunkwise.base.atomic import replacing, says_what_it_writes
+
+    temporary = stack.enter_context(replacing(path))
+    # Half a surrogate pair has no UTF-8 form; JSON can still spell it.
+    out = stack.enter_context(
+        temporary.open("w", encoding="utf-8", newline="\n", errors="backslashreplace")
+    )
+
+    def write(_: Chunked, issues: Sequence[LocatedIssue]) -> None:
+        with says_what_it_writes(path):
+            _write_issues(out, issues)
+
+    return write
+
+
+def _write_issues(out: IO[str], issues: Iterable[LocatedIssue]) -> None:
+    import json
+    from dataclasses import asdict
+
+    for issue in issues:
+        out.write(json.dumps(asdict(issue), ensure_ascii=False) + "\n")
+
+
+def _show(sample: LintSample, tally: CutTally, cutter: Cutter) -> None:
+    from rich.console import Console
+
+    from chunkwise.evaluation.advice import advice
+    from chunkwise.evaluation.results import Figure
+    from chunkwise.report.cuts.lint_terminal import render_lint
+
+    figures = {"boundary_issues": Figure(tally.share)} if tally.is_complete else {}
+    render_lint(sample, tally.cuts(), cutter.label, advice(figures), Console())
+
+
+def _line(summary: ChunkSummary, tally: CutTally) -> str:
+    """Everything in one line."""
+    from chunkwise.base.wording import percent
+
+    parts = [summary.note]
+    if tally.share is not None:
+        counts = [
+            f"{count:,} {kind.replace('_', ' ')}" for kind, count in tally.counts.items() if count
+        ]
+        kinds = f": {', '.join(counts)}" if counts else ""
+        parts.append(f"{percent(tally.share)} of the chunks have a boundary issue{kinds}")
+    return summary.sentence(parts)
+
+
+def _exit(tally: CutTally, at_most: float | None, skipped: int) -> None:
+    if at_most is not None and tally.share is not None and tally.share > at_most:
+        from chunkwise.base.wording import counted
+
+        have = "has" if tally.chunks == 1 else "have"
+        say(
+            f"{tally.with_issues:,} of {counted(tally.chunks, 'chunk')} {have} a boundary issue, "
+            f"a share of {tally.share:.4f}; at most {at_most:g} is allowed"
+        )
+        sys.exit(TOO_MANY)
+    if skipped:
+        sys.exit(SKIPPED)
+
+
+class _LintSubject(NamedTuple):
+    """Documents with their chunks, and what made them."""
+
+    cutter: Cutter
+    outcomes: Iterator[ChunkOutcome]
+    size: int
+    """About the bytes there are to read; 0: not known."""
+
+
+class _KnownChunks(NamedTuple):
+    """Chunks that were there before."""
+
+    label: str
+    limit: tuple[TokenizerLike, int] | None = None
+    unit: str = "tokens"
+
+
+def _subject(paths: list[str], outputs: list[Path], options: LintOptions) -> _LintSubject:
+    """Told apart by the inputs and `--chunks`."""
+    if any(map(_is_index, paths)):
+        return _of_index(paths, options)
+    if options.chunks:
+        return _of_file(paths, outputs, options.chunks, options)
+    from chunkwise.chunkers import get_strategy
+    from chunkwise.chunkers.chunk import DEFAULT_STRATEGY, chunk_each
+
+    total = bytes_of(paths)
+    strategy = get_strategy(options.strategy or DEFAULT_STRATEGY)
+    # Summaries have no cuts: nobody is asked to write them.
+    plain = getattr(strategy.chunker, "without_summaries", None)
+    outcomes = chunk_each(
+        paths,
+        plain() if plain else options.strategy or DEFAULT_STRATEGY,
+        options=options.loading(),
+        jobs=options.workers(total),
+        leave_out=outputs,
+    )
+    return _LintSubject(strategy, outcomes, total)
+
+
+def _is_index(name: str) -> bool:
+    if "://" in name:  # a server; what is none is refused when it is opened
+        return True
+    if not Path(name).is_dir():
+        return False
+    from chunkwise.retrieval.indexes import settings_at
+
+    return settings_at(name) is not None
+
+
+def _of_index(paths: list[str], options: LintOptions) -> _LintSubject:
+    if len(paths) > 1:
+        raise click.UsageError("an index is examined by itself: name nothing beside it")
+    for name, value in (("strategy", options.strategy), ("chunks", options.chunks)):
+        if value:
+            raise click.UsageError(
+                f"{shown_place(paths[0])} is an index and has its chunks already: leave out --{name}, "
+                "or name the documents"
+            )
+    from chunkwise.evaluation.subjects.index_chunks import index_chunks
+    from chunkwise.retrieval import open_index
+
+    index = open_index(paths[0])
+    return _LintSubject(_KnownChunks(index.settings.strategy), index_chunks(index), 0)
+
+
+def _of_file(
+    paths: list[str], outputs: list[Path], file: str, options: LintOptions
+) -> _LintSubject:
+    if options.strategy:
+        raise click.UsageError("--strategy and --chunks: give one of them")
+    if file == "-" and "-" in paths:
+        raise click.UsageError("standard input can be the documents or the chunks, not both")
+    return _LintSubject(_KnownChunks(file), _chunks_of_file(paths, outputs, file, options), 0)
+
+
+def _chunks_of_file(
+    paths: list[str], outputs: list[Path], chunks: str, options: LintOptions
+) -> Iterator[ChunkOutcome]:
+    """Rows that say nothing usable are lines on stderr as documents are that cannot be read."""
+    from chunkwise.base.errors import UnreadableDocument
+    from chunkwise.chunkers import get_strategy
+    from chunkwise.chunkers.chunk import Chunked
+    from chunkwise.documents import read
+    from chunkwise.evaluation.files.chunks_file import read_chunks
+    from chunkwise.text.analysis import Analyzed
+
+    skipped: list[UnreadableDocument] = []
+    file = Path(chunks).resolve()
+    documents = list(read(paths, options.loading(), skipped.append, [*outputs, file]))
+
+    def bad(problem: str) -> None:
+        where, _, why = problem.partition(": ")
+        skipped.append(UnreadableDocument(where, why))
+
+    read_back = read_chunks(chunks, documents, bad)
+    yield from skipped
+    strategy = get_strategy(read_back.strategy())
+    for document in documents:
+        analyzed = Analyzed(document)
+        yield Chunked(document, list(strategy.chunks(analyzed)), analyzed)

@@ -1,0 +1,361 @@
+"""Language models for commands: clients, estimates, what was spent; strategies that ask a model, and `--contextual`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import click
+
+from chunkwise.cli.commands import is_typed, option
+from chunkwise.cli.messages import say
+from chunkwise.cli.options import LlmOptions
+from chunkwise.cli.streams import print_json
+
+if TYPE_CHECKING:
+    from chunkwise.chunkers import Strategy
+    from chunkwise.chunkers.chunk import Chunked
+    from chunkwise.chunkers.contextual.writer import ContextWriter
+    from chunkwise.core import OnProgress
+    from chunkwise.models.llm.client import LlmClient
+    from chunkwise.models.llm.cost import LlmEstimate, LlmUsage
+    from chunkwise.text.analysis import Analyzed
+
+Contextual = Literal["neighbours", "document"]
+"""What a language model reads around a chunk before it writes the chunk's context."""
+
+NONE_NAMED = "no language model is named (--llm, CHUNKWISE_LLM): the small local one is asked"
+LOCAL = "local"
+"""The model of the package, as `--llm` names it."""
+
+NO_MODEL = (
+    "no language model is named (--llm NAME, or CHUNKWISE_LLM): --contextual falls back to the headings context, "
+    "title and section path of each chunk"
+)
+_WEAK = (
+    "the small local model writes weak contexts and summaries: compare an index with them and one without, by "
+    "`chunkwise evaluate`, before you rely on it"
+)
+_DOCUMENTS, _CHUNKS, _CHARACTERS = 32, 128, 1_000_000
+"""Of documents whose contexts are asked for together: enough to keep a server busy, little to hold in memory."""
+
+
+def refuse_unasked(why: str) -> None:
+    """What is written about a language model where none is asked is a slip."""
+    for name in filter(is_typed, ("llm", "max_cost", "price", "concurrency", "dry_run")):
+        raise click.UsageError(f"--{name.replace('_', '-')} is given, and {why}")
+
+
+def or_local(llm: str | None) -> str:
+    """The model that is named; where none is, the local one is meant, and that is said."""
+    if llm:
+        return llm
+    say(NONE_NAMED)
+    return LOCAL
+
+
+class LlmClients:
+    """The clients of one command: one a model, and one limit of cost for all of them."""
+
+    def __init__(self, options: LlmOptions, quiet: bool = False) -> None:
+        from chunkwise.models.llm.cost import LlmBudget
+
+        self._options = options
+        self._quiet = quiet
+        self._budget = LlmBudget(options.max_cost)
+        self._clients: dict[str, LlmClient] = {}
+
+    @property
+    def used(self) -> list[LlmClient]:
+        """Those that were asked for so far."""
+        return list(self._clients.values())
+
+    @property
+    def fell_short(self) -> bool:
+        """Whether somebody did not answer, or the limit did not allow to ask."""
+        return any(each.spent.failed or each.spent.unasked for each in self.used)
+
+    def of(self, name: str) -> LlmClient:
+        """The client of the model of this name."""
+        if name not in self._clients:
+            self._clients[name] = self._make(name)
+        return self._clients[name]
+
+    def _make(self, name: str) -> LlmClient:
+        from chunkwise.models import get_language_model
+        from chunkwise.models.llm.client import LlmClient
+        from chunkwise.models.llm.cost import parse_price
+
+        price = parse_price(self._options.price) if self._options.price else None
+        _fetch(name, self._quiet)
+        return LlmClient(
+            get_language_model(name),
+            price=price,
+            budget=self._budget,
+            concurrency=self._options.concurrency,
+        )
+
+
+def llm_client(options: LlmOptions, quiet: bool = False) -> LlmClient | None:
+    """The client these options ask for; None where no model is named."""
+    return LlmClients(options, quiet).of(options.llm) if options.llm else None
+
+
+def show_estimate(estimate: LlmEstimate, as_json: bool = False) -> None:
+    """What asking will take, on stdout: in words, or as JSON."""
+    if as_json:
+        print_json(asdict(estimate))
+        return
+    click.echo(estimate_words(estimate))
+
+
+def estimate_words(estimate: LlmEstimate) -> str:
+    """One line: calls, tokens, money, time."""
+    from chunkwise.models.llm.cost import rough_dollars
+    from chunkwise.report.plain_text import one_line
+
+    if not estimate.calls:
+        known = f"; every answer ({estimate.kept:,}) is kept from earlier runs"
+        return f"nothing is to be asked{known if estimate.kept else ''}"
+    parts = [_many(estimate.calls, "call")]
+    if estimate.kept:
+        parts[0] += f" ({estimate.kept:,} more are kept from earlier runs)"
+    parts.append(f"about {estimate.prompt_tokens:,} tokens to read")
+    parts.append(f"at most {estimate.output_tokens:,} to write")
+    parts.append(
+        _about(rough_dollars(estimate.money))
+        if estimate.money
+        else "no money"
+        if estimate.money == 0
+        else "the price is not known (--price IN/OUT)"
+    )
+    if estimate.seconds is not None:
+        parts.append(f"about {_time(estimate.seconds)}")
+    return one_line("; ".join(parts))
+
+
+def show_spent(spent: LlmUsage) -> None:
+    """What asking took: one line on stderr, nothing where nobody was asked."""
+    if line := spent_words(spent):
+        click.echo(line, err=True)
+
+
+def spent_words(spent: LlmUsage) -> str:
+    """One line; empty where nothing was asked and nothing was kept."""
+    from chunkwise.models.llm.cost import rough_dollars
+
+    if not (spent.calls or spent.kept or spent.failed or spent.lost or spent.unasked):
+        return ""
+    about = "about " if spent.is_estimated else ""
+    parts = [_many(spent.calls, "call")]
+    if spent.kept:
+        parts.append(f"{spent.kept:,} answered from earlier runs")
+    if spent.calls:
+        parts.append(f"{about}{spent.prompt_tokens:,} tokens read, {spent.output_tokens:,} written")
+    if spent.calls or spent.lost:
+        if spent.money:
+            money = rough_dollars(spent.money)
+            parts.append(_about(money) if about else money)
+        elif spent.money is None:
+            parts.append("at a price that is not known")
+    if spent.failed:
+        parts.append(f"{spent.failed:,} without a usable answer")
+    if spent.lost:
+        parts.append(f"{_many(spent.lost, 'attempt')} sent and not answered, counted as if charged")
+    if spent.unasked:
+        parts.append(f"{spent.unasked:,} not asked, for the limit of cost")
+    return f"language model: {'; '.join(parts)}"
+
+
+def _fetch(name: str, quiet: bool) -> None:
+    """The weights of the local model, with a bar, where they are not here yet."""
+    from chunkwise.cli.progress import progress
+    from chunkwise.models.weights.catalogue import SMOLLM2
+    from chunkwise.models.weights.installed import ensure, model_status
+
+    if name == LOCAL and model_status(SMOLLM2).state != "here":
+        with progress(f"fetching {SMOLLM2.name}", SMOLLM2.size, quiet) as advance:
+            ensure(SMOLLM2, advance=advance)
+
+
+def _about(money: str) -> str:
+    return money if money.startswith("under") else f"about {money}"
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _time(seconds: float) -> str:
+    minutes = seconds / 60
+    if minutes >= 120:
+        return f"{minutes / 60:,.1f} hours"
+    return f"{minutes:,.0f} minutes" if minutes >= 2 else _many(max(1, round(seconds)), "second")
+
+
+class AskingStrategy(NamedTuple):
+    """A strategy, and the client it asks by; None where it asks nobody, or by one of its own."""
+
+    strategy: Strategy
+    client: LlmClient | None
+
+    def alone(self) -> Strategy:
+        """What cuts the same chunks and asks nobody: they are known before there are summaries of them."""
+        from chunkwise.chunkers import Strategy
+
+        chunker: Any = self.strategy.chunker
+        if not hasattr(chunker, "without_summaries"):
+            raise click.UsageError(f"what {self.strategy.name} will ask cannot be told beforehand")
+        return Strategy(self.strategy.name, chunker.without_summaries())
+
+    def estimate(self, document: Analyzed) -> LlmEstimate:
+        """What it would ask about a document."""
+        chunker: Any = self.strategy.chunker
+        estimate: LlmEstimate = chunker.estimate(document)
+        return estimate
+
+
+def asking_strategy(
+    strategy_spec: str, options: LlmOptions, clients: LlmClients, *, is_known: bool = False
+) -> AskingStrategy:
+    """The strategy with a client that keeps to `--max-cost`.
+
+    `--llm` names its model unless the strategy's own parameter does, or an index `is_known` to be made with it.
+    """
+    from chunkwise.base import spec
+    from chunkwise.chunkers import Strategy, get_strategy
+
+    strategy = get_strategy(strategy_spec)
+    if not strategy.asks_a_model:
+        return AskingStrategy(strategy, None)
+    if options.llm and not is_known and "llm" not in spec.parse(strategy_spec)[1]:
+        strategy = get_strategy(strategy_spec, llm=options.llm)
+    chunker: Any = strategy.chunker
+    if not isinstance(chunker.llm, str) or not hasattr(chunker, "using"):
+        return AskingStrategy(strategy, None)
+    client = clients.of(chunker.llm)
+    return AskingStrategy(Strategy(strategy.name, chunker.using(client)), client)
+
+
+def refuse_unlimited(strategy_spec: str) -> None:
+    """For commands that keep no limit of cost: only a model that costs nothing may be asked there."""
+    from chunkwise.base.errors import InvalidParameter
+    from chunkwise.chunkers import get_strategy
+    from chunkwise.models import get_language_model
+    from chunkwise.models.llm.cost import FREE, FREE_NAME, price_of
+
+    llm = getattr(get_strategy(strategy_spec).chunker, "llm", FREE_NAME)
+    if llm == FREE_NAME or not isinstance(llm, str):
+        return
+    if price_of(get_language_model(llm).price_name) != FREE:
+        raise InvalidParameter(
+            f"{strategy_spec} asks {llm}, which may cost money, and nothing limits that here; take llm=local, "
+            "say in your price table that it costs nothing (CHUNKWISE_PRICES), or measure it by "
+            "`chunkwise evaluate --max-cost`"
+        )
+
+
+def estimate_documents(
+    documents: Iterable[Chunked],
+    asking: AskingStrategy | None,
+    writer: ContextWriter | None,
+    known: Collection[str] = (),
+) -> LlmEstimate:
+    """For summaries and contexts together; `known` are fingerprints of documents that have theirs."""
+    from chunkwise.models.llm.cost import LlmEstimate
+    from chunkwise.retrieval.indexing.fingerprint import document_fingerprint
+
+    estimate = LlmEstimate()
+    for chunked in documents:
+        if known and document_fingerprint(chunked.document) in known:
+            continue
+        if asking is not None and chunked.chunks:
+            estimate += asking.estimate(chunked.analyzed)
+        if writer is not None:
+            estimate += writer.estimate([chunked])
+    return estimate
+
+
+def contextual_option() -> Any:
+    """`--contextual`, with or without a value."""
+    return option(
+        "--contextual", is_flag=False, flag_value="neighbours", type=click.Choice(["neighbours", "document"]),
+        help="Let a language model (--llm) write 2 or 3 sentences that place each chunk in its document. It reads the "
+        "chunks around it (neighbours) or the whole document; the sentences go into the chunk's context.",
+    )  # fmt: skip
+
+
+def check_contextual(
+    options: LlmOptions,
+    context: str | None,
+    contextual: str | None,
+    *,
+    is_writing: bool,
+    is_asking: bool = False,
+) -> None:
+    """Options that make no sense together; `is_writing`: contexts are written, `is_asking`: a model has other work."""
+    if contextual and context not in (None, contextual) and is_typed("context"):
+        raise click.UsageError(
+            f"--context {context} and --contextual are two contexts: give one of them"
+        )
+    if is_writing or is_asking:
+        return
+    if options.dry_run:
+        raise click.UsageError(
+            "--dry-run says what a language model would take, and none is asked here: add --contextual"
+        )
+    if options.llm and is_typed("llm"):
+        raise click.UsageError("--llm names what writes contexts: add --contextual")
+
+
+def warn_of_weak(names: Collection[str | None], quiet: bool) -> None:
+    """Said once, where the packaged model is among those that write."""
+    if LOCAL in names and not quiet:
+        say(_WEAK)
+
+
+@contextmanager
+def kept_when_stopped(is_asking: bool) -> Iterator[None]:
+    """Who stops a run that asks a model is told that nothing it answered is lost."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if is_asking:
+            say("what the model has answered is kept: the same command goes on from there")
+        raise
+
+
+def with_written_contexts(
+    documents: Iterable[Chunked], writer: ContextWriter, advance: OnProgress
+) -> Iterator[Chunked]:
+    """The same documents in their order; `advance` gets characters as the contexts of their chunks come."""
+    for batch in _batches(documents):
+        done = 0
+
+        def count_done(amount: int, note: str) -> None:
+            nonlocal done
+            done += amount
+            advance(amount, note)
+
+        for chunked, chunks in zip(batch, writer.write(batch, count_done), strict=True):
+            chunked.chunks = chunks
+            yield chunked
+        whole = sum(len(chunked.document.text) for chunked in batch)
+        count = writer.tally.chunks
+        advance(max(0, whole - done), f"{count:,} chunk{'s' * (count != 1)} with a context")
+
+
+def _batches(documents: Iterable[Chunked]) -> Iterator[list[Chunked]]:
+    batch: list[Chunked] = []
+    chunks = characters = 0
+    for chunked in documents:
+        batch.append(chunked)
+        chunks += len(chunked.chunks)
+        characters += len(chunked.document.text)
+        if len(batch) >= _DOCUMENTS or chunks >= _CHUNKS or characters >= _CHARACTERS:
+            yield batch
+            batch, chunks, characters = [], 0, 0
+    if batch:
+        yield batch

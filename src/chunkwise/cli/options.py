@@ -1,0 +1,328 @@
+"""Options that several commands have, each in one place; and what is checked about them before any work begins."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from chunkwise.cli.commands import argument, option
+
+if TYPE_CHECKING:
+    from chunkwise.core import Query
+    from chunkwise.documents.loader import LoadOptions
+
+SKIPPED = 3
+"""Exit status when everything else worked but something could not be read."""
+
+LLM_VARIABLE = "CHUNKWISE_LLM"
+"""The model where `--llm` is not given."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadingOptions:
+    """How files are read."""
+
+    encoding: str | None = option(
+        "--encoding", metavar="NAME", help="Encoding of text files that are not UTF-8, such as latin-1."
+    )  # fmt: skip
+    text_field: str | None = option(
+        "--text-field", metavar="FIELD", help="Field or column with the text, in JSON, JSONL and CSV files."
+    )  # fmt: skip
+    id_field: str | None = option(
+        "--id-field", metavar="FIELD", help="Field or column with the id, in JSON, JSONL and CSV files."
+    )  # fmt: skip
+    title_field: str | None = option(
+        "--title-field", metavar="FIELD", help="Field or column with the title, in JSON, JSONL and CSV files."
+    )  # fmt: skip
+    loader: str | None = option(
+        "--loader", metavar="NAME", help="Read every file with this loader, whatever its name: text, markdown, html …"
+    )  # fmt: skip
+
+    def loading(self) -> LoadOptions:
+        """The same for `chunkwise.documents`; a wrong value is an error here."""
+        from chunkwise.documents.loader import LoadOptions
+
+        return LoadOptions(
+            self.encoding, self.text_field, self.id_field, self.title_field, self.loader
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuietOption:
+    """Nothing on stderr but what went wrong."""
+
+    quiet: bool = option("-q", "--quiet", is_flag=True, help="Show no progress and no summary.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceOptions(LoadingOptions, QuietOption):
+    """Which documents are read, and how."""
+
+    source: tuple[str, ...] = argument("[SOURCE]...", nargs=-1)
+    strict: bool = option(
+        "--strict", is_flag=True, help="Stop at the first document that cannot be read."
+    )
+
+    def sources(self) -> list[str]:
+        """What was named; standard input when nothing was and something is piped in."""
+        if self.source:
+            return list(self.source)
+        if sys.stdin is not None and not sys.stdin.isatty():
+            return ["-"]
+        raise click.UsageError(
+            "no documents: name files, folders or globs, or '-' for standard input"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobsOption:
+    """How many processes share the work."""
+
+    jobs: int = option(
+        "-j", "--jobs", type=click.IntRange(0), default=0, metavar="N", show_default="by size, up to 8",
+        help="Number of processes; the output is the same for any number.",
+    )  # fmt: skip
+
+    def workers(self, total_bytes: int) -> int:
+        """Up to eight processes, one where starting others would take longer than the work."""
+        from chunkwise.base.cores import cores
+
+        if self.jobs:
+            return self.jobs
+        return min(cores(), 8) if total_bytes > 4_000_000 else 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class LlmOptions:
+    """Which language model is asked, and what that may cost."""
+
+    llm: str | None = option(
+        "--llm", metavar="NAME", envvar=LLM_VARIABLE, show_envvar=True,
+        help="Language model: local, PATH.gguf, openai:NAME or https://HOST/v1#NAME. List: `chunkwise models`.",
+    )  # fmt: skip
+    max_cost: float | None = option(
+        "--max-cost", type=click.FloatRange(0.0), metavar="DOLLARS",
+        help="Stop before the language model has cost more than this.",
+    )  # fmt: skip
+    price: str | None = option(
+        "--price", metavar="IN/OUT",
+        help="Price of a million input tokens and of a million output tokens, in dollars: 0.15/0.60.",
+    )  # fmt: skip
+    concurrency: int | None = option(
+        "--concurrency", type=click.IntRange(1, 256), metavar="N", show_default="what the model allows",
+        help="Requests to the language model at the same time.",
+    )  # fmt: skip
+    dry_run: bool = option(
+        "--dry-run", is_flag=True,
+        help="Only estimate calls, tokens, dollars and minutes; send nothing to the language model.",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions:
+    """How an index is searched."""
+
+    retriever: str | None = option(
+        "--retriever", metavar="SPEC", show_default="multiscale with a budget, else hybrid",
+        help="Search method: bm25, dense, hybrid or multiscale, with parameters in brackets: hybrid(dense=1).",
+    )  # fmt: skip
+    reranker: str | None = option(
+        "--reranker", old=("--rerank",), metavar="NAME",
+        help="Model that scores the best hits a second time: maxsim (local), https://HOST/rerank#NAME, "
+        "PATH/model.onnx … An endpoint may have limits: NAME(timeout=10, attempts=2).",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexOptions:
+    """How an index is made."""
+
+    strategy: str | None = option(
+        "-s", "--strategy", metavar="SPEC", show_default="structure",
+        help='How documents are cut: "name(parameter=value, …)". List: `chunkwise strategies`.',
+    )  # fmt: skip
+    embedder: str | None = option(
+        "--embedder", old=("--model",), metavar="NAME", show_default="minilm",
+        help="Embedding model: minilm (local), openai:NAME, https://HOST/v1#NAME, PATH/model.onnx … An endpoint may "
+        "have limits: NAME(timeout=10, attempts=2).",
+    )  # fmt: skip
+    vectors: Literal["late", "own", "both", "none"] | None = option(
+        "--vectors", type=click.Choice(["late", "own", "both", "none"]), metavar="KIND", show_default="late",
+        help="How chunks are embedded: late (each document once, for chunks of every size), own (each chunk by "
+        "itself), both, none (search by words only).",
+    )  # fmt: skip
+    language: str | None = option(
+        "--language", metavar="CODE", show_default="auto",
+        help="Language for word search: en, de …, auto (detected for each document), none (no stemming).",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionsOption:
+    """The questions of a command that answers some: words of the command line, or a file."""
+
+    words: tuple[str, ...] = argument("[QUESTION]...", nargs=-1)
+    test_queries: str | None = option(
+        "--test-queries", "--queries", metavar="FILE",
+        help="Many questions from a file: any test set, JSON lines or list (query_id, query), or one question a line; "
+        "'-' reads standard input.",
+    )  # fmt: skip
+
+    def queries(self, skipped: list[str]) -> list[Query]:
+        """At least one; what the file has that is no question is told, and added to `skipped`."""
+        from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+        from chunkwise.cli.messages import say_skipped
+        from chunkwise.core import Query
+        from chunkwise.testsets.reading import read_questions
+
+        file = self.test_queries
+        if self.words and file:
+            raise click.UsageError("a question and --test-queries: give one of them")
+        if file:
+
+            def bad(problem: str) -> None:
+                skipped.append(problem)
+                say_skipped(problem)
+
+            queries = read_questions(file, bad)
+            if not queries:
+                raise ChunkwiseError(f"no question in {'standard input' if file == '-' else file}")
+            return queries
+        if not self.words:
+            raise click.UsageError(
+                "nothing to ask: write the question behind the index, or name a file: --test-queries FILE "
+                '("-": stdin)'
+            )
+        question = " ".join(self.words)
+        if not question.strip():
+            raise InvalidParameter("the question is empty; write what you look for")
+        return [Query("1", question)]
+
+
+def _take_config(context: click.Context, _: click.Parameter, file: Path | None) -> Path | None:
+    """Values of the file stand for options that are not given."""
+    if file is None:
+        return None
+    from chunkwise.tuning.recommendation import read_recommendation
+
+    given = read_recommendation(file).options()
+    named = {_CONFIG_NAMES.get(name, name): value for name, value in given.items()}
+    known = {each.name for each in context.command.params}
+    mine = {name: value for name, value in named.items() if name in known}
+    context.default_map = {**(context.default_map or {}), **mine}
+    return file
+
+
+_CONFIG_NAMES = {"model": "embedder", "rerank": "reranker"}
+"""Keys of a recommendation that options have other names for."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConfigOption:
+    """Options from what `chunkwise tune` recommends."""
+
+    config: Path | None = option(
+        "--config", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", is_eager=True,
+        callback=_take_config,
+        help="Take options from a file such as recommendation.toml; what you type wins.",
+    )  # fmt: skip
+
+
+def output_file(help: str, metavar: str = "FILE", **settings: Any) -> Any:
+    """`-o`: the file that results are written to."""
+    return option(
+        "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar=metavar, help=help, **settings
+    )  # fmt: skip
+
+
+def page_file(help: str) -> Any:
+    """`--page`: one HTML page that shows results."""
+    return option(
+        "--page", old=("--report", "--view"), type=click.Path(path_type=Path, dir_okay=False),
+        metavar="FILE.html", help=help,
+    )  # fmt: skip
+
+
+def json_flag(help: str = "Print JSON on stdout and nothing else.") -> Any:
+    """`--json`: stdout is for programs."""
+    return option("--json", is_flag=True, help=help)
+
+
+def queries_file(help: str, **settings: Any) -> Any:
+    """`--test-queries`: the questions that measure."""
+    return option("--test-queries", "--queries", metavar="FILE", help=help, **settings)
+
+
+def check_outputs(
+    inputs: Sequence[str], output: Path | None = None, *, page: Path | None = None
+) -> list[Path]:
+    """The files a command will write: none of them may be one of its inputs, and all of them can be written."""
+    from chunkwise.base.atomic import check_writable
+
+    if page is not None and page.suffix.lower() not in (".html", ".htm"):
+        raise click.UsageError(f"{page} is to be a page: its name must end in .html")
+    given = [path for path in (output, page) if path is not None]
+    outputs = [_place(path) for path in given]
+    if len(set(outputs)) < len(outputs):
+        raise click.UsageError(f"{page} would be written twice; give the page another name")
+    for name in inputs:
+        if _place(name) in outputs:
+            raise click.UsageError(
+                f"{name} is read and would be overwritten; write to another file"
+            )
+    for path, place in zip(given, outputs, strict=True):
+        if _holds_something(place):
+            _refuse_if_read(path, place, inputs)
+        if not place.is_dir():
+            check_writable(path)
+    return outputs
+
+
+def _place(name: str | Path) -> Path:
+    """Behind all links; unlike `Path.resolve` it takes a loop of them for a place."""
+    return Path(os.path.realpath(name))
+
+
+def _refuse_if_read(path: Path, place: Path, inputs: Sequence[str]) -> None:
+    for name in inputs:
+        if _is_read(place, name):
+            raise click.UsageError(
+                f"{path} is one of the files of {name}, which are read, and would be overwritten; "
+                "write to another file"
+            )
+
+
+def _is_read(path: Path, name: str) -> bool:
+    """Whether a path lies in a folder that is read, or fits a pattern."""
+    from chunkwise.documents.walk import is_pattern, split_pattern, to_regex
+
+    if os.path.isdir(name):
+        return path.is_relative_to(_place(name))
+    if not is_pattern(name) or os.path.lexists(name):
+        return False
+    folder, rest = split_pattern(name)
+    root = _place(folder)
+    try:
+        matches = to_regex(rest).fullmatch
+    except re.error:  # reading will say so
+        return False
+    return path.is_relative_to(root) and bool(matches(path.relative_to(root).as_posix()))
+
+
+def _holds_something(path: Path) -> bool:
+    """Whether writing here would destroy what chunkwise cannot write again."""
+    from chunkwise.documents.own_files import is_written_by_us
+
+    try:
+        if path.is_dir():
+            return any(path.iterdir())
+        return path.is_file() and path.stat().st_size > 0 and not is_written_by_us(path)
+    except OSError:  # what cannot be looked at is not overwritten
+        return True

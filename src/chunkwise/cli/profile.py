@@ -1,0 +1,98 @@
+"""`chunkwise profile`."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from chunkwise.cli import commands
+from chunkwise.cli.commands import option
+from chunkwise.cli.messages import say, say_skipped
+from chunkwise.cli.options import SKIPPED, SourceOptions, check_outputs, json_flag, page_file
+from chunkwise.cli.progress import bytes_of, progress
+from chunkwise.cli.streams import print_json
+
+if TYPE_CHECKING:
+    from chunkwise.base.errors import UnreadableDocument
+    from chunkwise.profiling import Profile
+
+_EXAMPLES = """
+\b
+Examples:
+  chunkwise profile handbook/                       # in the terminal
+  chunkwise profile handbook/ --page profile.html   # one self-contained page
+  chunkwise profile corpus.jsonl --json > profile.json
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProfileOptions(SourceOptions):
+    """The options of `chunkwise profile`."""
+
+    page: Path | None = page_file("Write one HTML page with charts.")
+    tokenizer: str = option(
+        "--tokenizer", default="o200k_base", show_default=True, metavar="NAME",
+        help="Tokenizer that sizes are counted with.",
+    )  # fmt: skip
+    as_json: bool = json_flag()
+
+
+@commands.command("profile", ProfileOptions, examples=_EXAMPLES)
+def command(options: ProfileOptions) -> None:
+    """Describe a corpus before anything is chosen: sizes, sections, languages, and which chunking to try first.
+
+    SOURCE is any number of files, folders, globs or archives, or '-', as for `chunkwise chunk`.
+    """
+    paths = options.sources()
+    outputs = check_outputs(paths, page=options.page)
+    profile, skipped = _profile(paths, outputs, options)
+    if not profile.total.documents:  # leaving so, an older page stays
+        say("no document was read; there is nothing to profile")
+        sys.exit(SKIPPED)
+    if options.as_json:
+        print_json(profile.to_dict())
+    if options.page:
+        from chunkwise.base.atomic import replacing
+        from chunkwise.report.profile.page import profile_page
+
+        with replacing(options.page) as temporary:
+            page = profile_page(profile, ", ".join(paths))
+            temporary.write_text(page, encoding="utf-8", errors="replace")
+        if not options.quiet:
+            click.echo(f"written: {options.page}", err=True)
+    if not (options.as_json or options.page):
+        from rich.console import Console
+
+        from chunkwise.report.profile.terminal import render_profile
+
+        render_profile(profile, Console())
+    if skipped:
+        sys.exit(SKIPPED)
+
+
+def _profile(paths: list[str], outputs: list[Path], options: ProfileOptions) -> tuple[Profile, int]:
+    """The profile, and how many documents could not be read."""
+    from chunkwise.documents import read
+    from chunkwise.profiling import Profiler
+
+    skipped = 0
+
+    def on_skip(problem: UnreadableDocument) -> None:
+        nonlocal skipped
+        if options.strict:
+            raise problem
+        skipped += 1
+        say_skipped(problem)
+
+    profiler = Profiler(options.tokenizer)
+    done = 0
+    with progress("profiling", bytes_of(paths), options.quiet) as advance:
+        for document in read(paths, options.loading(), on_skip, leave_out=outputs):
+            profiler.add(document)
+            done += 1
+            advance(len(document.text), f"{done:,} documents")
+    return profiler.result(), skipped

@@ -1,0 +1,227 @@
+"""`chunkwise search`."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.cli import commands
+from chunkwise.cli.commands import argument, option
+from chunkwise.cli.messages import say, shown_place
+from chunkwise.cli.options import (
+    SKIPPED,
+    ConfigOption,
+    QuestionsOption,
+    QuietOption,
+    SearchOptions,
+    json_flag,
+)
+from chunkwise.cli.progress import fetch_weights, progress
+
+if TYPE_CHECKING:
+    from chunkwise.core import Hit, Query
+    from chunkwise.models.embed.embedder import Embedder
+    from chunkwise.retrieval import Index
+    from chunkwise.retrieval.filters import Filter
+
+Written = Callable[["Query", "Sequence[Hit]"], None]
+"""Hands out the hits of one question."""
+
+_AT_ONCE = 256
+"""Questions answered together; their hits are written before the next are asked."""
+
+_EXAMPLES = """
+\b
+Examples:
+  chunkwise search kb "who approves leave?"                    # the five best chunks
+  chunkwise search kb "who approves leave?" --budget 1000      # the best sentences, 1,000 tokens of them
+  chunkwise search kb leave in writing -k 3 --retriever bm25   # words need no quotes
+  chunkwise search kb "leave" --only-document "*.md" --section approval --json
+  chunkwise search kb "what is the report about?" --level 1   # summaries alone, where the strategy was raptor
+  chunkwise search kb --test-queries questions.jsonl -k 10 --json > hits.jsonl
+  chunkwise search kb "night shift" --retriever "hybrid(dense=1, fusion='ranks')" --neighbours 1 --mmr 0.7
+\b
+Exit status: 0 searched, 3 a question was skipped (a line on stderr), 1 an error, 2 wrong usage or value.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexSearchOptions(SearchOptions, QuestionsOption, ConfigOption, QuietOption):
+    """The options of `chunkwise search`."""
+
+    source: str = argument("SOURCE")
+    count: int | None = option(
+        "-k", type=int, metavar="N", show_default="5 without a budget", help="Number of hits at most."
+    )  # fmt: skip
+    budget: int | None = option(
+        "--budget", type=int, metavar="TOKENS", help="Number of tokens at most, in all hits together."
+    )  # fmt: skip
+    only_document: tuple[str, ...] = option(
+        "--only-document", multiple=True, metavar="ID",
+        help="Search only in documents with this id, or that fit this pattern: *.md. May be repeated.",
+    )  # fmt: skip
+    section: tuple[str, ...] = option(
+        "--section", multiple=True, metavar="WORDS",
+        help="Search only in sections with these words in their path of headings. May be repeated.",
+    )  # fmt: skip
+    pages: str | None = option("--pages", metavar="3-5", help="Search only on these pages.")
+    level: int | None = option(
+        "--level", type=int, metavar="N",
+        help="Search only one level of a raptor index: 0 chunks, 1 their summaries, 2 summaries of those.",
+    )  # fmt: skip
+    neighbours: int = option(
+        "--neighbours", type=int, default=0, metavar="N",
+        help="Add to every hit the N chunks before it and the N after it.",
+    )  # fmt: skip
+    mmr: float | None = option(
+        "--mmr", type=float, metavar="0…1",
+        help="Avoid hits that say the same: 1 looks at relevance only, 0 at diversity only.",
+    )  # fmt: skip
+    full: bool = option("--full", is_flag=True, help="Show the whole text of every hit.")
+    as_json: bool = json_flag("Print the hits as JSON lines on stdout and nothing else.")
+
+
+@commands.command("search", IndexSearchOptions, examples=_EXAMPLES)
+def command(options: IndexSearchOptions) -> None:
+    """Search an index; hits are exact places in your documents.
+
+    SOURCE is an index that `chunkwise index` made: a folder, or postgresql://…. The words of the QUESTION need no
+    quotes.
+    """
+    skipped: list[str] = []
+    queries = options.queries(skipped)
+    only = _filter(options)
+    from chunkwise.retrieval import open_index
+
+    index = open_index(options.source)
+    if not len(index):
+        shown = shown_place(options.source)
+        raise ChunkwiseError(
+            f"{shown} is an index without documents; fill it: chunkwise index DOCUMENTS --into {shown}"
+        )
+    _check_documents(index, only)
+    write = _writer() if options.as_json else _shower(index, len(queries) > 1, options.full)
+    for query, hits in _answers(index, queries, only, options):
+        write(query, hits)
+        if not hits and not options.quiet:
+            _explain(index, query, options.retriever)
+    if skipped:
+        sys.exit(SKIPPED)
+
+
+def _answers(
+    index: Index, queries: Sequence[Query], only: Filter, options: IndexSearchOptions
+) -> Iterator[tuple[Query, list[Hit]]]:
+    """In the order they were asked, a block at a time."""
+    from chunkwise.models import get_reranker
+    from chunkwise.retrieval.retrievers import get_retriever
+    from chunkwise.retrieval.search.search import search
+
+    # Made once: a model is loaded for all blocks.
+    embedder = cache(lambda: _embedder(index, options.quiet))
+    retriever = options.retriever and get_retriever(options.retriever)
+    reranker = options.reranker and get_reranker(options.reranker)
+    out = sys.stdout  # a bar puts something of its own in its place, as long as it is drawn
+    # Hits on a screen show how far the search is, and a bar would stand between them.
+    quiet = options.quiet or out.isatty()
+    with progress("searching", len(queries), quiet) as advance:
+        for low in range(0, len(queries), _AT_ONCE):
+            block = queries[low : low + _AT_ONCE]
+            found = search(
+                index.source, block, k=options.count, budget=options.budget, retriever=retriever, only=only,
+                neighbours=options.neighbours, mmr=options.mmr, rerank=reranker, embedder=embedder,
+            )  # fmt: skip
+            yield from zip(block, found, strict=True)
+            out.flush()  # what reads a pipe need not wait for the last question
+            advance(len(block), f"{low + len(block):,} of {len(queries):,} questions")
+
+
+def _explain(index: Index, query: Query, retriever: str | None) -> None:
+    """Where words could have found nothing, whatever the documents say: why, and what could."""
+    from chunkwise.report.plain_text import one_line
+    from chunkwise.text.terms.terms import why_unfindable
+
+    why = why_unfindable(query.text, index.source.languages)
+    if not why or (retriever or "").startswith("dense"):
+        return
+    instead = "ask by meaning: --retriever dense"
+    if index.settings.vectors == "none":
+        instead = "ask with other words, or make the index with vectors: chunkwise index --rebuild"
+    say(f"nothing found by words for {one_line(query.text, 80)!r}: {why}; {instead}")
+
+
+def _filter(options: IndexSearchOptions) -> Filter:
+    from chunkwise.retrieval.filters import Filter
+
+    pages = None
+    if options.pages is not None:
+        match = re.fullmatch(r"\s*(\d{1,9})\s*(?:[-–:]\s*(\d{1,9})\s*)?", options.pages)
+        if not match:
+            raise InvalidParameter(
+                f"pages is {options.pages!r}; a page from 1, or a first and a last one: 3-5"
+            )
+        pages = int(match[1]), int(match[2] or match[1])
+    return Filter(options.only_document, options.section, pages, options.level)
+
+
+def _check_documents(index: Index, only: Filter) -> None:
+    """A name that fits nothing is a slip more often than a wish."""
+    ids = index.source.ids() if only.documents else []
+    if only.documents and not any(map(only.takes_document, ids)):
+        raise InvalidParameter(
+            f"no document is {' or '.join(map(repr, only.documents))}; ids are as in {ids[0]!r}, "
+            "patterns as in '*.md'"
+        )
+    if only.level and not getattr(index.source, "has_summaries", False):
+        raise InvalidParameter(
+            f"level is {only.level}, and the index has no summaries; leave it out, or make one that has: "
+            "chunkwise index DOCUMENTS --into FOLDER -s raptor --llm NAME"
+        )
+
+
+def _embedder(index: Index, quiet: bool) -> Embedder:
+    """The index's own model; its weights are fetched with a bar where they are not here yet."""
+    from chunkwise.models import get_embedder
+
+    try:
+        fetch_weights(index.settings.model, quiet)
+    except ChunkwiseError as error:
+        raise ChunkwiseError(f"{error}; without a model: --retriever bm25") from None
+    return get_embedder(index.settings.model)
+
+
+def _writer() -> Written:
+    from chunkwise.cli.streams import json_stdout
+    from chunkwise.output.hit_row import hit_row
+
+    # Taken before a bar is drawn, which sends what is written there to the terminal.
+    out = json_stdout()
+
+    def write(query: Query, hits: Sequence[Hit]) -> None:
+        for hit in hits:
+            out.write(json.dumps(hit_row(query, hit), ensure_ascii=False) + "\n")
+
+    return write
+
+
+def _shower(index: Index, several: bool, full: bool) -> Written:
+    from rich.console import Console
+    from rich.text import Text
+
+    from chunkwise.report.hits_terminal import render_hits
+    from chunkwise.report.plain_text import one_line
+
+    console = Console(file=sys.stdout, highlight=False)
+
+    def show(query: Query, hits: Sequence[Hit]) -> None:
+        if several:
+            console.print(Text(f"\n{one_line(query.id, 40)}  {one_line(query.text, 300)}", "bold"))
+        render_hits(hits, query.text, console, languages=index.source.languages, full=full)
+
+    return show

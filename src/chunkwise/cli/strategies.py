@@ -1,0 +1,105 @@
+"""`chunkwise strategies`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from chunkwise.cli import commands
+from chunkwise.cli.commands import argument, option
+from chunkwise.cli.options import json_flag
+
+_EXAMPLES = """
+\b
+Examples:
+  chunkwise strategies --brief        # all of them, in a line or two each
+  chunkwise strategies sentences      # one, with every parameter
+  chunkwise strategies                # all of them, with every parameter
+  chunkwise strategies --json
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StrategiesOptions:
+    """The options of `chunkwise strategies`."""
+
+    names: tuple[str, ...] = argument("[NAMES]...", nargs=-1)
+    brief: bool = option(
+        "--brief", is_flag=True, help="Show what each one does, without its parameters."
+    )
+    as_json: bool = json_flag()
+
+
+@commands.command("strategies", StrategiesOptions, examples=_EXAMPLES)
+def command(options: StrategiesOptions) -> None:
+    """List every strategy, its parameters, defaults and bounds, and when to use it.
+
+    NAMES are the strategies to show; without any, all are shown.
+    """
+    from chunkwise.chunkers import describe_all, describe_strategy, registry
+
+    if options.brief and options.as_json:
+        raise click.UsageError("--brief and --json: give one of them; JSON is always complete")
+    described = (
+        [describe_strategy(name, registry.get(name)) for name in options.names]
+        if options.names
+        else describe_all()
+    )
+    if options.as_json:
+        click.echo(json.dumps(described, ensure_ascii=False, indent=2, default=str))
+        return
+    from rich.console import Console
+
+    console = Console()
+    if options.brief:
+        _list(console, described)
+    else:
+        for strategy in described:
+            _show(console, strategy)
+    console.print(
+        '[dim]Write a strategy as "name(parameter=value, …)". Third parties add their own.[/]'
+    )
+
+
+def _list(console: Any, strategies: list[dict[str, Any]]) -> None:
+    from rich.markup import escape
+    from rich.padding import Padding
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    table.add_column(style="bold cyan", no_wrap=True)
+    for strategy in strategies:
+        table.add_row(escape(strategy["name"]), escape(strategy["purpose"]))
+    console.print(Padding(table, (0, 0, 1, 0)))
+
+
+def _show(console: Any, strategy: dict[str, Any]) -> None:
+    from rich.markup import escape
+    from rich.padding import Padding
+    from rich.table import Table
+
+    console.print(f"[bold cyan]{escape(strategy['name'])}[/]  {escape(strategy['purpose'])}")
+    console.print(Padding(escape(strategy["use"]), (0, 0, 0, 2)), style="green")
+    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    # A value that is cut off cannot be typed: what is too wide goes on in the next line.
+    table.add_column(no_wrap=True)
+    for widest in (20, 26, None):
+        table.add_column(max_width=widest, overflow="fold")
+    for parameter in strategy["parameters"]:
+        default = parameter["default"]
+        shown = "–" if default is None else json.dumps(default, default=str)
+        table.add_row(
+            *map(escape, (parameter["name"], shown, _allowed(parameter), parameter["help"]))
+        )
+    console.print(Padding(table, (0, 0, 1, 2)))
+
+
+def _allowed(parameter: dict[str, Any]) -> str:
+    if parameter["choices"]:
+        return ", ".join(parameter["choices"])
+    if parameter["low"] is None:
+        return str(parameter["unit"])
+    return f"{parameter['low']:,}–{parameter['high']:,} {parameter['unit']}"

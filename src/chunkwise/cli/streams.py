@@ -1,0 +1,107 @@
+"""Standard output and standard error, whose readers may go away (`head` has soon seen enough); JSON on stdout."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Callable, Iterable
+from typing import IO, Any, Generic, TextIO, TypeVar
+
+from chunkwise.base.errors import ChunkwiseError
+
+T = TypeVar("T")
+
+
+class ReaderLeft(SystemExit):
+    """Nobody reads the standard output any more: the run is over, and nothing went wrong."""
+
+
+class _Output(io.FileIO):
+    """Raised here, where it is sure whose pipe broke; libraries on the way have statuses of their own for it."""
+
+    def write(self, data: Any) -> int:
+        if not data:  # libraries try a stream with nothing, and drop what it says of itself then
+            return 0
+        try:
+            return super().write(data)
+        except OSError as error:
+            _discard(self.fileno())
+            if isinstance(error, BrokenPipeError):
+                raise ReaderLeft(0) from None
+            # A full disk, for one.
+            raise ChunkwiseError(
+                f"cannot write to standard output: {error.strerror or error}"
+            ) from error
+
+
+class _Messages(io.FileIO):
+    """What is said into the void must not stop the work."""
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data)
+        except OSError:
+            _discard(self.fileno())
+            return len(data)
+
+
+def watch_readers() -> None:
+    """From here on a broken pipe ends the command quietly, or silences its messages."""
+    sys.stdout = _watched(sys.stdout, _Output)
+    sys.stderr = _watched(sys.stderr, _Messages)
+
+
+def _watched(stream: Any, kind: type[io.FileIO]) -> Any:
+    buffer = getattr(stream, "buffer", None)
+    if (
+        type(getattr(buffer, "raw", buffer)) is not io.FileIO
+    ):  # a test's, a Windows console, or none at all
+        return stream
+    raw: Any = kind(stream.fileno(), "w", closefd=False)
+    return io.TextIOWrapper(
+        raw if isinstance(buffer, io.FileIO) else io.BufferedWriter(raw),  # raw: `python -u`
+        encoding=stream.encoding,
+        errors=stream.errors,
+        line_buffering=stream.line_buffering,
+        write_through=stream.write_through,
+    )
+
+
+def _discard(number: int) -> None:
+    """What is still to be flushed goes nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, number)
+    os.close(nowhere)
+
+
+def json_stdout() -> TextIO:
+    """Standard output for JSON, which is UTF-8 whatever the console is; half a character is spelled out."""
+    out = sys.stdout
+    if isinstance(out, io.TextIOWrapper):
+        out.reconfigure(encoding="utf-8", errors="backslashreplace")
+    return out
+
+
+def print_json(value: object, indent: int | None = 2) -> None:
+    """One value on stdout."""
+    import json
+
+    json_stdout().write(json.dumps(value, ensure_ascii=False, indent=indent) + "\n")
+
+
+class JsonLines(Generic[T]):
+    """Writes by `write_lines`; when nobody reads any more and nothing else is written, the run is done."""
+
+    def __init__(self, write_lines: Callable[[IO[str], Iterable[T]], None], *, alone: bool) -> None:
+        self._write_lines = write_lines
+        self._alone = alone
+        json_stdout()
+
+    def write(self, values: Iterable[T]) -> None:
+        try:
+            self._write_lines(sys.stdout, values)
+            sys.stdout.flush()
+        except ReaderLeft:
+            if self._alone:
+                raise

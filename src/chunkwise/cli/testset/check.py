@@ -1,0 +1,191 @@
+"""`chunkwise testset check`."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from chunkwise.cli import commands
+from chunkwise.cli.commands import argument, option
+from chunkwise.cli.messages import say_skipped
+from chunkwise.cli.options import SKIPPED, LoadingOptions, check_outputs, json_flag, output_file
+from chunkwise.cli.progress import bytes_of, progress
+from chunkwise.cli.streams import print_json
+from chunkwise.cli.testset.documents import carried_documents, named_documents
+
+if TYPE_CHECKING:
+    from chunkwise.cli.testset.documents import Skip
+    from chunkwise.core import Document, Passage
+    from chunkwise.testsets.testset import Problem, TestSet
+
+PROBLEMS = SKIPPED
+"""Exit status when something is wrong with a question, or a document could not be read."""
+
+_EXAMPLES = """
+\b
+Examples:
+  chunkwise testset check queries.json handbook/                    # one line a problem
+  chunkwise testset check queries.json handbook/ -o repaired.json   # passages as offsets, moved ones found again
+  chunkwise testset check queries.jsonl kb                          # against the documents of an index
+  chunkwise testset check queries.jsonl corpus.jsonl --strict       # remarks count as problems
+  chunkwise testset check queries.json handbook/ --json | jq .summary
+\b
+The simplest file: [{"query": "Who approves leave?", "relevant_text": "Leave is approved by the head"}]
+\b
+Exit status: 0 no problems, 3 problems (or a document that cannot be read), 1 an error, 2 wrong usage or value.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckOptions(LoadingOptions):
+    """The options of `chunkwise testset check`."""
+
+    file: str = argument("QUERIES")
+    source: tuple[str, ...] = argument("[SOURCE]...", nargs=-1)
+    output: Path | None = output_file(
+        "Write the questions that can be used, repaired, every passage with its offsets.",
+        "FILE.json",
+    )
+    format: str | None = option(
+        "--from", metavar="FORMAT", show_default="detected", help="Format of QUERIES: chunkwise, squad, beir …"
+    )  # fmt: skip
+    strict: bool = option(
+        "--strict", is_flag=True, help="Count remarks as problems: exit status 3."
+    )
+    show: int = option(
+        "-n", "--show", type=click.IntRange(0), default=20, show_default=True, metavar="N",
+        help="Number of problems of each kind to show.",
+    )  # fmt: skip
+    as_json: bool = json_flag("Print all problems as one JSON object on stdout and nothing else.")
+    quiet: bool = option(
+        "-q", "--quiet", is_flag=True, help="Show no progress; problems are shown."
+    )
+
+
+@commands.command("check", CheckOptions, examples=_EXAMPLES)
+def command(options: CheckOptions) -> None:
+    """Check that questions and documents fit together.
+
+    QUERIES is a file of questions; SOURCE is any number of files, folders, globs and archives, or an index. References
+    are checked, quoted passages are looked up, and moved ones found again. Reported are unknown documents, passages
+    that are nowhere (with the nearest text), duplicates, questions without an answer, and references that overlap or
+    also stand elsewhere.
+    """
+    from chunkwise.base.errors import ChunkwiseError
+    from chunkwise.testsets.check import check_testset
+    from chunkwise.testsets.reading import read_with_places
+    from chunkwise.testsets.testset import REMARKS
+
+    file, output = options.file, options.output
+    outputs = check_outputs([file, *options.source], output)
+    skipped: list[str] = []
+    documents = _documents(options, outputs, skipped)
+    problems: list[Problem] = []
+    with progress("checking questions", 0, options.quiet) as advance:
+        read = read_with_places(
+            file, documents, problems.append, format=options.format, on_remark=problems.append,
+            advance=advance,
+        )  # fmt: skip
+        if not read.testset.queries and not problems:
+            shown = "standard input" if file == "-" else file
+            raise ChunkwiseError(
+                f'there is no question in {shown}; write [{{"query": "…", "relevant_text": "…"}}]'
+            )
+        advance(0, f"{len(read.testset):,} questions are compared with the documents")
+        testset, more = check_testset(read.testset, documents, read.where)
+    problems += more
+    if output is not None:
+        from chunkwise.testsets.formats import FORMATS
+
+        FORMATS["chunkwise"].write(testset, documents, output)
+    _show(testset, problems, documents, options)
+    if output is not None:
+        from chunkwise.base.wording import counted
+
+        if not options.quiet:
+            click.echo(f"written: {output} ({counted(len(testset), 'question')})", err=True)
+    if skipped or any(options.strict or each.kind not in REMARKS for each in problems):
+        sys.exit(PROBLEMS)
+
+
+def _documents(options: CheckOptions, outputs: list[Path], skipped: list[str]) -> list[Document]:
+    from chunkwise.base.errors import InvalidParameter
+
+    def skip(problem: object) -> None:
+        skipped.append(str(problem))
+        say_skipped(problem)
+
+    file, inputs = options.file, options.source
+    if not inputs:
+        return _carried(file, options.format, skip)
+    if file == "-" and "-" in inputs:
+        raise InvalidParameter("standard input can be the questions or the documents, not both")
+    leave_out = [*outputs, *([] if file == "-" else [Path(file).resolve()])]
+    with progress("reading documents", bytes_of(inputs), options.quiet) as advance:
+        return named_documents(inputs, options.loading(), skip, leave_out, advance)
+
+
+def _carried(file: str, format: str | None, skip: Skip) -> list[Document]:
+    """Some formats bring the texts that are asked about."""
+    from chunkwise.testsets.formats import FORMATS, CarriesDocuments, detect
+
+    kind = None if file == "-" else FORMATS[format] if format else detect(file)
+    if not isinstance(kind, CarriesDocuments):
+        raise click.UsageError(
+            "no documents: name the files, folders or the index the questions are about"
+        )
+    return carried_documents(kind, Path(file), skip)
+
+
+def _show(
+    testset: TestSet,
+    problems: Sequence[Problem],
+    documents: Sequence[Document],
+    options: CheckOptions,
+) -> None:
+    texts = {document.id: document.text for document in documents}
+
+    def text_of(place: Passage) -> str:
+        return texts.get(place.doc_id, "")[place.start : place.end]
+
+    if options.as_json:
+        summary = Counter(problem.kind for problem in problems)
+        shown = {
+            "file": options.file,
+            "questions": len(testset),
+            "usable": len(testset) - summary["no_references"],
+            "hash": testset.hash,
+            "summary": dict(summary),
+            "problems": [_row(problem, text_of) for problem in problems],
+        }
+        print_json(shown)
+        return
+    from rich.console import Console
+
+    from chunkwise.report.problems_terminal import render_problems
+
+    console = Console(file=sys.stdout, highlight=False)
+    render_problems(
+        problems, len(testset), text_of, console,
+        most=options.show, written=options.output is not None,
+    )  # fmt: skip
+
+
+def _row(problem: Problem, text_of: Callable[[Passage], str]) -> dict[str, object]:
+    row: dict[str, object] = {
+        "kind": problem.kind,
+        "where": problem.where,
+        "query_id": problem.query_id,
+        "text": problem.text,
+        "repaired": problem.repaired,
+        "dropped": problem.dropped,
+    }
+    if problem.nearest is not None:
+        row["nearest"] = {**problem.nearest._asdict(), "text": text_of(problem.nearest)}
+    return row

@@ -1,0 +1,216 @@
+"""`chunkwise testset convert`."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from chunkwise.cli import commands
+from chunkwise.cli.commands import argument, option
+from chunkwise.cli.messages import say, say_skipped
+from chunkwise.cli.options import SKIPPED, QuietOption, check_outputs
+from chunkwise.cli.streams import json_stdout
+from chunkwise.cli.testset.documents import carried_documents, named_documents
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chunkwise.core import Document
+    from chunkwise.testsets.formats import Format
+    from chunkwise.testsets.testset import Problem, TestSet
+
+_EXAMPLES = """
+\b
+Examples:
+  chunkwise testset convert squad.json --to chunkwise -o queries.json --documents-to corpus.jsonl
+  chunkwise testset convert questions.csv --to chunkwise --documents corpora/ -o queries.json
+  chunkwise testset convert ragas.jsonl --from ragas --to chunkwise --documents handbook/ | less
+  chunkwise testset convert queries.json --to beir --documents handbook/ -o handbook-beir/
+  chunkwise testset convert scifact/ --to chunkwise -o queries.json --documents-to corpus.jsonl
+\b
+Formats: {formats}.
+\b
+Exit status: 0 all was converted, 3 something was left out or does not fit the format (each with a line on
+stderr), 1 an error, 2 wrong usage or value.
+"""
+
+_NAMES = (
+    "chunkwise", "beir", "trec", "squad", "chroma", "legalbench", "ragas", "autorag", "ragchecker",
+)  # fmt: skip
+_OF_DOCUMENTS = frozenset(("beir", "trec", "autorag", "ragas", "ragchecker"))
+"""Formats that need no lengths: they name documents, or hold no places at all."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConvertOptions(QuietOption):
+    """The options of `chunkwise testset convert`."""
+
+    file: Path = argument("QUERIES", type=click.Path(path_type=Path, exists=True))
+    target: str = option(
+        "--to", type=click.Choice(_NAMES), required=True, metavar="FORMAT", help="Format to write."
+    )
+    origin: str | None = option(
+        "--from", type=click.Choice(_NAMES), metavar="FORMAT", show_default="detected", help="Format of QUERIES."
+    )  # fmt: skip
+    output: Path | None = option(
+        "-o", "--output", type=click.Path(path_type=Path), metavar="PATH",
+        help="File to write; for beir, trec and autorag a folder. Without it, chunkwise goes to stdout.",
+    )  # fmt: skip
+    documents: tuple[str, ...] = option(
+        "--documents", multiple=True, metavar="SOURCE",
+        help="Documents that the questions are about, or an index: passages are looked up in them. May be repeated.",
+    )  # fmt: skip
+    documents_to: Path | None = option(
+        "--documents-to", type=click.Path(path_type=Path), metavar="PATH",
+        help="Write the documents, too: to a .jsonl file, or to corpus.jsonl in a folder.",
+    )  # fmt: skip
+
+
+@commands.command("convert", ConvertOptions, examples=_EXAMPLES.format(formats=", ".join(_NAMES)))
+def command(options: ConvertOptions) -> None:
+    """Convert a test set from one format into another: questions, references, and what else both formats hold.
+
+    QUERIES is a file, or the folder of a BEIR, TREC or AutoRAG set. If it holds texts itself (squad, beir, autorag),
+    these are the documents unless --documents names others. What is not found, or does not fit the new format, is
+    reported.
+    """
+    from chunkwise.testsets.formats import FORMATS, detect
+
+    origin = FORMATS[options.origin] if options.origin else detect(options.file)
+    target = FORMATS[options.target]
+    output = options.output
+    if output is None and target.name != "chunkwise":
+        raise click.UsageError(f"where to? name a file or folder for {target.name}: -o PATH")
+    for written in (output, options.documents_to):
+        check_outputs([str(options.file), *options.documents], written)
+    run = _Conversion(origin, options.file)
+    documents = run.documents(options.documents)
+    testset = run.testset(documents, target)
+    if not testset.queries:
+        say("no question was read; nothing is written")
+        sys.exit(SKIPPED)
+    if options.documents_to:
+        run.write_documents(documents, options.documents_to)
+    if output is None:
+        run.show(target, testset, documents)
+    else:
+        run.report(target.write(testset, documents, output))
+    if not options.quiet:
+        count = len(testset.queries)
+        click.echo(
+            f"{count:,} question{'s' * (count != 1)}: {origin.name} → {target.name}", err=True
+        )
+        if output is not None:
+            click.echo(f"written: {output}", err=True)
+    if run.incomplete:
+        sys.exit(SKIPPED)
+
+
+class _Conversion:
+    """One run: what is read and written, and whether anything was left out on the way."""
+
+    def __init__(self, origin: Format, source: Path) -> None:
+        self._origin = origin
+        self._source = source
+        self.incomplete = False
+
+    def documents(self, inputs: tuple[str, ...]) -> list[Document] | None:
+        """Those the user names, else those the file brings; None: there are none."""
+        from chunkwise.base.errors import ChunkwiseError
+        from chunkwise.documents import LoadOptions
+        from chunkwise.testsets.formats import CarriesDocuments
+
+        if inputs:
+            leave_out = [self._source.resolve()]
+            return named_documents(inputs, LoadOptions(), self._skipped, leave_out)
+        if not isinstance(self._origin, CarriesDocuments):
+            return None
+        try:
+            return carried_documents(self._origin, self._source, self._skipped)
+        except ChunkwiseError as error:
+            self.report([str(error)])
+            return None
+
+    def testset(self, documents: Sequence[Document] | None, target: Format) -> TestSet:
+        from chunkwise.testsets.reading import read_testset
+
+        testset = read_testset(
+            str(self._source), documents, self._problem,
+            format=self._origin.name, on_remark=self._remark,
+        )  # fmt: skip
+        if documents is None:
+            quoting = sum(bool(draft.quotes) for draft in testset.unplaced.values())
+            if quoting and target.name != "chunkwise":  # which can hold them as they are
+                who = "1 question quotes" if quoting == 1 else f"{quoting:,} questions quote"
+                self.report([f"{who} passages: name the documents with --documents"])
+            if target.name not in _OF_DOCUMENTS:
+                testset = self._without_unmeasured(testset)
+        return testset
+
+    def write_documents(self, documents: Sequence[Document] | None, path: Path) -> None:
+        """One record a document, as a corpus that every command reads."""
+        from chunkwise.testsets.formats.text_files import write_json_lines
+
+        if documents is None:
+            raise click.UsageError(
+                f"{self._source} holds no documents to be written: name them with --documents"
+            )
+        file = path if path.suffix.lower() == ".jsonl" else path / "corpus.jsonl"
+        write_json_lines(
+            file,
+            ({"doc_id": each.id, "title": each.title, "text": each.text} for each in documents),
+        )
+
+    def show(self, target: Format, testset: TestSet, documents: Sequence[Document] | None) -> None:
+        """On stdout what would be the file."""
+        from tempfile import TemporaryDirectory
+
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / "queries.json"
+            self.report(target.write(testset, documents, file))
+            click.echo(file.read_text(encoding="utf-8"), nl=False, file=json_stdout())
+
+    def report(self, lines: Sequence[str]) -> None:
+        """What is lost, a line each."""
+        for line in lines:
+            self.incomplete = True
+            say(line)
+
+    def _without_unmeasured(self, testset: TestSet) -> TestSet:
+        from dataclasses import replace
+
+        from chunkwise.testsets.formats import WHOLE
+
+        kept = tuple(
+            query
+            for query in testset.queries
+            if all(place.end != WHOLE for each in query.references for place in each.places)
+        )
+        if missing := len(testset.queries) - len(kept):
+            who = "1 question refers" if missing == 1 else f"{missing:,} questions refer"
+            self.report(
+                [
+                    f"left out: {who} to whole documents whose lengths are not known;"
+                    " name the documents with --documents"
+                ]
+            )
+        return replace(testset, queries=kept)
+
+    def _skipped(self, problem: object) -> None:
+        self.incomplete = True
+        say_skipped(problem)
+
+    def _problem(self, problem: Problem) -> None:
+        if problem.repaired:
+            say(f"mended {problem.where}: {problem.text}")
+        elif problem.dropped:
+            self._skipped(f"{problem.where}: {problem.text}")
+        else:
+            self.report([f"{problem.where}: {problem.text}"])
+
+    def _remark(self, problem: Problem) -> None:
+        say(f"{problem.where}: {problem.text}")

@@ -1,0 +1,234 @@
+"""`chunkwise testset generate`."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from chunkwise.cli import commands
+from chunkwise.cli.commands import option
+from chunkwise.cli.llm import llm_client, show_estimate, show_spent
+from chunkwise.cli.messages import say, say_skipped
+from chunkwise.cli.options import SKIPPED, LlmOptions, SourceOptions, output_file
+from chunkwise.cli.progress import bytes_of, progress
+from chunkwise.cli.testset.documents import named_documents
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from chunkwise.core import Document
+    from chunkwise.models.llm.client import LlmClient
+    from chunkwise.testsets.generate.generate import GenerationRun
+    from chunkwise.testsets.generate.outcome import Ending, GeneratedQuestions
+
+TOO_FEW = SKIPPED
+"""Exit status when there are fewer questions than wanted, or a document could not be read."""
+
+_EXAMPLES = """
+\b
+Examples:
+  chunkwise testset generate handbook/ -n 100 --llm openai:gpt-4o-mini
+  chunkwise testset generate handbook/ -n 100 --llm openai:gpt-4o-mini --dry-run
+  chunkwise testset generate handbook/ -n 20 --llm local --types numeric=3,list=1 -o queries.json
+  chunkwise testset generate handbook/ -n 30 -o queries.json        # no model: from definitions and headings
+  chunkwise testset review queries.json handbook/                   # then look at them
+\b
+Types: single-concept, list, numeric, cross-document, paraphrase. Questions whose answer word search finds
+however the documents are cut are tagged easy, those made without a model fallback.
+Every question is in the file as soon as it is kept; the same command goes on where it was stopped.
+\b
+Exit status: 0 as many as wanted, 3 fewer (or a document that cannot be read), 1 an error, 2 wrong usage or value.
+"""
+_MORE: Mapping[Ending, str] = {
+    "enough": "",
+    "rules": "rules find no more in these documents; a model would: --llm NAME",
+    "cost": "the limit of cost is reached: raise --max-cost, and the same command goes on",
+    "passages": "every passage was asked about; name more documents, or take a larger model",
+    "calls": "the calls are used up: raise --max-calls, and the same command goes on; a larger model needs fewer",
+    "silence": "too many requests in a row went unanswered; when the model answers again, the same command goes on",
+}
+_REASONS = 3
+"""Reasons of a model that did not answer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenerateOptions(LlmOptions, SourceOptions):
+    """The options of `chunkwise testset generate`."""
+
+    output: Path = output_file(
+        "File to write. If this command wrote it before, it goes on with it.", "FILE.json",
+        default=Path("queries.json"), show_default=True,
+    )  # fmt: skip
+    count: int = option(
+        "-n", "--count", type=click.IntRange(1), default=100, show_default=True, metavar="N",
+        help="Number of questions to make.",
+    )  # fmt: skip
+    types: str | None = option(
+        "--types", metavar="TYPE[=SHARE],…", show_default="a mixture of all",
+        help="Types of questions, and the share of each: numeric=3,list=1. The types are listed below.",
+    )  # fmt: skip
+    max_calls: int | None = option(
+        "--max-calls", type=click.IntRange(2), metavar="N", show_default="3 for each question",
+        help="Number of calls to the language model at most; one of them is kept for an answer that cannot be read.",
+    )  # fmt: skip
+    seed: int = option(
+        "--seed", type=int, default=0, show_default=True, metavar="N",
+        help="Seed of the random numbers that pick passages.",
+    )  # fmt: skip
+
+
+@commands.command("generate", GenerateOptions, examples=_EXAMPLES)
+def command(options: GenerateOptions) -> None:
+    """Make questions from documents, each with its answer and the exact places that prove it.
+
+    SOURCE is any number of files, folders, globs and archives, or an index. Passages that say much are picked, spread
+    over documents and sections. What a model writes is checked: its quotes must stand in the passage, the answer in
+    the quotes. Dropped are questions that give their answer away, that make sense only beside the passage, and
+    duplicates. Without --llm questions come from definitions, amounts and headings.
+    """
+    from chunkwise.testsets.generate.generate import GenerationRun
+    from chunkwise.testsets.generate.question_types import SHARES, parse_types
+
+    types = parse_types(options.types) if options.types else SHARES
+    client = llm_client(options, options.quiet)
+    skipped: list[str] = []
+    paths = options.sources()
+    documents = _documents(paths, options, skipped)
+    with progress("making questions", options.count, options.quiet) as advance:
+        making = GenerationRun(
+            documents, options.count, into=options.output, types=types, seed=options.seed, advance=advance
+        )  # fmt: skip
+        if options.dry_run:
+            _dry_run(making, client, options.max_calls)
+            return
+        _announce(client, options)
+        if client is None:
+            generated = making.by_rules()
+        else:
+            generated = making.by_model(client, options.max_calls)
+    _show(generated, client, paths, options)
+    if skipped or not generated.is_complete:
+        sys.exit(TOO_FEW)
+
+
+def _documents(inputs: list[str], options: GenerateOptions, skipped: list[str]) -> list[Document]:
+    from chunkwise.base.atomic import check_writable
+    from chunkwise.base.errors import ChunkwiseError
+    from chunkwise.testsets.rows_file import dropped_file
+
+    def skip(problem: object) -> None:
+        if options.strict:
+            raise problem if isinstance(problem, ChunkwiseError) else ChunkwiseError(str(problem))
+        skipped.append(str(problem))
+        say_skipped(problem)
+
+    output = options.output
+    places = [os.path.realpath(each) for each in (output, dropped_file(output))]
+    if any(os.path.realpath(name) in places for name in inputs):
+        raise click.UsageError(f"{output} is read and would be overwritten; write to another file")
+    if not options.dry_run:
+        check_writable(output)
+    written = [Path(each) for each in places]
+    with progress("reading documents", bytes_of(inputs), options.quiet) as advance:
+        return named_documents(inputs, options.loading(), skip, written, advance)
+
+
+def _dry_run(making: GenerationRun, client: LlmClient | None, max_calls: int | None) -> None:
+    from chunkwise.testsets.generate.requests import request_for
+
+    if client is None:
+        click.echo("no model is asked: name one with --llm, or leave --dry-run out")
+        return
+    planned = making.planned(max_calls)
+    show_estimate(client.estimate([request_for(task) for task in planned]))
+    if planned:
+        click.echo(f"that is at most; {making.needed:,} calls if every question can be kept")
+
+
+def _announce(client: LlmClient | None, options: GenerateOptions) -> None:
+    """What kind of questions these will be, said before they are made."""
+    if client is None:
+        say(
+            "no --llm: questions are made from definitions, amounts and headings and tagged fallback; "
+            "they are simpler than those people ask"
+        )
+        if options.types:
+            say("--types is for a model: rules make what they find")
+    elif client.model.price_name == "local" and not options.quiet:
+        say(
+            "a small local model is weak at this, and most of its questions are dropped: look at those that are kept"
+        )
+
+
+def _show(
+    generated: GeneratedQuestions,
+    client: LlmClient | None,
+    inputs: list[str],
+    options: GenerateOptions,
+) -> None:
+    """The table on stdout, what was spent on stderr."""
+    from rich.console import Console
+
+    from chunkwise.report.plain_text import one_line
+
+    if options.quiet:
+        return
+    _render(generated, Console(file=sys.stdout, highlight=False))
+    if client is not None:
+        show_spent(client.spent)
+    if generated.queries:
+        click.echo(f"written: {options.output}", err=True)
+        places = "DOCUMENTS" if "-" in inputs else shlex.join(inputs)
+        again = f"chunkwise testset review {shlex.quote(str(options.output))} {places}"
+        click.echo(f"next: {one_line(again)}", err=True)
+
+
+def _render(generated: GeneratedQuestions, console: Console) -> None:
+    """Two small tables and a line; a question of several types counts in each."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from chunkwise.base.wording import counted
+    from chunkwise.report.plain_text import one_line
+    from chunkwise.testsets.generate.outcome import MEANING, REASONS
+
+    types = Counter(each for query in generated.queries for each in query.types)
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(justify="right")
+    table.add_column(no_wrap=True)
+    table.add_column(style="dim")
+    for name, count in types.most_common():
+        table.add_row(f"{count:,}", Text(name), "")
+    for reason in REASONS:
+        if count := generated.dropped.get(reason, 0):
+            table.add_row(f"{count:,}", Text(f"dropped: {reason}", "yellow"), MEANING[reason])
+    if generated.unasked:
+        why = "the limit of cost, --max-cost, does not allow it"
+        table.add_row(f"{generated.unasked:,}", Text("not asked", "yellow"), why)
+    console.print(table)
+    for kind, count in generated.missing_kinds.items():
+        console.print(Text(_missing(kind, count), "yellow"), soft_wrap=True)
+    for said, count in Counter(dict(generated.unanswered)).most_common(_REASONS):
+        console.print(Text(f"{count:,} × {one_line(said, 300)}", "dim"), soft_wrap=True)
+    line = f"{counted(len(generated.queries), 'question')} of {generated.wanted:,}"
+    if generated.found_before:
+        line += f", {generated.found_before:,} of them from an earlier run"
+    if not generated.is_complete:
+        line += f"; {_MORE[generated.ending]}"
+    console.print(Text(line, "bold"), soft_wrap=True)
+
+
+def _missing(kind: str, count: int) -> str:
+    from chunkwise.base.wording import counted
+
+    if not count:
+        return f"no question of the type {kind}: no passage suits it"
+    return f"no question of the type {kind}: {counted(count, 'time')} asked for, and none that was kept is one"

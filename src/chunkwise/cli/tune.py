@@ -1,0 +1,375 @@
+"""`chunkwise tune`."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from chunkwise.cli import commands
+from chunkwise.cli.commands import option
+from chunkwise.cli.llm import refuse_unlimited
+from chunkwise.cli.messages import say, say_skipped
+from chunkwise.cli.options import SKIPPED, JobsOption, SourceOptions, json_flag, queries_file
+from chunkwise.cli.progress import fetch_weights, progress
+from chunkwise.cli.streams import print_json
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from chunkwise.core import OnProgress
+    from chunkwise.evaluation.left_out import LeftOut, OnBad
+    from chunkwise.tuning.plan.prepare import PreparedSweep
+    from chunkwise.tuning.sweep import Sweep
+    from chunkwise.tuning.sweep_result import Outcome, SweepResult
+
+FOLDER = "chunkwise-tune"
+_UNASKED = (
+    "without questions (--test-queries FILE) cuts, sizes and costs are compared, and nothing is recommended; "
+    "chunkwise testset generate DOCUMENTS -o FILE makes questions"
+)
+_LEADERS = 5
+"""Configurations shown while a sweep runs."""
+
+_EXAMPLES = """
+\b
+Examples:
+  chunkwise tune handbook/ --test-queries queries.json              # the usual sweep, a recommendation, report.html
+  chunkwise tune handbook/ --test-queries queries.json --dry-run    # how much work it is; nothing else
+  chunkwise tune sweep.toml -o out                                  # a plan of your own, kept under version control
+  chunkwise tune --resume -o out                                    # continue; the same command again does it, too
+  chunkwise tune handbook/ --test-queries queries.json --embedder none --time "5 min"   # by words alone
+\b
+Then: chunkwise index handbook/ --into kb --config chunkwise-tune/recommendation.toml
+\b
+Exit status: 0 done, 3 something was left out or failed (a line on stderr), 1 an error, 2 wrong usage or value.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepOptions(JobsOption, SourceOptions):
+    """How a sweep is run, whatever it tries."""
+
+    output: Path = option(
+        "-o", "--output", type=click.Path(path_type=Path, file_okay=False), default=Path(FOLDER),
+        show_default=True, metavar="FOLDER", help="Folder for the recommendation, the report and all results so far.",
+    )  # fmt: skip
+    dry_run: bool = option("--dry-run", is_flag=True, help="Only say how much work it is.")
+    as_json: bool = json_flag("Print the recommendation as JSON on stdout and nothing else.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TuneOptions(SweepOptions):
+    """The options of `chunkwise tune`."""
+
+    test_queries: str | None = queries_file(
+        "Questions with references (the passages that answer them), in any format that evaluate reads."
+    )  # fmt: skip
+    objective: str | None = option(
+        "--objective", metavar="METRIC", show_default="recall@1000t",
+        help="Metric that the best configuration is chosen by: recall@1000t is recall within 1,000 tokens.",
+    )  # fmt: skip
+    count: int | None = option(
+        "-k", type=click.IntRange(1), metavar="N", show_default="5", help="Number of hits for each question."
+    )  # fmt: skip
+    embedder: str | None = option(
+        "--embedder", old=("--model",), metavar="NAME", show_default="minilm",
+        help="Embedding model; none: search by words only.",
+    )  # fmt: skip
+    time: str | None = option(
+        "--time", metavar="TIME", help='Time that the sweep may take: "10 min", "90 s".'
+    )
+    exact: bool = option(
+        "--exact", is_flag=True,
+        help="Embed every chunk of every configuration by itself, not only those of the finalists; slower.",
+    )  # fmt: skip
+    seed: int | None = option(
+        "--seed", type=click.IntRange(0), metavar="N", show_default="0",
+        help="Seed of the random numbers that split the questions and make the confidence intervals.",
+    )  # fmt: skip
+    resume: bool = option("--resume", is_flag=True, help="Continue the sweep in the output folder.")
+
+
+@commands.command("tune", TuneOptions, examples=_EXAMPLES)
+def command(options: TuneOptions) -> None:
+    """Find the chunking and the search that work for your documents, and prove it.
+
+    SOURCE is any number of documents (files, folders, globs, archives), or a plan (sweep.toml). The choice is made on
+    one part of the questions and tested on the other. Results are kept: the same command continues where it was
+    stopped.
+    """
+    sweep, plan = _sweep(options)
+    run_sweep(sweep, options, plan)
+
+
+def run_sweep(sweep: Sweep, options: SweepOptions, plan: Path | None = None) -> None:
+    """All of it; `plan` is the file the sweep was read from."""
+    from chunkwise.evaluation.left_out import LeftOut
+    from chunkwise.report.tuning.written import files_of, keep_plan, refuse_another
+    from chunkwise.tuning.plan.prepare import prepare_sweep
+
+    folder = options.output
+    left_out = LeftOut(*_listeners(options.strict))
+    _check_folder(folder, dry=options.dry_run)
+    written = [*files_of(folder), *([plan.resolve()] if plan else [])]
+    prepared = prepare_sweep(sweep, left_out, options=options.loading(), leave_out=written)
+    for strategy in sorted({each.strategy for each in prepared.plan.configurations} - {""}):
+        refuse_unlimited(strategy)
+    refuse_another(prepared, folder)
+    _tell_work(prepared, options)
+    if not options.dry_run:
+        keep_plan(prepared, folder)
+        try:
+            tuning = _run(prepared, left_out, options)
+        except KeyboardInterrupt:
+            say(f"what is done is kept in {folder}: the same command goes on with it")
+            raise
+        try:
+            _write(tuning, prepared, options)
+        except KeyboardInterrupt:
+            say(
+                f"every figure is kept in {folder}, and what was being written may be missing: "
+                f"chunkwise tune --resume -o {shlex.quote(str(folder))} writes it"
+            )
+            raise
+        if failed := [each for each in tuning.outcomes if each.error and not each.waits]:
+            say(
+                f"{len(failed):,} of {len(tuning.outcomes):,} configurations failed: {failed[0].error}"
+            )
+            sys.exit(SKIPPED)
+    if left_out.any:
+        sys.exit(SKIPPED)
+
+
+def _listeners(strict: bool) -> tuple[OnBad, OnBad]:
+    from chunkwise.base.errors import ChunkwiseError
+
+    def bad(line: str) -> None:
+        if strict:
+            raise ChunkwiseError(line)
+        say_skipped(line)
+
+    return bad, lambda line: say(f"mended {line}")
+
+
+def _check_folder(folder: Path, *, dry: bool) -> None:
+    """That nothing can be written there is told before hours are spent."""
+    from chunkwise.base.atomic import check_writable
+    from chunkwise.report.tuning.written import RESULTS
+
+    if not dry and folder.exists():
+        check_writable(folder / RESULTS)
+
+
+def _sweep(options: TuneOptions) -> tuple[Sweep, Path | None]:
+    """From a plan, from the folder, or the usual one; what is said on the command line wins."""
+    from chunkwise.report.tuning.tuned import changed, seconds_of
+    from chunkwise.report.tuning.written import PLAN
+    from chunkwise.tuning.plan.default_sweep import default_sweep
+    from chunkwise.tuning.plan.sweep_file import read_sweep
+
+    inputs, folder = options.source, options.output
+    path: Path | None = None
+    if options.resume:
+        if inputs:
+            raise click.UsageError(
+                "--resume goes on with what is in the folder: name no documents beside it"
+            )
+        path = folder / PLAN
+        if not path.is_file():
+            raise click.UsageError(
+                f"{folder} holds no sweep to go on with; name another folder: -o FOLDER"
+            )
+    elif any(name.lower().endswith(".toml") for name in inputs):
+        if len(inputs) > 1:
+            raise click.UsageError(
+                "a plan names its documents itself: give the plan alone, or documents alone"
+            )
+        path = Path(inputs[0])
+    elif not inputs:
+        raise click.UsageError("no documents: name files or folders, or a plan: sweep.toml")
+    sweep = default_sweep(inputs, None, has_headings=True) if path is None else read_sweep(path)
+    sweep = changed(
+        sweep, test_queries=options.test_queries, objective=options.objective,
+        k=options.count, seed=options.seed, exact=options.exact or None,
+        seconds=seconds_of(options.time) if options.time else None,
+        model="" if options.embedder == "none" else options.embedder,
+    )  # fmt: skip
+    return sweep, path
+
+
+def _tell_work(prepared: PreparedSweep, options: SweepOptions) -> None:
+    """What there is to do, before it is done; what would cost more than it may is not begun."""
+    from chunkwise.base.errors import ChunkwiseError
+    from chunkwise.base.wording import counted
+    from chunkwise.tuning.plan.prepare import TOKENS_PER_SECOND
+    from chunkwise.tuning.tune import sweep_record
+    from chunkwise.tuning.wording import time_words
+
+    sweep, material = prepared.sweep, prepared.material
+    known = {key for key, each in sweep_record(options.output).known().items() if not each.error}
+    estimate = prepared.estimate(known, options.workers(material.characters))
+    lines = [
+        f"{counted(len(material.documents), 'document')}, {counted(len(material.questions), 'question')}",
+        *estimate.words,
+    ]
+    if estimate.tokens and estimate.embedding + estimate.finalists >= 1:
+        lines[-1] += f"; the time is for {TOKENS_PER_SECOND:,.0f} a second"
+    if done := sum(each.key in known for each in prepared.plan.configurations):
+        lines.append(f"{counted(done, 'configuration')} done already")
+    if not len(material.questions):
+        lines.append(_UNASKED)
+    if options.dry_run:
+        lines += [*_doubts(prepared), *_left_out(prepared)]
+    if not options.quiet:
+        for line in lines:
+            say(line)
+        if sweep.seconds is not None and estimate.over(sweep.seconds, None):
+            say(
+                f"that is more than {time_words(sweep.seconds)}: what is left then waits for the same command"
+            )
+    if over := estimate.over(None, sweep.money):
+        raise ChunkwiseError(f"{over}; try fewer chunkings, or raise the budget in the plan")
+
+
+def _doubts(prepared: PreparedSweep) -> list[str]:
+    """What the end would say of such a budget and so few questions."""
+    from chunkwise.tuning.choose.explain import few_choose, fits_nearly_all
+
+    material = prepared.material
+    if not len(material.questions):
+        return []
+    chose = material.splits.count("validation")
+    doubts = (
+        fits_nearly_all(prepared.sweep.objective, material.tokens()),
+        few_choose(chose, len(material.questions)),
+    )
+    return [line for line in doubts if line]
+
+
+def _left_out(prepared: PreparedSweep) -> list[str]:
+    """What the grid holds and is not tried, a line for each reason."""
+    by_reason: dict[str, list[str]] = {}
+    for what, why in prepared.plan.left_out:
+        by_reason.setdefault(why, []).append(what)
+    return [
+        f"left out: {'; '.join(names[:3])}{f' and {len(names) - 3:,} more' if len(names) > 3 else ''} ({why})"
+        for why, names in by_reason.items()
+    ]
+
+
+def _run(prepared: PreparedSweep, left_out: LeftOut, options: SweepOptions) -> SweepResult:
+    from chunkwise.tuning.tune import run_and_choose, sweep_record
+
+    material = prepared.material
+    fetch_weights(prepared.sweep.model, options.quiet)
+    leaders = Leaders(prepared.sweep.objective, material.splits, options.quiet)
+    return run_and_choose(
+        prepared, sweep_record(options.output), left_out=left_out,
+        jobs=options.workers(material.characters),
+        on_outcome=leaders.add, stages=leaders.stages,
+    )  # fmt: skip
+
+
+def _write(tuning: SweepResult, prepared: PreparedSweep, options: SweepOptions) -> None:
+    from chunkwise.report.tuning.written import write_tuned
+
+    written = write_tuned(tuning, prepared, options.output, on_bad=say)
+    if options.as_json:
+        _print_json(tuning, prepared)
+    elif not options.quiet:
+        from rich.console import Console
+
+        from chunkwise.report.tuning.terminal import render_tuning
+
+        render_tuning(tuning, Console(file=sys.stdout, highlight=False))
+    if not options.quiet:
+        sys.stdout.flush()
+        click.echo(f"written to {options.output}/: {', '.join(written)}", err=True)
+
+
+def _print_json(tuning: SweepResult, prepared: PreparedSweep) -> None:
+    from chunkwise.report.tuning.tuned import recommended
+
+    recommendation = recommended(tuning, prepared)
+    shown = {
+        "sentence": tuning.sentence,
+        "caveats": list(tuning.caveats),
+        "recommendation": recommendation and recommendation.settings(),
+    }
+    print_json(shown, indent=None)
+
+
+class Leaders:
+    """By their mean on the questions that choose: the others are not looked at before the choice is made."""
+
+    def __init__(self, objective: str, splits: Sequence[str], quiet: bool) -> None:
+        from chunkwise.evaluation.direction import lower_is_better
+
+        self._objective = objective
+        self._chooses = [split == "validation" for split in splits]
+        self._sign = 1 if lower_is_better(objective) else -1
+        self._quiet = quiet
+        self._means: dict[str, float] = {}
+
+    def add(self, outcome: Outcome) -> None:
+        """One more is known."""
+        scores = outcome.scores.get(self._objective, ())
+        chosen = [
+            score
+            for score, chooses in zip(scores, self._chooses, strict=False)
+            if chooses and score is not None
+        ]
+        if chosen:
+            self._means[outcome.configuration.label] = sum(chosen) / len(chosen)
+
+    @property
+    def best(self) -> list[tuple[str, float]]:
+        """At most five, the best first; of equals the one that was known first."""
+        order = sorted(self._means, key=lambda label: self._sign * self._means[label])
+        return [(label, self._means[label]) for label in order[:_LEADERS]]
+
+    @contextmanager
+    def stages(self, name: str, total: int) -> Iterator[OnProgress]:
+        """A stage of the sweep, with the leaders below its bar or in its lines."""
+        done = 0
+
+        def advance_with_best(amount: int, note: str) -> None:
+            nonlocal done
+            done += amount
+            if name == "configurations":
+                note = f"{done:,} of {total:,}{self._told_best()}"
+            advance(amount, note)
+
+        with progress(name, total, self._quiet, below=self._table) as advance:
+            yield advance_with_best
+
+    def _told_best(self) -> str:
+        """For a line; on a terminal the leaders stand below."""
+        from chunkwise.report.plain_text import one_line
+
+        if not self._means or sys.stderr.isatty():
+            return ""
+        label, mean = self.best[0]
+        return f"; best so far: {one_line(label, 80)} {mean:.3f}"
+
+    def _table(self) -> Table | None:
+        from rich.table import Table
+        from rich.text import Text
+
+        from chunkwise.report.plain_text import one_line
+
+        if not self._means:
+            return None
+        table = Table.grid(padding=(0, 2))
+        table.add_column()
+        table.add_column(no_wrap=True, overflow="ellipsis")
+        for label, mean in self.best:
+            table.add_row(f"  {mean:.3f}", Text(one_line(label, 100)))
+        return table

@@ -1,0 +1,215 @@
+"""How commands are declared: typed options, old flags, and help that shows every command as it is."""
+
+import json
+import re
+import shlex
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import click
+import pytest
+
+from chunkwise.cli.commands import RenamedOption, TypedCommand
+from chunkwise.cli.main import group
+from cli.in_process import Run, here
+from cli.small_corpus import write_corpus, write_questions
+
+__all__ = ["here"]  # a fixture
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def every_command() -> Iterator[tuple[str, click.Command]]:
+    """With the words that call it."""
+
+    def below(words: str, found: click.Command) -> Iterator[tuple[str, click.Command]]:
+        yield words, found
+        if isinstance(found, click.Group):
+            context = click.Context(found)
+            for name in found.list_commands(context):
+                inner = found.get_command(context, name)
+                assert inner is not None
+                yield from below(f"{words} {name}", inner)
+
+    for name in group.list_commands(click.Context(group)):
+        found = group.get_command(click.Context(group), name)
+        assert found is not None
+        yield from below(name, found)
+
+
+COMMANDS = dict(every_command())
+TYPED = {words: each for words, each in COMMANDS.items() if isinstance(each, TypedCommand)}
+RENAMED = [
+    (words, old, each.opts[0])
+    for words, found in TYPED.items()
+    for each in found.params
+    if isinstance(each, RenamedOption)
+    for old in each.old
+]
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    write_corpus(tmp_path / "docs")
+    write_questions(tmp_path / "queries.json")
+    return tmp_path / "docs"
+
+
+def runtime_type(parameter: click.Parameter) -> Any:
+    """Of the values click hands over."""
+    kind: Any = {
+        "text": str, "integer": int, "integer range": int, "float": float, "float range": float, "boolean": bool,
+    }.get(parameter.type.name)  # fmt: skip
+    if isinstance(parameter.type, click.Path):
+        kind = Path
+    if isinstance(parameter.type, click.Choice):
+        kind = Literal[tuple(parameter.type.choices)]
+    if parameter.nargs == -1 or getattr(parameter, "multiple", False):
+        return tuple[kind, ...]
+    has_value = parameter.required or getattr(parameter, "is_flag", False)
+    default = parameter.to_info_dict().get("default")
+    return kind if has_value or default is not None else kind | None
+
+
+def plain(kind: Any) -> Any:
+    """Unions and choices in one form; a choice may be declared as any text."""
+    if get_origin(kind) in (Union, types.UnionType):
+        return frozenset(map(plain, get_args(kind)))
+    return frozenset({str}) if get_origin(kind) is Literal or kind is str else frozenset({kind})
+
+
+@pytest.mark.parametrize("words", TYPED)
+def test_an_option_has_the_type_it_is_declared_with(words: str) -> None:
+    import chunkwise.answering.answer  # noqa: F401
+
+    command = TYPED[words]
+    declared = get_type_hints(command.options, localns={"Literal": Literal})
+    assert {each.name for each in command.params} == set(declared)
+    for each in command.params:
+        assert plain(declared[each.name or ""]) == plain(runtime_type(each)), each.name
+
+
+def test_every_command_that_reads_documents_names_them_source() -> None:
+    for words, command in COMMANDS.items():
+        names = [each.metavar for each in command.params if isinstance(each, click.Argument)]
+        assert not {"INPUTS", "DOCUMENTS", "INDEX"} & set(names), words
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_every_command_has_help_and_examples(here: Run, words: str) -> None:
+    shown = here(*words.split(), "--help")
+    assert shown.returncode == 0
+    assert "Examples:" in shown.stdout
+    assert f"chunkwise {words}" in shown.stdout
+    for each in COMMANDS[words].params:
+        if isinstance(each, click.Option):
+            assert each.help, each.name
+            assert each.help.rstrip(".").count(" ") > 1, each.help
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_every_command_is_in_the_docs(words: str) -> None:
+    assert f"<!-- output: chunkwise {words} --help -->" in (DOCS / "commands.md").read_text()
+
+
+@pytest.mark.parametrize(("words", "old", "new"), RENAMED)
+def test_an_old_flag_is_not_shown(here: Run, words: str, old: str, new: str) -> None:
+    shown = here(*words.split(), "--help").stdout.split()
+    assert new in shown
+    assert old not in shown
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("--view", "--page", "chunk docs -q --view OUT.html"),
+        ("--report", "--page", "chunk docs -q --report=OUT.html"),
+        ("--view", "--page", "lint docs -q --view OUT.html"),
+        ("--report", "--page", "profile docs -q --report OUT.html"),
+        ("--report", "--page", "evaluate docs -q --test-queries queries.json --retriever bm25 --report OUT.html"),
+        ("--model", "--embedder", "index docs -q --into OUT.kb --vectors none --model minilm"),
+        ("--rerank", "--reranker",
+         "evaluate docs -q --test-queries queries.json --retriever bm25 --rerank maxsim -o OUT.json"),
+    ],
+)  # fmt: skip
+def test_an_old_flag_works_and_says_its_new_name_once(
+    here: Run, docs: Path, tmp_path: Path, old: str, new: str, words: str
+) -> None:
+    before = shlex.split(words.replace("OUT", "old"))
+    after = shlex.split(words.replace("OUT", "new").replace(old, new))
+    done, again = here(*before), here(*after)
+    assert (done.returncode, done.stderr) == (0, f"chunkwise: {old} is now {new}\n")
+    assert (again.returncode, again.stderr) == (0, "")
+    (written,), (same,) = tmp_path.glob("old.*"), tmp_path.glob("new.*")
+    if written.suffix == ".html":
+        assert same.read_bytes().startswith(written.read_bytes()[:1000])
+
+
+def test_an_old_flag_leaves_json_and_status_alone(here: Run, docs: Path) -> None:
+    made = here("index", "docs", "--into", "kb", "--vectors", "none", "--json", "--model", "minilm")
+    assert json.loads(made.stdout)["documents"]
+    found = ("search", "kb", "crane", "--retriever", "bm25", "--json")
+    old, new = (here(*found, flag, "maxsim", flag, "maxsim") for flag in ("--rerank", "--reranker"))
+    assert old.stdout == new.stdout
+    assert old.stdout
+    assert (old.returncode, new.returncode) == (0, 0)
+    assert old.stderr == "chunkwise: --rerank is now --reranker\n"
+    failed = here("search", "kb", "crane", "--rerank", "nobody")
+    assert failed.returncode == 2
+    assert failed.stderr.splitlines()[0] == "chunkwise: --rerank is now --reranker"
+
+
+def test_what_stands_behind_two_dashes_is_no_flag(here: Run, docs: Path) -> None:
+    assert here("index", "docs", "--into", "kb", "--vectors", "none", "-q").returncode == 0
+    done = here("search", "kb", "--retriever", "bm25", "--", "--rerank", "crane")
+    assert done.returncode == 0
+    assert done.stderr == ""
+
+
+def test_a_slip_of_the_pen_is_answered_with_the_new_name(here: Run, docs: Path) -> None:
+    done = here("chunk", "docs", "--reprot", "x.html")
+    assert done.returncode == 2
+    assert "--page" in done.stderr
+    assert "--report" not in done.stderr
+    missing = here("evaluate", "docs")
+    assert missing.returncode == 2
+    assert "--test-queries" in missing.stderr
+
+
+def test_queries_is_another_name_that_stays(here: Run, docs: Path) -> None:
+    assert here("index", "docs", "--into", "kb", "--vectors", "none", "-q").returncode == 0
+    found = ("search", "kb", "--retriever", "bm25", "--json", "-q")
+    one, other = here(*found, "--queries", "queries.json"), here(*found, "--test-queries", "queries.json")  # fmt: skip
+    assert one.stdout == other.stdout
+    assert (one.stderr, other.stderr) == ("", "")
+
+
+EXAMPLE = re.compile(r"^ *chunkwise (.*?)(?: +[#|>&].*)?$", re.MULTILINE)
+
+
+def examples() -> Iterator[str]:
+    for words, command in {"": group, **COMMANDS}.items():
+        text = (command.epilog or "").replace("\\\n", " ")
+        found = EXAMPLE.findall(text)
+        assert found, words
+        yield from found
+
+
+@pytest.mark.parametrize("line", dict.fromkeys(examples()))
+def test_an_example_can_be_typed_as_it_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    """Every flag and value is known; what it does with them other tests see."""
+    monkeypatch.chdir(tmp_path)
+    words = shlex.split(line)
+    for name in ("queries.json", "squad.json", "questions.csv", "ragas.jsonl"):
+        (tmp_path / name).touch()
+    (tmp_path / "scifact").mkdir()
+    command: click.Command = group
+    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+        inner = command.get_command(click.Context(command), words.pop(0))
+        assert inner is not None, line
+        command = inner
+    command.make_context(command.name or "", words)

@@ -1,0 +1,85 @@
+"""The command as a whole: what help loads, what the shell learns, and Ctrl-C while several processes are at work."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from cli.in_process import Run
+from untimed import HANG
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="process groups are POSIX")
+
+
+def test_help_and_import_load_nothing_heavy() -> None:
+    program = (
+        "import sys\n"
+        "import chunkwise\n"
+        "assert 'numpy' not in sys.modules\n"
+        "from chunkwise.cli.main import group\n"
+        "group(['--help'], standalone_mode=False)\n"
+        "heavy = {'numpy', 'rich', 'regex', 'lxml', 'pyarrow', 'chunkwise.chunkers.chunk'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=HANG
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_shell_learns_that_something_does_not_work(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # That the status is 0 where all is well, test_doctor_command.py sees.
+    monkeypatch.delenv("CHUNKWISE_MODELS")
+    monkeypatch.setenv("CHUNKWISE_HOME", str(tmp_path / "nothing here"))
+    done = run("doctor", "--json")
+    assert done.returncode == 1
+    assert "chunkwise models get minilm" in done.stdout
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """More than can be done before the last of the interrupts."""
+    folder = tmp_path_factory.mktemp("many")
+    text = "The lamp is lit at dusk. It burns until the last ferry has gone.\n\n" * 2_000
+    for number in range(200):
+        (folder / f"{number}.txt").write_text(text)
+    return folder
+
+
+def _answering_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores them
+
+
+@pytest.mark.skipif(os.name == "nt", reason="process groups are POSIX")
+@pytest.mark.parametrize(("seconds", "written"), [(0.0, 0), (0.1, 0), (0.0, 1)])
+def test_ctrl_c_is_one_line(many: Path, tmp_path: Path, seconds: float, written: int) -> None:
+    """As soon as it has begun, a moment later, and when all are at work: some of it is written."""
+    running = subprocess.Popen(
+        [sys.executable, "-m", "chunkwise", "chunk", many, "-j", "2", "-o", "x.jsonl"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=_answering_interrupts,
+    )
+    give_up = time.monotonic() + HANG
+    while running.poll() is None and not any(  # what it writes into
+        file.stat().st_size >= written for file in tmp_path.iterdir()
+    ):
+        assert time.monotonic() < give_up
+        time.sleep(0.005)
+    time.sleep(seconds)
+    os.killpg(running.pid, signal.SIGINT)
+    out, err = running.communicate(timeout=HANG)  # which ends when the last process has ended
+    assert err.strip() == "chunkwise: stopped"
+    assert out == ""
+    # Both are 130 to a shell; Python ends itself by the signal where that came in the midst of an `exec`.
+    assert running.returncode in (130, -signal.SIGINT)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,363 @@
+"""Options that commands share: `--config`, and files that are written, never over what is read."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from cli.in_process import Run, here
+from cli.small_corpus import PLAN, write_corpus, write_questions
+from untimed import HANG
+
+__all__ = ["here"]  # a fixture
+
+WORDS_OF = 'vectors = "none"\nretriever = "bm25"\n'
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    write_corpus(tmp_path / "docs")
+    return tmp_path / "docs"
+
+
+def rows(text: str) -> list[dict[str, object]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_what_tune_writes_is_taken_as_it_is(here: Run, docs: Path, tmp_path: Path) -> None:
+    write_questions(tmp_path / "queries.json")
+    (tmp_path / "sweep.toml").write_text(PLAN)
+    assert here("tune", "sweep.toml", "-o", "out", "-q").returncode == 0
+    config = ("--config", "out/recommendation.toml")
+    assert here("chunk", "docs", *config, "--json").returncode == 0
+    made = here("index", "docs", "--into", "kb", *config, "--json")
+    assert made.returncode == 0, made.stderr
+    assert json.loads(made.stdout)["vectors"] == "none"
+    done = here("search", "kb", "who keeps the crane", *config, "--json")
+    assert done.returncode == 0, done.stderr
+    found = rows(done.stdout)
+    assert found
+    assert sum(int(str(row["tokens"])) for row in found) <= 1000
+
+
+def test_several_sizes_fill_the_budget(here: Run, docs: Path, tmp_path: Path) -> None:
+    (tmp_path / "r.toml").write_text(
+        'strategy = "structure"\nvectors = "none"\nretriever = "multiscale(dense=0)"\nk = 5\nbudget = 60\n'
+    )
+    assert here("index", "docs", "--into", "kb", "--config", "r.toml", "-q").returncode == 0
+    plain = rows(here("search", "kb", "crane", "--config", "r.toml", "--json").stdout)
+    assert 0 < sum(int(str(row["tokens"])) for row in plain) <= 60
+    more = here("search", "kb", "crane", "--config", "r.toml", "--budget", "400", "--json")
+    assert 60 < sum(int(str(row["tokens"])) for row in rows(more.stdout)) <= 400
+
+
+def test_what_is_said_on_the_command_line_wins(here: Run, docs: Path, tmp_path: Path) -> None:
+    (tmp_path / "r.toml").write_text(
+        f'strategy = "sentences(max_tokens=30)"\ncontext = "headings"\nk = 2\n{WORDS_OF}'
+    )
+    config = ("--config", "r.toml")
+    chunks = rows(here("chunk", "docs", *config, "--json").stdout)
+    assert all(row["strategy"] == "sentences(max_tokens=30)" for row in chunks)
+    assert any(row["context"] for row in chunks)
+    chunks = rows(
+        here("chunk", "docs", *config, "-s", "words", "--context", "none", "--json").stdout
+    )
+    assert all(str(row["strategy"]).startswith("words") for row in chunks)
+    assert not any(row["context"] for row in chunks)
+    assert here("index", "docs", "--into", "kb", *config, "-q").returncode == 0
+    assert len(rows(here("search", "kb", "crane", *config, "--json").stdout)) == 2
+    assert len(rows(here("search", "kb", "crane", *config, "-k", "1", "--json").stdout)) == 1
+    told = json.loads(
+        here("index", "docs", "--into", "two", "-s", "words", *config, "--json").stdout
+    )
+    assert told["strategy"].startswith("words")
+    assert told["context"] == "headings"
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "said"),
+    [
+        ("strategy =", 1, "r.toml is no TOML"),
+        ('strategy = "nobody"', 2, "no strategy is named 'nobody'"),
+        ('strategy = "words"\ncontext = "all"', 2, "'all' is not one of"),
+        ('strategy = "words"\nk = "many"', 2, "k is 'many'"),
+        ('strategy = "words"\ncolour = "red"', 2, "'colour' is not known"),
+        ("[sweep]", 1, "is the plan of a sweep"),
+    ],
+)
+def test_a_wrong_file_is_an_error_in_a_line(
+    here: Run, docs: Path, tmp_path: Path, text: str, status: int, said: str
+) -> None:
+    (tmp_path / "r.toml").write_text(text)
+    done = here("chunk", "docs", "--config", "r.toml", "--json")
+    assert (done.returncode, done.stdout) == (status, "")
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_missing_file_is_an_error(here: Run, docs: Path) -> None:
+    for command in (("chunk", "docs"), ("index", "docs", "--into", "kb"), ("search", "kb", "x")):
+        done = here(*command, "--config", "missing.toml")
+        assert done.returncode == 1
+        assert "cannot read missing.toml" in done.stderr
+
+
+LEAVE = "# Leave\n\nAsk in writing, two weeks before. The harbour master approves it.\n"
+HOURS = "The day shift begins at five. The night shift ends at nine."
+ASKED = [
+    {"id": "who", "query": "Who approves leave?", "relevant_text": "The harbour master approves it."},
+    {"id": "when", "query": "When does the day begin?", "relevant_text": "begins at five"},
+]  # fmt: skip
+EVALUATE = ("--test-queries", "asked.json", "--retriever", "bm25", "--metrics", "recall")
+CUT = ("-s", "words(max_words=2)")
+
+needs_devices = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    folder = tmp_path / "texts"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "leave.md").write_text(LEAVE)
+    (folder / "deep" / "hours.txt").write_text(HOURS)
+    (folder / "page.html").write_text("<h1>Lamps</h1><p>Lit at dusk.</p>")
+    (folder / "rows.jsonl").write_text('{"text": "Salt the fish."}\n')
+    (tmp_path / "asked.json").write_text(json.dumps(ASKED))
+    return folder
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["evaluate", "texts", *EVALUATE, "-o", "texts/leave.md"],
+        ["evaluate", "texts", *EVALUATE, "-o", "texts/deep/hours.txt"],
+        ["evaluate", "texts", *EVALUATE, "-o", "texts/deep/../leave.md"],
+        ["evaluate", "texts/*.md", *EVALUATE, "-o", "texts/leave.md"],
+        ["evaluate", "texts/**/*.txt", *EVALUATE, "-o", "texts/deep/hours.txt"],
+        ["evaluate", "texts", *EVALUATE, "-o", "link.md"],
+        ["evaluate", *EVALUATE, "-o", "texts/leave.md"],
+        ["evaluate", "texts", *EVALUATE, "--page", "texts/page.html"],
+        ["lint", "texts", "-o", "texts/rows.jsonl"],
+        ["lint", "texts", "--page", "texts/page.html"],
+        ["chunk", "texts", "-o", "texts/rows.jsonl"],
+        ["testset", "check", "asked.json", "texts", "-o", "texts/leave.md"],
+        ["testset", "convert", "asked.json", "--to", "chunkwise", "--documents", "texts",
+         "-o", "texts/leave.md"],
+        ["testset", "convert", "asked.json", "--to", "beir", "--documents", "texts", "-o", "texts/deep"],
+        ["testset", "convert", "asked.json", "--to", "chunkwise", "--documents", "texts",
+         "-o", "new.json", "--documents-to", "texts/rows.jsonl"],
+    ],
+)  # fmt: skip
+def test_a_document_in_a_folder_is_never_overwritten(
+    here: Run, texts: Path, tmp_path: Path, words: list[str]
+) -> None:
+    (tmp_path / "link.md").symlink_to(texts / "leave.md")
+    before = contents(tmp_path)
+    done = here(*words)
+    assert done.returncode == 2, done.stderr
+    assert "would be overwritten; write to another file" in done.stderr
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.unwatched
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["evaluate", "texts", *EVALUATE, "-o", "texts/results.json", "--page", "texts/report.html"],
+        ["lint", "texts", *CUT, "-o", "texts/issues.jsonl", "--page", "texts/cuts.html"],
+        ["chunk", "texts", "-o", "texts/chunks.jsonl"],
+        ["chunk", "texts", "-o", "texts/chunks.csv"],
+        ["chunk", "texts", "-o", "texts/chunks.parquet"],
+    ],
+)  # fmt: skip
+def test_what_we_wrote_is_written_again(here: Run, texts: Path, words: list[str]) -> None:
+    if words[-1].endswith(".parquet"):
+        pytest.importorskip("pyarrow")
+    assert here(*words, "-q").returncode == 0
+    before = contents(texts)
+    assert len(before) > 4
+    assert here(*words, "-q").returncode == 0
+    assert contents(texts).keys() == before.keys()
+    assert (texts / "leave.md").read_text() == LEAVE
+
+
+def test_a_test_set_is_the_users_own(here: Run, texts: Path) -> None:
+    words = ("testset", "check", "asked.json", "texts", "-o", "texts/mended.json")
+    assert here(*words).returncode == 0
+    before = contents(texts)
+    assert here(*words).returncode == 2
+    assert contents(texts) == before
+
+
+def test_a_loop_of_links_is_one_line(here: Run, texts: Path, tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    done = here("evaluate", "texts", *EVALUATE, "-o", "loop")
+    assert done.returncode == 1
+    assert done.stderr.startswith("chunkwise: cannot write loop: ")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_one_file_cannot_be_results_and_page(here: Run, texts: Path) -> None:
+    done = here("evaluate", "texts", *EVALUATE, "-o", "a.html", "--page", "./a.html")
+    assert done.returncode == 2
+    assert "written twice" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["evaluate", "texts", *EVALUATE, "-o", "file/results.json"],
+        ["evaluate", "texts", *EVALUATE, "--page", "file/page.html"],
+        ["lint", "texts", "-o", "file/issues.jsonl"],
+        ["lint", "texts", "--page", "file/page.html"],
+        ["compare", "none.json", "neither.json", "-o", "file/c.json"],
+        ["testset", "check", "asked.json", "texts", "-o", "file/asked.json"],
+    ],
+)
+def test_a_place_that_cannot_be_written_is_told_before_the_work(
+    here: Run, texts: Path, tmp_path: Path, words: list[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    (texts / "broken.md").write_bytes(b"\xff\xfe\x00\xd8\x00")  # reading would say so
+    done = here(*words)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.splitlines() == [f"chunkwise: cannot write {words[-1]}: Not a directory"]
+
+
+@needs_devices
+def test_figures_are_shown_when_they_cannot_be_kept(here: Run, texts: Path, tmp_path: Path) -> None:
+    # Through links: should this ever fail, it is not the device that is replaced.
+    for name in ("full.html", "full.json"):
+        (tmp_path / name).symlink_to("/dev/full")
+    for more in (("-o", "full.json", "--page", "page.html"), ("--page", "full.html")):
+        done = here("evaluate", "texts", *EVALUATE, *more)
+        assert done.returncode == 1
+        assert "recall@5" in done.stdout
+        assert done.stderr.count("No space left on device") == 1
+        assert "Traceback" not in done.stderr
+    assert (tmp_path / "page.html").is_file()
+    assert not Path("/dev/full").is_file()
+
+
+@needs_devices
+def test_a_full_disk_is_one_line(here: Run, texts: Path, tmp_path: Path) -> None:
+    for name in ("full.jsonl", "full.html", "full.csv"):
+        (tmp_path / name).symlink_to("/dev/full")
+    for words in (
+        ("lint", "texts", *CUT, "-o", "full.jsonl"),
+        ("lint", "texts", *CUT, "--page", "full.html"),
+        ("chunk", "texts", "-o", "full.csv"),
+        ("chunk", "texts", "-o", "full.jsonl"),
+        ("chunk", "texts", "--page", "full.html"),
+        ("profile", "texts", "--page", "full.html"),
+        ("testset", "check", "asked.json", "texts", "-o", "full.jsonl"),
+    ):
+        done = here(*words)
+        assert done.returncode == 1, (words, done.stderr)
+        told = [line for line in done.stderr.splitlines() if "No space left on device" in line]
+        assert told == [f"chunkwise: cannot write {words[-1]}: No space left on device"], words
+        assert (tmp_path / words[-1]).is_symlink()
+
+
+@needs_devices
+def test_a_comparison_is_shown_when_it_cannot_be_kept(
+    here: Run, texts: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "full.json").symlink_to("/dev/full")
+    for name, k in (("a.json", 1), ("b.json", 1)):
+        words = ("evaluate", "texts", *EVALUATE, "-k", k, "-q", "-o", name)
+        assert here(*words).returncode == 0
+    done = here("compare", "a.json", "b.json", "-o", "full.json")
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        "chunkwise: cannot write full.json: No space left on device"
+    ]
+    assert "recall@1" in done.stdout
+
+
+def test_results_through_a_pipe_of_the_shell(here: Run, texts: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with subprocess.Popen(["cat", "pipe"], cwd=tmp_path, stdout=subprocess.PIPE) as reader:
+        try:
+            done = here("evaluate", "texts", *EVALUATE, "-o", "pipe")
+            read, _ = reader.communicate(timeout=HANG)
+        finally:
+            reader.kill()  # where nothing was written it would wait forever
+    assert done.returncode == 0, done.stderr
+    assert json.loads(read)["format"] == "chunkwise results"
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_results_and_questions_of_before_change_nothing(
+    here: Run, texts: Path, tmp_path: Path
+) -> None:
+    first = here("evaluate", "texts", *EVALUATE, "--json")
+    assert first.returncode == 0
+    (texts / "earlier.json").write_text(first.stdout)
+    (texts / "others.json").write_text(json.dumps([{**each, "id": "x"} for each in ASKED[:1]]))
+    again = here("evaluate", "texts", *EVALUATE, "--json")
+    assert again.returncode == 3
+    [told] = again.stderr.splitlines()  # that results are no documents goes without saying
+    assert "others.json: looks like test questions" in told
+    before, after = json.loads(first.stdout), json.loads(again.stdout)
+    assert before["data"]["documents"] == after["data"]["documents"]
+    assert before["summary"] == after["summary"]
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        (["--seed", "-1"], "Invalid value for '--seed'"),
+        (["--relevance-threshold", "1.5"], "Invalid value for '--relevance-threshold'"),
+        (["--similarity-threshold", "-2"], "Invalid value for '--similarity-threshold'"),
+        (["--at-least", "recall=80"], "no figure is 80; write a share"),
+        (["--at-most", "mrr=0.5"], "mrr@5 is not among what is measured: recall@5"),
+    ],
+)
+def test_wrong_values_are_told_before_anything_is_read(
+    here: Run, texts: Path, more: list[str], told: str
+) -> None:
+    (texts / "broken.md").write_bytes(b"\xff\xfe\x00\xd8\x00")  # reading would say so
+    done = here("evaluate", "texts", *EVALUATE, *more)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert "broken.md" not in done.stderr
+
+
+def test_a_mended_question_is_said_to_be_mended(here: Run, texts: Path, tmp_path: Path) -> None:
+    moved = {"doc_id": "leave.md", "start": 0, "end": 31, "text": "The harbour master approves it."}
+    row = {"id": "moved", "query": "Who?", "references": [moved]}
+    (tmp_path / "asked.json").write_text(json.dumps([*ASKED, row]))
+    done = here("evaluate", "texts", *EVALUATE, "--strict", "-o", "r.json")
+    assert done.returncode == 0, done.stderr
+    assert "chunkwise: mended asked.json, entry 3" in done.stderr
+    assert "skipped" not in done.stderr
+    assert "nearest" not in done.stderr
+    data = json.loads((tmp_path / "r.json").read_text())["data"]
+    assert len(data["mended_questions"]) == 1
+    assert data["left_out_questions"] == []
+
+
+def test_an_empty_answer_is_unscored(here: Run, texts: Path, tmp_path: Path) -> None:
+    (tmp_path / "answers.jsonl").write_text('{"query_id": "who", "answer": ""}\n')
+    words = ("evaluate", "texts", "--test-queries", "asked.json", "--retriever", "bm25", "--json")
+    done = here(*words, "--metrics", "citation_recall", "--answers", "answers.jsonl")
+    assert done.returncode == 0, done.stderr
+    who = json.loads(done.stdout)["questions"][0]
+    assert who["scores"] == {"citation_recall": None}
+    assert who["unscored"]["citation_recall"]
+
+
+def test_one_chunk_is_no_chunks(here: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Nobody sleeps.")
+    (tmp_path / "theirs.jsonl").write_text('{"doc_id": "a.txt", "start": 2, "end": 9}\n')
+    done = here("lint", "a.txt", "--chunks", "theirs.jsonl", "--at-most", "0", "-n", "0")
+    assert done.returncode == 4
+    assert "1 of 1 chunk has a boundary issue" in done.stderr

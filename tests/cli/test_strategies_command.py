@@ -1,0 +1,52 @@
+"""`chunkwise strategies` as a user runs it."""
+
+import json
+import re
+
+import pytest
+
+from chunkwise.chunkers import describe_all, registry
+from cli.in_process import Run, here
+
+__all__ = ["here"]  # a fixture
+
+
+def test_strategies_lists_all_and_one(here: Run) -> None:
+    everything = here("strategies").stdout
+    for name in (
+        "characters",
+        "words",
+        "tokens",
+        "sentences",
+        "paragraphs",
+        "recursive",
+        "sections",
+        "structure",
+        "code",
+    ):
+        assert f"{name}  " in everything
+    (one,) = json.loads(here("strategies", "sections", "--json").stdout)
+    assert {p["name"]: p["default"] for p in one["parameters"]}["max_tokens"] == 800
+    assert {p["name"]: p["default"] for p in one["parameters"]}["overlap_sentences"] == 2
+
+
+@pytest.mark.parametrize("width", ["80", "140"])
+def test_every_value_a_parameter_may_have_can_be_read(
+    here: Run, monkeypatch: pytest.MonkeyPatch, width: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", width)
+    shown = here("strategies").stdout
+    assert shown.count("…") == 1  # of the line that says how a strategy is written
+    words = set(re.findall(r"\w+", shown))
+    for strategy in describe_all():
+        for parameter in strategy["parameters"]:
+            assert words.issuperset(parameter["choices"]), parameter
+            assert parameter["name"] in words
+
+
+def test_strategies_in_brief(here: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+    lines = here("strategies", "--brief").stdout.splitlines()
+    assert [line.split()[0] for line in lines[:-2]] == registry.names()
+    assert "max_tokens" not in "".join(lines)
+    assert here("strategies", "--brief", "--json").returncode == 2
