@@ -30,7 +30,7 @@ def run(url: str = "", inputs: list[str] | None = None) -> str:
     if not url:
         with tempfile.TemporaryDirectory() as folder:
             return run(_started(Path(folder)), inputs)
-    made = index(inputs or _documents(), STRATEGY, into=url, rebuild=True, on_skip=print)
+    made = index(inputs or _documents(), STRATEGY, into=url, rebuild=True, on_unreadable=print)
     source = made.source
     assert isinstance(source, PostgresIndex)
     stats = made.stats()

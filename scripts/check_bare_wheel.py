@@ -25,7 +25,7 @@ text = "def f():\\n    pass\\n\\n\\ndef g():\\n    pass\\n"
 code = chunkwise.Document("a.py", text, format="code", language="python")
 assert len(chunkwise.chunk_document(code, "code(max_tokens=6)")) >= 2
 try:
-    from chunkwise.output.parquet import schema
+    from chunkwise.chunkers.rows import schema
     schema()
 except chunkwise.ChunkwiseError as error:
     assert "pip install 'chunkwise[parquet]'" in str(error), error

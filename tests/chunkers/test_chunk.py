@@ -35,12 +35,14 @@ def test_text_is_kept_to_the_character(folder: Path) -> None:
     assert chunk.text == "\ufeffFirst line\r\nSecond line\r\n"
 
 
-def test_what_cannot_be_read_is_raised_or_handed_over(folder: Path) -> None:
+def test_what_cannot_be_read_is_told_raised_or_handed_over(folder: Path) -> None:
     (folder / "z.txt").write_bytes(b"")
+    with pytest.warns(UserWarning, match=r"z\.txt: empty"):
+        assert len(list(chunkwise.chunk(folder))) == 2
     with pytest.raises(UnreadableDocument, match=r"z\.txt: empty"):
-        list(chunkwise.chunk(folder))
+        list(chunkwise.chunk(folder, on_unreadable="raise"))
     skipped: list[UnreadableDocument] = []
-    assert len(list(chunkwise.chunk(folder, on_skip=skipped.append))) == 2
+    assert len(list(chunkwise.chunk(folder, on_unreadable=skipped.append))) == 2
     assert [problem.reason for problem in skipped] == ["empty"]
 
 
@@ -49,12 +51,12 @@ def test_a_wrong_parameter_is_an_error_before_any_file_is_read() -> None:
         chunkwise.chunk("nowhere", strategy="tokens(max_tokens=0)")
 
 
-@pytest.mark.parametrize("given", [5, b"a.txt", None, chunkwise.Document("d", "Text.")])
+@pytest.mark.parametrize("given", [5, b"a.txt", None])
 def test_what_is_no_path_is_told_what_is_one(folder: Path, given: object) -> None:
     kind = type(given).__name__
-    with pytest.raises(InvalidParameter, match=rf"inputs is {kind}; needed: the path of a file"):
+    with pytest.raises(InvalidParameter, match=rf"source is {kind}; needed: the path of a file"):
         chunkwise.chunk(given)  # type: ignore[arg-type]
-    with pytest.raises(InvalidParameter, match=f"among the inputs is {kind}; needed: the path"):
+    with pytest.raises(InvalidParameter, match=f"among the sources is {kind}; needed: the path"):
         list(chunkwise.chunk([folder, given]))  # type: ignore[list-item]
 
 
@@ -169,7 +171,7 @@ def test_what_several_jobs_cannot_do_is_said() -> None:
         chunkwise.chunk("nowhere", jobs=0)
     strategy = chunkwise.get_strategy("sentences", tokenizer=lambda text: len(text))
     with pytest.raises(InvalidParameter, match="cannot be sent to another process"):
-        list(chunkwise.chunk("nowhere", strategy, jobs=2, on_skip=print))
+        list(chunkwise.chunk("nowhere", strategy, jobs=2, on_unreadable=print))
     error = MissingExtra("writing Parquet", "parquet")
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
 

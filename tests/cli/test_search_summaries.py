@@ -8,9 +8,9 @@ import pytest
 
 import chunkwise
 from chunkwise import Document, get_strategy
+from chunkwise.chunkers.rows import row_of
 from chunkwise.core import Query, Reference
 from chunkwise.evaluation.evaluate import evaluate
-from chunkwise.output.row import row_of
 from cli.in_process import Run, here
 from hash_embedder import HashEmbedder
 from rule_summariser import FirstSentences

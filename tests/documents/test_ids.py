@@ -67,6 +67,6 @@ def test_files_the_caller_writes_are_left_out_in_silence(
         assert [source.id for source in sources(given, pytest.fail, leave_out)] == ["a.md"]
     monkeypatch.chdir(folder)
     relative = {Path("out.md"), Path("z.zip")}
-    documents = read(".", on_skip=pytest.fail, leave_out=relative)
+    documents = read(".", on_unreadable=pytest.fail, leave_out=relative)
     assert [document.text for document in documents] == ["text"]
     assert list(sources("out.md", pytest.fail, relative)) == []

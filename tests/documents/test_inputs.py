@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
 from chunkwise.documents import LoadOptions, Source, is_stream, load, loaders, read, sources
 from chunkwise.documents.loader import loaders_in_order
@@ -74,7 +75,7 @@ def test_taken_ids_get_the_folder_above_in_front(reader, write, tmp_path) -> Non
 def test_one_path_need_not_be_in_a_list(write, tmp_path) -> None:
     path = write("a.md", "x")
     for given in (path, str(path), tmp_path, [path]):
-        assert ids(list(read(given, on_skip=pytest.fail))) == ["a.md"]
+        assert ids(list(read(given, on_unreadable=pytest.fail))) == ["a.md"]
         assert [source.id for source in sources(given, pytest.fail)] == ["a.md"]
 
 
@@ -219,9 +220,22 @@ def test_every_built_in_loader_has_what_a_loader_has() -> None:
         assert all(suffix.startswith(".") for suffix in loader.suffixes)
 
 
-def test_skipping_is_a_warning_by_default(tmp_path) -> None:
-    with pytest.warns(UserWarning, match="missing: no such file"):
-        assert list(read([tmp_path / "missing"])) == []
+def test_what_cannot_be_read_is_a_warning_and_with_nothing_else_an_error(tmp_path) -> None:
+    (tmp_path / "a.md").write_text("Text.")
+    missing = [tmp_path / "missing", tmp_path / "gone"]
+    for given in ([*missing, tmp_path / "a.md"], [tmp_path / "a.md", *missing]):
+        with pytest.warns(UserWarning, match="no such file") as told:
+            assert len(list(read(given))) == 1
+        assert [str(each.message).rpartition("/")[2] for each in told] == [
+            "missing: no such file or folder",
+            "gone: no such file or folder",
+        ]
+    with (
+        pytest.warns(UserWarning, match="gone: no such file"),
+        pytest.raises(UnreadableDocument, match=r"missing: no such file or folder$"),
+    ):
+        list(read(missing))
+    assert list(read([])) == []
 
 
 class ShoutLoader:
@@ -230,7 +244,7 @@ class ShoutLoader:
     def accepts(self, name, head):
         return name.endswith(self.suffixes)
 
-    def load(self, source, options, on_skip):
+    def load(self, source, options, on_unreadable):
         text = source.read().decode()
         if text == "crash":
             raise KeyError("parser bug")
@@ -281,7 +295,7 @@ def test_what_the_callers_callback_raises_is_not_swallowed(write) -> None:
 
     path = write("c.jsonl", '{"text":"a"}\nbad\n')
     with pytest.raises(StopRunError):
-        list(read([path], on_skip=stop))
+        list(read([path], on_unreadable=stop))
 
 
 def test_heavy_libraries_are_imported_only_when_needed() -> None:

@@ -9,8 +9,8 @@ import json
 import pytest
 
 import chunkwise
+from chunkwise.chunkers.rows import COLUMNS, row_of
 from chunkwise.core import Document
-from chunkwise.output.row import COLUMNS, row_of
 
 
 def lines(*records: object) -> str:

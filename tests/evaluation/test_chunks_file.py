@@ -9,11 +9,10 @@ import pytest
 
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError
+from chunkwise.chunkers.rows import chunk_file
 from chunkwise.core import Chunk, Document
-from chunkwise.evaluation.files.chunks_file import read_chunks
-from chunkwise.evaluation.files.given_chunks import GivenChunks
+from chunkwise.evaluation.files.chunks_file import GivenChunks, read_chunks
 from chunkwise.metrics.citations.position import summary
-from chunkwise.output.writers import chunk_file
 from chunkwise.testkit.hostile import hostile_documents
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -108,7 +107,7 @@ def test_a_bad_row_is_one_line_and_the_others_go_on(tmp_path: Path) -> None:
     given = read_chunks(str(path), DOCUMENTS, lines.append)
     reasons = dict(line.removeprefix(f"{path}, ").split(": ", 1) for line in lines)
     assert list(reasons) == [f"line {n}" for n in (2, 3, 4, 5, 6, 7, 8)]
-    assert reasons["line 2"].startswith("no JSON")
+    assert reasons["line 2"].startswith("not valid JSON")
     assert "list" in reasons["line 3"]
     assert "neither a text nor offsets" in reasons["line 4"]
     assert "stands nowhere" in reasons["line 5"]
@@ -132,10 +131,12 @@ def test_files_that_cannot_be_read_say_why(tmp_path: Path) -> None:
     broken.write_text('[{"text": "x"}')
     fake = tmp_path / "fake.parquet"
     fake.write_text("no parquet")
-    for path, why in ((latin, "not UTF-8"), (broken, "JSON list"), (fake, "cannot read"),
+    for path, why in ((latin, "no chunk in"), (broken, "JSON list"), (fake, "no Parquet file that can be read"),
                       (tmp_path / "gone.jsonl", "No such file")):  # fmt: skip
+        bad: list[str] = []
         with pytest.raises(ChunkwiseError, match=why):
-            read_chunks(str(path), DOCUMENTS, never)
+            read_chunks(str(path), DOCUMENTS, bad.append)
+        assert ["not UTF-8 (line 1)" in line for line in bad] == [True] * (path == latin)
 
 
 def test_a_document_is_known_by_its_path_name_or_stem(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ import made_results
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.evaluation.comparing.compare import compare, run_name
 from chunkwise.evaluation.comparing.comparison import NO_DIFFERENCE, Change
-from chunkwise.evaluation.files.json_values import json_text
 from chunkwise.evaluation.results import Figure, Results
+from chunkwise.records.typed import json_text
 from chunkwise.stats.paired import holm
 from chunkwise.stats.paired import paired_difference as paired
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER

@@ -7,10 +7,9 @@ import pytest
 
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError
+from chunkwise.chunkers.rows import hit_row
 from chunkwise.core import Document, Hit, Query
-from chunkwise.evaluation.files.hits_file import read_hits
-from chunkwise.evaluation.files.nowhere import is_nowhere
-from chunkwise.output.hit_row import hit_row
+from chunkwise.evaluation.files.hits_file import is_nowhere, read_hits
 from chunkwise.text.analysis import Analyzed
 
 LAMP = Document(
@@ -242,15 +241,16 @@ def test_offsets_that_are_none_are_told_in_our_words(tmp_path: Path, start: str,
     assert len(bad[0]) < 300 + len(str(path))
 
 
-def test_a_number_json_itself_refuses_is_told_in_our_words(tmp_path: Path) -> None:
+def test_a_number_of_thousands_of_digits_is_wrong_in_its_own_row(tmp_path: Path) -> None:
     path = tmp_path / "hits.jsonl"
     good = '{"query_id": "q1", "doc_id": "lamp", "start": 0, "end": 5}'
     path.write_text(good + '\n{"query_id": "q1", "start": ' + "9" * 5000 + '}\n{"query_id": \n')
     bad: list[str] = []
-    assert len(read_hits(str(path), QUERIES, DOCUMENTS, bad.append)[0]) == 1
+    assert len(read_hits(str(path), QUERIES, DOCUMENTS, bad.append)[0]) == 2
     assert bad == [
-        f"{path}, line 2: no JSON: a number has thousands of digits",
-        f"{path}, line 3: no JSON: expecting value at column 14",
+        f"{path}, line 3: not valid JSON: expecting value at column 13",
+        f"{path}, line 2: its start is a huge number; a whole number is needed; "
+        "it counts as a hit that is not relevant",
     ]
 
 
@@ -263,5 +263,7 @@ def test_a_byte_order_mark_is_followed(tmp_path: Path, encoding: str) -> None:
     (hit,) = read_hits(str(path), QUERIES, DOCUMENTS, lambda line: pytest.fail(line))[1]
     assert (hit.doc_id, hit.text) == (FISH.id, "“Wash” the salt off.")
     path.write_bytes(b"\xff\xfe\x00\xd8\x00")
-    with pytest.raises(ChunkwiseError, match=r"is not UTF-16-LE \(byte 2\); save it as UTF-8"):
+    with pytest.raises(
+        ChunkwiseError, match="not valid UTF-16-LE at byte 2, as its byte order mark says"
+    ):
         read_hits(str(path), QUERIES, DOCUMENTS, lambda _: None)

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 import made_results
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.core import Passage
-from chunkwise.evaluation.files.json_values import Misfit, json_text, read_as
 from chunkwise.evaluation.files.results_file import (
     FORMAT,
     read_results,
@@ -33,6 +32,7 @@ from chunkwise.evaluation.results import (
     QuestionResult,
     Results,
 )
+from chunkwise.records.typed import Misfit, json_text, read_as
 from how_many import examples
 
 NUMBER = st.floats(allow_nan=False, allow_infinity=False)
@@ -161,9 +161,9 @@ def write(path: Path, text: str | bytes) -> Path:
         (b'{"format": "chunkwise results", "version": true}', "its version is True"),
         (b'{"format": "chunkwise results", "version": 2}', "later chunkwise .version 2.* update"),
         (b'{"format": "chunkwise results", "version": 1}', "is damaged: configuration is missing"),
-        (b'{"format": "chunkwise results", "version": NaN}', "NaN is no number"),
+        (b'{"format": "chunkwise results", "version": NaN}', "its version is nan"),
         (b"[" * 100_000, "nested too deeply"),
-        (b"1" * 5000, "is no JSON"),
+        (b"1" * 5000, "is JSON, but no results"),
     ],
 )
 def test_files_that_are_no_results(tmp_path: Path, content: bytes, told: str) -> None:

@@ -19,8 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.core import Passage
-from chunkwise.evaluation.files.json_values import json_text
 from chunkwise.metrics.cuts.boundary_issues import KINDS
+from chunkwise.records.typed import json_text
 from chunkwise.report.scale import scale_of
 from chunkwise.report.tuning.cut_counts import cut_counts
 from chunkwise.report.tuning.differences import differences

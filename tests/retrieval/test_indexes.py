@@ -253,13 +253,12 @@ def test_vectors_of_another_size_are_refused(index: Index) -> None:
             {"into": "mysql://ada:secret@host/db"},
             r"'mysql://ada:\*\*\*@host/db'; name a folder, or",
         ),
-        ({"inputs": [DOCUMENTS[0], "handbook"]}, "'handbook' among them is none"),
-        ({"inputs": ["handbook", DOCUMENTS[0]]}, r"the Document 'book/0.md' is among them"),
-        ({"jobs": 0, "inputs": "."}, "jobs is 0"),
+        ({"source": [DOCUMENTS[0], 5]}, "among the sources is int; needed: the path of a file"),
+        ({"jobs": 0, "source": "."}, "jobs is 0"),
     ],
 )
 def test_wrong_values_are_told(given_: dict[str, object], message: str) -> None:
-    values = {"inputs": DOCUMENTS[:1], "model": Tiny(), **given_}
+    values = {"source": DOCUMENTS[:1], "model": Tiny(), **given_}
     with pytest.raises(ChunkwiseError, match=message):
         chunkwise.index(**values)  # type: ignore[arg-type]
 
@@ -290,10 +289,10 @@ def test_files_are_read_by_several_processes(tmp_path: Path) -> None:
         steps.append((amount, note))
 
     made = chunkwise.index(
-        tmp_path / "in", into=tmp_path / "kb", model=Tiny(), jobs=2, on_skip=skipped.append,
+        tmp_path / "in", into=tmp_path / "kb", model=Tiny(), jobs=2, on_unreadable=skipped.append,
         advance=advance,
     )  # fmt: skip
-    alone = chunkwise.index(tmp_path / "in", model=Tiny(), on_skip=skipped.append)
+    alone = chunkwise.index(tmp_path / "in", model=Tiny(), on_unreadable=skipped.append)
     assert len(made) == len(alone) == 12
     assert len(skipped) == 2
     assert sum(amount for amount, _ in steps) == sum(len(each.text) for each in DOCUMENTS)
@@ -301,11 +300,11 @@ def test_files_are_read_by_several_processes(tmp_path: Path) -> None:
         assert (made.source.arrays[name] == values).all(), name  # type: ignore[union-attr]
     os.remove(tmp_path / "in" / "book" / "3.md")
     again = chunkwise.index(
-        tmp_path / "in", into=tmp_path / "kb", model=Tiny(), jobs=2, on_skip=skipped.append
+        tmp_path / "in", into=tmp_path / "kb", model=Tiny(), jobs=2, on_unreadable=skipped.append
     )
     assert str(again.changes) == "1 removed, 11 unchanged, 1 skipped"
     with pytest.raises(chunkwise.UnreadableDocument, match=r"photo\.png"):
-        chunkwise.index(tmp_path / "in", model=Tiny())
+        chunkwise.index(tmp_path / "in", model=Tiny(), on_unreadable="raise")
 
 
 SECTIONS = Document(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Fact, Label, Passage, Query, Reference
 from chunkwise.testsets.formats.chunkwise import ChunkwiseFormat, read_drafts
-from chunkwise.testsets.reading_json.question_record import draft_of
+from chunkwise.testsets.question_record import draft_of
 from chunkwise.testsets.testset import Draft, LabelledQuote, Quote, TestSet, Unreadable, UnreadField
 from how_many import examples
 
@@ -255,7 +255,7 @@ def test_a_file_of_another_kind_is_an_error(tmp_path: Path, data: bytes, said: s
 
 def test_no_file_at_all(tmp_path: Path) -> None:
     for name in (str(tmp_path), str(tmp_path / "none.json"), "a\0b"):
-        with pytest.raises(ChunkwiseError, match="cannot read the questions in"):
+        with pytest.raises(ChunkwiseError, match=r"cannot read .*: "):
             list(read_drafts(name))
 
 

@@ -10,8 +10,9 @@ from typing import Any, Literal, NamedTuple
 from chunkwise.answering.answered import Answered, NumberedPassage, fitting_passages, passages_of
 from chunkwise.answering.claims import attribute_sentences, check_claims
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.renamed import renamed
 from chunkwise.core import Hit, OnProgress, Query
-from chunkwise.documents import OnSkip
+from chunkwise.documents import Inputs, WhenUnreadable
 from chunkwise.models import get_language_model
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.cost import LlmEstimate
@@ -21,7 +22,6 @@ from chunkwise.models.llm.prompt import fenced, load_prompt
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.indexes import Index, index, named_index
-from chunkwise.retrieval.indexing.gather import Material
 from chunkwise.retrieval.retrievers import Retriever
 from chunkwise.retrieval.settings import Vectors
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
@@ -174,9 +174,9 @@ def _answered(query: Query, asked: AnswerRequest, reply: Reply, client: LlmClien
 
 
 def index_of(
-    source: Material | Index,
+    source: Inputs | Index,
     retriever: str | Retriever | None,
-    on_skip: OnSkip | None = None,
+    on_unreadable: WhenUnreadable = "warn",
     advance: OnProgress | None = None,
 ) -> Index:
     """The index that is meant, or a new one in memory; without vectors where words alone are searched."""
@@ -184,7 +184,9 @@ def index_of(
     if found is not None:
         return found
     assert not isinstance(source, Index)
-    return index(source, vectors=vectors_for(retriever), on_skip=on_skip, advance=advance)
+    return index(
+        source, vectors=vectors_for(retriever), on_unreadable=on_unreadable, advance=advance
+    )
 
 
 def vectors_for(retriever: str | Retriever | None) -> Vectors | None:
@@ -193,8 +195,9 @@ def vectors_for(retriever: str | Retriever | None) -> Vectors | None:
     return "none" if is_words else None
 
 
+@renamed(on_skip="on_unreadable")
 def ask(
-    source: Material | Index,
+    source: Inputs | Index,
     question: str,
     llm: str | LanguageModel | LlmClient = "local",
     *,
@@ -205,7 +208,7 @@ def ask(
     only: Filter = EVERYTHING,
     neighbours: int = 0,
     form: Form | None = None,
-    on_skip: OnSkip | None = None,
+    on_unreadable: WhenUnreadable = "warn",
     advance: OnProgress | None = None,
 ) -> Answered:
     """An answer out of an index, or out of documents, which are indexed in memory.
@@ -217,7 +220,7 @@ def ask(
     if not isinstance(question, str) or not question.strip():
         raise InvalidParameter(f"the question is {question!r}; write what you want to know")
     client = llm if isinstance(llm, LlmClient) else LlmClient(get_language_model(llm))
-    made = index_of(source, retriever, on_skip, advance)
+    made = index_of(source, retriever, on_unreadable, advance)
     hits = made.search(
         question, k=k, budget=budget, retriever=retriever, rerank=rerank, only=only, neighbours=neighbours
     )  # fmt: skip

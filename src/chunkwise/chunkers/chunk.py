@@ -6,25 +6,25 @@ import itertools
 import os
 import pickle
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
+from chunkwise.base.renamed import renamed
 from chunkwise.base.workers import Workers
 from chunkwise.chunkers import Chunker, Strategy, get_strategy
 from chunkwise.core import Chunk, Document
 from chunkwise.documents import (
-    Ids,
+    InputReader,
     Inputs,
     LoadOptions,
-    OnSkip,
-    Source,
-    is_stream,
-    load,
-    sources,
+    Unit,
+    Unreadables,
+    WhenUnreadable,
+    loaded,
 )
 from chunkwise.documents.markdown import looks_like_markdown
 from chunkwise.text.analysis import Analyzed
@@ -87,34 +87,32 @@ def chunk_document(document: Document, strategy: StrategyLike = DEFAULT_STRATEGY
     return list(get_strategy(strategy).chunks(document))
 
 
+@renamed(inputs="source", on_skip="on_unreadable")
 def chunk(
-    inputs: Inputs,
+    source: Inputs,
     strategy: StrategyLike = DEFAULT_STRATEGY,
     *,
     options: LoadOptions | None = None,
     jobs: int = 1,
-    on_skip: OnSkip | None = None,
+    on_unreadable: WhenUnreadable = "warn",
 ) -> Iterator[Chunk]:
-    """The chunks of files, folders, globs and archives, one document after the other.
+    """The chunks of files, folders, globs, archives and `Document`s, one document after the other.
 
-    A file that cannot be read is raised unless `on_skip` takes it. Several `jobs` are processes, each of which imports
-    the script that began it: there, what asks for them stands under `if __name__ == "__main__":`.
+    What cannot be read is a warning, or what `on_unreadable` makes of it; where nothing can be read, the first problem
+    is raised. Several `jobs` are processes, each of which imports the script that began it: there, what asks for them
+    stands under `if __name__ == "__main__":`.
     """
-    return _chunks_of(chunk_each(inputs, strategy, options=options, jobs=jobs), on_skip)
+    unreadables = Unreadables(on_unreadable)
+    return _chunks_of(unreadables.of(chunk_each(source, strategy, options=options, jobs=jobs)))
 
 
-def _chunks_of(outcomes: Iterator[ChunkOutcome], on_skip: OnSkip | None) -> Iterator[Chunk]:
-    for outcome in outcomes:
-        if isinstance(outcome, Chunked):
-            yield from outcome.chunks
-        elif on_skip is None:
-            raise outcome
-        else:
-            on_skip(outcome)
+def _chunks_of(documents: Iterator[Chunked]) -> Iterator[Chunk]:
+    for chunked in documents:
+        yield from chunked.chunks
 
 
 def chunk_each(
-    inputs: Inputs,
+    source: Inputs,
     strategy: StrategyLike = DEFAULT_STRATEGY,
     *,
     options: LoadOptions | None = None,
@@ -129,80 +127,26 @@ def chunk_each(
     made = get_strategy(strategy)  # a wrong parameter is an error now, not after the first file
     if jobs < 1:
         raise InvalidParameter(f"jobs is {jobs}; the least allowed is 1")
-    files: dict[str, str] = {}
-    work = _units(_paths(inputs), options, leave_out, files)
+    reader = InputReader(source, options, leave_out)
     # A language model answers several at once by itself, and what it may cost is counted in one process.
     alone = jobs == 1 or made.asks_a_model
+    work = reader.units()
     found = (
         _in_this_process(work, made, options)
         if alone
         else _in_workers(work, strategy, options, jobs)
     )
-    return _distinct(found, files)
+    return _distinct(found, reader)
 
 
-def _paths(inputs: Inputs) -> Inputs:
-    """The inputs, if they are paths: one, or several, which are looked at one by one as they are read."""
-    if isinstance(inputs, str | os.PathLike):
-        return inputs
-    if isinstance(inputs, bytes) or not isinstance(inputs, Iterable):
-        raise _no_path("inputs is", inputs)
-    return map(_path, inputs)
-
-
-def _path(given: str | os.PathLike[str]) -> str | os.PathLike[str]:
-    if isinstance(given, str | os.PathLike):
-        return given
-    raise _no_path("among the inputs is", given)
-
-
-def _no_path(what: str, given: object) -> InvalidParameter:
-    return InvalidParameter(
-        f"{what} {type(given).__name__}; needed: the path of a file, folder or archive, a pattern, '-', or a list of "
-        "them (chunk_text takes a text, chunk_document a Document)"
-    )
-
-
-_Unit = Source | Document | UnreadableDocument
-
-
-def _units(
-    inputs: Inputs, options: LoadOptions, leave_out: Collection[Path], files: dict[str, str]
-) -> Iterator[_Unit]:
-    """What there is to do: files a worker opens by itself, records read here, and what is skipped already.
-
-    The ids of all files are put into `files`, by their origins.
-    """
-    skipped: deque[UnreadableDocument] = deque()
-    for source in sources(inputs, skipped.append, leave_out):
-        yield from _drain(skipped)
-        files[source.origin] = source.id
-        if is_stream(source, options):
-            for document in load(source, options, skipped.append):
-                yield from _drain(skipped)
-                yield document
-        else:
-            yield source
-        yield from _drain(skipped)
-    yield from _drain(skipped)
-
-
-def _drain(skipped: deque[UnreadableDocument]) -> Iterator[UnreadableDocument]:
-    while skipped:
-        yield skipped.popleft()
-
-
-def _outcomes(unit: _Unit, strategy: Strategy, options: LoadOptions) -> Iterator[ChunkOutcome]:
+def _outcomes(unit: Unit, strategy: Strategy, options: LoadOptions) -> Iterator[ChunkOutcome]:
     if isinstance(unit, UnreadableDocument):
         yield unit
     elif isinstance(unit, Document):
         yield _chunked(unit, strategy)
     else:
-        skipped: deque[UnreadableDocument] = deque()
-        for document in load(unit, options, skipped.append):
-            yield from _drain(skipped)
-            yield _chunked(document, strategy)
-        yield from _drain(skipped)
+        for outcome in loaded(unit, options):
+            yield _chunked(outcome, strategy) if isinstance(outcome, Document) else outcome
 
 
 def _chunked(document: Document, strategy: Strategy) -> Chunked:
@@ -211,14 +155,14 @@ def _chunked(document: Document, strategy: Strategy) -> Chunked:
 
 
 def _in_this_process(
-    work: Iterator[_Unit], strategy: StrategyLike, options: LoadOptions
+    work: Iterator[Unit], strategy: StrategyLike, options: LoadOptions
 ) -> Iterator[ChunkOutcome]:
     made = get_strategy(strategy)
     return itertools.chain.from_iterable(_outcomes(unit, made, options) for unit in work)
 
 
 def _in_workers(
-    work: Iterator[_Unit], strategy: StrategyLike, options: LoadOptions, jobs: int
+    work: Iterator[Unit], strategy: StrategyLike, options: LoadOptions, jobs: int
 ) -> Iterator[ChunkOutcome]:
     try:
         pickle.dumps(strategy)
@@ -240,13 +184,13 @@ def _in_workers(
         workers.stop()
 
 
-def _work(strategy: StrategyLike, options: LoadOptions, batch: list[_Unit]) -> list[ChunkOutcome]:
+def _work(strategy: StrategyLike, options: LoadOptions, batch: list[Unit]) -> list[ChunkOutcome]:
     made = get_strategy(strategy)
     return [outcome for unit in batch for outcome in _outcomes(unit, made, options)]
 
 
-def _batches(work: Iterator[_Unit]) -> Iterator[list[_Unit]]:
-    batch: list[_Unit] = []
+def _batches(work: Iterator[Unit]) -> Iterator[list[Unit]]:
+    batch: list[Unit] = []
     size = 0
     for unit in work:
         batch.append(unit)
@@ -258,7 +202,7 @@ def _batches(work: Iterator[_Unit]) -> Iterator[list[_Unit]]:
         yield batch
 
 
-def weight(unit: _Unit) -> int:
+def weight(unit: Unit) -> int:
     """About the bytes there are to work on."""
     if isinstance(unit, Document):
         return len(unit.text)
@@ -272,18 +216,17 @@ def weight(unit: _Unit) -> int:
         return 0
 
 
-def _distinct(outcomes: Iterator[ChunkOutcome], files: Mapping[str, str]) -> Iterator[ChunkOutcome]:
-    """No two documents share an id, since chunk ids build on it; a taken one is named after its file, too."""
-    ids = Ids()
+def _distinct(outcomes: Iterator[ChunkOutcome], reader: InputReader) -> Iterator[ChunkOutcome]:
     for outcome in outcomes:
         if isinstance(outcome, Chunked):
-            document = outcome.document
-            id = ids.distinct(document.id, files.get(document.source, document.source))
-            yield outcome if id == document.id else _renamed(outcome, id)
+            yield under_id(outcome, reader.own_id(outcome.document))
         else:
             yield outcome
 
 
-def _renamed(chunked: Chunked, id: str) -> Chunked:
+def under_id(chunked: Chunked, id: str) -> Chunked:
+    """The same document with this id."""
+    if id == chunked.document.id:
+        return chunked
     document = replace(chunked.document, id=id)
     return Chunked(document, [replace(chunk, document=document) for chunk in chunked.chunks])

@@ -226,9 +226,9 @@ def _open_sinks(
     stack: ExitStack, options: ChunkOptions, strategy: Strategy
 ) -> list[Callable[[Chunked], None]]:
     """Where the chunks of each document go; nowhere: they are looked at in the terminal."""
+    from chunkwise.chunkers.rows import chunk_file, write_json_lines
     from chunkwise.cli.chunked import CutsPage
     from chunkwise.cli.streams import JsonLines
-    from chunkwise.output.writers import chunk_file, write_json_lines
 
     sinks: list[Callable[[Chunked], None]] = []
     if options.as_json:

@@ -54,8 +54,8 @@ def command(options: CompareOptions) -> None:
     _check(files)
     check_outputs(list(files), output)
     from chunkwise.evaluation.comparing.compare import compare
-    from chunkwise.evaluation.files.json_values import json_text
     from chunkwise.evaluation.files.results_file import read_results
+    from chunkwise.records.typed import json_text
 
     runs = [read_results(name) for name in files]
     comparison = compare(runs, metrics=chosen, sources=files)

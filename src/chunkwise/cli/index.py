@@ -134,7 +134,7 @@ def command(options: IndexCommandOptions) -> None:
             paths, asking.strategy if asking else options.strategy, into=options.into, model=options.embedder,
             vectors=options.vectors, context=context, llm=llm, language=options.language,
             options=options.loading(),
-            on_skip=None if options.strict else say_skipped, jobs=options.workers(total),
+            on_unreadable="raise" if options.strict else say_skipped, jobs=options.workers(total),
             advance=advance, rebuild=options.rebuild, keep_others=options.add,
         )  # fmt: skip
     summary = _summary(built, options.into, time.monotonic() - began)

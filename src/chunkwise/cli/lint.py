@@ -242,7 +242,9 @@ class _KnownChunks(NamedTuple):
 
 def _subject(paths: list[str], outputs: list[Path], options: LintOptions) -> _LintSubject:
     """Told apart by the inputs and `--chunks`."""
-    if any(map(_is_index, paths)):
+    from chunkwise.retrieval.indexes import is_index
+
+    if any(map(is_index, paths)):
         return _of_index(paths, options)
     if options.chunks:
         return _of_file(paths, outputs, options.chunks, options)
@@ -261,16 +263,6 @@ def _subject(paths: list[str], outputs: list[Path], options: LintOptions) -> _Li
         leave_out=outputs,
     )
     return _LintSubject(strategy, outcomes, total)
-
-
-def _is_index(name: str) -> bool:
-    if "://" in name:  # a server; what is none is refused when it is opened
-        return True
-    if not Path(name).is_dir():
-        return False
-    from chunkwise.retrieval.indexes import settings_at
-
-    return settings_at(name) is not None
 
 
 def _of_index(paths: list[str], options: LintOptions) -> _LintSubject:

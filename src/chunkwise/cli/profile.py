@@ -81,7 +81,7 @@ def _profile(paths: list[str], outputs: list[Path], options: ProfileOptions) -> 
 
     skipped = 0
 
-    def on_skip(problem: UnreadableDocument) -> None:
+    def on_unreadable(problem: UnreadableDocument) -> None:
         nonlocal skipped
         if options.strict:
             raise problem
@@ -91,7 +91,7 @@ def _profile(paths: list[str], outputs: list[Path], options: ProfileOptions) -> 
     profiler = Profiler(options.tokenizer)
     done = 0
     with progress("profiling", bytes_of(paths), options.quiet) as advance:
-        for document in read(paths, options.loading(), on_skip, leave_out=outputs):
+        for document in read(paths, options.loading(), on_unreadable, leave_out=outputs):
             profiler.add(document)
             done += 1
             advance(len(document.text), f"{done:,} documents")

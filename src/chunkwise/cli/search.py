@@ -197,8 +197,8 @@ def _embedder(index: Index, quiet: bool) -> Embedder:
 
 
 def _writer() -> Written:
+    from chunkwise.chunkers.rows import hit_row
     from chunkwise.cli.streams import json_stdout
-    from chunkwise.output.hit_row import hit_row
 
     # Taken before a bar is drawn, which sends what is written there to the terminal.
     out = json_stdout()

@@ -18,9 +18,9 @@ from pathlib import PurePosixPath
 from typing import IO, BinaryIO, cast
 
 from chunkwise.base.errors import UnreadableDocument
-from chunkwise.documents.loader import OnSkip, suffix_of
+from chunkwise.documents.files import is_left_out
+from chunkwise.documents.loader import OnUnreadable, suffix_of
 from chunkwise.documents.source import Source, os_reason, printable
-from chunkwise.documents.walk import is_left_out
 
 MAX_MEMBER = 1 << 30
 MAX_TOTAL = 4 << 30
@@ -69,14 +69,14 @@ def is_container(archive: zipfile.ZipFile) -> bool:
     return any(name in names for name in _CONTAINERS)
 
 
-def members(source: Source, on_skip: OnSkip) -> Iterator[Source]:
+def members(source: Source, on_unreadable: OnUnreadable) -> Iterator[Source]:
     """A source for each document inside; a zip that is a document itself comes back as it is."""
     try:
         with source.open() as handle:
             if source.head(4).startswith(b"PK"):
-                yield from _zip_members(source, handle, on_skip)
+                yield from _zip_members(source, handle, on_unreadable)
             else:
-                yield from _tar_members(source, handle, on_skip)
+                yield from _tar_members(source, handle, on_unreadable)
     except OSError as error:
         # gzip and bz2 report damage as an OSError without a number.
         reason = os_reason(error) if error.errno else "damaged or truncated archive"
@@ -132,7 +132,7 @@ def read_zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, budget: Unp
     return data
 
 
-def _zip_members(source: Source, handle: BinaryIO, on_skip: OnSkip) -> Iterator[Source]:
+def _zip_members(source: Source, handle: BinaryIO, on_unreadable: OnUnreadable) -> Iterator[Source]:
     with zipfile.ZipFile(handle) as archive:
         if is_container(archive):
             yield source
@@ -140,29 +140,29 @@ def _zip_members(source: Source, handle: BinaryIO, on_skip: OnSkip) -> Iterator[
         budget = UnpackBudget(handle.seek(0, 2))
         refused = 0
         for info in sorted(archive.infolist(), key=lambda info: info.filename):
-            below = _inner_path(source, info.filename, on_skip)
+            below = _inner_path(source, info.filename, on_unreadable)
             if info.is_dir() or below is None:
                 continue
             where = f"{source.origin}/{below}"
             if info.flag_bits & 1:
-                on_skip(UnreadableDocument(where, "encrypted; unpack it first"))
+                on_unreadable(UnreadableDocument(where, "encrypted; unpack it first"))
             elif (info.external_attr >> 28) == 0o12:
-                on_skip(UnreadableDocument(where, "a link inside an archive"))
+                on_unreadable(UnreadableDocument(where, "a link inside an archive"))
             else:
                 try:
                     data = read_zip_member(archive, info, budget)
                 except MemberTooLargeError as error:
                     refused += 1
                     if refused <= _REFUSED_LINES:
-                        on_skip(UnreadableDocument(where, str(error)))
+                        on_unreadable(UnreadableDocument(where, str(error)))
                     continue
                 except _DAMAGE as error:
-                    on_skip(UnreadableDocument(where, f"damaged in the archive: {error}"))
+                    on_unreadable(UnreadableDocument(where, f"damaged in the archive: {error}"))
                     continue
-                yield from _unpacked(source.id, source.origin, below, data, on_skip)
+                yield from _unpacked(source.id, source.origin, below, data, on_unreadable)
         if refused > _REFUSED_LINES:
             why = f"... and {refused - _REFUSED_LINES} more files that are too large"
-            on_skip(UnreadableDocument(source.origin, why))
+            on_unreadable(UnreadableDocument(source.origin, why))
 
 
 class _Measured:
@@ -178,7 +178,7 @@ class _Measured:
         return data
 
 
-def _tar_members(source: Source, handle: BinaryIO, on_skip: OnSkip) -> Iterator[Source]:
+def _tar_members(source: Source, handle: BinaryIO, on_unreadable: OnUnreadable) -> Iterator[Source]:
     budget = UnpackBudget(handle.seek(0, 2))
     handle.seek(0)
     plain = _decompressed(handle)
@@ -191,20 +191,20 @@ def _tar_members(source: Source, handle: BinaryIO, on_skip: OnSkip) -> Iterator[
             if len(data) > MAX_MEMBER:
                 raise TooLargeError(f"larger than {MAX_MEMBER:,} bytes")
             name = PurePosixPath(source.name).stem
-            yield from _unpacked(source.id, source.origin, name, data, on_skip)
+            yield from _unpacked(source.id, source.origin, name, data, on_unreadable)
             return
     with tarfile.open(fileobj=_Measured(plain, budget), mode="r|") as archive:  # type: ignore[call-overload]
         for info in archive:
-            below = _inner_path(source, info.name, on_skip)
+            below = _inner_path(source, info.name, on_unreadable)
             if info.isdir() or below is None:
                 continue
             where = f"{source.origin}/{below}"
             if not info.isreg() or info.issparse():
                 # Holes of a sparse file cost nothing in the archive and everything in memory.
                 kind = "link" if info.issym() or info.islnk() else "device, FIFO or sparse file"
-                on_skip(UnreadableDocument(where, f"a {kind} inside an archive"))
+                on_unreadable(UnreadableDocument(where, f"a {kind} inside an archive"))
             elif info.size > MAX_MEMBER:
-                on_skip(UnreadableDocument(where, f"larger than {MAX_MEMBER:,} bytes"))
+                on_unreadable(UnreadableDocument(where, f"larger than {MAX_MEMBER:,} bytes"))
             else:
                 try:
                     budget.check_member(info.size)
@@ -214,7 +214,7 @@ def _tar_members(source: Source, handle: BinaryIO, on_skip: OnSkip) -> Iterator[
                 stream = archive.extractfile(info)
                 assert stream is not None  # a regular file always has one
                 data = stream.read()
-                yield from _unpacked(source.id, source.origin, below, data, on_skip)
+                yield from _unpacked(source.id, source.origin, below, data, on_unreadable)
 
 
 def _decompressed(handle: BinaryIO) -> IO[bytes]:
@@ -230,27 +230,29 @@ def _decompressed(handle: BinaryIO) -> IO[bytes]:
     return handle
 
 
-def _inner_path(source: Source, name: str, on_skip: OnSkip) -> str | None:
+def _inner_path(source: Source, name: str, on_unreadable: OnUnreadable) -> str | None:
     """A member's path, or None when it is left out (with a line if the path is hostile)."""
     name = printable(name)
     path = PurePosixPath(name.replace("\\", "/"))
     if path.is_absolute() or ".." in path.parts or _DRIVE.match(name) or "\0" in name:
         why = "its path leads out of the archive"
-        on_skip(UnreadableDocument(f"{source.origin}/{name}", why))
+        on_unreadable(UnreadableDocument(f"{source.origin}/{name}", why))
         return None
     if not path.parts or any(is_left_out(part) for part in path.parts):
         return None
     return path.as_posix()
 
 
-def _unpacked(id: str, origin: str, below: str, data: bytes, on_skip: OnSkip) -> Iterator[Source]:
+def _unpacked(
+    id: str, origin: str, below: str, data: bytes, on_unreadable: OnUnreadable
+) -> Iterator[Source]:
     member = Source(f"{id}/{below}", f"{origin}/{below}", data=data)
     if not is_archive(data[:512]) or _is_document(member):
         yield member
         return
     named = _DOCUMENTS.get(suffix_of(below)) if data.startswith(b"PK") else None
     why = f"damaged or truncated {named}" if named else _INNER_ARCHIVE
-    on_skip(UnreadableDocument(member.origin, why))
+    on_unreadable(UnreadableDocument(member.origin, why))
 
 
 def _is_document(source: Source) -> bool:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 from chunkwise.core import Document
-from chunkwise.documents.encoding import decode
-from chunkwise.documents.loader import LoadOptions, OnSkip, suffix_of
+from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source
+from chunkwise.records.encoding import decode
 
 _SUFFIXES = {
     "bash": "bash zsh ksh",
@@ -76,7 +76,9 @@ class CodeLoader:
 
         return looks_like_code(head.decode("utf-8", "replace"))
 
-    def load(self, source: Source, options: LoadOptions, on_skip: OnSkip) -> Iterator[Document]:
+    def load(
+        self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable
+    ) -> Iterator[Document]:
         data = source.read(options.max_bytes)
         text = decode(data, source.origin, options.encoding)
         language = language_of(source.name, data[:256])

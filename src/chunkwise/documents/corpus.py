@@ -8,18 +8,11 @@ from typing import NamedTuple
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
-from chunkwise.documents.fields import (
-    QUESTIONS,
-    TEXT_FIELDS,
-    are_questions,
-    field_of,
-    is_chunk,
-    listed,
-    no_text,
-)
-from chunkwise.documents.loader import LoadOptions, OnSkip
+from chunkwise.documents.fields import QUESTIONS, TEXT_FIELDS, are_questions, is_chunk, no_text
+from chunkwise.documents.loader import LoadOptions, OnUnreadable
 from chunkwise.documents.record import DuplicateId, NoText, Records
 from chunkwise.documents.source import Source
+from chunkwise.records.fields import field_of, listed
 
 _LOOKED_AT = 100
 """Records that may lack a field the user named before the file is said not to have it."""
@@ -47,7 +40,9 @@ class Corpus:
         self._source = source
         self._options = options
 
-    def documents(self, entries: Iterable[Entry], on_skip: OnSkip) -> Iterator[Document]:
+    def documents(
+        self, entries: Iterable[Entry], on_unreadable: OnUnreadable
+    ) -> Iterator[Document]:
         """A document for each good record; of each kind of bad ones the first are named, the rest counted."""
         records = Records(self._source, self._options)
         problems = dict.fromkeys(_MANY, 0)
@@ -59,13 +54,13 @@ class Corpus:
             except UnreadableDocument as error:
                 problems[type(error)] += 1
                 if problems[type(error)] <= _LINES_A_FILE:
-                    on_skip(error)
+                    on_unreadable(error)
             else:
                 yield document
         for kind, count in problems.items():
             if count > _LINES_A_FILE:
                 why = f"... and {count - _LINES_A_FILE} more records {_MANY[kind]}"
-                on_skip(UnreadableDocument(self._source.origin, why))
+                on_unreadable(UnreadableDocument(self._source.origin, why))
 
     def checked(self, entries: Iterator[Entry], *, texts: bool = False) -> Iterator[Entry]:
         """The same entries; with `texts`, the first of them must have a usual text field."""

@@ -17,7 +17,7 @@ from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
 from chunkwise.documents.archive import check_container
 from chunkwise.documents.layout import Layout, small_integer
-from chunkwise.documents.loader import LoadOptions, OnSkip, suffix_of
+from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source
 
 if TYPE_CHECKING:
@@ -316,7 +316,9 @@ class DocxLoader:
             return False
         return suffix_of(name) in self.suffixes or b"word/" in head
 
-    def load(self, source: Source, options: LoadOptions, on_skip: OnSkip) -> Iterator[Document]:
+    def load(
+        self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable
+    ) -> Iterator[Document]:
         data = source.read(options.max_bytes)
         check_container(data, source.origin)
         document = _open(data, source.origin)

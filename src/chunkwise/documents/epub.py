@@ -13,11 +13,11 @@ from urllib.parse import unquote
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Block, Document
 from chunkwise.documents.archive import TooLargeError, UnpackBudget, open_container, read_zip_member
-from chunkwise.documents.encoding import decode
 from chunkwise.documents.html import HtmlText, html_read
 from chunkwise.documents.layout import Layout
-from chunkwise.documents.loader import LoadOptions, OnSkip, suffix_of
+from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source
+from chunkwise.records.encoding import decode
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -266,7 +266,9 @@ class EpubLoader:
             return True
         return b"META-INF/container.xml" in head  # a writer that compressed the first member
 
-    def load(self, source: Source, options: LoadOptions, on_skip: OnSkip) -> Iterator[Document]:
+    def load(
+        self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable
+    ) -> Iterator[Document]:
         data = source.read(options.max_bytes)
         with open_container(data, source.origin) as archive:
             book = _Book(archive, len(data), source.origin)
@@ -279,10 +281,10 @@ class EpubLoader:
                     # One broken chapter is no reason to lose the others, nor to call them lost.
                     lost += 1
                     if lost <= _LINES_A_BOOK:
-                        on_skip(UnreadableDocument(f"{source.origin}/{path}", error.reason))
+                        on_unreadable(UnreadableDocument(f"{source.origin}/{path}", error.reason))
         if lost > _LINES_A_BOOK:
             why = f"... and {lost - _LINES_A_BOOK} more chapters that cannot be read"
-            on_skip(UnreadableDocument(source.origin, why))
+            on_unreadable(UnreadableDocument(source.origin, why))
         if not layout.blocks:
             raise UnreadableDocument(source.origin, "no text in any chapter")
         yield Document(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from chunkwise.records.fields import field_of, listed
+
 TEXT_FIELDS = (
     "text", "content", "contents", "body", "page_content", "passage", "passage_text", "document",
     "document_text", "doc_text", "full_text", "raw_text", "article", "chunk", "markdown",
@@ -23,15 +25,6 @@ _GOLD_FIELDS = (
     "reference_answer", "gold_answer", "gt_answer", "retrieval_gt", "labels", "judgements", "judgments",
 )  # fmt: skip
 """What says how a question is to be answered; not `answer`: a list of questions and answers may be what is searched."""
-_NAMED = 20
-
-
-def field_of(names: Iterable[str], usual: tuple[str, ...], chosen: str | None) -> str | None:
-    """The record's own spelling of the first usual name it has, or the user's choice."""
-    if chosen is not None:
-        return chosen if chosen in names else None
-    spelled = {name.strip().lower(): name for name in reversed(list(names))}
-    return next((spelled[name] for name in usual if name in spelled), None)
 
 
 def text_field_of(record: Mapping[str, object], chosen: str | None) -> str | None:
@@ -87,13 +80,6 @@ def no_text(record: Mapping[str, object], chosen: str | None) -> str:
     if chosen is not None:
         return f"no text in its field {chosen!r}"
     return f"no text field among {listed(record)}; name it with --text-field"
-
-
-def listed(names: Iterable[str]) -> str:
-    """The names for a message, not too many of them."""
-    names = list(names)
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return (", ".join(map(repr, names[:_NAMED])) or "nothing") + more
 
 
 def _kind(value: object) -> str:

@@ -16,10 +16,10 @@ from typing import TypeVar
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
 from chunkwise.documents.code import LANGUAGES
-from chunkwise.documents.encoding import decode, marked_encoding
 from chunkwise.documents.layout import Layout, small_integer
-from chunkwise.documents.loader import LoadOptions, OnSkip, suffix_of
+from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source
+from chunkwise.records.encoding import decode, marked_encoding
 
 SKIPPED = frozenset({"script", "style", "template", "title"})
 PREFORMATTED = frozenset({"pre", "listing", "xmp", "plaintext", "textarea"})
@@ -510,7 +510,9 @@ class HtmlLoader:
         encoding = marked_encoding(head) or "utf-8"
         return _START.match(head.decode(encoding, "replace").lstrip("\ufeff")) is not None
 
-    def load(self, source: Source, options: LoadOptions, on_skip: OnSkip) -> Iterator[Document]:
+    def load(
+        self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable
+    ) -> Iterator[Document]:
         markup = _decode(source.read(options.max_bytes), source.origin, options.encoding)
         page = html_text(markup.removeprefix("\ufeff"))
         if page.generator == "chunkwise":

@@ -1,46 +1,157 @@
-"""Files, folders, patterns, archives and standard input as one stream of sources."""
+"""What a verb is given: files, folders, patterns, archives, standard input and `Document`s, as one stream of sources;
+and the one rule for what cannot be read."""
 
 from __future__ import annotations
 
 import os
 import re
 import sys
+import warnings
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path, PurePath
+from typing import Literal, TypeVar
 
-from chunkwise.base.errors import UnreadableDocument
+from chunkwise.base.errors import InvalidParameter, UnreadableDocument
+from chunkwise.core import Document
 from chunkwise.documents.archive import is_archive, members
+from chunkwise.documents.files import depth_of, is_pattern, split_pattern, to_regex, walk
 from chunkwise.documents.ids import Ids
-from chunkwise.documents.loader import OnSkip
-from chunkwise.documents.own_files import is_results_file
-from chunkwise.documents.source import Source, os_reason, printable
-from chunkwise.documents.walk import depth_of, is_pattern, split_pattern, to_regex, walk
+from chunkwise.documents.loader import OnUnreadable
+from chunkwise.documents.own_files import is_index_folder, is_results_file
+from chunkwise.documents.source import NO_SUCH_FILE, TOO_LONG_A_PATH, Source, os_reason, printable
 
 STDIN = "-"
 _STDIN_LIMIT = 4 << 30
 
+Input = str | os.PathLike[str] | Document
+"""One path, pattern or `-`, or a document that is there already."""
+Inputs = Input | Iterable[Input]
+"""The first argument, `source`, of every verb that reads documents."""
 
-Inputs = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
-"""One path, pattern or `-`, or several."""
+WhenUnreadable = OnUnreadable | Literal["warn", "raise", "ignore"]
+"""What is done about each thing that cannot be read: a function that takes it, a warning, an error, nothing."""
+
+_Read = TypeVar("_Read")
+_NEEDED = (
+    "needed: the path of a file, folder or archive, a pattern, '-', a Document, or a list of them "
+    "(chunk_text takes a text)"
+)
+_INDEX = "an index made by chunkwise, not a folder of documents; name the documents themselves"
+_SHOWN = 80
+"""Characters of a name that is no path in an error of one line."""
 
 
-def sources(inputs: Inputs, on_skip: OnSkip, leave_out: Collection[Path] = ()) -> Iterator[Source]:
-    """Every file once, each with an id of its own; what cannot be reached goes to `on_skip`.
+class Unreadables:
+    """The rule of every verb: what cannot be read is told, and the rest goes on; with no rest, it is an error."""
 
-    Files in `leave_out` are passed over in silence.
+    def __init__(self, on_unreadable: WhenUnreadable = "warn") -> None:
+        if not callable(on_unreadable) and on_unreadable not in ("warn", "raise", "ignore"):
+            raise InvalidParameter(
+                f"on_unreadable is {on_unreadable!r}; allowed: 'warn', 'raise', 'ignore', or a function that takes "
+                "an UnreadableDocument"
+            )
+        self._what = on_unreadable
+        self._waiting: list[UnreadableDocument] = []
+        self._any_read = False
+
+    def add(self, problem: UnreadableDocument) -> None:
+        """One thing that cannot be read."""
+        if callable(self._what):
+            self._what(problem)
+        elif self._what == "raise":
+            raise _helped(problem)
+        elif self._what == "warn" and self._any_read:
+            _warn(problem)
+        elif self._what == "warn":
+            self._waiting.append(problem)  # if nothing else is read either, it is the error
+
+    def read(self) -> None:
+        """A document was read."""
+        self._any_read = True
+        while self._waiting:
+            _warn(self._waiting.pop(0))
+
+    def end(self) -> None:
+        """Raises the first problem where there was nothing else, and nobody has heard of it yet."""
+        if self._waiting:
+            first, *others = self._waiting
+            self._waiting.clear()
+            for problem in others:
+                _warn(problem)
+            raise _helped(first)
+
+    def of(self, outcomes: Iterable[_Read | UnreadableDocument]) -> Iterator[_Read]:
+        """What was read of these."""
+        for outcome in outcomes:
+            if isinstance(outcome, UnreadableDocument):
+                self.add(outcome)
+            else:
+                self.read()
+                yield outcome
+        self.end()
+
+
+def _warn(problem: UnreadableDocument) -> None:
+    warnings.warn(str(problem), stacklevel=4)
+
+
+def _helped(problem: UnreadableDocument) -> UnreadableDocument:
+    """Of a text where a path is needed: who takes texts, in one line."""
+    if problem.reason not in (NO_SUCH_FILE, TOO_LONG_A_PATH) or not _is_prose(problem.source):
+        return problem
+    name = " ".join(problem.source.split())
+    name = repr(name if len(name) <= _SHOWN else f"{name[: _SHOWN - 1]}…")
+    why = f"{NO_SUCH_FILE}; a text goes to chunkwise.chunk_text, or into a chunkwise.Document"
+    return UnreadableDocument(name, why)
+
+
+def _is_prose(name: str) -> bool:
+    return " " in name.strip() or "\n" in name
+
+
+def each_input(source: Inputs) -> Iterator[Input]:
+    """Every input by itself; what can be none is refused, of several when its turn comes."""
+    if isinstance(source, str | os.PathLike | Document):
+        return iter((source,))
+    if isinstance(source, bytes) or not isinstance(source, Iterable):
+        raise InvalidParameter(f"source is {type(source).__name__}; {_NEEDED}")
+    return map(_checked, source)
+
+
+def _checked(given: Input) -> Input:
+    if isinstance(given, str | os.PathLike | Document):
+        return given
+    raise InvalidParameter(f"among the sources is {type(given).__name__}; {_NEEDED}")
+
+
+def sources(
+    source: Inputs, on_unreadable: OnUnreadable, leave_out: Collection[Path] = ()
+) -> Iterator[Source | Document]:
+    """Every file once, each with an id of its own, and documents as they are, in the order of the inputs.
+
+    What cannot be reached goes to `on_unreadable`; files in `leave_out` are passed over in silence.
     """
     names = _Names(leave_out)
-    for given in [inputs] if isinstance(inputs, str | os.PathLike) else inputs:
+    return _sources(each_input(source), names, on_unreadable)
+
+
+def _sources(
+    inputs: Iterator[Input], names: _Names, on_unreadable: OnUnreadable
+) -> Iterator[Source | Document]:
+    for given in inputs:
+        if isinstance(given, Document):
+            yield given
+            continue
         text = os.fspath(given)
-        for source in _of_input(text, names, on_skip):
+        for found in _of_input(text, names, on_unreadable):
             try:
-                if is_archive(source.head(512)):
-                    yield from _of_archive(source, names, on_skip)
+                if is_archive(found.head(512)):
+                    yield from _of_archive(found, names, on_unreadable)
                 else:
-                    yield source
+                    yield found
             except UnreadableDocument as error:
-                on_skip(error)
+                on_unreadable(error)
 
 
 class _Names:
@@ -75,23 +186,23 @@ def _folder_above(source: Source) -> str:
     return path.parents[source.id.count("/")].name
 
 
-def _of_input(text: str, names: _Names, on_skip: OnSkip) -> Iterator[Source]:
+def _of_input(text: str, names: _Names, on_unreadable: OnUnreadable) -> Iterator[Source]:
     try:
         if text == STDIN:
             yield names.distinct(_stdin(names))
         elif os.path.isdir(text):
-            yield from _of_folder(text, names, on_skip)
+            yield from _of_folder(text, names, on_unreadable)
         elif is_pattern(text) and not os.path.lexists(text):
-            yield from _of_pattern(text, names, on_skip)
+            yield from _of_pattern(text, names, on_unreadable)
         else:
             os.stat(text)
             yield from _file(Path(text).name, text, names)
     except OSError as error:
-        on_skip(UnreadableDocument(printable(text), os_reason(error)))
+        on_unreadable(UnreadableDocument(printable(text), os_reason(error)))
     except ValueError as error:  # a NUL character in the path
-        on_skip(UnreadableDocument(printable(text), str(error)))
+        on_unreadable(UnreadableDocument(printable(text), str(error)))
     except UnreadableDocument as error:
-        on_skip(error)
+        on_unreadable(error)
 
 
 def _file(name: str, path: str, names: _Names) -> Iterator[Source]:
@@ -99,34 +210,35 @@ def _file(name: str, path: str, names: _Names) -> Iterator[Source]:
         yield names.distinct(Source(printable(name), printable(path), path=path))
 
 
-def _of_archive(source: Source, names: _Names, on_skip: OnSkip) -> Iterator[Source]:
+def _of_archive(source: Source, names: _Names, on_unreadable: OnUnreadable) -> Iterator[Source]:
     silent = True
 
     def note(problem: UnreadableDocument) -> None:
         nonlocal silent
         silent = False
-        on_skip(problem)
+        on_unreadable(problem)
 
     for member in members(source, note):
         silent = False
         # A zip that is one document comes back as itself, already named.
         yield member if member is source else names.distinct(member)
     if silent:
-        on_skip(UnreadableDocument(source.origin, "no documents in this archive"))
+        on_unreadable(UnreadableDocument(source.origin, "no documents in this archive"))
 
 
-def _of_folder(folder: str, names: _Names, on_skip: OnSkip) -> Iterator[Source]:
+def _of_folder(folder: str, names: _Names, on_unreadable: OnUnreadable) -> Iterator[Source]:
     empty = True
-    for below in walk(folder, on_skip):
+    for below in walk(folder, on_unreadable):
         empty = False
         path = os.path.join(folder, below)
         if not is_results_file(path):
             yield from _file(below, path, names)
     if empty:
-        on_skip(UnreadableDocument(printable(folder), "no files in this folder"))
+        why = _INDEX if is_index_folder(folder) else "no files in this folder"
+        on_unreadable(UnreadableDocument(printable(folder), why))
 
 
-def _of_pattern(pattern: str, names: _Names, on_skip: OnSkip) -> Iterator[Source]:
+def _of_pattern(pattern: str, names: _Names, on_unreadable: OnUnreadable) -> Iterator[Source]:
     folder, rest = split_pattern(pattern)
     try:
         matches = to_regex(rest).fullmatch
@@ -142,7 +254,7 @@ def _of_pattern(pattern: str, names: _Names, on_skip: OnSkip) -> Iterator[Source
                 if not is_results_file(path):
                     yield from _file(below, path, names)
     if empty:
-        on_skip(UnreadableDocument(printable(pattern), "no file matches this pattern"))
+        on_unreadable(UnreadableDocument(printable(pattern), "no file matches this pattern"))
 
 
 def _stdin(names: _Names) -> Source:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
 from chunkwise.documents.corpus import Corpus, Entry
-from chunkwise.documents.encoding import decode
 from chunkwise.documents.fields import QUESTIONS, are_questions, has_text
-from chunkwise.documents.json_problem import json_problem
 from chunkwise.documents.jsonl import JsonLinesLoader, is_lines
-from chunkwise.documents.loader import LoadOptions, OnSkip, suffix_of
+from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.own_files import is_results
 from chunkwise.documents.record import NoText
 from chunkwise.documents.source import Source
+from chunkwise.records.encoding import decode
+from chunkwise.records.json import json_problem, parse_json
 
 Keyed = tuple[str | None, object]
 """A record, and the key it stood under if that is its id."""
@@ -31,15 +30,17 @@ class JsonLoader:
         suffix = suffix_of(name)
         return suffix in self.suffixes or (not suffix and head.lstrip().startswith((b"{", b"[")))
 
-    def load(self, source: Source, options: LoadOptions, on_skip: OnSkip) -> Iterator[Document]:
+    def load(
+        self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable
+    ) -> Iterator[Document]:
         data = source.read(options.max_bytes)
         text = decode(data, source.origin, options.encoding)
         try:
-            value = json.loads(text.removeprefix("\ufeff"))
+            value = parse_json(text.removeprefix("\ufeff"))
             found = corpus_records(value, options.text_field)
         except (ValueError, RecursionError) as error:
             if is_lines(data):  # of which the first was too long to be told by
-                yield from JsonLinesLoader().load(source, options, on_skip)
+                yield from JsonLinesLoader().load(source, options, on_unreadable)
                 return
             if suffix_of(source.name) in self.suffixes:
                 why = (
@@ -60,7 +61,7 @@ class JsonLoader:
             return
         corpus = Corpus(source, options)
         entries = _entries(found, options.text_field or "text")
-        yield from corpus.documents(entries if bare else corpus.checked(entries), on_skip)
+        yield from corpus.documents(entries if bare else corpus.checked(entries), on_unreadable)
 
 
 def _entries(found: list[Keyed], text_field: str) -> Iterator[Entry]:

@@ -42,7 +42,7 @@ class LoadOptions:
                 ) from None
 
 
-OnSkip = Callable[[UnreadableDocument], None]
+OnUnreadable = Callable[[UnreadableDocument], None]
 
 
 class Loader(Protocol):
@@ -56,8 +56,10 @@ class Loader(Protocol):
     def accepts(self, name: str, head: bytes) -> bool:
         """Whether a file of this name that begins with these bytes is of the format."""
 
-    def load(self, source: Source, options: LoadOptions, on_skip: OnSkip) -> Iterator[Document]:
-        """The documents of one source; a bad record goes to `on_skip`, a bad file is raised."""
+    def load(
+        self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable
+    ) -> Iterator[Document]:
+        """The documents of one source; a bad record goes to `on_unreadable`, a bad file is raised."""
 
 
 def suffix_of(name: str) -> str:

@@ -7,8 +7,9 @@ import csv
 import io
 import re
 
-from chunkwise.documents.fields import TEXT_FIELDS, field_of
+from chunkwise.documents.fields import TEXT_FIELDS
 from chunkwise.documents.source import HEAD
+from chunkwise.records.fields import field_of
 
 _NAME = re.compile(r"\w[\w-]*(?: [\w-]+){0,3}")
 _FEWEST_ROWS = 2

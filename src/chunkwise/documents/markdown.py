@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 from chunkwise.core import Document
-from chunkwise.documents.encoding import decode
-from chunkwise.documents.loader import LoadOptions, OnSkip, suffix_of
+from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source
+from chunkwise.records.encoding import decode
 
 _CHARACTERS = 20_000
 """How far down a heading may stand and still be the title of the whole."""
@@ -92,7 +92,9 @@ class MarkdownLoader:
             return suffix in self.suffixes
         return looks_like_markdown(head.decode("utf-8", "replace"))
 
-    def load(self, source: Source, options: LoadOptions, on_skip: OnSkip) -> Iterator[Document]:
+    def load(
+        self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable
+    ) -> Iterator[Document]:
         text = decode(source.read(options.max_bytes), source.origin, options.encoding)
         title = markdown_title(text)
         yield Document(source.id, text, title=title, source=source.origin, format="markdown")

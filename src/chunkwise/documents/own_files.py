@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import csv
-import json
 import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from chunkwise.documents.fields import is_chunk
+from chunkwise.records.json import parse_json
+
+INDEX_FILE = ".index.json"
+"""Lies in the folder of an index and says what is in it."""
 
 _HEAD = 1 << 12
 _LONGEST_LINE = 1 << 24
@@ -37,6 +40,11 @@ def is_results_file(path: str) -> bool:
         return False
 
 
+def is_index_folder(folder: str) -> bool:
+    """Whether an index of ours lies there; all its files are hidden ones."""
+    return os.path.isfile(os.path.join(folder, INDEX_FILE))
+
+
 def is_written_by_us(path: Path) -> bool:
     """Whether a file holds results, a page, chunks or issues; a file of questions is always the user's own."""
     suffix = path.suffix.lower()
@@ -59,7 +67,7 @@ def _fields(line: str, suffix: str) -> Iterable[str]:
     if suffix == ".csv":
         return next(csv.reader([line]), [])
     try:
-        record = json.loads(line)
+        record = parse_json(line)
     except (ValueError, RecursionError):
         return ()
     return record if isinstance(record, dict) else ()

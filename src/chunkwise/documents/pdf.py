@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Block, Document
-from chunkwise.documents.loader import LoadOptions, OnSkip, suffix_of
+from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source
 
 if TYPE_CHECKING:
@@ -289,7 +289,9 @@ class PdfLoader:
             return True  # some writers put other bytes in front
         return head.lstrip().startswith(b"%PDF-")
 
-    def load(self, source: Source, options: LoadOptions, on_skip: OnSkip) -> Iterator[Document]:
+    def load(
+        self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable
+    ) -> Iterator[Document]:
         data = source.read(options.max_bytes)
         with _LOCK:
             title, texts, marks = _pages(data, source.origin)

@@ -12,7 +12,6 @@ from chunkwise.documents.fields import (
     ID_FIELDS,
     TEXT_FIELDS,
     TITLE_FIELDS,
-    field_of,
     is_blank,
     no_text,
     text_field_of,
@@ -20,6 +19,8 @@ from chunkwise.documents.fields import (
 from chunkwise.documents.loader import LoadOptions
 from chunkwise.documents.record_format import FormatFields, format_fields, record_format
 from chunkwise.documents.source import Source
+from chunkwise.records.fields import field_of
+from chunkwise.records.json import HUGE, without_half_characters
 
 _SHAPES_KEPT = 256
 _DEEPEST = 64  # what is read must be written again, by a writer that may stand deeper in the stack
@@ -75,7 +76,7 @@ class Records:
             why = f"duplicate id {doc_id!r} (first at {self._first[doc_id]})"
             raise DuplicateId(self.place(where), why)
         self._first[doc_id] = where
-        text = _encodable(text)
+        text = without_half_characters(text)
         title = _label(record[shape.title]) if shape.title is not None else ""
         format, language = record_format(text, record, shape.format, doc_id, title)
         return Document(
@@ -115,25 +116,14 @@ class Records:
             id,
             title,
             format_fields(names),
-            tuple((name, _encodable(str(name))) for name in others),
+            tuple((name, without_half_characters(str(name))) for name in others),
         )
 
 
-def _encodable(text: str) -> str:
-    """JSON can spell half of a surrogate pair, which is no character: U+FFFD, as decoders do."""
-    if text.isascii():
-        return text
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text)
-    return text
-
-
 def _label(value: object) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
+    if isinstance(value, bool) or not isinstance(value, str | int | float) or _is_huge(value):
         return ""
-    return _encodable(str(value)).strip()
+    return without_half_characters(str(value)).strip()
 
 
 def _metadata(
@@ -143,20 +133,24 @@ def _metadata(
     flat: dict[str, object] = {}
     for name, written in names:
         value = record[name]
-        if isinstance(value, _SIMPLE) or _is_json(value):
+        if (isinstance(value, _SIMPLE) and not _is_huge(value)) or _is_json(value):
             flat[written] = value
     nested = flat.get("metadata")
     if isinstance(nested, Mapping):
         del flat["metadata"]
         taken = {name: value for name, value in nested.items() if name in flat}
-        flat = {_encodable(str(name)): value for name, value in nested.items()} | flat
+        flat = {without_half_characters(str(name)): value for name, value in nested.items()} | flat
         if taken:  # names the record itself has: nothing is lost
             flat["metadata"] = taken
     return flat
 
 
+def _is_huge(value: object) -> bool:
+    return isinstance(value, int) and not -HUGE < value < HUGE
+
+
 def _is_json(value: object) -> bool:
-    """Whether JSON can hold it: NaN and infinities it cannot."""
+    """Whether JSON can hold it: NaN and infinities it cannot, and numbers of thousands of digits nobody reads."""
     pending = [(value, 0)]
     while pending:
         item, depth = pending.pop()
@@ -168,6 +162,6 @@ def _is_json(value: object) -> bool:
                 return False
             inside = item.values() if isinstance(item, dict) else item
             pending.extend((each, depth + 1) for each in inside)
-        elif not isinstance(item, _SIMPLE):
+        elif not isinstance(item, _SIMPLE) or _is_huge(item):
             return False
     return True

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from chunkwise.documents.code import language_named, language_of
-from chunkwise.documents.fields import field_of
 from chunkwise.documents.loader import suffix_of
 from chunkwise.documents.markdown import MarkdownLoader, looks_like_markdown
 from chunkwise.documents.text import TextLoader
+from chunkwise.records.fields import field_of
 
 _PLACES = ("source", "path", "file_path", "filepath", "file", "filename", "file_name", "url")
 _FORMATS = ("text", "markdown", "code")

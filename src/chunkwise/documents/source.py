@@ -15,14 +15,16 @@ from chunkwise.base.errors import UnreadableDocument
 HEAD = 8192
 """Bytes a loader sees when it decides whether a file is its own."""
 
+NO_SUCH_FILE = "no such file or folder"
+TOO_LONG_A_PATH = "its path is too long"
 _REASONS = {
-    errno.ENOENT: "no such file or folder",
+    errno.ENOENT: NO_SUCH_FILE,
     errno.EACCES: "permission denied",
     errno.EPERM: "permission denied",
     errno.EISDIR: "a folder, not a file",
     errno.ENOTDIR: "a part of its path is not a folder",
     errno.ELOOP: "a loop of symbolic links",
-    errno.ENAMETOOLONG: "its path is too long",
+    errno.ENAMETOOLONG: TOO_LONG_A_PATH,
     errno.ENXIO: "not a regular file (a socket or device)",
 }
 

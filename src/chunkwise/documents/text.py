@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from chunkwise.core import Document
-from chunkwise.documents.encoding import decode
-from chunkwise.documents.loader import LoadOptions, OnSkip
+from chunkwise.documents.loader import LoadOptions, OnUnreadable
 from chunkwise.documents.source import Source
+from chunkwise.records.encoding import decode
 
 
 class TextLoader:
@@ -19,6 +19,8 @@ class TextLoader:
     def accepts(self, name: str, head: bytes) -> bool:
         return True
 
-    def load(self, source: Source, options: LoadOptions, on_skip: OnSkip) -> Iterator[Document]:
+    def load(
+        self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable
+    ) -> Iterator[Document]:
         text = decode(source.read(options.max_bytes), source.origin, options.encoding)
         yield Document(source.id, text, source=source.origin)

@@ -12,12 +12,11 @@ from typing import Literal
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.core import Document, Query
-from chunkwise.documents import LoadOptions
+from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable
 from chunkwise.evaluation.evaluate_subject import OnEstimate, Questions, evaluate_subject
 from chunkwise.evaluation.files.answers_file import read_answers
 from chunkwise.evaluation.files.chunks_file import read_chunks
-from chunkwise.evaluation.files.hits_file import read_hits
-from chunkwise.evaluation.files.nowhere import is_nowhere
+from chunkwise.evaluation.files.hits_file import is_nowhere, read_hits
 from chunkwise.evaluation.left_out import LeftOut, OnBad
 from chunkwise.evaluation.measuring import Measuring, Unit
 from chunkwise.evaluation.metric_names import BY_LLM, chosen
@@ -44,7 +43,6 @@ from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import LanguageModel
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.retrieval.indexes import Index, named_index
-from chunkwise.retrieval.indexing.gather import Material
 from chunkwise.retrieval.retrievers import Retriever
 from chunkwise.retrieval.settings import Context, Vectors
 from chunkwise.testsets.reading import hash_of
@@ -57,7 +55,7 @@ File = str | os.PathLike[str] | None
 
 
 def evaluate(
-    source: Material | Index,
+    source: Inputs | Index,
     test_queries: TestQueries,
     *,
     strategy: StrategyLike | None = None,
@@ -85,6 +83,7 @@ def evaluate(
     options: LoadOptions | None = None,
     jobs: int = 1,
     leave_out: Collection[Path] = (),
+    on_unreadable: WhenUnreadable | None = None,
     on_bad: OnBad | None = None,
     on_mended: OnBad | None = None,
     on_documents: Callable[[Sequence[Document]], None] | None = None,
@@ -95,13 +94,14 @@ def evaluate(
 
     `source` are documents (files, folders, `Document`s), an `Index`, or the place of one. `hits` is a file of another
     system's answers, `chunks` of another tool's chunks of these documents, `answers` of texts with citations. What
-    cannot be used is left out with a line to `on_bad` (a warning, without one) and listed in the result; a question
-    whose passage was found elsewhere than it says is used, with a line to `on_mended`.
+    cannot be used is left out and listed in the result: documents go to `on_unreadable` as in every verb, questions
+    and rows are a line to `on_bad` (a warning, without one), which gets documents, too, where it is given alone. A
+    question whose passage was found elsewhere than it says is used, with a line to `on_mended`.
     `judge="llm"` adds the metrics for which the language model `llm` is asked (a name, a model or a client; the local
     one, where none is named); without it none ever is. `on_documents` gets the documents the result's places are in,
     `on_estimate` what asking will take, before anything is sent.
     """
-    left_out, watch = LeftOut(on_bad, on_mended), Stopwatch()
+    left_out, watch = LeftOut(on_bad, on_mended, on_unreadable), Stopwatch()
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise InvalidParameter(f"seed is {seed!r}; a whole number is needed, 0 or more")
     searching = Searching(retriever, neighbours, mmr, _reranker(rerank))

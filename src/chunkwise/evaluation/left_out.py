@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.base.wording import counted
 from chunkwise.core import Document
+from chunkwise.documents import Unreadables, WhenUnreadable
 from chunkwise.evaluation.results import Json
 from chunkwise.testsets.testset import Problem
 
@@ -24,8 +25,17 @@ OnBad = Callable[[str], None]
 class LeftOut:
     """Remembers every line and passes it on; what was mended is used, and nobody must hear of it."""
 
-    def __init__(self, on_bad: OnBad | None, on_mended: OnBad | None = None) -> None:
+    def __init__(
+        self,
+        on_bad: OnBad | None,
+        on_mended: OnBad | None = None,
+        on_unreadable: WhenUnreadable | None = None,
+    ) -> None:
         self._on_bad = on_bad or _warn
+        if on_unreadable is None and on_bad is not None:
+            on_unreadable = lambda problem: on_bad(str(problem))  # noqa: E731
+        self._unreadables = Unreadables(on_unreadable or "warn")
+        self._unreadables.read()  # told at once: that nothing is left is an error of its own
         self._on_mended = on_mended
         self.documents: list[str] = []
         self.questions: list[str] = []
@@ -33,7 +43,8 @@ class LeftOut:
         self.mended: list[str] = []
 
     def document(self, problem: UnreadableDocument) -> None:
-        self._add(self.documents, str(problem))
+        self.documents.append(str(problem))
+        self._unreadables.add(problem)
 
     def question(self, problem: Problem, documents: Sequence[Document] = ()) -> None:
         """With the nearest match of a passage that is not there, so that a person can correct it."""

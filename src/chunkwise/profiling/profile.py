@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
+from pathlib import Path
 
+from chunkwise.base.renamed import renamed
 from chunkwise.core import Document
+from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, read
 from chunkwise.profiling.advice import advise
 from chunkwise.profiling.repeats import RepeatedPassages, RepeatFinder
 from chunkwise.profiling.results import FITS, OVERSIZED, DocumentGroup, Oversized, Profile
@@ -116,13 +119,22 @@ def folder_of(doc_id: str) -> str:
     return first if slash and first not in ("", "..") else "."
 
 
+@renamed(documents="source")
 def profile(
-    documents: Iterable[Document],
+    source: Inputs,
     tokenizer: TokenizerLike = DEFAULT_TOKENIZER,
     progress: Callable[[int], None] | None = None,
+    *,
+    options: LoadOptions | None = None,
+    on_unreadable: WhenUnreadable = "warn",
+    leave_out: Collection[Path] = (),
 ) -> Profile:
-    """Look at every document once; `progress` is told how many are done."""
+    """Look at every document of files, folders, archives and `Document`s once.
+
+    What cannot be read is a warning, or what `on_unreadable` makes of it; `progress` is told how many are done.
+    """
     profiler = Profiler(tokenizer)
+    documents = read(source, options, on_unreadable, leave_out)
     for done, document in enumerate(documents, start=1):
         profiler.add(document)
         if progress is not None:

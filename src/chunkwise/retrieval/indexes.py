@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.renamed import renamed
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.core import Document, Hit, OnProgress, Query
-from chunkwise.documents import LoadOptions, OnSkip
+from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, read
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.retrieval.errors import reporting_damage
 from chunkwise.retrieval.filters import EVERYTHING, Filter
-from chunkwise.retrieval.indexing.gather import Material, Reading
+from chunkwise.retrieval.indexing.gather import Reading
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder, Llm
 from chunkwise.retrieval.indexing.resolve import RequestedSettings, ResolvedSettings
 from chunkwise.retrieval.indexing.update import Changes
@@ -103,12 +104,13 @@ class Index:
         )  # fmt: skip
         return found[0] if isinstance(queries, str) else found
 
+    @renamed(inputs="source", on_skip="on_unreadable")
     def update(
         self,
-        inputs: Material,
+        source: Inputs,
         *,
         options: LoadOptions | None = None,
-        on_skip: OnSkip | None = None,
+        on_unreadable: WhenUnreadable = "warn",
         jobs: int = 1,
         advance: OnProgress | None = None,
         keep_others: bool = False,
@@ -119,7 +121,7 @@ class Index:
         """
         model = self.model or None
         requested = RequestedSettings(self._strategy, model, llm=self._llm)
-        reading = Reading(inputs, options, on_skip, jobs, (), advance, keep_others)
+        reading = Reading(source, options, on_unreadable, jobs, (), advance, keep_others)
         if self.place is None:
             assert isinstance(self.source, LocalIndex)
             self.source, _, self.changes = update_module.into_memory(
@@ -158,8 +160,9 @@ class Index:
         )
 
 
+@renamed(inputs="source", on_skip="on_unreadable")
 def index(
-    inputs: Material,
+    source: Inputs,
     strategy: StrategyLike | None = None,
     *,
     into: str | os.PathLike[str] | None = None,
@@ -170,7 +173,7 @@ def index(
     language: str | None = None,
     tokenizer: str | None = None,
     options: LoadOptions | None = None,
-    on_skip: OnSkip | None = None,
+    on_unreadable: WhenUnreadable = "warn",
     jobs: int = 1,
     advance: OnProgress | None = None,
     leave_out: Collection[Path] = (),
@@ -178,11 +181,12 @@ def index(
     keep_others: bool = False,
     wait: float = folder_module.LOCK_WAIT,
 ) -> Index:
-    """An index of files, folders, globs and archives (or of documents): in memory, in a folder, on a server.
+    """An index of files, folders, globs, archives and `Document`s: in memory, in a folder, on a server.
 
     What is not said is as the index was made before, or as usual: strategy "structure", model "minilm", vectors
     "late", context "none", language "auto". An index that is there is brought up to date: new and changed documents
     are read, those no longer among the inputs removed, or kept with `keep_others`; with `rebuild` it is made anew.
+    What cannot be read is a warning, or what `on_unreadable` makes of it; the documents the index has of it stay.
     `wait` is for how many seconds another writer is waited for. With context "neighbours" or "document" the language
     model `llm` writes a few sentences about each chunk's place, which are indexed beside it; without one the headings
     context is taken.
@@ -192,10 +196,10 @@ def index(
             "rebuild makes the index anew, keep_others keeps what it has; give one of them"
         )
     requested = RequestedSettings(strategy, model, vectors, context, language, tokenizer, llm)
-    reading = Reading(inputs, options, on_skip, jobs, leave_out, advance, keep_others)
+    reading = Reading(source, options, on_unreadable, jobs, leave_out, advance, keep_others)
     if into is None:
-        source, resolved, changes = update_module.into_memory(reading, requested)
-        return Index(source, resolved.model, None, resolved.strategy, changes, resolved.llm)
+        embedded, resolved, changes = update_module.into_memory(reading, requested)
+        return Index(embedded, resolved.model, None, resolved.strategy, changes, resolved.llm)
     place = _place(into)
     found, resolved, changes = _into(place, reading, requested, rebuild, wait)
     return Index(found, resolved.model, place, resolved.strategy, changes, resolved.llm)
@@ -267,15 +271,38 @@ def _place(requested: str | os.PathLike[str]) -> Path | str:
     return name
 
 
-def named_index(source: Material | Index) -> Index | None:
+def is_index(place: str) -> bool:
+    """Whether an index is there; the address of a server is taken for one, and refused when it is opened."""
+    return "://" in place or (Path(place).is_dir() and settings_at(place) is not None)
+
+
+def named_index(source: Inputs | Index) -> Index | None:
     """The index itself, or the one at the place named; None: these are documents."""
     if isinstance(source, Index):
         return source
     given = [source] if isinstance(source, str | os.PathLike) else source
     # What is read only once is left alone: it cannot be an index.
-    if not isinstance(given, Sequence) or len(given) != 1 or isinstance(given[0], Document):
+    if not isinstance(given, Sequence):
         return None
-    place = os.fspath(given[0])
-    if "://" in place or (Path(place).is_dir() and settings_at(place) is not None):
-        return open_index(place)
-    return None
+    places = [os.fspath(each) for each in given if isinstance(each, str | os.PathLike)]
+    indexes = [place for place in places if is_index(place)]
+    if indexes and len(given) > 1:
+        raise InvalidParameter(
+            f"{indexes[0]} is an index, and others are named, too; name the index alone, or its documents"
+        )
+    return open_index(indexes[0]) if indexes else None
+
+
+def documents_in(
+    source: Inputs | Index,
+    options: LoadOptions | None = None,
+    on_unreadable: WhenUnreadable = "warn",
+    leave_out: Collection[Path] = (),
+) -> Iterator[Document]:
+    """The documents of an index, or of files, folders, patterns, archives and `Document`s: see `read`."""
+    index = named_index(source)
+    if index is not None:
+        found = index.source
+        return (found.document(number) for number in found.document_numbers())
+    assert not isinstance(source, Index)
+    return read(source, options, on_unreadable, leave_out)

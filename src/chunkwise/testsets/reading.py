@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, OnProgress, Passage, Query, Reference
+from chunkwise.records.read import is_read_once, shown_name
 from chunkwise.testsets.formats import FORMATS, WHOLE, CarriesDocuments, Format, detect
 from chunkwise.testsets.formats.chunkwise import read_drafts
 from chunkwise.testsets.locate.document_names import DocumentNames
@@ -19,9 +20,7 @@ from chunkwise.testsets.locate.folding import Tolerance
 from chunkwise.testsets.locate.locate import MOST_PLACES
 from chunkwise.testsets.locate.occurrences import occurrences
 from chunkwise.testsets.locate.references import ReferenceLocator
-from chunkwise.testsets.reading_json.json_entries import can_be_read_once, entries, shown_name
-from chunkwise.testsets.reading_json.question_record import draft_of
-from chunkwise.testsets.reading_json.unread_fields import UnreadFields
+from chunkwise.testsets.question_record import draft_of, question_rows
 from chunkwise.testsets.testset import (
     REMARKS,
     Draft,
@@ -31,6 +30,7 @@ from chunkwise.testsets.testset import (
     TestSet,
     Unreadable,
 )
+from chunkwise.testsets.unread_fields import UnreadFields
 
 
 class _Stretch(NamedTuple):
@@ -298,7 +298,7 @@ def drafts_of(
     path: str, format: str | None = None, documents: Sequence[Document] | None = None
 ) -> Iterator[Draft | Unreadable]:
     """Questions as the file has them; its format is told by how it begins."""
-    if format is None and can_be_read_once(path):
+    if format is None and is_read_once(path):
         return read_drafts(path)
     return drafts_in(FORMATS[format] if format else detect(path), Path(path), documents)
 
@@ -364,16 +364,16 @@ def read_questions(name: str, on_bad: OnBad) -> list[Query]:
 
 
 def _drafts(name: str) -> Iterator[Draft | Unreadable]:
-    format = None if can_be_read_once(name) else _format(name)
+    format = None if is_read_once(name) else _format(name)
     if format is not None and format.name != "chunkwise":
         yield from format.read(Path(name))
         return
-    for entry in entries(name, plain=True):
-        where = f"{shown_name(name)}, {entry.where}"
-        if entry.problem:
-            yield Unreadable(where, entry.problem)
+    for row in question_rows(name, plain=True):
+        where = f"{shown_name(name)}, {row.where}"
+        if row.problem:
+            yield Unreadable(where, row.problem)
         else:
-            yield draft_of(entry.value, entry.number, where, question_alone=True)
+            yield draft_of(row.value, row.number, where, question_alone=True)
 
 
 def _format(name: str) -> Format | None:

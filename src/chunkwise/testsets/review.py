@@ -11,8 +11,8 @@ from chunkwise.metrics.claims.fact_search import is_named
 from chunkwise.metrics.claims.new_numbers import brings_number
 from chunkwise.metrics.claims.plain_form import plain_form
 from chunkwise.metrics.claims.readable import Readable
-from chunkwise.testsets.reading_json.question_record import TEXT, TYPES
-from chunkwise.testsets.reading_json.record_values import Wrong, as_list, fact_of
+from chunkwise.records.fields import WrongField
+from chunkwise.testsets.question_record import TEXT, TYPES, as_list, fact_of
 from chunkwise.testsets.rows_file import Row, RowsFile, dropped_file, is_there
 
 _FACTS = ("facts", "expected", "expected_facts", "expected_entities", "entities", "key_facts")
@@ -42,7 +42,7 @@ def drop_stale_facts(row: Row, before: str, now: str) -> list[str]:
     for value in as_list(row[name]):
         try:
             fact = fact_of(value)
-        except Wrong:  # `testset check` tells of it; it is not ours to take out
+        except WrongField:  # `testset check` tells of it; it is not ours to take out
             kept.append(value)
             continue
         is_held = not proof or is_named(fact, proof)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import json
+import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.testsets.formats.text_files import text_file
-from chunkwise.testsets.reading_json.question_record import ID, TEXT
+from chunkwise.records.json import parse_json
+from chunkwise.records.read import json_lines, read_text
+from chunkwise.records.write import write_json, write_json_lines
+from chunkwise.testsets.question_record import ID, TEXT
 
 Row = dict[str, Any]
 
@@ -47,10 +49,7 @@ class RowsFile:
     @classmethod
     def read(cls, path: Path) -> RowsFile:
         """What is there; an error where it is no file of questions of ours."""
-        try:
-            text = path.read_text(encoding="utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            raise ChunkwiseError(f"cannot read the questions in {path}: {error}") from error
+        text = read_text(str(path))
         form, around, rows = _parsed(text, path)
         for number, row in enumerate(rows, 1):
             if not isinstance(row, dict):
@@ -80,12 +79,11 @@ class RowsFile:
 
     def write(self) -> None:
         """At once: the file before, or the file with all rows, is there at any time."""
-        with text_file(self.path) as out:
-            if self._form == "lines":
-                out.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in self.rows)
-                return
-            value = {**self._around, _LISTED: self.rows} if self._form == "object" else self.rows
-            out.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+        if self._form == "lines":
+            write_json_lines(self.path, self.rows)
+            return
+        value = {**self._around, _LISTED: self.rows} if self._form == "object" else self.rows
+        write_json(self.path, value, indent=2)
 
 
 def is_there(path: Path) -> bool:
@@ -98,7 +96,7 @@ def is_there(path: Path) -> bool:
 
 def _parsed(text: str, path: Path) -> tuple[str, dict[str, Any], list[Any]]:
     try:
-        value = json.loads(text)
+        value = parse_json(text)
     except (ValueError, RecursionError):
         return "lines", {}, _lines(text, path)
     if isinstance(value, list):
@@ -111,14 +109,11 @@ def _parsed(text: str, path: Path) -> tuple[str, dict[str, Any], list[Any]]:
 
 
 def _lines(text: str, path: Path) -> list[Any]:
-    rows = []
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            rows.append(json.loads(line))
-        except (ValueError, RecursionError) as error:
+    found = []
+    for row in json_lines(io.BytesIO(text.encode("utf-8"))):
+        if row.problem:
             raise ChunkwiseError(
-                f"{path}, line {number} is no JSON ({error}); chunkwise testset check {path} DOCUMENTS says more"
-            ) from error
-    return rows
+                f"{path}, {row.where}: {row.problem}; chunkwise testset check {path} DOCUMENTS says more"
+            )
+        found.append(row.value)
+    return found

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 from chunkwise.base.atomic import replacing, says_what_it_writes
-from chunkwise.evaluation.files.json_values import json_text
 from chunkwise.evaluation.results import Figure, Json
+from chunkwise.records.typed import json_text
 from chunkwise.tuning.sweep import Configuration
 
 NOT_RUN = "not run"

@@ -31,7 +31,7 @@ def put(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Monk
     place = tmp_path / "kb" if request.param == "folder" else new_url()
 
     def put(inputs: Any, **options: Any) -> chunkwise.Index:
-        options.setdefault("on_skip", lambda _: None)
+        options.setdefault("on_unreadable", lambda _: None)
         return chunkwise.index(inputs, into=place, vectors="none", **options)
 
     return put

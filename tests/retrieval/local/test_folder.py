@@ -26,7 +26,6 @@ import pytest
 
 import chunkwise
 from chunkwise import ChunkwiseError, Document, get_strategy
-from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Span
 from chunkwise.retrieval.indexing.fingerprint import strategy_code
 from chunkwise.retrieval.local import files
@@ -565,7 +564,9 @@ def test_hundreds_of_small_documents(tmp_path: Path) -> None:
 def test_the_index_is_not_read_as_a_document(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("Some text about herons.")
     for _ in range(2):
-        index = chunkwise.index(tmp_path, into=tmp_path / "kb", vectors="none", on_skip=_raise)
+        index = chunkwise.index(
+            tmp_path, into=tmp_path / "kb", vectors="none", on_unreadable=_raise
+        )
         assert index.source.ids() == ["a.txt"]
 
 
@@ -576,7 +577,9 @@ def _raise(problem: Exception) -> None:
 def test_inputs_that_cannot_be_read_do_not_empty_an_index(folder: Path, tmp_path: Path) -> None:
     before = arrays_of(folder)
     with pytest.raises(ChunkwiseError, match="no document could be read"):
-        chunkwise.index(tmp_path / "misspelt", into=folder, model=Tiny(), on_skip=lambda _: None)
+        chunkwise.index(
+            tmp_path / "misspelt", into=folder, model=Tiny(), on_unreadable=lambda _: None
+        )
     assert arrays_of(folder) == before
 
 
@@ -585,7 +588,7 @@ def test_an_index_beside_another_does_not_read_it(tmp_path: Path) -> None:
     (tmp_path / "docs" / "a.txt").write_text("Some text about herons.")
     for name in ("kb1", "kb2"):
         into = tmp_path / "docs" / name
-        index = chunkwise.index(tmp_path / "docs", into=into, vectors="none", on_skip=_raise)
+        index = chunkwise.index(tmp_path / "docs", into=into, vectors="none", on_unreadable=_raise)
         assert index.source.ids() == ["a.txt"]
 
 
@@ -599,7 +602,9 @@ def test_what_cannot_be_read_once_keeps_its_documents(tmp_path: Path) -> None:
     skipped: list[Exception] = []
 
     def update() -> chunkwise.Index:
-        return chunkwise.index(home, into=tmp_path / "kb", model=Tiny(), on_skip=skipped.append)
+        return chunkwise.index(
+            home, into=tmp_path / "kb", model=Tiny(), on_unreadable=skipped.append
+        )
 
     assert sorted(update().source.ids()) == ["a.txt", "b.txt", "c.txt", "more.zip/d.txt"]
     (home / "b.txt").write_bytes(b"")
@@ -628,7 +633,7 @@ def test_documents_below_a_folder_that_is_not_there_stay(
         (tmp_path / name / "a.txt").write_text(f"The text of {name}.")
 
     def update(*inputs: str) -> str:
-        made = chunkwise.index(inputs, into="kb", vectors="none", on_skip=lambda _: None)
+        made = chunkwise.index(inputs, into="kb", vectors="none", on_unreadable=lambda _: None)
         return str(made.changes)
 
     assert update("one/", "two/") == "2 added"
@@ -831,9 +836,3 @@ def test_an_index_that_was_never_finished_is_no_folder_of_documents(tmp_path: Pa
         ChunkwiseError, match=r"not finished .*again: .*index DOCUMENTS --into .*kb"
     ):
         chunkwise.open_index(tmp_path / "kb")
-
-
-@pytest.mark.parametrize("inputs", [5, b"x", None])
-def test_what_is_no_input_is_told_what_is_one(inputs: object) -> None:
-    with pytest.raises(InvalidParameter, match="a path, a list of paths or documents"):
-        chunkwise.index(inputs, model=Tiny())  # type: ignore[arg-type]

@@ -395,7 +395,7 @@ def test_sources_that_cannot_be_read_keep_their_documents(tmp_path: Path) -> Non
     url = new_url()
 
     def update() -> str:
-        return str(index(tmp_path, into=url, vectors="none", on_skip=lambda _: None).changes)
+        return str(index(tmp_path, into=url, vectors="none", on_unreadable=lambda _: None).changes)
 
     assert update() == "3 added"
     (tmp_path / "b.txt").write_bytes(b"")

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise.core import Query
-from chunkwise.evaluation.files.json_values import json_text
+from chunkwise.records.typed import json_text
 from chunkwise.stats.paired import paired_difference, ties
 from chunkwise.tuning.choose.standings import pareto_front
 from chunkwise.tuning.sweep import Configuration

@@ -153,7 +153,7 @@ class _Conversion:
 
     def write_documents(self, documents: Sequence[Document] | None, path: Path) -> None:
         """One record a document, as a corpus that every command reads."""
-        from chunkwise.testsets.formats.text_files import write_json_lines
+        from chunkwise.records.write import write_json_lines
 
         if documents is None:
             raise click.UsageError(

@@ -23,21 +23,11 @@ def named_documents(
     advance: OnProgress | None = None,
 ) -> list[Document]:
     """Those of an index, where one is named, else of files, folders, globs and archives."""
-    from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-    from chunkwise.documents import read
+    from chunkwise.base.errors import ChunkwiseError
+    from chunkwise.retrieval.indexes import documents_in
 
-    indexes = [name for name in inputs if _is_index(name)]
-    if indexes and len(inputs) > 1:
-        raise InvalidParameter(
-            f"{indexes[0]} is an index, and others are named, too; name the index alone, or its documents"
-        )
-    if indexes:
-        from chunkwise.retrieval import open_index
-
-        source = open_index(indexes[0]).source
-        return [source.document(number) for number in range(source.document_count)]
     documents: list[Document] = []
-    for document in read(list(inputs), options, skip, list(leave_out)):
+    for document in documents_in(list(inputs), options, skip, list(leave_out)):
         documents.append(document)
         if advance is not None:
             advance(len(document.text), f"{len(documents):,} documents read")
@@ -57,13 +47,3 @@ def carried_documents(format: CarriesDocuments, path: Path, skip: Skip) -> list[
         elif found.setdefault(each.id, each) is not each:
             skip(f"document {each.id!r}: another has this id; the first is taken")
     return list(found.values())
-
-
-def _is_index(name: str) -> bool:
-    if "://" in name:
-        return True
-    if not Path(name).is_dir():
-        return False
-    from chunkwise.retrieval.indexes import settings_at
-
-    return settings_at(name) is not None

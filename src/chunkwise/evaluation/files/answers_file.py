@@ -7,11 +7,16 @@ from collections.abc import Mapping, Sequence
 from chunkwise.answering.answered import NOT_FOUND
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Query
-from chunkwise.evaluation.files.question_lookup import Questions
-from chunkwise.evaluation.files.row_fields import document_of, said_by, string_in
-from chunkwise.evaluation.files.row_file import OnBad, read_rows
+from chunkwise.evaluation.files.foreign_rows import (
+    OnBad,
+    Questions,
+    document_of,
+    read_rows,
+    stated_place,
+)
 from chunkwise.metrics.claims.answers import Answer, Citation
 from chunkwise.metrics.claims.plain_form import plain_form
+from chunkwise.records.fields import kind, string_in
 from chunkwise.testsets.locate.document_names import DocumentNames
 
 _TEXTS = ("answer", "response", "generated_answer", "output", "text")
@@ -68,7 +73,7 @@ def _citations(given: object, where: str, known: _Known, on_bad: OnBad) -> tuple
     if given is None:
         return ()
     if not isinstance(given, list):
-        on_bad(f"{where}: its citations are {type(given).__name__}, not a list; they are left out")
+        on_bad(f"{where}: its citations are {kind(given)}, not a list; they are left out")
         return ()
     found = []
     for at, each in enumerate(given, 1):
@@ -77,13 +82,13 @@ def _citations(given: object, where: str, known: _Known, on_bad: OnBad) -> tuple
         if isinstance(each, Mapping):
             found.append(_citation(each, known))
         else:
-            on_bad(f"{where}, citation {at}: a record is needed, this is {type(each).__name__}")
+            on_bad(f"{where}, citation {at}: a record is needed, this is {kind(each)}")
     return tuple(found)
 
 
 def _citation(fields: Mapping[str, object], known: _Known) -> Citation:
     """A document that is not there keeps its name: that it leads nowhere is for the metrics to say."""
-    said = said_by(fields)
+    said = stated_place(fields)
     number = document_of(said, known.names)
     doc_id = known.ids[number] if isinstance(number, int) else next(iter(said.names), "")
     claim, quote = string_in(fields, *_CLAIMS) or "", string_in(fields, *_QUOTES) or ""

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import InitVar, dataclass
+from hashlib import blake2b
+from typing import Literal, NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.core import Document, Span
-from chunkwise.evaluation.files.given_chunks import GivenChunk, GivenChunks, Located
-from chunkwise.evaluation.files.row_fields import (
-    Said,
+from chunkwise.core import Document, Piece, Span
+from chunkwise.evaluation.files.foreign_rows import (
+    OnBad,
+    StatedPlace,
     document_of,
-    integer_in,
-    said_by,
-    string_in,
+    read_rows,
+    stated_place,
 )
-from chunkwise.evaluation.files.row_file import OnBad, read_rows
-from chunkwise.evaluation.files.seeker import Seeker
-from chunkwise.evaluation.files.text_places import Places, find_in_own, find_texts
+from chunkwise.evaluation.files.text_places import Seeker, TextPlaces, find_in_own, find_texts
 from chunkwise.metrics.citations.position import (
     EXACT,
     NO_TEXT,
@@ -25,16 +24,80 @@ from chunkwise.metrics.citations.position import (
     PositionVerdict,
     positions,
 )
+from chunkwise.records.fields import integer_in, string_in
 from chunkwise.testsets.locate.document_names import DocumentNames
+from chunkwise.text.analysis import Analyzed
 
 _LISTS = ("chunks", "nodes", "documents", "rows", "data")
 """What other tools call a list that is the whole of their file."""
 _NOWHERE = "it names no document, and its text stands in none"
 
 
-class _Row(NamedTuple):
+Located = Literal["claimed", "found", "found but for signs", ""]
+"""How a chunk's place is known: by its offsets, by its text, by its text but for white space, quotes and dashes;
+empty: it is not."""
+
+
+@dataclass(frozen=True, slots=True)
+class GivenChunk:
+    """One row of a chunk file."""
+
     where: str
-    said: Said
+    """File and line, as messages name it."""
+    doc_id: str
+    """Of the document it was found to belong to; empty: of none."""
+    place: Span | None
+    located: Located
+    context: str = ""
+    """What is indexed beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class GivenChunks:
+    """A chunk file, row by row."""
+
+    path: str
+    chunks: tuple[GivenChunk, ...]
+    position: list[PositionVerdict]
+    """Of each row, what its own offsets are worth."""
+
+    def strategy(self) -> FileChunks:
+        """What cuts the same documents as the file does."""
+        pieces: dict[str, dict[Span, Piece]] = {}
+        for chunk in self.chunks:
+            if chunk.place is not None:
+                own = pieces.setdefault(chunk.doc_id, {})
+                own.setdefault(chunk.place, Piece(*chunk.place, chunk.context))
+        by_start = {
+            doc_id: tuple(own[place] for place in sorted(own)) for doc_id, own in pieces.items()
+        }
+        found = blake2b(
+            repr(sorted(by_start.items())).encode("utf-8", "surrogatepass"), digest_size=6
+        )
+        return FileChunks(self.path, found.hexdigest(), by_start)
+
+
+@dataclass(frozen=True)
+class FileChunks:
+    """The chunks of a file, by start, each place once; documents it does not know have none."""
+
+    file: str
+    hash: str
+    """Of the places: an index made with other chunks of the same file name is told apart."""
+    pieces: InitVar[Mapping[str, Sequence[Piece]]]
+    """By the id of the document."""
+
+    def __post_init__(self, pieces: Mapping[str, Sequence[Piece]]) -> None:
+        object.__setattr__(self, "_pieces", pieces)
+
+    def split(self, document: Analyzed) -> Sequence[Piece]:
+        pieces: Mapping[str, Sequence[Piece]] = vars(self)["_pieces"]
+        return pieces.get(document.document.id, ())
+
+
+class _ChunkRow(NamedTuple):
+    where: str
+    said: StatedPlace
     context: str
 
 
@@ -45,17 +108,17 @@ def read_chunks(path: str, documents: Sequence[Document], on_bad: OnBad) -> Give
     anywhere; then but for white space, quotes and dashes. A row without a place is a line to `on_bad`; it is kept,
     since its offsets are judged all the same.
     """
-    rows: list[_Row] = []
+    rows: list[_ChunkRow] = []
     summaries = 0
     for where, fields in read_rows(path, on_bad, _LISTS):
         if integer_in(fields, "level"):
             summaries += 1
             continue
-        said = said_by(fields)
+        said = stated_place(fields)
         if said.text is None and (said.start is None or said.end is None):
             on_bad(f"{where}: neither a text nor offsets; a chunk has text, or start and end")
         else:
-            rows.append(_Row(where, said, string_in(fields, "context") or ""))
+            rows.append(_ChunkRow(where, said, string_in(fields, "context") or ""))
     if summaries:
         on_bad(f"{path}: {summaries:,} summaries are left out; chunks of a file are places")
     if not rows:
@@ -76,7 +139,7 @@ def read_chunks(path: str, documents: Sequence[Document], on_bad: OnBad) -> Give
     return GivenChunks(path, tuple(chunks), verdicts)
 
 
-def _documents_of(rows: Sequence[_Row], documents: Sequence[Document]) -> list[int | str]:
+def _documents_of(rows: Sequence[_ChunkRow], documents: Sequence[Document]) -> list[int | str]:
     """The number of each row's document, by its name, or by its text where it names none; or why there is none."""
     names = DocumentNames(documents)
     nameless = [row.said.text for row in rows if not row.said.names and row.said.text]
@@ -93,7 +156,7 @@ def _documents_of(rows: Sequence[_Row], documents: Sequence[Document]) -> list[i
     return found
 
 
-def _by_text(places: Places, start: int | None, last: int) -> int:
+def _by_text(places: TextPlaces, start: int | None, last: int) -> int:
     """The document that has the text at the offset, else anywhere; the previous row's where it is one of them."""
     there = places.document[places.start == start]
     among = there if len(there) else places.document
@@ -101,7 +164,7 @@ def _by_text(places: Places, start: int | None, last: int) -> int:
 
 
 def _placed(
-    rows: Sequence[_Row],
+    rows: Sequence[_ChunkRow],
     number: Sequence[int | str],
     verdicts: Sequence[PositionVerdict],
     documents: Sequence[Document],
@@ -133,7 +196,7 @@ def _located(verdict: PositionVerdict) -> Located:
     return "claimed" if verdict.kind in (EXACT, NO_TEXT) else "found"
 
 
-def _why(said: Said, verdict: PositionVerdict) -> str:
+def _why(said: StatedPlace, verdict: PositionVerdict) -> str:
     if said.text:
         return "its text stands nowhere in the document: it cannot be searched"
     return f"its offsets ({verdict.detail}) are no place in the document, and it has no text"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -11,32 +11,41 @@ import numpy as np
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Hit, Query, Span
-from chunkwise.evaluation.files.nowhere import nowhere
-from chunkwise.evaluation.files.question_lookup import Questions
-from chunkwise.evaluation.files.row_fields import (
-    Said,
+from chunkwise.evaluation.files.foreign_rows import (
+    FileRow,
+    OnBad,
+    Questions,
+    StatedPlace,
     document_of,
-    integer_in,
-    number_in,
-    said_by,
+    read_rows,
     shown_offset,
+    stated_place,
+    usable_rows,
     wrong_offset,
 )
-from chunkwise.evaluation.files.row_file import OnBad, Row, json_rows, read_rows, read_text
-from chunkwise.evaluation.files.text_places import Places, find_in_own, find_texts
+from chunkwise.evaluation.files.text_places import TextPlaces, find_in_own, find_texts
+from chunkwise.records.encoding import marked_encoding
+from chunkwise.records.fields import integer_in, number_in
+from chunkwise.records.json import parse_json
+from chunkwise.records.read import json_rows, read_bytes, shown_name, text_of
 from chunkwise.testsets.locate.document_names import DocumentNames
 from chunkwise.text.analysis import Analyzed
 
 _NESTED = ("hits", "results", "retrieved", "retrieved_contexts", "contexts", "documents", "chunks")
+_HEAD = 1 << 16
 _COLUMNS = 6
 """Of a TREC run."""
+_NOWHERE = "nowhere"
+_UNKNOWN = "\ufffd"
+_LONGEST_NOWHERE = 100_000
+"""Characters; a longer place is taken for a slip."""
 _SCORES = ("score", "similarity", "relevance_score")
 
 
-class _Row(NamedTuple):
+class _HitRow(NamedTuple):
     where: str
     questions: list[int]
-    said: Said
+    said: StatedPlace
     rank: int | None
     score: float | None
     problem: str = ""
@@ -69,7 +78,7 @@ def read_hits(
         raise ChunkwiseError(
             f"no hit in {path} that belongs to a test question; a hit has query_id, doc_id, start and end, or a text"
         )
-    hits: list[list[tuple[_Row, _Place]]] = [[] for _ in queries]
+    hits: list[list[tuple[_HitRow, _Place]]] = [[] for _ in queries]
     ids = {document.id for document in documents}
     for row, place in zip(rows, _places(rows, documents), strict=True):
         if isinstance(place, str):
@@ -82,7 +91,7 @@ def read_hits(
     return [_ranked(own, analyzed) for own in hits]
 
 
-def _ranked(own: list[tuple[_Row, _Place]], analyzed: dict[str, Analyzed]) -> list[Hit]:
+def _ranked(own: list[tuple[_HitRow, _Place]], analyzed: dict[str, Analyzed]) -> list[Hit]:
     if all(row.rank is not None for row, _ in own):
         own = sorted(own, key=lambda each: each[0].rank or 0)
     elif all(row.score is not None for row, _ in own):
@@ -104,7 +113,7 @@ def _ranked(own: list[tuple[_Row, _Place]], analyzed: dict[str, Analyzed]) -> li
     return found
 
 
-def _rows(path: str, questions: Questions, on_bad: OnBad) -> Iterator[_Row]:
+def _rows(path: str, questions: Questions, on_bad: OnBad) -> Iterator[_HitRow]:
     for where, fields in _records(path, on_bad):
         nested = next(
             (each for name in _NESTED if isinstance(each := fields.get(name), list)), None
@@ -124,8 +133,8 @@ def _rows(path: str, questions: Questions, on_bad: OnBad) -> Iterator[_Row]:
                     yield _row(f"{where}, hit {at}", meant, {}, problem)
 
 
-def _row(where: str, meant: list[int], fields: Mapping[str, object], problem: str = "") -> _Row:
-    said = said_by(fields)
+def _row(where: str, meant: list[int], fields: Mapping[str, object], problem: str = "") -> _HitRow:
+    said = stated_place(fields)
     rank, score = integer_in(fields, "rank"), number_in(fields, *_SCORES)
     # A text is found without offsets.
     problem = problem or ("" if said.text else wrong_offset(fields))
@@ -133,16 +142,16 @@ def _row(where: str, meant: list[int], fields: Mapping[str, object], problem: st
     if level > 0 and spans and said.text:
         # What a summary says stands nowhere: its places are its offsets.
         place = said._replace(start=spans[0].start, end=spans[-1].end, text=None)
-        return _Row(where, meant, place, rank, score, problem, level, said.text, spans)
-    return _Row(where, meant, said, rank, score, problem)
+        return _HitRow(where, meant, place, rank, score, problem, level, said.text, spans)
+    return _HitRow(where, meant, said, rank, score, problem)
 
 
 def _spans(given: object) -> tuple[Span, ...]:
     """Pairs of offsets in order that do not overlap; nothing where they are something else."""
     if isinstance(given, str):
         try:
-            given = json.loads(given)
-        except ValueError:
+            given = parse_json(given)
+        except (ValueError, RecursionError):
             return ()
     pairs = given if isinstance(given, list) else []
     if not all(isinstance(each, list) and len(each) == 2 for each in pairs):
@@ -154,17 +163,19 @@ def _spans(given: object) -> tuple[Span, ...]:
     return spans if apart and all(start < end for start, end in spans) else ()
 
 
-def _records(path: str, on_bad: OnBad) -> Iterator[Row]:
-    if path.lower().endswith((".parquet", ".csv", ".tsv")):
-        return read_rows(path, on_bad)
-    text = read_text(path)
-    first = next((line.split() for line in text.split("\n") if line.strip()), [])
+def _records(name: str, on_bad: OnBad) -> Iterator[FileRow]:
+    if name.lower().endswith((".parquet", ".csv", ".tsv")):
+        return read_rows(name, on_bad)
+    data = read_bytes(name)
+    head = data[:_HEAD].decode(marked_encoding(data) or "utf-8", "replace").removeprefix("\ufeff")
+    first = next((line.split() for line in head.split("\n") if line.strip()), [])
     if len(first) == _COLUMNS and not first[0].startswith(("{", "[")):
-        return _run(path, text, on_bad)
-    return (each for row in json_rows(path, text, on_bad) for each in _unpacked(row))
+        return _run(shown_name(name), text_of(data, name), on_bad)
+    found = usable_rows(json_rows(io.BufferedReader(io.BytesIO(data)), name), name, on_bad)
+    return (each for row in found for each in _unpacked(row))
 
 
-def _unpacked(row: Row) -> Iterator[Row]:
+def _unpacked(row: FileRow) -> Iterator[FileRow]:
     """A record itself; the records of one that is a whole file: {"hits": […]} or {question: its hits, …}."""
     where, fields = row
     inner = next((each for name in _NESTED if isinstance(each := fields.get(name), list)), None)
@@ -173,27 +184,27 @@ def _unpacked(row: Row) -> Iterator[Row]:
     elif inner is not None:
         entries = enumerate(inner, 1)
         yield from (
-            Row(f"{where}, hit {at}", each) for at, each in entries if isinstance(each, dict)
+            FileRow(f"{where}, hit {at}", each) for at, each in entries if isinstance(each, dict)
         )
     elif fields and all(isinstance(each, list) for each in fields.values()):
         for id, each in fields.items():
-            yield Row(f"{where}, {id!r}", {"query_id": id, "hits": each})
+            yield FileRow(f"{where}, {id!r}", {"query_id": id, "hits": each})
     else:
         yield row
 
 
-def _run(path: str, text: str, on_bad: OnBad) -> Iterator[Row]:
+def _run(path: str, text: str, on_bad: OnBad) -> Iterator[FileRow]:
     """A TREC run: question, Q0, document, rank, score, tag; whole documents, ordered by their scores."""
     for at, line in enumerate(text.split("\n"), 1):
         parts = line.split()
         if len(parts) == _COLUMNS:
             fields = {"query_id": parts[0], "doc_id": parts[2], "score": parts[4]}
-            yield Row(f"{path}, line {at}", fields)
+            yield FileRow(f"{path}, line {at}", fields)
         elif parts:
             on_bad(f"{path}, line {at}: a TREC run has {_COLUMNS} columns, this line {len(parts)}")
 
 
-def _places(rows: Sequence[_Row], documents: Sequence[Document]) -> Iterator[_Place | str]:
+def _places(rows: Sequence[_HitRow], documents: Sequence[Document]) -> Iterator[_Place | str]:
     """Where each row's hit is, or why nowhere."""
     names = DocumentNames(documents)
     numbers = [document_of(row.said, names) for row in rows]
@@ -220,7 +231,7 @@ def _places(rows: Sequence[_Row], documents: Sequence[Document]) -> Iterator[_Pl
             yield _by_offsets(row.said, documents[number])
 
 
-def _stands(said: Said, document: Document) -> bool:
+def _stands(said: StatedPlace, document: Document) -> bool:
     return (
         said.start is not None
         and said.start >= 0
@@ -230,7 +241,9 @@ def _stands(said: Said, document: Document) -> bool:
     )
 
 
-def _anywhere(said: Said, places: Places | None, documents: Sequence[Document]) -> _Place | str:
+def _anywhere(
+    said: StatedPlace, places: TextPlaces | None, documents: Sequence[Document]
+) -> _Place | str:
     """Of several documents with the text its offset may tell the one; nothing else does."""
     if places is not None and len(several := np.unique(places.document)) > 1:
         at = np.flatnonzero(places.start == (-1 if said.start is None else said.start))
@@ -244,7 +257,7 @@ def _anywhere(said: Said, places: Places | None, documents: Sequence[Document]) 
 
 
 def _by_text(
-    said: Said, places: Places | None, documents: Sequence[Document], where: str
+    said: StatedPlace, places: TextPlaces | None, documents: Sequence[Document], where: str
 ) -> _Place | str:
     if places is None:
         return (
@@ -254,7 +267,7 @@ def _by_text(
     return _Place(documents[number], start, end)
 
 
-def _by_offsets(said: Said, document: Document) -> _Place | str:
+def _by_offsets(said: StatedPlace, document: Document) -> _Place | str:
     start, end, size = said.start, said.end, len(document.text)
     if start is None and end is None:
         return _Place(document, 0, size) if size else f"{document.id} is empty"
@@ -266,3 +279,25 @@ def _by_offsets(said: Said, document: Document) -> _Place | str:
             f"which has {size:,} characters"
         )
     return _Place(document, start, end)
+
+
+def nowhere(where: str, said: StatedPlace, taken: Iterable[str]) -> Document:
+    """Holds the hit's text and no reference; `taken` are the ids that documents have."""
+    id = f"{_NOWHERE}: {where}"
+    while id in taken:
+        id += "'"
+    text = said.text or _UNKNOWN * _length(said)
+    # JSON can spell half a character; documents hold none.
+    text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return Document(id, text, format="text", metadata={_NOWHERE: True})
+
+
+def is_nowhere(hit: Hit) -> bool:
+    """Whether this is a hit that could not be found."""
+    return hit.document.metadata.get(_NOWHERE) is True
+
+
+def _length(said: StatedPlace) -> int:
+    """As its offsets say, where they can be believed."""
+    size = 0 if said.start is None or said.end is None else said.end - said.start
+    return size if 0 < size <= _LONGEST_NOWHERE else 1

@@ -3,15 +3,15 @@ two entries, `calibrations` and `timing`."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 
 from chunkwise.base.atomic import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.evaluation.files.json_values import Misfit, json_text, read_as
 from chunkwise.evaluation.results import VERSION, Results
+from chunkwise.records.json import parse_json
+from chunkwise.records.typed import Misfit, json_text, read_as
 
 FORMAT = "chunkwise results"
 _MAKE_ONE = "chunkwise evaluate … --output FILE makes one"
@@ -96,7 +96,7 @@ def _loaded(path: Path) -> object:
             f"{path} is not UTF-8 (byte {error.start:,}): no file of results, or damaged"
         ) from None
     try:
-        return json.loads(text, parse_constant=_refuse)
+        return parse_json(text)
     except RecursionError:
         raise ChunkwiseError(f"{path} is nested too deeply to be a file of results") from None
     except ValueError as error:
@@ -104,7 +104,3 @@ def _loaded(path: Path) -> object:
         broken = FORMAT in text[:100] and not text.rstrip().endswith("}")
         what = "breaks off: it was not written or copied whole" if broken else "is no JSON"
         raise ChunkwiseError(f"{path} {what} ({error})") from None
-
-
-def _refuse(name: str) -> object:
-    raise ValueError(f"{name} is no number of JSON")

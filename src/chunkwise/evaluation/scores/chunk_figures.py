@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from chunkwise.core import Query, Score, Span
-from chunkwise.evaluation.files.nowhere import is_nowhere
+from chunkwise.evaluation.files.hits_file import is_nowhere
 from chunkwise.evaluation.results import Cuts, Figure, Json
 from chunkwise.evaluation.scores.coherence_of_index import index_coherence
 from chunkwise.evaluation.scores.cuts import cuts_of

@@ -13,9 +13,8 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.core import Document
-from chunkwise.documents import LoadOptions, distinct_documents, read
-from chunkwise.evaluation.files.chunks_file import read_chunks
-from chunkwise.evaluation.files.given_chunks import GivenChunks
+from chunkwise.documents import Input, Inputs, LoadOptions, each_input
+from chunkwise.evaluation.files.chunks_file import GivenChunks, read_chunks
 from chunkwise.evaluation.left_out import LeftOut
 from chunkwise.evaluation.stages import Stages
 from chunkwise.evaluation.subjects.index_subject import Searching, index_subject
@@ -23,8 +22,7 @@ from chunkwise.evaluation.subjects.subject import Subject
 from chunkwise.metrics.citations.position import summary
 from chunkwise.metrics.spans.tables import Chunking
 from chunkwise.models.embed.embedder import Embedder
-from chunkwise.retrieval.indexes import Index, index, named_index
-from chunkwise.retrieval.indexing.gather import Material
+from chunkwise.retrieval.indexes import Index, documents_in, index, named_index
 from chunkwise.retrieval.settings import Context, Vectors
 
 NOTHING = "there is no document to evaluate; name files, folders or an index"
@@ -76,7 +74,7 @@ def known_index(
 
 
 def new_index(
-    source: Material | Index,
+    source: Inputs | Index,
     made_with: IndexSettings,
     reading: Reading,
     searching: Searching,
@@ -102,44 +100,30 @@ def new_index(
         made = index(
             source, strategy, model=made_with.model, vectors=_vectors(made_with.vectors, searching),
             context=made_with.context, language=made_with.language, options=reading.options,
-            on_skip=left_out.document, jobs=reading.jobs, leave_out=reading.leave_out, advance=advance,
+            on_unreadable=left_out.document, jobs=reading.jobs, leave_out=reading.leave_out, advance=advance,
         )  # fmt: skip
     if not len(made):
         raise ChunkwiseError(NOTHING)
     return index_subject(made, searching, budget, position)
 
 
-def documents_of(source: Material | Index, reading: Reading, left_out: LeftOut) -> list[Document]:
+def documents_of(source: Inputs | Index, reading: Reading, left_out: LeftOut) -> list[Document]:
     """The documents themselves."""
-    known = named_index(source)
-    if known is not None:
-        return [known.source.document(number) for number in known.source.document_numbers()]
-    assert not isinstance(source, Index)
-    paths: list[str | os.PathLike[str]] = []
-    found: list[Document] = []
-    source = in_order(source)
-    for each in [source] if isinstance(source, str | os.PathLike) else source:
-        if isinstance(each, Document):
-            found.append(each)
-        else:
-            paths.append(each)
-    if paths:
-        options = reading.options or LoadOptions()
-        found += read(paths, options, left_out.document, reading.leave_out)
-    found = list(distinct_documents(found))
+    ordered = source if isinstance(source, Index) else in_order(source)
+    found = list(documents_in(ordered, reading.options, left_out.document, reading.leave_out))
     if not found:
         raise ChunkwiseError(NOTHING)
     return found
 
 
-def in_order(source: Material) -> Material:
+def in_order(source: Inputs) -> Inputs:
     """By name, so that it does not matter how files are listed: of equal scores the earlier document comes first."""
     if isinstance(source, str | os.PathLike):
         return source
-    return sorted(source, key=_name_of)  # type: ignore[return-value]
+    return sorted(each_input(source), key=_name_of)
 
 
-def _name_of(given: str | os.PathLike[str] | Document) -> str:
+def _name_of(given: Input) -> str:
     return given.id if isinstance(given, Document) else os.fspath(given)
 
 
@@ -161,7 +145,7 @@ def _vectors(given: Vectors | None, searching: Searching) -> Vectors | None:
     return "none" if given is None and is_words else given
 
 
-def needs_model(source: Material | Index, vectors: Vectors | None, retriever: str | None) -> bool:
+def needs_model(source: Inputs | Index, vectors: Vectors | None, retriever: str | None) -> bool:
     """Whether an index of these documents will be made with a model."""
     if named_index(source) is not None:
         return False

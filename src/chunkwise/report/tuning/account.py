@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.wording import counted
-from chunkwise.evaluation.files.json_values import Misfit, read_as
 from chunkwise.evaluation.results import Json
+from chunkwise.records.typed import Misfit, read_as
 from chunkwise.report.page_text import attribute, breakable, words
 from chunkwise.report.page_values import values_table
 from chunkwise.report.tuning.measured import Measured

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.renamed import renamed
 from chunkwise.core import Document
-from chunkwise.documents import LoadOptions
+from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, each_input
 from chunkwise.evaluation.evaluate import TestQueries
 from chunkwise.evaluation.left_out import LeftOut, OnBad
 from chunkwise.evaluation.stages import Stages, unwatched
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.report.tuning.fragment import tuning_fragment
 from chunkwise.report.tuning.written import files_of, keep_plan, write_tuned
-from chunkwise.retrieval.indexing.gather import Material
 from chunkwise.testsets.reading import hash_of
 from chunkwise.testsets.testset import TestSet
 from chunkwise.tuning.choose.recommend import chosen_configuration, recommendation_of
@@ -46,8 +46,9 @@ class Tuned:
         return tuning_fragment(self.tuning)
 
 
+@renamed(documents="source")
 def tune(
-    documents: Material,
+    source: Inputs,
     test_queries: TestQueries | None = None,
     *,
     objective: str | None = None,
@@ -59,6 +60,7 @@ def tune(
     output: str | os.PathLike[str] | None = None,
     options: LoadOptions | None = None,
     jobs: int = 1,
+    on_unreadable: WhenUnreadable | None = None,
     on_bad: OnBad | None = None,
     on_outcome: OnOutcome | None = None,
     stages: Stages = unwatched,
@@ -66,12 +68,12 @@ def tune(
     """The chunking and the search that work for these documents, chosen on one part of the questions and judged on
     the other.
 
-    `documents` are files, folders or `Document`s, or a plan (`sweep.toml`); what is said beside a plan wins. An empty
+    `source` are files, folders or `Document`s, or a plan (`sweep.toml`); what is said beside a plan wins. An empty
     `model`: words alone. `time` is what may be spent, such as "10 min". In the folder `output` what is done is kept,
     so that the same call goes on where the last one was stopped, and the report and the recommendation are written.
     """
-    plan = _plan(documents)
-    paths, given = ([], []) if plan else _parted(documents)
+    plan = _plan(source)
+    paths, given = ([], []) if plan else _parted(source)
     file, questions = _questions(test_queries)
     sweep = read_sweep(plan) if plan else default_sweep(paths, None, has_headings=True)
     embedder, name = (
@@ -83,7 +85,7 @@ def tune(
     )  # fmt: skip
     if questions is not None:
         sweep = replace(sweep, test_queries=None)
-    left_out = LeftOut(on_bad)
+    left_out = LeftOut(on_bad, on_unreadable=on_unreadable)
     written = files_of(output) if output is not None else []
     prepared = prepare_sweep(
         sweep, left_out, embedder=embedder, documents=given, questions=questions, options=options,
@@ -129,28 +131,21 @@ def seconds_of(time: str) -> float:
     return seconds
 
 
-def _plan(documents: Material) -> str:
+def _plan(source: Inputs) -> str:
     """The path of a plan; empty: these are documents."""
-    if isinstance(documents, str | os.PathLike):
-        path = os.fspath(documents)
+    if isinstance(source, str | os.PathLike):
+        path = os.fspath(source)
         return path if path.lower().endswith(".toml") else ""
     return ""
 
 
-def _parted(documents: Material) -> tuple[list[str], list[Document]]:
-    each: Iterable[object] = (
-        [documents] if isinstance(documents, str | os.PathLike) else list(documents)
-    )
+def _parted(source: Inputs) -> tuple[list[str], list[Document]]:
     found: tuple[list[str], list[Document]] = [], []
-    for one in each:
+    for one in each_input(source):
         if isinstance(one, Document):
             found[1].append(one)
-        elif isinstance(one, str | os.PathLike):
-            found[0].append(os.fspath(one))
         else:
-            raise InvalidParameter(
-                f"{one!r:.80} is no document; give files, folders or chunkwise.Document"
-            )
+            found[0].append(os.fspath(one))
     return found
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from chunkwise.base.atomic import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.documents.walk import SWEEP_FILES, SWEEP_RECORD
+from chunkwise.documents.files import SWEEP_FILES, SWEEP_RECORD
 from chunkwise.evaluation.left_out import OnBad
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.report.tuning.asked_again import explorer

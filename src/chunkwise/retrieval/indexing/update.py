@@ -10,8 +10,9 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.chunkers import Strategy
-from chunkwise.chunkers.chunk import Chunked
+from chunkwise.chunkers.chunk import Chunked, chunk_each, under_id
 from chunkwise.core import Document, OnProgress
+from chunkwise.documents import Unreadables
 from chunkwise.models.cache import CachedEmbedder
 from chunkwise.models.embed.embedder import Embedder, Windowed
 from chunkwise.retrieval.errors import REBUILD
@@ -23,7 +24,7 @@ from chunkwise.retrieval.indexing.fingerprint import (
     fingerprint_heads,
     unfinished_fingerprint,
 )
-from chunkwise.retrieval.indexing.gather import Reading, outcomes, renamed
+from chunkwise.retrieval.indexing.gather import Reading
 from chunkwise.retrieval.indexing.resolve import ResolvedSettings
 from chunkwise.retrieval.indexing.unread import Unread, whole
 from chunkwise.retrieval.indexing.vectors import texts_at_once
@@ -265,18 +266,23 @@ def update_documents(target: UpdateTarget, reading: Reading, resolved: ResolvedS
     )
     group = _Group(target, resolved, tally, reading.advance)
     lost = LostSummaries(resolved.strategy)
-    for outcome in outcomes(reading, strategy):
+    unreadables = Unreadables(reading.on_unreadable)
+    outcomes = chunk_each(
+        reading.source, strategy, options=reading.options, jobs=reading.jobs,
+        leave_out=reading.leave_out,
+    )  # fmt: skip
+    for outcome in outcomes:
         if isinstance(outcome, Chunked):
+            unreadables.read()
             if before and (reading.keep_others or unread):
-                outcome = renamed(outcome, naming.id_of(outcome.document, tally.has))
+                outcome = under_id(outcome, naming.id_of(outcome.document, tally.has))
             group.add(outcome, is_passed_over=bool(before) and not outcome.chunks)
             continue
-        if reading.on_skip is None:
-            raise outcome
+        unreadables.add(outcome)
         tally.skipped += 1
         unread.add(outcome)
-        reading.on_skip(outcome)
     group.flush()
+    unreadables.end()
     if not tally.documents and (before or tally.skipped):
         raise _nothing(tally.skipped, len(before))
     left = [id for id in unread.documents() if not tally.has(id)]

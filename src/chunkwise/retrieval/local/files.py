@@ -14,6 +14,7 @@ import numpy as np
 
 from chunkwise.base.atomic import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError
+from chunkwise.documents.own_files import INDEX_FILE
 from chunkwise.retrieval.errors import REBUILD, REMEDY
 from chunkwise.retrieval.local.arrays import Array, Arrays, expected
 from chunkwise.retrieval.settings import Settings, read_settings
@@ -145,7 +146,7 @@ def is_undamaged(values: Array, stored: StoredColumn) -> bool:
     return found.hexdigest() == stored.check
 
 
-MANIFEST_NAME = ".index.json"
+MANIFEST_NAME = INDEX_FILE
 """Hidden, so that documents read from around an index do not include it."""
 MANIFEST_FORMAT = 3
 _KIND = "chunkwise index"

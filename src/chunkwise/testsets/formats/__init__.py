@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import ClassVar, Final, Protocol, runtime_checkable
+from typing import ClassVar, Final, Protocol, TypeVar, runtime_checkable
 
 from chunkwise.base.errors import ChunkwiseError, UnknownName
 from chunkwise.core import Document
-from chunkwise.testsets.reading_json.json_entries import wide_problem
-from chunkwise.testsets.reading_json.json_values import wide_encoding
+from chunkwise.records.fields import WrongField, kind
+from chunkwise.records.read import Row, wide_encoding, wide_problem
+from chunkwise.testsets.question_record import OWN_FIELDS
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
+from chunkwise.testsets.unread_fields import TrackedRecord
+
+_Made = TypeVar("_Made")
+
+_TOKENS = re.compile(rb'"((?:[^"\\]|\\.)*+)(?:"\s*+(:?)|\\?\Z)|([{}\[\]])', re.DOTALL)
+"""Strings, and whether each is a key; one without an end takes all that is left. Brackets."""
+_DEEPEST = 3
 
 WHOLE: Final = -1
 """The end of a reference to a whole document whose length the file does not say."""
@@ -44,6 +54,74 @@ class CarriesDocuments(Protocol):
     """A format whose files hold the texts that are asked about."""
 
     def documents(self, path: Path) -> Iterator[Document | Unreadable]: ...
+
+
+class JsonKeys:
+    """Keys by the path of keys that leads to their records; lists add nothing to it."""
+
+    def __init__(self, head: bytes) -> None:
+        self._names: dict[tuple[str, ...], set[str]] = {}
+        if head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"{", b"[")):
+            self._walk(head)
+
+    def at(self, *path: str) -> set[str]:
+        """The keys of the records that are found under these keys; of the outermost ones without any."""
+        return self._names.get(path, set())
+
+    def is_ours(self, *path: str) -> bool:
+        """Whether the records there have fields of our own, which another format would throw away."""
+        return bool(self.at(*path) & OWN_FIELDS)
+
+    def _walk(self, head: bytes) -> None:
+        path: list[str] = []  # the key before each open bracket, empty for those in lists
+        key = ""
+        for text, colon, bracket in _TOKENS.findall(head):
+            if bracket in (b"{", b"["):
+                path.append(key)
+                key = ""
+            elif bracket:
+                key = ""
+                if path:
+                    path.pop()
+            elif colon:
+                key = text.decode("utf-8", "replace")
+                if len(path) <= 2 * _DEEPEST:
+                    self._names.setdefault(tuple(filter(None, path)), set()).add(key)
+            else:
+                key = ""
+
+
+def header(head: bytes) -> set[str]:
+    """The names in the first line of a CSV file."""
+    line = head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].decode("utf-8", "replace")
+    return {name.strip().strip('"') for name in line.split(",")}
+
+
+def entries_of(path: Path, values: object, what: str) -> Iterator[Row]:
+    """The items of a list found in a JSON file; `what` says where it must stand."""
+    if not isinstance(values, list):
+        raise ChunkwiseError(f"{path} has no list of {what}")
+    for number, value in enumerate(values, 1):
+        yield Row(number, f"entry {number}", value)
+
+
+def made_of(
+    path: Path, rows: Iterable[Row], make: Callable[[str, Mapping[str, object], str], _Made]
+) -> Iterator[_Made | Unreadable]:
+    """What is made of each record and its number; the reason where nothing can be."""
+    for number, row in enumerate(rows, 1):
+        where, value = f"{path}, {row.where}", row.value
+        if row.problem:
+            yield Unreadable(where, row.problem)
+        elif not isinstance(value, dict):
+            yield Unreadable(where, f"{kind(value)}, where a record is expected")
+        else:
+            record = TrackedRecord(value)
+            try:
+                made = make(where, record, str(number))
+                yield replace(made, unread=record.unread()) if isinstance(made, Draft) else made
+            except WrongField as error:
+                yield Unreadable(where, str(error))
 
 
 __all__ = ["FORMATS", "CarriesDocuments", "Format", "detect"]

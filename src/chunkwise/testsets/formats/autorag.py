@@ -7,20 +7,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
-from chunkwise.base.atomic import replacing, says_what_it_writes
-from chunkwise.base.errors import ChunkwiseError, MissingExtra
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Passage, Query, Reference
-from chunkwise.testsets.formats import WHOLE
-from chunkwise.testsets.formats.entries import (
-    BadEntry,
-    FormatEntry,
-    clean,
-    identifier,
-    kind,
-    made_of,
-    optional,
-    string,
-)
+from chunkwise.records.fields import WrongField, identifier, kind, optional_string, string
+from chunkwise.records.json import without_half_characters
+from chunkwise.records.read import Row, parquet_rows
+from chunkwise.records.write import arrow, write_parquet
+from chunkwise.testsets.formats import WHOLE, made_of
 from chunkwise.testsets.formats.losses import Losses
 from chunkwise.testsets.formats.qrels import whole
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
@@ -56,7 +49,7 @@ class AutoragFormat:
             told = tuple(texts.get(each.doc_id, "") for each in references)
             return Draft(where, query, texts=told if all(told) else ())
 
-        yield from made_of(_rows(qa, ("qid", "query", "retrieval_gt", "generation_gt")), draft)
+        yield from made_of(qa, _rows(qa, ("qid", "query", "retrieval_gt", "generation_gt")), draft)
 
     def documents(self, path: Path) -> Iterator[Document | Unreadable]:
         corpus = _files(path)[1]
@@ -82,22 +75,27 @@ class AutoragFormat:
             )
             rows.append(
                 {
-                    "qid": clean(query.id),
-                    "query": clean(query.text),
+                    "qid": without_half_characters(query.id),
+                    "query": without_half_characters(query.text),
                     "retrieval_gt": list(map(list, dict.fromkeys(map(tuple, groups)))),
-                    "generation_gt": [clean(query.answer)] if query.answer else [],
+                    "generation_gt": [without_half_characters(query.answer)]
+                    if query.answer
+                    else [],
                 }
             )
-        _write_table(path / _QA, rows, _qa_schema)
+        pa = arrow()
+        write_parquet(path / _QA, rows, _qa_schema(pa))
         if documents is None:
             missing = f"the texts are not known: name the documents to have {_CORPUS} written"
             return [*losses.lines(), missing]
-        _write_table(path / _CORPUS, list(map(_corpus_row, documents)), _corpus_schema)
+        write_parquet(path / _CORPUS, list(map(_corpus_row, documents)), _corpus_schema(pa))
         return losses.lines()
 
 
 def _passages(corpus: Path) -> Iterator[Document | Unreadable]:
-    return made_of(_rows(corpus, ("doc_id", "contents", "path", "start_end_idx")), _document)
+    return made_of(
+        corpus, _rows(corpus, ("doc_id", "contents", "path", "start_end_idx")), _document
+    )
 
 
 def _files(path: Path) -> tuple[Path, Path | None]:
@@ -108,28 +106,16 @@ def _files(path: Path) -> tuple[Path, Path | None]:
     return qa, corpus if corpus.is_file() else None
 
 
-def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[FormatEntry]:
-    """Rows as records, with those of the columns that are there."""
-    parquet = _parquet("reading Parquet")
-    number = 0
-    try:
-        with parquet.ParquetFile(path) as file:
-            names = [name for name in columns if name in file.schema_arrow.names]
-            if columns[1] not in names:
-                raise ChunkwiseError(f"{path} has no column {columns[1]!r}; AutoRAG's has")
-            for batch in file.iter_batches(batch_size=1024, columns=names):
-                for row in batch.to_pylist():
-                    number += 1
-                    yield FormatEntry(f"{path}, row {number}", row)
-    except (OSError, ValueError) as error:  # pyarrow's own errors are of these kinds
-        raise ChunkwiseError(f"{path} is no Parquet file that can be read: {error}") from None
+def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[Row]:
+    """The second of the columns must be there: AutoRAG's files have it."""
+    return parquet_rows(str(path), columns, needed=columns[1])
 
 
 def _document(where: str, row: Mapping[str, object], number: str) -> Document:
     id = identifier(row, "doc_id")
     if id is None:
-        raise BadEntry("no 'doc_id'")
-    source = optional(row, "path") or ""
+        raise WrongField("no 'doc_id'")
+    source = optional_string(row, "path") or ""
     return Document(id, string(row, "contents"), source=source, metadata=_place(row))
 
 
@@ -157,8 +143,8 @@ def _flat(value: object, what: str) -> list[str]:
     found: list[str] = []
     for item in value if isinstance(value, list) else [value]:
         if not isinstance(item, str):
-            raise BadEntry(f"its {what} holds {kind(item)}, not a text")
-        found.append(clean(item))
+            raise WrongField(f"its {what} holds {kind(item)}, not a text")
+        found.append(without_half_characters(item))
     return found
 
 
@@ -172,19 +158,11 @@ def _reference(group: list[str], texts: Mapping[str, str]) -> Reference:
 def _corpus_row(document: Document) -> dict[str, object]:
     return {
         "doc_id": document.id,
-        "contents": clean(document.text),
+        "contents": without_half_characters(document.text),
         "metadata": {"last_modified_datetime": _UNDATED, "prev_id": None, "next_id": None},
         "path": document.source or document.id,
         "start_end_idx": [0, max(0, len(document.text) - 1)],  # the last character, not its end
     }
-
-
-def _parquet(what: str) -> Any:
-    try:
-        import pyarrow.parquet
-    except ImportError:
-        raise MissingExtra(what, "parquet") from None
-    return pyarrow.parquet
 
 
 def _qa_schema(pa: Any) -> Any:
@@ -213,11 +191,3 @@ def _corpus_schema(pa: Any) -> Any:
             "start_end_idx": pa.list_(pa.int64()),
         }
     )
-
-
-def _write_table(path: Path, rows: list[dict[str, object]], schema: Any) -> None:
-    parquet = _parquet("writing Parquet")
-    import pyarrow as pa
-
-    with replacing(path) as temporary, says_what_it_writes(path):
-        parquet.write_table(pa.Table.from_pylist(rows, schema=schema(pa)), temporary)

@@ -11,17 +11,10 @@ from typing import ClassVar
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Query
-from chunkwise.documents.csv import read_records
-from chunkwise.documents.fields import listed
-from chunkwise.testsets.formats.entries import (
-    BadEntry,
-    identifier,
-    json_lines,
-    made_of,
-    optional,
-    string,
-    text_of,
-)
+from chunkwise.records.fields import WrongField, identifier, listed, optional_string, string
+from chunkwise.records.read import csv_records, read_json_lines, read_text
+from chunkwise.records.write import text_file, write_json_lines
+from chunkwise.testsets.formats import made_of
 from chunkwise.testsets.formats.losses import Losses
 from chunkwise.testsets.formats.qrels import (
     Judgement,
@@ -30,7 +23,6 @@ from chunkwise.testsets.formats.qrels import (
     judged_documents,
     whole,
 )
-from chunkwise.testsets.formats.text_files import text_file, write_json_lines
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
 
 _CORPUS = "corpus.jsonl"
@@ -70,13 +62,13 @@ class BeirFormat:
         def draft(where: str, record: Mapping[str, object], number: str) -> Draft:
             id = identifier(record, "_id", "id")
             if id is None:
-                raise BadEntry(f"no '_id' among {listed(record)}")
+                raise WrongField(f"no '_id' among {listed(record)}")
             asked.add(id)
             references = judgements.references(id, lengths)
             split = judgements.splits.get(id, "")
             return Draft(where, Query(id, string(record, "text"), references, split=split))
 
-        for found in made_of(json_lines(queries), draft):
+        for found in made_of(queries, read_json_lines(str(queries)), draft):
             if isinstance(found, Unreadable) or not files or found.query.id in judgements.relevant:
                 yield found
         yield from judgements.without_question(asked)
@@ -89,11 +81,11 @@ class BeirFormat:
         def document(where: str, record: Mapping[str, object], number: str) -> Document:
             id = identifier(record, "_id", "id")
             if id is None:
-                raise BadEntry(f"no '_id' among {listed(record)}")
-            title = optional(record, "title") or ""
+                raise WrongField(f"no '_id' among {listed(record)}")
+            title = optional_string(record, "title") or ""
             return Document(id, string(record, "text"), title=title, source=str(corpus))
 
-        yield from made_of(json_lines(corpus), document)
+        yield from made_of(corpus, read_json_lines(str(corpus)), document)
 
     def write(
         self, testset: TestSet, documents: Sequence[Document] | None, path: Path
@@ -146,7 +138,7 @@ def _qrels(path: Path) -> list[Path]:
 
 
 def _judged(path: Path) -> Iterator[Judgement | Unreadable]:
-    for _, _, line, cells in read_records(text_of(path), "\t"):
+    for _, _, line, cells in csv_records(read_text(str(path)), "\t"):
         where = f"{path}, line {line}"
         row = [cell.strip() for cell in cells]
         if not any(row) or (line == 1 and row[0].lower() == _HEADER[0]):

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
 from chunkwise.core import Document, Query, Reference
-from chunkwise.testsets.formats.entries import (
-    BadEntry,
-    csv_entries,
-    header,
+from chunkwise.records.fields import (
+    WrongField,
     items,
-    made_of,
     offset,
-    optional,
+    optional_string,
     record_of,
     string,
 )
+from chunkwise.records.json import json_problem, parse_json
+from chunkwise.records.read import csv_rows, read_text
+from chunkwise.records.write import write_csv
+from chunkwise.testsets.formats import header, made_of
 from chunkwise.testsets.formats.losses import Losses, several
-from chunkwise.testsets.formats.text_files import text_file
 from chunkwise.testsets.testset import Draft, Quote, TestSet, Unreadable
 
 _COLUMNS = ("question", "references", "corpus_id")
@@ -37,7 +36,7 @@ class ChromaFormat:
         return {"question", "references", "corpus_id"} <= header(head)
 
     def read(self, path: Path) -> Iterator[Draft | Unreadable]:
-        yield from made_of(csv_entries(path), _draft)
+        yield from made_of(path, csv_rows(read_text(str(path)), str(path)), _draft)
 
     def write(
         self, testset: TestSet, documents: Sequence[Document] | None, path: Path
@@ -45,41 +44,38 @@ class ChromaFormat:
         texts = {document.id: document.text for document in documents or ()}
         losses = Losses("Chroma's CSV")
         losses.ids(testset)
-        with text_file(path) as out:
-            out.write(",".join(_COLUMNS) + "\n")
-            # Unasked, csv would not quote a lone carriage return, which ends a line for readers.
-            rows = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL)
-            for query in testset.queries:
-                corpus = query.references[0].doc_id if query.references else ""
-                references = [
-                    _reference(each, texts.get(corpus))
-                    for each in query.references
-                    if each.doc_id == corpus
-                ]
-                _note(query, losses)
-                if references and corpus not in texts:
-                    losses.add(
-                        query, "the texts of its references are not known: name the documents"
-                    )
-                rows.writerow((query.text, json.dumps(references), corpus))
+        rows = []
+        for query in testset.queries:
+            corpus = query.references[0].doc_id if query.references else ""
+            references = [
+                _reference(each, texts.get(corpus))
+                for each in query.references
+                if each.doc_id == corpus
+            ]
+            _note(query, losses)
+            if references and corpus not in texts:
+                losses.add(query, "the texts of its references are not known: name the documents")
+            cells = (query.text, json.dumps(references), corpus)
+            rows.append(dict(zip(_COLUMNS, cells, strict=True)))
+        write_csv(path, _COLUMNS, rows)
         return losses.lines()
 
 
 def _draft(where: str, row: Mapping[str, object], id: str) -> Draft:
     text = string(row, "question")
-    corpus = (optional(row, "corpus_id") or "").strip()
+    corpus = (optional_string(row, "corpus_id") or "").strip()
     try:
-        listed = json.loads(string(row, "references") or "[]")
+        listed = parse_json(string(row, "references") or "[]")
+    except WrongField:
+        raise
     except (ValueError, RecursionError) as error:
-        if isinstance(error, BadEntry):
-            raise
-        raise BadEntry(f"its references are no JSON: {error}") from None
+        raise WrongField(f"its references are no JSON: {json_problem(error)}") from None
     references: list[Reference] = []
     texts: list[str] = []
     quotes: list[Quote] = []
     for value in items(listed, "references"):
         record = record_of(value, "a reference")
-        content = optional(record, "content")
+        content = optional_string(record, "content")
         if record.get("start_index") is None:
             quotes.append(Quote(string(record, "content"), corpus))
             continue

@@ -15,21 +15,15 @@ and {"query", "answer", "expected": ["fact", ["fact", "alias"]]}.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
 from chunkwise.core import Document, Label, Passage, Query, Reference
-from chunkwise.documents.encoding import marked_encoding
-from chunkwise.testsets.formats.text_files import text_file
-from chunkwise.testsets.reading_json.json_entries import (
-    BrokenList,
-    entries,
-    looks_like_json,
-    shown_name,
-)
-from chunkwise.testsets.reading_json.question_record import draft_of
+from chunkwise.records.encoding import marked_encoding
+from chunkwise.records.read import BrokenList, looks_like_json, shown_name
+from chunkwise.records.write import write_json
+from chunkwise.testsets.question_record import draft_of, question_rows
 from chunkwise.testsets.testset import Draft, Quote, TestSet, Unreadable
 
 _SUFFIXES = (".json", ".jsonl", ".ndjson")
@@ -60,8 +54,7 @@ class ChunkwiseFormat:
             if query.id in testset.unplaced:
                 _add_texts(row, testset.unplaced[query.id])
             rows.append(row)
-        with text_file(path) as out:
-            out.write(json.dumps(rows, ensure_ascii=False, indent=2) + "\n")
+        write_json(path, rows, indent=2)
         return []
 
 
@@ -69,12 +62,12 @@ def read_drafts(name: str, *, plain: bool = False) -> Iterator[Draft | Unreadabl
     """The questions of a file, `-` for standard input; what cannot be read stands among them with its reason."""
     shown = shown_name(name)
     try:
-        for entry in entries(name, plain=plain):
-            where = f"{shown}, {entry.where}"
-            if entry.problem:
-                yield Unreadable(where, entry.problem)
+        for row in question_rows(name, plain=plain):
+            where = f"{shown}, {row.where}"
+            if row.problem:
+                yield Unreadable(where, row.problem)
             else:
-                yield draft_of(entry.value, entry.number, where)
+                yield draft_of(row.value, row.number, where)
     except BrokenList as error:
         yield Unreadable(shown, str(error).removeprefix(f"{shown} "))
 

@@ -8,21 +8,19 @@ from pathlib import Path, PurePosixPath
 from typing import ClassVar
 
 from chunkwise.core import Document, Query, Reference
-from chunkwise.testsets.formats.entries import (
-    BadEntry,
-    clean,
+from chunkwise.records.fields import (
+    WrongField,
     items,
-    json_entries,
-    json_of,
-    made_of,
     offset,
-    optional,
+    optional_string,
     record_of,
     string,
 )
-from chunkwise.testsets.formats.json_keys import JsonKeys
+from chunkwise.records.json import without_half_characters
+from chunkwise.records.read import read_json
+from chunkwise.records.write import write_json
+from chunkwise.testsets.formats import JsonKeys, entries_of, made_of
 from chunkwise.testsets.formats.losses import Losses
-from chunkwise.testsets.formats.text_files import write_json
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
 
 
@@ -37,9 +35,9 @@ class LegalbenchFormat:
         return "snippets" in keys.at("tests") and not keys.is_ours("tests")
 
     def read(self, path: Path) -> Iterator[Draft | Unreadable]:
-        whole = json_of(path)
+        whole = read_json(str(path))
         tests = whole.get("tests") if isinstance(whole, dict) else None
-        yield from made_of(json_entries(path, tests, "questions under 'tests'"), _draft)
+        yield from made_of(path, entries_of(path, tests, "questions under 'tests'"), _draft)
 
     def write(
         self, testset: TestSet, documents: Sequence[Document] | None, path: Path
@@ -66,14 +64,16 @@ def _draft(where: str, record: Mapping[str, object], id: str) -> Draft:
         snippet = record_of(value, "a snippet")
         file = string(snippet, "file_path")
         if _leaves(file):
-            raise BadEntry(f"its file_path {file!r} leaves the folder of the documents")
+            raise WrongField(f"its file_path {file!r} leaves the folder of the documents")
         span = items(snippet.get("span"), "spans")
         if len(span) != 2:
-            raise BadEntry(f"a span is {span!r}; [start, end] is expected")
+            raise WrongField(f"a span is {span!r}; [start, end] is expected")
         references.append(Reference(file, offset(span[0], "start"), offset(span[1], "end")))
-        texts.append(optional(snippet, "answer") or "")
+        texts.append(optional_string(snippet, "answer") or "")
     tags = tuple(
-        clean(tag) for tag in items(record.get("tags"), "tags") if isinstance(tag, str) and tag
+        without_half_characters(tag)
+        for tag in items(record.get("tags"), "tags")
+        if isinstance(tag, str) and tag
     )
     told = tuple(texts) if all(texts) else ()
     return Draft(where, Query(id, text, tuple(references), types=tags), texts=told)

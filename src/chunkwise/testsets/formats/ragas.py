@@ -7,31 +7,18 @@ only without one are they the passages the question was made from.
 from __future__ import annotations
 
 import ast
-import csv
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
 from chunkwise.core import Document, Query
-from chunkwise.testsets.formats.entries import (
-    BadEntry,
-    FormatEntry,
-    clean,
-    csv_entries,
-    header,
-    items,
-    json_entries,
-    json_lines,
-    json_of,
-    kind,
-    made_of,
-    optional,
-    string,
-)
-from chunkwise.testsets.formats.json_keys import JsonKeys
+from chunkwise.records.fields import WrongField, items, kind, optional_string, string
+from chunkwise.records.json import parse_json, without_half_characters
+from chunkwise.records.read import Row, csv_rows, read_json, read_json_lines, read_text
+from chunkwise.records.write import write_csv, write_json, write_json_lines
+from chunkwise.testsets.formats import JsonKeys, entries_of, header, made_of
 from chunkwise.testsets.formats.losses import Losses
-from chunkwise.testsets.formats.text_files import text_file, write_json, write_json_lines
 from chunkwise.testsets.testset import Draft, Quote, TestSet, Unreadable
 
 _FORMS = ({"user_input"}, {"question", "ground_truth"}, {"question", "ground_truths"})
@@ -56,7 +43,7 @@ class RagasFormat:
         )
 
     def read(self, path: Path) -> Iterator[Draft | Unreadable]:
-        yield from made_of(_entries(path), _draft)
+        yield from made_of(path, _entries(path), _draft)
 
     def write(
         self, testset: TestSet, documents: Sequence[Document] | None, path: Path
@@ -67,14 +54,11 @@ class RagasFormat:
         samples = [_sample(query, texts, losses) for query in testset.queries]
         suffix = path.suffix.lower()
         if suffix == ".csv":
-            with text_file(path) as out:
-                out.write(",".join(_COLUMNS) + "\n")
-                # Unasked, csv would not quote a lone carriage return, which ends a line for readers.
-                rows = csv.DictWriter(out, _COLUMNS, lineterminator="\n", quoting=csv.QUOTE_ALL)
-                rows.writerows(
-                    each | {"reference_contexts": json.dumps(each["reference_contexts"])}
-                    for each in samples
-                )
+            cells = (
+                each | {"reference_contexts": json.dumps(each["reference_contexts"])}
+                for each in samples
+            )
+            write_csv(path, _COLUMNS, cells)
         elif suffix == ".jsonl":
             write_json_lines(path, samples)
         else:
@@ -82,27 +66,27 @@ class RagasFormat:
         return losses.lines()
 
 
-def _entries(path: Path) -> Iterator[FormatEntry]:
+def _entries(path: Path) -> Iterator[Row]:
     if path.suffix.lower() == ".csv":
-        return csv_entries(path)
+        return csv_rows(read_text(str(path)), str(path))
     if path.suffix.lower() in (".jsonl", ".ndjson"):
-        return json_lines(path)
-    whole = json_of(path)
+        return read_json_lines(str(path))
+    whole = read_json(str(path))
     samples = whole.get("samples") if isinstance(whole, dict) and "samples" in whole else whole
-    return json_entries(path, [samples] if isinstance(samples, dict) else samples, "samples")
+    return entries_of(path, [samples] if isinstance(samples, dict) else samples, "samples")
 
 
 def _draft(where: str, record: Mapping[str, object], number: str) -> Draft:
     question = record.get("user_input")
     if isinstance(question, list):
-        raise BadEntry("a conversation of several turns; only single questions are read")
+        raise WrongField("a conversation of several turns; only single questions are read")
     text = string(record, "user_input", "question")
     given = record.get("reference_contexts")
     if not given and not record.get("answer"):
         given = record.get("contexts")
-    answer = optional(record, "reference", "ground_truth")
+    answer = optional_string(record, "reference", "ground_truth")
     truths = _listed(record.get("ground_truths"), "ground_truths")
-    kinds = tuple(kind for name in _KINDS if (kind := optional(record, name)))
+    kinds = tuple(kind for name in _KINDS if (kind := optional_string(record, name)))
     query = Query(number, text, answer=answer or (truths[0] if truths else None), types=kinds)
     quotes = tuple(map(Quote, dict.fromkeys(_listed(given, "contexts"))))
     return Draft(where, query, quotes)
@@ -117,19 +101,21 @@ def _listed(value: object, what: str) -> list[str]:
     found = items(value, what)
     for item in found:
         if not isinstance(item, str):
-            raise BadEntry(f"one of its {what} is {kind(item)}, not a text")
-    return [clean(item) for item in found if isinstance(item, str) and item.strip()]
+            raise WrongField(f"one of its {what} is {kind(item)}, not a text")
+    return [
+        without_half_characters(item) for item in found if isinstance(item, str) and item.strip()
+    ]
 
 
 def _parsed(cell: str, what: str) -> object:
     try:
-        return json.loads(cell)
+        return parse_json(cell)
     except (ValueError, RecursionError):
         pass
     try:
         return ast.literal_eval(cell)
     except (ValueError, SyntaxError, RecursionError, MemoryError):
-        raise BadEntry(f"its {what} are {cell[:60]!r}, not a list") from None
+        raise WrongField(f"its {what} are {cell[:60]!r}, not a list") from None
 
 
 def _sample(query: Query, texts: Mapping[str, str], losses: Losses) -> dict[str, object]:

@@ -7,17 +7,11 @@ from pathlib import Path
 from typing import ClassVar
 
 from chunkwise.core import Document, Query
-from chunkwise.testsets.formats.entries import (
-    identifier,
-    json_entries,
-    json_of,
-    made_of,
-    optional,
-    string,
-)
-from chunkwise.testsets.formats.json_keys import JsonKeys
+from chunkwise.records.fields import identifier, optional_string, string
+from chunkwise.records.read import read_json
+from chunkwise.records.write import write_json
+from chunkwise.testsets.formats import JsonKeys, entries_of, made_of
 from chunkwise.testsets.formats.losses import Losses
-from chunkwise.testsets.formats.text_files import write_json
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
 
 
@@ -32,9 +26,9 @@ class RagcheckerFormat:
         return {"query", "gt_answer"} <= keys.at("results") and not keys.is_ours("results")
 
     def read(self, path: Path) -> Iterator[Draft | Unreadable]:
-        whole = json_of(path)
+        whole = read_json(str(path))
         results = whole.get("results") if isinstance(whole, dict) else None
-        yield from made_of(json_entries(path, results, "questions under 'results'"), _draft)
+        yield from made_of(path, entries_of(path, results, "questions under 'results'"), _draft)
 
     def write(
         self, testset: TestSet, documents: Sequence[Document] | None, path: Path
@@ -61,5 +55,5 @@ class RagcheckerFormat:
 def _draft(where: str, record: Mapping[str, object], number: str) -> Draft:
     # What was retrieved says nothing about what should have been.
     id = identifier(record, "query_id") or number
-    answer = optional(record, "gt_answer") or None
+    answer = optional_string(record, "gt_answer") or None
     return Draft(where, Query(id, string(record, "query"), answer=answer))

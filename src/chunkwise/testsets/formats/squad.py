@@ -13,22 +13,22 @@ from typing import ClassVar, NamedTuple
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Block, Document, Passage, Query, Reference
 from chunkwise.documents.ids import Ids
-from chunkwise.testsets.formats.entries import (
-    BadEntry,
+from chunkwise.records.fields import (
+    WrongField,
     identifier,
     items,
-    json_of,
     offset,
-    optional,
+    optional_string,
     record_of,
     string,
 )
-from chunkwise.testsets.formats.json_keys import JsonKeys
+from chunkwise.records.read import read_json
+from chunkwise.records.write import write_json
+from chunkwise.testsets.formats import JsonKeys
 from chunkwise.testsets.formats.losses import Losses, several
-from chunkwise.testsets.formats.text_files import write_json
 from chunkwise.testsets.locate.references import quoted
-from chunkwise.testsets.reading_json.unread_fields import Asked
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
+from chunkwise.testsets.unread_fields import TrackedRecord
 
 _BETWEEN = "\n\n"
 UNANSWERABLE = "unanswerable"
@@ -61,17 +61,17 @@ class SquadFormat:
                 continue
             try:
                 questions = items(paragraph.questions, "questions")
-            except BadEntry as error:
+            except WrongField as error:
                 yield Unreadable(paragraph.where, str(error))
                 continue
             for at, value in enumerate(questions, 1):
                 number += 1
                 where = f"{paragraph.where}, question {at}"
                 try:
-                    record = Asked(record_of(value, "the question"))
+                    record = TrackedRecord(record_of(value, "the question"))
                     draft = _draft(where, paragraph, record, number)
                     yield replace(draft, unread=record.unread())
-                except BadEntry as error:
+                except WrongField as error:
                     yield Unreadable(where, str(error))
 
     def documents(self, path: Path) -> Iterator[Document | Unreadable]:
@@ -112,7 +112,7 @@ class SquadFormat:
 
 
 def _paragraphs(path: Path) -> Iterator[_Paragraph | Unreadable]:
-    whole = json_of(path)
+    whole = read_json(str(path))
     articles = whole.get("data") if isinstance(whole, dict) else None
     if not isinstance(articles, list):
         raise ChunkwiseError(f"{path} has no list of articles under 'data', as SQuAD has")
@@ -121,9 +121,9 @@ def _paragraphs(path: Path) -> Iterator[_Paragraph | Unreadable]:
         where = f"{path}, article {number}"
         try:
             record = record_of(article, "the article")
-            title = optional(record, "title")
+            title = optional_string(record, "title")
             paragraphs = items(record.get("paragraphs"), "paragraphs")
-        except BadEntry as error:
+        except WrongField as error:
             yield Unreadable(where, str(error))
             continue
         id = ids.distinct((title or "").strip() or f"article {number}", "")
@@ -133,7 +133,7 @@ def _paragraphs(path: Path) -> Iterator[_Paragraph | Unreadable]:
             try:
                 paragraph = record_of(value, "the paragraph")
                 context = string(paragraph, "context")
-            except BadEntry as error:
+            except WrongField as error:
                 yield Unreadable(place, str(error))
                 continue
             yield _Paragraph(place, id, start, context, paragraph.get("qas"))
@@ -177,7 +177,7 @@ def _start(context: str, said: str, at: int) -> int:
             return len(data[: at * width].decode(encoding, "ignore"))
     times = context.count(said)
     if times != 1:
-        raise BadEntry(
+        raise WrongField(
             f"its answer {said[:60]!r} does not stand at {at:,} of its paragraph,"
             f" {'but at several other places' if times else 'nor anywhere else'}"
         )

@@ -9,7 +9,8 @@ from typing import ClassVar
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Query
-from chunkwise.testsets.formats.entries import text_of
+from chunkwise.records.read import read_text
+from chunkwise.records.write import text_file
 from chunkwise.testsets.formats.losses import Losses
 from chunkwise.testsets.formats.qrels import (
     Judgement,
@@ -18,7 +19,6 @@ from chunkwise.testsets.formats.qrels import (
     judged_documents,
     whole,
 )
-from chunkwise.testsets.formats.text_files import text_file
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
 
 _ROW = re.compile(rb"\S+[ \t]+(?:0|Q0|q0)[ \t]+\S+[ \t]+-?\d+[ \t]*\r?")
@@ -115,11 +115,11 @@ def _pair(path: Path) -> tuple[Path | None, Path]:
 
 
 def _begins_with_topics(path: Path) -> bool:
-    return text_of(path).lstrip()[:5].lower() == "<top>"
+    return read_text(str(path)).lstrip()[:5].lower() == "<top>"
 
 
 def _judged(path: Path) -> Iterator[Judgement | Unreadable]:
-    for number, line in enumerate(text_of(path).split("\n"), 1):
+    for number, line in enumerate(read_text(str(path)).split("\n"), 1):
         cells = line.split()
         if not cells:
             continue
@@ -134,7 +134,7 @@ def _judged(path: Path) -> Iterator[Judgement | Unreadable]:
 
 def _topics(path: Path) -> Iterator[tuple[str, str | None, str]]:
     """Place, id and question of each topic; without an id the text is the reason."""
-    text = text_of(path)
+    text = read_text(str(path))
     if text.lstrip()[:5].lower() == "<top>":
         for number, top in enumerate(_TOP.split(text)[1:], 1):
             id, title = _NUMBER.search(top), _TITLE.search(top)

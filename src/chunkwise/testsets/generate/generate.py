@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
+from chunkwise.base.renamed import renamed
 from chunkwise.core import Document, OnProgress, Query
-from chunkwise.documents import Inputs, LoadOptions, OnSkip, distinct_documents, read
-from chunkwise.generating.questions_store import QuestionsStore
+from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable
 from chunkwise.models import get_language_model
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import LanguageModel
+from chunkwise.retrieval.indexes import Index, documents_in
 from chunkwise.testsets.generate.candidate import ProposedQuestion
 from chunkwise.testsets.generate.filter_chain import FilterChain, WordSearch
 from chunkwise.testsets.generate.outcome import Ending, GeneratedQuestions, QuestionTally
@@ -23,6 +23,7 @@ from chunkwise.testsets.generate.question_types import SHARES, QuestionType, che
 from chunkwise.testsets.generate.requests import TRIES, ask_in_waves, calls_since, prompt_version
 from chunkwise.testsets.generate.rules import MADE_BY, rule_questions
 from chunkwise.testsets.generate.source_passages import SourcePassages, find_source_passages
+from chunkwise.testsets.generate.store import QuestionsStore
 
 CALLS_A_QUESTION = 3
 """Calls that are made at most for every question wanted, where nobody says otherwise."""
@@ -165,8 +166,9 @@ class GenerationRun:
         )
 
 
+@renamed(inputs="source", on_skip="on_unreadable")
 def generate_questions(
-    inputs: Inputs | Iterable[Document],
+    source: Inputs | Index,
     n: int = 100,
     *,
     llm: str | LanguageModel | LlmClient | None = None,
@@ -176,15 +178,17 @@ def generate_questions(
     max_calls: int | None = None,
     max_cost: float | None = None,
     options: LoadOptions | None = None,
-    on_skip: OnSkip | None = None,
+    on_unreadable: WhenUnreadable = "warn",
     advance: OnProgress | None = None,
 ) -> GeneratedQuestions:
-    """At most `n` questions about files, folders and archives (or documents), each with its exact references.
+    """At most `n` questions about files, folders, archives, `Document`s or an index, each with its exact references.
 
     `llm` names a model, or is one; without it questions are made by rules and tagged `fallback`. Every question is
     in the file `into` as soon as it is kept; a file that is there already is gone on with. `max_calls` is 3 n.
     """
-    documents = _documents(inputs, options, on_skip)
+    documents = list(documents_in(source, options, on_unreadable))
+    if not documents:
+        raise ChunkwiseError("no document was read; name the documents the questions are about")
     client = _client(llm, max_cost)
     file = None if into is None else Path(into)
     making = GenerationRun(documents, n, into=file, types=types, seed=seed, advance=advance)
@@ -201,20 +205,3 @@ def _client(
             raise InvalidParameter("max_cost is given beside a client, which has its own; give one")
         return llm
     return LlmClient(get_language_model(llm), max_cost=max_cost)
-
-
-def _documents(
-    inputs: Inputs | Iterable[Document], options: LoadOptions | None, on_skip: OnSkip | None
-) -> list[Document]:
-    given: dict[str, Any] = {"options": options, "on_skip": on_skip}
-    asked = {name: value for name, value in given.items() if value is not None}
-    if isinstance(inputs, str | os.PathLike):
-        found = list(read(inputs, **asked))
-    else:
-        every = list(inputs)
-        own = [each for each in every if isinstance(each, Document)]
-        paths = [each for each in every if not isinstance(each, Document)]
-        found = list(distinct_documents([*own, *read(paths, **asked)] if paths else own))
-    if not found:
-        raise ChunkwiseError("no document was read; name the documents the questions are about")
-    return found

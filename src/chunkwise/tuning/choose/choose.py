@@ -10,8 +10,8 @@ from dataclasses import replace
 import numpy as np
 
 from chunkwise.core import Document, Query
-from chunkwise.evaluation.files.json_values import json_text
 from chunkwise.evaluation.results import Figure, Json
+from chunkwise.records.typed import json_text
 from chunkwise.stats.paired import Ties, differences, ties
 from chunkwise.stats.power import detectable
 from chunkwise.stats.table import spread

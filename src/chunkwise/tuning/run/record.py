@@ -13,9 +13,9 @@ from chunkwise.base.atomic import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.chunkers import get_strategy, registry
 from chunkwise.core import Document, Query
-from chunkwise.evaluation.files.json_values import Misfit, json_text, read_as
 from chunkwise.evaluation.provenance import documents_hash
 from chunkwise.evaluation.results import Json
+from chunkwise.records.typed import Misfit, json_text, read_as
 from chunkwise.retrieval.indexing.fingerprint import strategy_code
 from chunkwise.testsets.reading import hash_of
 from chunkwise.tuning.sweep import Sweep

@@ -9,10 +9,9 @@ import pytest
 
 from chunkwise import Document, chunk_document, get_strategy
 from chunkwise.chunkers.contextual.headings import with_headings
+from chunkwise.chunkers.rows import chunk_file, row_of
 from chunkwise.core import Span
 from chunkwise.evaluation.files.chunks_file import read_chunks
-from chunkwise.output.row import row_of
-from chunkwise.output.writers import chunk_file
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 

@@ -1,29 +1,26 @@
-"""One record of a file as a question, under the names people give its fields."""
+"""One record of a file as a question, under the names people give its fields; a wrong one is told with what it should
+be."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise
 
-from chunkwise.core import Label, Passage, Query, Reference
-from chunkwise.documents.fields import listed
-from chunkwise.testsets.reading_json.record_values import (
-    QUOTED,
-    RELEVANT,
-    Record,
-    Wrong,
-    as_list,
-    fact_of,
-    id_of,
-    known_place,
-    place_of,
-    relevance_of,
-    shown,
-    text_of,
-    whole_characters,
-)
-from chunkwise.testsets.testset import Draft, LabelledQuote, Quote, Spot, Unreadable
+from chunkwise.core import Fact, Label, Passage, Query, Reference
+from chunkwise.records.fields import WrongField, label_of, listed, shown
+from chunkwise.records.json import without_half_characters
+from chunkwise.records.read import Row, Shape, json_rows, opened
+from chunkwise.testsets.testset import Draft, LabelledQuote, Quote, Spot, Unreadable, UnreadField
+from chunkwise.testsets.unread_fields import unread_of
+
+LIST_FIELDS = (
+    "queries", "questions", "tests", "test_cases", "test_queries", "examples", "samples", "items",
+    "entries", "data", "testset", "test_set", "results",
+)  # fmt: skip
+"""What the list of questions is called in an object."""
+_SHAPE = Shape(LIST_FIELDS, by_id=True, alone=("query", "question", "text"), what="questions")
 
 ID = ("query_id", "id", "_id", "qid", "question_id")
 TEXT = ("query", "question", "user_input", "text")
@@ -44,6 +41,27 @@ _LABELS = ("labels", "ratings", "judgements", "judgments")
 
 OWN_FIELDS = frozenset((*_REFERENCES, *_QUOTES, *_FACTS, *_LABELS)) - {"snippets"}
 """A record with one of these is ours, whatever else it has; LegalBench-RAG has snippets."""
+_DOCUMENT = (
+    "doc_id", "document_id", "docid", "document", "doc", "file", "filename", "file_name", "path",
+)  # fmt: skip
+_START = ("start", "start_index", "start_char", "start_offset", "begin")
+_END = ("end", "end_index", "end_char", "end_offset")
+_QUOTED = ("text", "quote", "passage", "content")
+_FACT = ("fact", "text", "entity", "name", "value")
+_ALIASES = ("aliases", "alias", "alternatives", "synonyms")
+_RELEVANT = ("relevant", "label", "relevance", "rating", "score", "is_relevant")
+_LONGEST_NAME = 500
+"""A document's name is shorter; what is longer is its text."""
+
+
+def question_rows(name: str, *, plain: bool = False) -> Iterator[Row]:
+    """The rows of a file of questions, `-` for standard input; `plain` takes lines of text, too."""
+    with opened(name) as handle:
+        for row in json_rows(handle, name, _SHAPE._replace(plain=plain)):
+            if row.key is not None:  # questions by their ids
+                record = row.value if isinstance(row.value, dict) else {"query": row.value}
+                row = row._replace(value={"query_id": row.key, **record})
+            yield row
 
 
 def draft_of(
@@ -55,26 +73,60 @@ def draft_of(
     """
     try:
         if isinstance(value, str):
-            return Draft(where, Query(str(number), whole_characters(value)))
+            return Draft(where, Query(str(number), without_half_characters(value)))
         if not isinstance(value, dict):
-            raise Wrong("neither a question nor a record with one")
+            raise WrongField("neither a question nor a record with one")
         record = _Question(value)
         question = record.question(number)
         return Draft(where, question) if question_alone else record.draft(question, where)
-    except Wrong as error:
+    except WrongField as error:
         return Unreadable(where, str(error))
 
 
-class _Question(Record):
+class _Fields:
+    """Values under their names in lower case; of two names that differ in case alone, the first."""
+
+    def __init__(self, record: Mapping[str, object]) -> None:
+        self.values: dict[str, object] = {}
+        self._read: set[str] = set()
+        self._missed: list[tuple[str, ...]] = []
+        for name, value in record.items():
+            # NaN is what some tools write for what is missing.
+            if value is not None and value == value:
+                self.values.setdefault(name.strip().lower(), value)
+
+    def get(self, names: tuple[str, ...]) -> object:
+        """The value under the first of the usual names, None where there is none."""
+        for name in names:
+            if name in self.values:
+                self._read.add(name)
+                return self.values[name]
+        self._missed.append(names)
+        return None
+
+    def unread(self) -> tuple[UnreadField, ...]:
+        """What was asked for by none of its names."""
+        left = {name: value for name, value in self.values.items() if name not in self._read}
+        return unread_of(left, chain.from_iterable(self._missed))
+
+    def document(self, *more: str) -> str:
+        value = self.get((*_DOCUMENT, *more))
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        is_name = isinstance(value, str) and len(value) <= _LONGEST_NAME and "\n" not in value
+        return without_half_characters(str(value)) if is_name else ""
+
+
+class _Question(_Fields):
     """A record that holds a question."""
 
     def question(self, number: int) -> Query:
         text = self.get(TEXT)
         if not isinstance(text, str):
-            raise Wrong(
+            raise WrongField(
                 f"no text of a question among {listed(self.values)}; name it {', '.join(TEXT)}"
             )
-        return Query(id_of(self.get(ID), number), text_of(text, "question"))
+        return Query(id_of(self.get(ID), number), label_of(text, "question"))
 
     def draft(self, question: Query, where: str) -> Draft:
         references, texts, quotes, spots = self._references()
@@ -86,7 +138,7 @@ class _Question(Record):
             facts=tuple(fact_of(each) for each in as_list(self.get(_FACTS))),
             types=self._types(),
             labels=labels,
-            split=text_of(self.get(("split",)) or "", "split"),
+            split=label_of(self.get(("split",)) or "", "split"),
         )
         self.get(("generated",)), self.get(("review",))  # who made it, and what a person said of it
         alternative_texts = tuple(said for _, said in references)
@@ -156,7 +208,7 @@ class _Question(Record):
     def _alternatives(
         self, value: object, number: int, default: str
     ) -> Iterator[tuple[Passage, Quote]]:
-        given = Record(value).get(("alternatives",)) if isinstance(value, dict) else None
+        given = _Fields(value).get(("alternatives",)) if isinstance(value, dict) else None
         for at, each in enumerate(as_list(given), 1):
             yield known_place(each, f"reference {number}, alternative {at}", default)
 
@@ -167,9 +219,9 @@ class _Question(Record):
             others = as_list(self.get(("alt_references",)))
             more += [(0, each, f"alt_references {at}") for at, each in enumerate(others, 1)]
         for at, each in enumerate(as_list(self.get(("same_text_elsewhere",))), 1):
-            of = Record(each).get(("of",)) if isinstance(each, dict) else None
+            of = _Fields(each).get(("of",)) if isinstance(each, dict) else None
             if isinstance(of, bool) or not isinstance(of, int) or not 0 <= of < len(found):
-                raise Wrong(
+                raise WrongField(
                     f"same_text_elsewhere {at}: `of` is {shown(of)}; the position of a reference, from 0"
                 )
             more.append((of, each, f"same_text_elsewhere {at}"))
@@ -193,8 +245,10 @@ class _Question(Record):
         for number, value in enumerate(as_list(self.get(_LABELS)), 1):
             what = f"label {number}"
             if not isinstance(value, dict):
-                raise Wrong(f"{what} is {shown(value)}; a record with doc_id, start, end, relevant")
-            relevant = relevance_of(Record(value).get(RELEVANT), what)
+                raise WrongField(
+                    f"{what} is {shown(value)}; a record with doc_id, start, end, relevant"
+                )
+            relevant = relevance_of(_Fields(value).get(_RELEVANT), what)
             place, quote = place_of(value, what, default)
             if place is None:
                 quotes.append(LabelledQuote(quote, relevant))
@@ -213,11 +267,11 @@ class _Question(Record):
         if isinstance(value, list):
             value = value[0] if value else None
         if isinstance(value, dict):
-            value = Record(value).get(QUOTED)
-        return None if value is None or value == "" else text_of(value, "answer")
+            value = _Fields(value).get(_QUOTED)
+        return None if value is None or value == "" else label_of(value, "answer")
 
     def _types(self) -> tuple[str, ...]:
-        types = [text_of(each, "type") for each in as_list(self.get(TYPES))]
+        types = [label_of(each, "type") for each in as_list(self.get(TYPES))]
         impossible = self.get(("is_impossible", "unanswerable")) is True
         if impossible or self.get(("answerable", "is_answerable")) is False:
             types.append("unanswerable")
@@ -232,3 +286,78 @@ def _unusual(spots: tuple[Spot, ...], places: int) -> tuple[Spot, ...]:
     )
     in_order = all(one.position < other.position for one, other in pairwise(spots))
     return () if in_order and tuple(each.name for each in spots) == usual else spots
+
+
+def as_list(value: object) -> list[object]:
+    if value is None or value == "":
+        return []
+    return value if isinstance(value, list) else [value]
+
+
+def id_of(value: object, number: int) -> str:
+    return str(number) if value is None else label_of(value, "id")
+
+
+def known_place(value: object, what: str, default: str) -> tuple[Passage, Quote]:
+    place, quote = place_of(value, what, default)
+    if place is None:
+        raise WrongField(f"{what} has no place; give doc_id, start and end")
+    return place, quote
+
+
+def place_of(value: object, what: str, default: str) -> tuple[Passage | None, Quote]:
+    """A place with what is said to stand there; without offsets, a text to be found."""
+    if isinstance(value, str):
+        return None, _quote(value, default, what)
+    if not isinstance(value, dict):
+        raise WrongField(
+            f"{what} is {shown(value)}; a text, or a record with doc_id, start and end"
+        )
+    record = _Fields(value)
+    document = record.document("source", "title") or default
+    text = record.get(_QUOTED)
+    said = label_of(text, f"text of {what}") if text is not None else ""
+    start, end = record.get(_START), record.get(_END)
+    span = record.get(("span",))
+    if isinstance(span, list) and len(span) == 2:
+        start, end = span
+    if start is None and end is None:
+        if not said:
+            raise WrongField(f"{what} has neither a text nor start and end; it has {listed(value)}")
+        return None, _quote(said, document, what)
+    first = _offset(start, f"{what}: start")
+    last = first + len(said) if end is None and said else _offset(end, f"{what}: end")
+    return Passage(document, first, last), Quote(said, document)
+
+
+def _quote(text: str, document: str, what: str) -> Quote:
+    if not text.strip():
+        raise WrongField(f"{what} is empty")
+    return Quote(without_half_characters(text), document)
+
+
+def _offset(value: object, what: str) -> int:
+    if isinstance(value, float) and math.isfinite(value) and value == int(value):
+        return int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise WrongField(f"{what} is {shown(value)}; offsets are whole numbers of characters")
+    return value
+
+
+def relevance_of(value: object, what: str) -> bool:
+    if isinstance(value, bool | int | float):
+        return value > 0
+    raise WrongField(f"{what}: relevant is {shown(value)}; 0 or 1")
+
+
+def fact_of(value: object) -> Fact:
+    aliases: list[object] = []
+    if isinstance(value, list):
+        value, *aliases = value or [None]
+    elif isinstance(value, dict):
+        record = _Fields(value)
+        value, aliases = record.get(_FACT), as_list(record.get(_ALIASES))
+    text = label_of(value, "expected fact").strip()
+    if not text:
+        raise WrongField("an expected fact is empty")
+    return Fact(text, tuple(label_of(each, "alias of a fact") for each in aliases))

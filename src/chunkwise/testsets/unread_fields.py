@@ -15,7 +15,7 @@ _SHORTEST = 5
 _NAMED = 12
 
 
-class Asked(Mapping[str, object]):
+class TrackedRecord(Mapping[str, object]):
     """A record that remembers what it was asked for."""
 
     def __init__(self, record: Mapping[str, object]) -> None:

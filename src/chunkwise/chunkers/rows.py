@@ -1,0 +1,213 @@
+"""Chunks and hits as rows: the same columns in every format of a file, which is whole or not there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import IO, Any, TypedDict
+
+from chunkwise.base.atomic import replacing, says_what_it_writes
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.spec import parse
+from chunkwise.chunkers import get_strategy, registry
+from chunkwise.core import Chunk, Hit, Query
+from chunkwise.records.write import (
+    Append,
+    arrow,
+    csv_file,
+    json_line,
+    json_lines_file,
+    parquet_file,
+)
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike, get_tokenizer
+
+WriteChunks = Callable[[Iterable[Chunk]], None]
+"""Appends chunks to an open file."""
+
+# The Arrow schema: texts are strings, offsets and counts 64-bit integers, pages and parents may be missing.
+_MAY_BE_MISSING = {"page", "last_page", "parent_start", "parent_end"}
+_INTEGERS = _MAY_BE_MISSING | {
+    "index", "start", "end", "token_count", "context_token_count", "word_count", "level",
+}  # fmt: skip
+
+
+class ChunkRow(TypedDict):
+    """The columns, in order. Offsets are half-open, in Unicode code points of the document's text."""
+
+    id: str
+    doc_id: str
+    index: int
+    start: int
+    end: int
+    text: str
+    context: str
+    token_count: int
+    context_token_count: int
+    word_count: int
+    section: str
+    page: int | None
+    last_page: int | None
+    title: str
+    source: str
+    strategy: str
+    level: int
+    spans: str
+    parent_start: int | None
+    parent_end: int | None
+    metadata: str
+
+
+def _json(metadata: Mapping[str, object]) -> str:
+    return json.dumps(dict(metadata), ensure_ascii=False) if metadata else "{}"
+
+
+COLUMNS = tuple(ChunkRow.__annotations__)
+
+
+@lru_cache(maxsize=1024)
+def _context_tokens(context: str, strategy: str) -> int:
+    """Remembered: a table's header and a section path stand beside many chunks."""
+    return get_tokenizer(_tokenizer(strategy)).count(context) if context else 0
+
+
+@lru_cache(maxsize=64)
+def _tokenizer(label: str) -> TokenizerLike:
+    """What a strategy counts by; the usual one where its label alone does not make it again."""
+    try:
+        name, _ = parse(label)
+        # Somebody else's code is not run for the sake of a label: it may come from a file.
+        limit = get_strategy(label).limit if name in registry.builtin else None
+    except ChunkwiseError:
+        limit = None
+    return limit[0] if limit else DEFAULT_TOKENIZER
+
+
+def row_of(chunk: Chunk) -> ChunkRow:
+    """A chunk's record; `section` is the path, `metadata` the document's own, as JSON.
+
+    `spans` has the places it stands for, as JSON: its own; of a summary (`level` above 0) all it summarises.
+    """
+    document, parent = chunk.document, chunk.parent
+    return {
+        "id": chunk.id,
+        "doc_id": document.id,
+        "index": chunk.index,
+        "start": chunk.start,
+        "end": chunk.end,
+        "text": chunk.text,
+        "context": chunk.context,
+        "token_count": chunk.token_count,
+        "context_token_count": _context_tokens(chunk.context, chunk.strategy),
+        "word_count": chunk.word_count,
+        "section": chunk.section_path,
+        "page": chunk.page,
+        "last_page": chunk.last_page,
+        "title": document.title,
+        "source": document.source,
+        "strategy": chunk.strategy,
+        "level": chunk.level,
+        "spans": json.dumps(chunk.spans),
+        "parent_start": parent.start if parent else None,
+        "parent_end": parent.end if parent else None,
+        "metadata": _json(document.metadata),
+    }
+
+
+class HitRow(TypedDict):
+    """The fields, in order. Offsets are half-open, in Unicode code points of the document's text."""
+
+    query_id: str
+    query: str
+    rank: int
+    score: float
+    doc_id: str
+    start: int
+    end: int
+    tokens: int
+    title: str
+    section: str
+    page: int | None
+    text: str
+    level: int
+    spans: tuple[tuple[int, int], ...]
+
+
+def hit_row(query: Query, hit: Hit) -> HitRow:
+    """A hit's record; `section` is the path.
+
+    `spans` has the places it stands for: its own; of a summary (`level` above 0, its `text` is the summary) all it
+    summarises.
+    """
+    return {
+        "query_id": query.id,
+        "query": query.text,
+        "rank": hit.rank,
+        "score": hit.score,
+        "doc_id": hit.doc_id,
+        "start": hit.start,
+        "end": hit.end,
+        "tokens": hit.token_count,
+        "title": hit.document.title,
+        "section": hit.section_path,
+        "page": hit.page,
+        "text": hit.text,
+        "level": hit.level,
+        "spans": hit.spans,
+    }
+
+
+@contextmanager
+def chunk_file(path: Path) -> Iterator[WriteChunks]:
+    """A file to append chunks to; its name's ending says the format."""
+    opener = opener_for(path)
+    with replacing(path) as temporary, opener(temporary) as append:
+        is_json = path.suffix.lower() == ".jsonl"
+
+        def write(chunks: Iterable[Chunk]) -> None:
+            with says_what_it_writes(path):
+                append(map(_json_row if is_json else row_of, chunks))
+
+        yield write
+
+
+def opener_for(path: Path) -> Callable[[Path], AbstractContextManager[Append]]:
+    """How files of this name's ending are written; another ending is refused with the known ones."""
+    openers: dict[str, Callable[[Path], AbstractContextManager[Append]]] = {
+        ".jsonl": json_lines_file,
+        ".parquet": lambda temporary: parquet_file(temporary, schema()),
+        ".csv": lambda temporary: csv_file(temporary, COLUMNS),
+    }
+    found = openers.get(path.suffix.lower())
+    if found is None:
+        raise InvalidParameter(
+            f"output is {str(path)!r}; its name must end in {', '.join(openers)}"
+        )
+    return found
+
+
+def _json_row(chunk: Chunk) -> dict[str, object]:
+    """JSON holds lists and objects as they are."""
+    return {**row_of(chunk), "spans": chunk.spans, "metadata": dict(chunk.document.metadata)}
+
+
+def write_json_lines(out: IO[str], chunks: Iterable[Chunk]) -> None:
+    """One JSON object a line."""
+    out.writelines(json_line(_json_row(chunk)) for chunk in chunks)
+
+
+def schema() -> Any:
+    """The Arrow schema of a chunk file."""
+    pa = arrow()
+    return pa.schema(
+        [
+            pa.field(
+                name,
+                pa.int64() if name in _INTEGERS else pa.string(),
+                nullable=name in _MAY_BE_MISSING,
+            )
+            for name in COLUMNS
+        ]
+    )

@@ -1,1 +1,0 @@
-"""Test questions out of the documents themselves, with exact references."""

@@ -1,1 +1,0 @@
-"""Chunks as files: JSON lines, Parquet, CSV."""

@@ -1,0 +1,151 @@
+"""Typed access to the fields of a record; a field that is wrong is named, with what it is and what it should be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+
+from chunkwise.records.json import HUGE, without_half_characters
+
+Fields = Mapping[str, object]
+
+_NAMED = 20
+_SHOWN = 60
+_LONGEST_OFFSET = 20
+"""Characters of a number in a text."""
+
+
+class WrongField(ValueError):
+    """Why a record cannot be used: the field, its value, what is needed. The other records are read."""
+
+
+def field_of(names: Iterable[str], usual: tuple[str, ...], chosen: str | None) -> str | None:
+    """The record's own spelling of the first usual name it has, or the user's choice."""
+    if chosen is not None:
+        return chosen if chosen in names else None
+    spelled = {name.strip().lower(): name for name in reversed(list(names))}
+    return next((spelled[name] for name in usual if name in spelled), None)
+
+
+def listed(names: Iterable[str]) -> str:
+    """The names for a message, not too many of them."""
+    names = list(names)
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return (", ".join(map(repr, names[:_NAMED])) or "nothing") + more
+
+
+def kind(value: object) -> str:
+    """What a value is, in words."""
+    names: tuple[tuple[type | tuple[type, ...], str], ...] = (
+        (bool, "true or false"), ((int, float), "a number"), (str, "a text"), (list, "a list"),
+        (Mapping, "a record"),
+    )  # fmt: skip
+    return next((name for types, name in names if isinstance(value, types)), "nothing")
+
+
+def shown(value: object) -> str:
+    """A value for a message, not all of it: it may be a whole file, or a number of thousands of digits."""
+    if value is None:
+        return "missing"
+    if isinstance(value, dict | list):
+        return f"{'a record' if isinstance(value, dict) else 'a list'} of {len(value):,}"
+    if isinstance(value, int) and abs(value) >= 10**40:
+        return "a number of more than 40 digits"
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+
+
+def string(record: Fields, *names: str) -> str:
+    """The text under the first of these names that is there; it must be."""
+    for name in names:
+        value = record.get(name)
+        if value is not None:
+            if not isinstance(value, str):
+                raise WrongField(f"its {name!r} is {kind(value)}, not a text")
+            return without_half_characters(value)
+    raise WrongField(f"no {' or '.join(map(repr, names))} among {listed(record)}")
+
+
+def optional_string(record: Fields, *names: str) -> str | None:
+    """The same where it may be missing."""
+    return string(record, *names) if any(record.get(name) is not None for name in names) else None
+
+
+def identifier(record: Fields, *names: str) -> str | None:
+    """An id, which may be a number."""
+    for name in names:
+        value = record.get(name)
+        if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
+            if isinstance(value, int) and abs(value) >= HUGE:
+                raise WrongField(f"its {name!r} is {shown(value)}, not an id")
+            return without_half_characters(str(value)).strip() or None
+        if value is not None:
+            raise WrongField(f"its {name!r} is {kind(value)}, not an id")
+    return None
+
+
+def items(value: object, what: str) -> list[object]:
+    """A list; nothing is an empty one."""
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise WrongField(f"its {what} are {kind(value)}, not a list")
+    return value
+
+
+def record_of(value: object, what: str) -> Fields:
+    if not isinstance(value, dict):
+        raise WrongField(f"{what} is {kind(value)}, not a record")
+    return value
+
+
+def offset(value: object, what: str) -> int:
+    """A position in a text; others write them as 3.0 or "3" too."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, str) and value.strip().isascii() and value.strip().isdigit():
+        value = int(value) if len(value) < _LONGEST_OFFSET else None
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise WrongField(f"{what} is {shown(value)}; a whole number from 0 on is expected")
+    return value
+
+
+def label_of(value: object, what: str) -> str:
+    """A text; a number is written as one, unless nobody can mean it."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise WrongField(f"its {what} is {shown(value)}; a text")
+    if isinstance(value, int) and abs(value) >= HUGE:
+        raise WrongField(f"its {what} is {shown(value)}; write it as a text, in quotes")
+    return without_half_characters(str(value))
+
+
+def string_in(fields: Fields, *names: str) -> str | None:
+    """The first of these fields that is a text and not empty; a whole number, as ids may be, is one, too."""
+    for name in names:
+        value = fields.get(name)
+        if isinstance(value, str) and value:
+            return value
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+    return None
+
+
+def number_in(fields: Fields, *names: str) -> float | None:
+    """The first of these fields that is a finite number."""
+    for name in names:
+        value = fields.get(name)
+        if isinstance(value, bool) or not isinstance(value, int | float | str):
+            continue
+        try:
+            number = float(value)
+        except (ValueError, OverflowError):
+            continue
+        if math.isfinite(number):
+            return number
+    return None
+
+
+def integer_in(fields: Fields, *names: str) -> int | None:
+    """A whole number, also as CSV and pandas write it: 12, "12", 12.0."""
+    number = number_in(fields, *names)
+    return int(number) if number is not None and number == int(number) else None

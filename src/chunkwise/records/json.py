@@ -1,0 +1,91 @@
+"""JSON text to values: what is wrong is told in words, and numbers of any length are read."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Final
+
+_MOST_DIGITS = 4000
+"""Python refuses to read, or write, somewhat more."""
+HUGE: Final = 10**400
+"""From here on a number is none that anybody means."""
+
+_ESCAPED = re.compile("[\udc80-\udcff]")
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+def whole_number(digits: str) -> int:
+    """An integer; one of too many digits is huge all the same."""
+    if len(digits) <= _MOST_DIGITS:
+        return int(digits)
+    return -(10**_MOST_DIGITS) if digits.startswith("-") else 10**_MOST_DIGITS
+
+
+_DECODER = json.JSONDecoder()
+# A function for every integer takes time: only a text that has a huge one is read with it.
+_OF_HUGE_NUMBERS = json.JSONDecoder(parse_int=whole_number)
+
+
+def parse_json(text: str) -> object:
+    """The one value of a text; a ValueError or RecursionError where it holds none, in words by `json_problem`.
+
+    NaN and infinities are taken, as other tools write them; of two equal keys the last counts.
+    """
+    try:
+        return _DECODER.decode(text)
+    except json.JSONDecodeError:
+        raise
+    except ValueError:  # the digits of a number
+        return _OF_HUGE_NUMBERS.decode(text)
+
+
+def parse_json_at(text: str, at: int) -> tuple[object, int]:
+    """The value that begins at an offset, and where it ends."""
+    try:
+        return _DECODER.raw_decode(text, at)
+    except json.JSONDecodeError:
+        raise
+    except ValueError:
+        return _OF_HUGE_NUMBERS.raw_decode(text, at)
+
+
+def json_problem(error: ValueError | RecursionError, *, line: bool = True) -> str:
+    """What is wrong and where; the library's own words end in `at` here and there."""
+    if isinstance(error, json.JSONDecodeError):
+        what = error.msg.rstrip(": ").removesuffix(" at")
+        place = f"line {error.lineno} column" if line else "column"
+        return f"{what[:1].lower()}{what[1:]} at {place} {error.colno}"
+    return "nested too deeply" if isinstance(error, RecursionError) else str(error)
+
+
+def without_half_characters(text: str) -> str:
+    """JSON can spell half of a surrogate pair, which is no character: U+FFFD, as decoders do."""
+    if text.isascii():
+        return text
+    try:
+        text.encode("utf-8")  # many times faster than to look at every character
+    except UnicodeEncodeError:
+        return _SURROGATES.sub("\ufffd", text)
+    return text
+
+
+def foreign_at(text: str, start: int = 0, end: int | None = None) -> int | None:
+    """Where a byte stands that was not UTF-8 and was kept as half a surrogate pair; None: nowhere."""
+    found = _ESCAPED.search(text, start, len(text) if end is None else end)
+    return None if found is None else found.start()
+
+
+def holds_foreign(value: object) -> bool:
+    """The same of any text in a JSON value."""
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, str) and foreign_at(each) is not None:
+            return True
+        if isinstance(each, dict):
+            waiting += each
+            waiting += each.values()
+        elif isinstance(each, list):
+            waiting += each
+    return False

@@ -1,0 +1,527 @@
+"""Rows of a file: a JSON list, an object with one, JSON lines, CSV, TSV or Parquet; each with its place, or what is
+wrong with it. A bad row never hides the others.
+
+Lines are read one at a time; of a JSON list the text is held, and one entry at a time is made of it.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import json
+import os
+import re
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from chunkwise.base.errors import ChunkwiseError, MissingExtra, UnreadableDocument
+from chunkwise.records.encoding import decode, marked_encoding
+from chunkwise.records.fields import field_of, listed
+from chunkwise.records.json import (
+    foreign_at,
+    holds_foreign,
+    json_problem,
+    parse_json,
+    parse_json_at,
+)
+
+STDIN = "-"
+_HEAD = 1 << 16
+_JSON_LIST = re.compile(rb'\s*\[\s*["{\]]')
+_JSON_OBJECT = re.compile(rb'\s*\{\s*["}]')
+"""How they begin where plain text may stand, too: "[Draft] what …"."""
+_SPACE = re.compile(r"[ \t\r\n]*")
+_LONGEST_LINE = 1 << 30
+_FIELD_LIMIT = 1 << 30  # the library's own is 131,072 characters, less than a long document
+_DELIMITERS = ",;\t|"
+_MARK = "\ufeff"
+_LINE_BREAK = re.compile(r"\r\n|\r|\n")
+_QUOTE_IT = "a field that holds the sign between fields needs quotes"
+_OPEN_QUOTE = (
+    "a quote opens here and is never closed, so the rest of the file is one field; close it, or, if it belongs to the "
+    "text, write it twice inside quotes"
+)
+_NOT_UTF8 = "save the file as UTF-8"
+
+
+class Row(NamedTuple):
+    """What stands at a place of a file, or why that cannot be read."""
+
+    number: int
+    where: str
+    """`line 3`, `entry 3`, `row 3`: in the file, which the caller names."""
+    value: object
+    problem: str = ""
+    key: str | None = None
+    """What it stood under, where the rows are the values of an object."""
+
+
+class BrokenList(ChunkwiseError):
+    """A JSON list that ends in the middle; the entries before were handed out."""
+
+
+def shown_name(name: str) -> str:
+    """A file as messages call it."""
+    return "standard input" if name == STDIN else name
+
+
+class Shape(NamedTuple):
+    """Where the rows of a JSON file are."""
+
+    lists: tuple[str, ...] = ()
+    """Fields of an object that is the whole file: the first of them that is a list holds the rows."""
+    by_id: bool = False
+    """Whether such a field may hold the rows under their ids, too."""
+    alone: tuple[str, ...] = ()
+    """Fields of which an object must have one to be a row itself; none: it always is."""
+    what: str = "rows"
+    """What messages call them."""
+    plain: bool = False
+    """Whether lines that are no JSON are texts."""
+
+
+_ROWS = Shape()
+
+
+def rows(name: str, shape: Shape = _ROWS) -> Iterator[Row]:
+    """Every row of a file, `-` for standard input; its name's ending says the format, JSON is told by how it begins."""
+    suffix = Path(name).suffix.lower()
+    if suffix == ".parquet":
+        yield from parquet_rows(name)
+    elif suffix in (".csv", ".tsv", ".tab"):
+        yield from csv_rows(read_text(name), name)
+    else:
+        with opened(name) as handle:
+            yield from json_rows(handle, name, shape)
+
+
+def opened(name: str) -> io.BufferedReader:
+    """The bytes of a file or of standard input; an error names it."""
+    if name == STDIN:
+        if sys.stdin is None:
+            raise ChunkwiseError("standard input is closed; name a file")
+        return io.BufferedReader(io.BytesIO(sys.stdin.buffer.read()), _HEAD)
+    try:
+        return io.BufferedReader(io.FileIO(name), _HEAD)
+    except (OSError, ValueError) as error:  # a NUL character in the path is a ValueError
+        raise _cannot_read(name, error) from error
+
+
+def _cannot_read(name: str, error: Exception) -> ChunkwiseError:
+    why = getattr(error, "strerror", None) or error
+    return ChunkwiseError(f"cannot read {shown_name(name)}: {why}")
+
+
+def read_bytes(name: str) -> bytes:
+    """All of a file, `-` for standard input."""
+    with opened(name) as handle:
+        try:
+            return handle.read()
+        except OSError as error:
+            raise _cannot_read(name, error) from error
+
+
+def read_text(name: str) -> str:
+    """A file as UTF-8, or as its byte order mark says; an error says where it is not and what to do."""
+    return text_of(read_bytes(name), name)
+
+
+def text_of(data: bytes, name: str) -> str:
+    """The same of bytes that were read already; `name` is for the error."""
+    encoding = marked_encoding(data) or "utf-8"
+    try:
+        return data.decode(encoding).removeprefix(_MARK)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ChunkwiseError(
+            f"{shown_name(name)}, line {line:,}: not {encoding.upper()} (byte {error.start:,} of the file); nothing "
+            f"was read; {_NOT_UTF8}"
+        ) from None
+
+
+def read_json(name: str) -> object:
+    """A file that is one JSON value; an error names the line and the column."""
+    try:
+        return parse_json(read_text(name))
+    except json.JSONDecodeError as error:
+        place = f"{shown_name(name)}, line {error.lineno}, column {error.colno}"
+        raise ChunkwiseError(f"{place}: not valid JSON: {error.msg}; mend it there") from None
+    except (ValueError, RecursionError) as error:
+        raise ChunkwiseError(
+            f"{shown_name(name)} is no JSON that can be read: {json_problem(error)}"
+        ) from None
+
+
+def looks_like_json(head: bytes) -> bool:
+    """Whether a file that begins so may hold rows as JSON."""
+    head = head.removeprefix(codecs.BOM_UTF8)
+    return bool(_JSON_LIST.match(head) or _JSON_OBJECT.match(head))
+
+
+def json_rows(handle: io.BufferedReader, name: str, shape: Shape = _ROWS) -> Iterator[Row]:
+    """The rows of a JSON list, of an object with one, or of JSON lines."""
+    try:
+        yield from _json_rows(handle, shown_name(name), shape)
+    except OSError as error:
+        raise _cannot_read(name, error) from error
+
+
+def _json_rows(handle: io.BufferedReader, name: str, shape: Shape) -> Iterator[Row]:
+    head = handle.peek(_HEAD)[:_HEAD]
+    stream: BinaryIO = handle
+    if marked_encoding(head):
+        text = _decoded(stream.read(), name).removeprefix(_MARK)
+        head = text[:_HEAD].encode("utf-8", "surrogatepass")
+        stream = io.BytesIO(text.encode("utf-8", "surrogatepass"))
+    elif encoding := wide_encoding(head):
+        raise ChunkwiseError(wide_problem(name, encoding))
+    head = head.removeprefix(codecs.BOM_UTF8).lstrip()
+    is_list, is_object = head[:1] == b"[", head[:1] == b"{"
+    if shape.plain:
+        is_list, is_object = bool(_JSON_LIST.match(head)), bool(_JSON_OBJECT.match(head))
+    if is_list:
+        yield from _of_list(_decoded(stream.read(), name, halves=True).removeprefix(_MARK), name)
+    elif is_object:
+        yield from _of_object_or_lines(stream, name, shape)
+    elif shape.plain:
+        for number, line, problem in _lines(stream):
+            yield Row(number, f"line {number}", line, problem)
+    elif head:
+        raise ChunkwiseError(
+            f"{name} holds no {shape.what}: it is neither a JSON list nor JSON lines"
+        )
+
+
+def wide_encoding(head: bytes) -> str | None:
+    """The encoding of a text whose every other byte is zero, and that has no byte order mark to say so."""
+    zeros = head.count(0)
+    if zeros <= len(head) * 0.3:
+        return None
+    if head[1::2].count(0) == zeros:
+        return "UTF-16-LE"
+    return "UTF-16-BE" if head[::2].count(0) == zeros else None
+
+
+def wide_problem(name: str, encoding: str) -> str:
+    return (
+        f"nothing was read from {name}: it looks like {encoding} without a byte order mark; "
+        "save it as UTF-8"
+    )
+
+
+def _decoded(data: bytes, name: str, *, halves: bool = False) -> str:
+    """The text; with `halves`, bytes that are no UTF-8 stand in it as half surrogate pairs."""
+    try:
+        return decode(data, name)
+    except UnreadableDocument as error:
+        if halves and isinstance(error.__cause__, UnicodeDecodeError) and b"\0" not in data:
+            return data.decode("utf-8", "surrogateescape")
+        raise ChunkwiseError(f"{name} cannot be read: {error.reason}") from None
+
+
+def _lines(stream: BinaryIO) -> Iterator[tuple[int, str, str]]:
+    """Number, text and problem of each line that is not empty."""
+    for number, data in enumerate(stream, 1):
+        data, problem = data.removeprefix(codecs.BOM_UTF8), ""
+        try:
+            line = _utf8_line(data).strip()
+        except UnreadableDocument as error:
+            line = data.decode("utf-8", "surrogateescape").strip()
+            problem = error.reason
+        if line or problem:
+            yield number, line, problem
+
+
+def _of_object_or_lines(stream: BinaryIO, name: str, shape: Shape) -> Iterator[Row]:
+    lines = _lines(stream)
+    first = next(lines, (1, "", ""))
+    second = next(lines, None)
+    known = _parsed(*first)
+    if second is None and isinstance(known.value, dict):
+        yield from _of_object(known.value, first[0], name, shape, _first_bad([first]))
+        return
+    if known.problem and second is not None and _goes_on(first[1], second[1]):
+        # Perhaps one object over many lines: it takes them all to tell.
+        rest = [first, second, *lines]
+        whole = _parsed(first[0], "\n".join(line for _, line, _ in rest))
+        if isinstance(whole.value, dict):
+            yield from _of_object(whole.value, first[0], name, shape, _first_bad(rest))
+            return
+        lines = iter(rest[2:])
+    for number, line, problem in chain((first,), (second,) if second else (), lines):
+        yield Row(number, f"line {number}", None, problem) if problem else _parsed(number, line)
+
+
+def _first_bad(lines: list[tuple[int, str, str]]) -> int | None:
+    """The first line that is not UTF-8."""
+    return next((number for number, _, problem in lines if problem), None)
+
+
+def _goes_on(first: str, second: str) -> bool:
+    """Whether the second line may belong to the value that the first one begins."""
+    return not second.startswith("{") or first.endswith(("[", ",", ":"))
+
+
+def _parsed(number: int, line: str, _: str = "") -> Row:
+    where = f"line {number}"
+    try:
+        return Row(number, where, parse_json(line))
+    except (ValueError, RecursionError) as error:
+        return Row(number, where, None, f"not valid JSON: {json_problem(error, line=False)}")
+
+
+def _not_utf8(line: int) -> str:
+    return f"not UTF-8 (line {line:,}); {_NOT_UTF8}; entries that are UTF-8 are kept"
+
+
+def _of_object(
+    value: dict[str, object],
+    line: int,
+    name: str,
+    shape: Shape,
+    bad_line: int | None,
+) -> Iterator[Row]:
+    for row in _in_object(value, line, name, shape):
+        if bad_line is not None and holds_foreign(row.value):
+            yield row._replace(value=None, problem=_not_utf8(bad_line))
+        else:
+            yield row
+
+
+def _in_object(value: dict[str, object], line: int, name: str, shape: Shape) -> Iterator[Row]:
+    for field in shape.lists:
+        spelled = field_of(value, (field,), None)
+        inside = value[spelled] if spelled is not None else None
+        if isinstance(inside, list):
+            for at, each in enumerate(inside, 1):
+                yield Row(at, f"entry {at}", each)
+            return
+        if isinstance(inside, dict) and shape.by_id:
+            for at, (key, each) in enumerate(inside.items(), 1):
+                yield Row(at, f"entry {at}", each, key=key)
+            return
+    if shape.alone and field_of(value, shape.alone, None) is None:
+        raise ChunkwiseError(
+            f"{name} has no list of {shape.what} among {listed(value)}; name it {', '.join(shape.lists[:3])}"
+        )
+    yield Row(line, f"line {line}", value)
+
+
+def _of_list(text: str, name: str) -> Iterator[Row]:
+    """One entry after the other: a million of them never stand in memory at once."""
+    at = _behind_space(text, text.index("[") + 1)
+    number, line, counted = 0, 1, 0
+    try:
+        while text[at : at + 1] != "]":
+            line, counted = line + text.count("\n", counted, at), at
+            began = at
+            value, at = parse_json_at(text, at)
+            number += 1
+            place = f" (line {line})" if line > 1 else ""
+            bad = foreign_at(text, began, at)
+            problem = "" if bad is None else _not_utf8(line + text.count("\n", began, bad))
+            yield Row(number, f"entry {number}{place}", None if problem else value, problem)
+            at = _behind_space(text, at)
+            if text[at : at + 1] == ",":
+                at = _behind_space(text, at + 1)
+            elif text[at : at + 1] != "]":
+                raise json.JSONDecodeError("expecting ',' or ']'", text, at)
+        at = _behind_space(text, at + 1)
+        if at < len(text):
+            raise json.JSONDecodeError("more behind its end", text, at)
+    except (ValueError, RecursionError) as error:
+        raise BrokenList(
+            f"{name} begins like a JSON list and is none: {json_problem(error)} (entry {number + 1}); "
+            "mend it, or write one record a line"
+        ) from None
+
+
+def _behind_space(text: str, at: int) -> int:
+    match = _SPACE.match(text, at)
+    return match.end() if match else at
+
+
+def read_json_lines(name: str) -> Iterator[Row]:
+    """One JSON value a line of a file, which may be larger than the memory."""
+    with opened(name) as handle:
+        lines: BinaryIO = handle
+        try:
+            if marked_encoding(handle.peek(4)):
+                lines = io.BytesIO(text_of(handle.read(), name).encode())
+            yield from json_lines(lines)
+        except OSError as error:
+            raise _cannot_read(name, error) from error
+
+
+def is_read_once(name: str) -> bool:
+    """Whether looking at how it begins would take that away: standard input, a pipe."""
+    try:
+        mode = 0 if name == STDIN else os.stat(name).st_mode
+    except (OSError, ValueError):
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+Decode = Callable[[bytes], str]
+"""The text of a line, or `UnreadableDocument`."""
+
+
+def _utf8_line(data: bytes) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        why = f"not UTF-8 (byte {error.start:,} of the line); {_NOT_UTF8}; other lines are kept"
+        raise UnreadableDocument("", why) from None
+
+
+def json_lines(
+    handle: BinaryIO, decoded: Decode | None = None, limit: int = _LONGEST_LINE
+) -> Iterator[Row]:
+    """One JSON value a line, read as they are asked for; lines that are empty are passed over.
+
+    Memory is bounded by the longest line; one of more than `limit` bytes is a problem. What the file system refuses is
+    raised as it is.
+    """
+    decoded = decoded or _utf8_line
+    number = 0
+    while True:
+        data = handle.readline(limit + 1)
+        number += 1
+        where = f"line {number}"
+        if not data:
+            return
+        if len(data) > limit:
+            yield Row(number, where, None, f"longer than {limit:,} bytes")
+            while data and not data.endswith(b"\n"):
+                data = handle.readline(limit)
+            continue
+        try:
+            # Joined files have a mark in the middle.
+            line = decoded(data.removeprefix(codecs.BOM_UTF8))
+        except UnreadableDocument as error:
+            yield Row(number, where, None, error.reason)
+            continue
+        if line and not line.isspace():
+            yield _parsed(number, line)
+
+
+Record = tuple[int, int, int, list[str]]
+"""Start and end in the text (its line break left out), number of its first line, cells."""
+
+
+def csv_records(
+    text: str, delimiter: str, open_quotes: list[int] | None = None
+) -> Iterator[Record]:
+    """Records by the rules of CSV: a line break in quotes is part of its record.
+
+    The line of a quote that is never closed is put into `open_quotes` before its record, the last one, is yielded.
+    """
+    csv.field_size_limit(max(csv.field_size_limit(), _FIELD_LIMIT))
+    start = 1 if text.startswith(_MARK) else 0
+    ends: list[int] = []
+    read_out = False
+
+    def lines() -> Iterator[str]:
+        nonlocal read_out
+        end = start
+        for line in io.StringIO(text[start:], newline=""):
+            end += len(line)
+            ends.append(end)
+            yield line
+        read_out = True
+
+    reader = csv.reader(lines(), delimiter=delimiter)
+    first = 0
+    for cells in reader:
+        end = ends[reader.line_num - 1]
+        if read_out and open_quotes is not None:  # the reader asked for more, in vain
+            above = sum(len(_LINE_BREAK.findall(cell)) for cell in cells[:-1])
+            open_quotes.append(first + 1 + above)
+        if cells:
+            yield start, start + len(text[start:end].rstrip("\r\n")), first + 1, cells
+        start, first = end, reader.line_num
+
+
+def delimiter_of(text: str, name: str = "") -> str:
+    """The tab of a file named so, else the sign that is most frequent in the first line, outside quotes."""
+    if Path(name).suffix.lower() in (".tsv", ".tab"):
+        return "\t"
+    line = text[: text.find("\n") + 1] or text
+    bare = "".join(line.split('"')[::2])
+    return max(_DELIMITERS, key=bare.count)  # the comma when there is none
+
+
+def column_names(cells: list[str]) -> list[str]:
+    """The names in a header; of two columns with one name, neither may vanish."""
+    names: dict[str, None] = {}
+    last: dict[str, int] = {}
+    for cell in cells:
+        name = stem = cell.strip()
+        while name in names:
+            last[stem] = last.get(stem, 1) + 1
+            name = f"{stem}~{last[stem]}"
+        names[name] = None
+    return list(names)
+
+
+def csv_rows(text: str, name: str) -> Iterator[Row]:
+    """The rows of a table with a header, as records; rows of nothing are passed over."""
+    open_quotes: list[int] = []
+    records = csv_records(text, delimiter_of(text, name), open_quotes)
+    try:
+        names = column_names(next(records, (0, 0, 0, []))[3])
+        for row in named_rows(names, records, open_quotes):
+            value = row.value
+            if not isinstance(value, dict) or any(cell.strip() for cell in value.values()):
+                yield row
+    except csv.Error as error:
+        raise ChunkwiseError(f"{shown_name(name)} is no CSV that can be read: {error}") from None
+
+
+def named_rows(
+    names: list[str], records: Iterator[Record], open_quotes: list[int]
+) -> Iterator[Row]:
+    """Records under the names of their columns; one with more cells than the header has is none, since some would be
+    lost."""
+    number = 0
+    for _, _, line, cells in records:
+        if open_quotes:
+            break
+        number += 1
+        where = f"line {line}"
+        if any(cell.strip() for cell in cells[len(names) :]):
+            why = f"{len(cells)} fields where the header has {len(names)}; {_QUOTE_IT}"
+            yield Row(number, where, None, why)
+        else:
+            yield Row(number, where, dict(zip(names, cells, strict=False)))
+    if open_quotes:
+        yield Row(number + 1, f"line {open_quotes[0]}", None, _OPEN_QUOTE)
+
+
+def parquet_rows(
+    name: str, columns: tuple[str, ...] | None = None, needed: str = ""
+) -> Iterator[Row]:
+    """The rows of a Parquet file, with those of the columns that are there; without a `needed` one it is an error."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise MissingExtra("reading Parquet", "parquet") from None
+    number = 0
+    try:
+        with pq.ParquetFile(name) as file:
+            there = file.schema_arrow.names
+            if needed and needed not in there:
+                raise ChunkwiseError(f"{name} has no column {needed!r} among {listed(there)}")
+            wanted = None if columns is None else [each for each in columns if each in there]
+            for batch in file.iter_batches(batch_size=1024, columns=wanted):
+                for row in batch.to_pylist():
+                    number += 1
+                    yield Row(number, f"row {number}", row)
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise ChunkwiseError(f"{name} is no Parquet file that can be read: {error}") from None

@@ -1,0 +1,122 @@
+"""Files of rows as they are written: whole or not there."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from chunkwise.base.atomic import replacing, says_what_it_writes
+from chunkwise.base.errors import MissingExtra
+
+Append = Callable[[Iterable[Mapping[str, object]]], None]
+"""Adds rows to an open file."""
+
+_ROWS_A_GROUP = 8192
+_CHARACTERS_A_GROUP = 16_000_000
+
+
+@contextmanager
+def text_file(path: Path) -> Iterator[IO[str]]:
+    """An open file that takes its name when it is whole; what has no UTF-8 form is spelled out."""
+    with (
+        replacing(path) as temporary,
+        says_what_it_writes(path),
+        temporary.open("w", encoding="utf-8", newline="", errors="backslashreplace") as out,
+    ):
+        yield out
+
+
+def json_line(value: object) -> str:
+    """One JSON value as a line."""
+    return json.dumps(value, ensure_ascii=False) + "\n"
+
+
+def write_json(path: Path, value: object, indent: int = 1) -> None:
+    """One JSON value, to be read by people too."""
+    with text_file(path) as out:
+        out.write(json.dumps(value, ensure_ascii=False, indent=indent) + "\n")
+
+
+def write_json_lines(path: Path, values: Iterable[object]) -> None:
+    """One JSON value a line."""
+    with text_file(path) as out:
+        out.writelines(map(json_line, values))
+
+
+def write_csv(path: Path, columns: tuple[str, ...], rows: Iterable[Mapping[str, object]]) -> None:
+    """A table for other tools: a header, and every cell in quotes."""
+    with text_file(path) as out:
+        out.write(",".join(columns) + "\n")
+        # Unasked, csv would not quote a lone carriage return, which ends a line for readers.
+        table = csv.DictWriter(out, columns, lineterminator="\n", quoting=csv.QUOTE_ALL)
+        table.writerows(rows)
+
+
+@contextmanager
+def json_lines_file(path: Path) -> Iterator[Append]:
+    """An open file of JSON lines."""
+    # Half a surrogate pair has no UTF-8 form; JSON can still spell it.
+    with path.open("w", encoding="utf-8", newline="\n", errors="backslashreplace") as out:
+        yield lambda rows: out.writelines(map(json_line, rows))
+
+
+@contextmanager
+def csv_file(path: Path, columns: tuple[str, ...]) -> Iterator[Append]:
+    """An open table with its header."""
+    with path.open("w", encoding="utf-8", newline="", errors="replace") as out:
+        table = csv.DictWriter(out, columns)
+        table.writeheader()
+        yield table.writerows
+
+
+def arrow(what: str = "writing Parquet") -> Any:
+    """The library, or the command that installs it."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingExtra(what, "parquet") from None
+    return pyarrow
+
+
+@contextmanager
+def parquet_file(path: Path, schema: Any) -> Iterator[Append]:
+    """An open file of Parquet; rows are kept back until they make a row group worth writing."""
+    pa = arrow()
+    waiting: list[dict[str, object]] = []
+    size = 0
+    with pa.parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+
+        def flush() -> None:
+            nonlocal size
+            writer.write_table(pa.Table.from_pylist(waiting, schema=schema))
+            waiting.clear()
+            size = 0
+
+        def append(rows: Iterable[Mapping[str, object]]) -> None:
+            nonlocal size
+            for row in rows:
+                waiting.append({name: _encodable(value) for name, value in row.items()})
+                size += sum(len(value) for value in row.values() if isinstance(value, str))
+                if len(waiting) >= _ROWS_A_GROUP or size >= _CHARACTERS_A_GROUP:
+                    flush()
+
+        yield append
+        if waiting:
+            flush()
+
+
+def write_parquet(path: Path, rows: list[dict[str, object]], schema: Any) -> None:
+    """A table that is held in memory."""
+    pa = arrow()
+    with replacing(path) as temporary, says_what_it_writes(path):
+        pa.parquet.write_table(pa.Table.from_pylist(rows, schema=schema), temporary)
+
+
+def _encodable(value: object) -> object:
+    """Half a surrogate pair has no UTF-8 form; it becomes a question mark, which keeps the length."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value

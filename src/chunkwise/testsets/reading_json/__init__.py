@@ -1,1 +1,0 @@
-"""Our own format: JSON as people write it."""
