@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from chunkwise.evaluation.evaluate import evaluate
     from chunkwise.evaluation.files.results_file import read_results
     from chunkwise.evaluation.results import Results
-    from chunkwise.report.tuning.tuned import Tuned, tune
+    from chunkwise.report.tune import Tuned, tune
     from chunkwise.retrieval.filters import Filter
     from chunkwise.retrieval.indexes import Index, index, open_index
     from chunkwise.testsets.generate.generate import generate_questions
@@ -58,7 +58,7 @@ _HOMES = {
     "Reference": "chunkwise.core",
     "Results": "chunkwise.evaluation.results",
     "Span": "chunkwise.core",
-    "Tuned": "chunkwise.report.tuning.tuned",
+    "Tuned": "chunkwise.report.tune",
     "UnreadableDocument": "chunkwise.base.errors",
     "ask": "chunkwise.answering.ask",
     "chunk": "chunkwise.chunkers.chunk",
@@ -73,7 +73,7 @@ _HOMES = {
     "read": "chunkwise.documents",
     "read_results": "chunkwise.evaluation.files.results_file",
     "strategies": "chunkwise.chunkers:describe_all",
-    "tune": "chunkwise.report.tuning.tuned",
+    "tune": "chunkwise.report.tune",
 }
 
 __all__ = [

@@ -379,13 +379,13 @@ def test_an_endpoint_that_refuses_is_asked_once(here: Run, docs: Path, tmp_path:
 def test_a_report_that_was_interrupted_is_written_by_the_next_run(
     here: Run, docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from chunkwise.report.tuning import written
+    from chunkwise.report import tune_files
 
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as only_now:
-        only_now.setattr(written, "write_tuning_page", interrupted)
+        only_now.setattr(tune_files, "write_page", interrupted)
         done = here("tune", "sweep.toml", "-o", "out folder")
     assert done.returncode == 130
     assert "chunkwise tune --resume -o 'out folder' writes it" in done.stderr
@@ -533,12 +533,12 @@ def test_a_report_without_its_questions_is_better_than_none(
     here: Run, swept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from chunkwise.base.errors import ChunkwiseError
-    from chunkwise.report.tuning import asked_again
+    from chunkwise.report import tune_files
 
     def refuses(*_: object, **__: object) -> None:
         raise ChunkwiseError("the endpoint is gone")
 
-    monkeypatch.setattr(asked_again, "evaluate", refuses)
+    monkeypatch.setattr(tune_files, "evaluate", refuses)
     for written in ("report.html", "recommendation.toml"):
         (swept / written).unlink()
     done = here("tune", "sweep.toml", "-o", "out")
@@ -568,7 +568,8 @@ def test_leaders_that_may_be_chosen_come_first_by_what_is_shown() -> None:
     import numpy as np
     from rich.console import Console
 
-    from chunkwise.report.tuning.terminal import render_tuning
+    from chunkwise.report.terminal.tuning import render_tuning
+    from chunkwise.report.views.tuning import tuning_view
     from made_outcomes import noisy, outcome, questions, tuned
 
     table = np.round(noisy(5, 40, [0.3, 0.2, 0.2, 0.1]), 1)
@@ -580,7 +581,7 @@ def test_leaders_that_may_be_chosen_come_first_by_what_is_shown() -> None:
     many = [outcome(f"worse{at}", table[:, 0] - 0.5 - at / 100) for at in range(9)]
     found = tuned([*made, own, *many], questions(40))
     shown = StringIO()
-    render_tuning(found, Console(file=shown, width=100))
+    render_tuning(tuning_view(found), Console(file=shown, width=100))
     rows = re.findall(
         r"(s\d|worse\d) · .*?(0\.\d{3}|-0\.\d{3})", shown.getvalue().split("Leaders")[1]
     )

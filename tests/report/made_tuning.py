@@ -12,12 +12,12 @@ from chunkwise.core import Passage
 from chunkwise.evaluation.results import Figure, Missed
 from chunkwise.evaluation.scores.cuts import cuts_of
 from chunkwise.metrics.cuts.boundary_issues import KINDS
-from chunkwise.report.tuning.explorer import (
-    Answered,
-    CutDocument,
-    ExploredQuestion,
-    Explorer,
-    Retrieved,
+from chunkwise.report.views.side_by_side import (
+    ComparedDocument,
+    ComparedQuestion,
+    RetrievedSpan,
+    SideBySide,
+    SideResult,
 )
 from chunkwise.stats.intervals import interval
 from chunkwise.text.analysis import Analyzed
@@ -99,7 +99,7 @@ def made_tuning(count: int = 120, seed: int = 0) -> SweepResult:
     )  # fmt: skip
 
 
-def made_explorer(count: int = 40, seed: int = 0) -> Explorer:
+def made_side_by_side(count: int = 40, seed: int = 0) -> SideBySide:
     """Real chunks of both, gold text inside some of them."""
     rng = np.random.default_rng(seed)
     documents = corpus()
@@ -128,7 +128,7 @@ def made_explorer(count: int = 40, seed: int = 0) -> Explorer:
             right = rng.random() < 0.6
             picked[1:1] = holding[:1] if right else []
             hits = tuple(
-                Retrieved(c.doc_id, c.start, c.end, rank) for rank, c in enumerate(picked, 1)
+                RetrievedSpan(c.doc_id, c.start, c.end, rank) for rank, c in enumerate(picked, 1)
             )
             text = gold.document.text[passage.start : passage.end]
             missed = (
@@ -136,21 +136,21 @@ def made_explorer(count: int = 40, seed: int = 0) -> Explorer:
                 if right
                 else (Missed(passage, text, int(rng.integers(6, 90)) if number % 3 else None),)
             )
-            answered.append(Answered(None if number == 5 else float(right), hits, missed))
+            answered.append(SideResult(None if number == 5 else float(right), hits, missed))
         words = " ".join(gold.document.text[passage.start : passage.end].split()[:7])
         questions.append(
-            ExploredQuestion(f"q{number:03}", f"What is said of “{words}”?", (passage,), *answered)
+            ComparedQuestion(f"q{number:03}", f"What is said of “{words}”?", (passage,), *answered)
         )
     questions.sort(key=lambda own: (own.chosen.score or 0.0, own.id))
     cut = tuple(
-        CutDocument(
+        ComparedDocument(
             name, *(tuple((c.start, c.end) for c in side if c.doc_id == name) for side in flat)
         )
         for name in list(documents)[:3]
     )
     texts = {name: each.text for name, each in documents.items()}
     cuts = {spec: cuts_of(side) for spec, side in zip(strategies, both, strict=True)}
-    return Explorer(strategies[0], strategies[1], tuple(questions), texts, cut, cuts)
+    return SideBySide(strategies[0], strategies[1], tuple(questions), texts, cut, cuts)
 
 
 def _configurations() -> list[Configuration]:

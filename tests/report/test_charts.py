@@ -9,13 +9,24 @@ import pytest
 
 from chunkwise.core import Document
 from chunkwise.profiling import profile
-from chunkwise.report.charts import drawn as drawing
-from chunkwise.report.charts.drawn import Room, as_table, drawn, without_charts
-from chunkwise.report.charts.look import DASHES, SHAPES, Spec
-from chunkwise.report.charts.series import MOST, lines_and_signs, look, series_key
-from chunkwise.report.evaluation.score_columns import counted_by_range
+from chunkwise.report.charts import drawing
+from chunkwise.report.charts.drawing import drawn, missing_library
+from chunkwise.report.charts.style import (
+    DASHES,
+    MOST_SERIES,
+    SHAPES,
+    Room,
+    Spec,
+    chart,
+    lines_and_signs,
+    look,
+    series_key,
+)
+from chunkwise.report.page import page as page_of
 from chunkwise.report.plain_text import one_line
-from chunkwise.report.profile.page import profile_page
+from chunkwise.report.views.profile import profile_view
+from chunkwise.report.views.questions import counted_by_range
+from chunkwise.report.views.view import Chart
 from report.reading_pages import EVIL, Page
 
 NAMES = (
@@ -28,7 +39,7 @@ NAMES = (
 )
 
 
-def chart(room: Room) -> Spec:
+def curves(room: Room) -> Spec:
     """A curve a name, the text of each everywhere a text may stand."""
     keys = [series_key(at, name, 30) for at, name in enumerate(NAMES)]
     rows = [
@@ -47,9 +58,13 @@ def chart(room: Room) -> Spec:
     }
 
 
+def made(caption: str = "") -> Chart:
+    return chart(curves, caption, ("name", "number"), [(name, "1") for name in NAMES])
+
+
 @pytest.fixture(scope="module")
 def html() -> str:
-    return drawn(chart, NAMES[0])
+    return drawn(made(NAMES[0]))
 
 
 @pytest.mark.unwatched
@@ -87,12 +102,12 @@ def test_colours_are_those_of_the_page_and_letters_in_its_font(html: str) -> Non
 @pytest.mark.unwatched
 def test_the_same_numbers_give_the_same_bytes(html: str) -> None:
     drawing._svg.cache_clear()
-    assert drawn(chart, NAMES[0]) == html
+    assert drawn(made(NAMES[0])) == html
 
 
 def test_series_are_told_apart_by_shape_or_dash() -> None:
     looks = {(shape, tuple(dash)) for shape, dash in zip(SHAPES, DASHES, strict=True)}
-    assert len(looks) == len(set(SHAPES)) == MOST == 8
+    assert len(looks) == len(set(SHAPES)) == MOST_SERIES == 8
     # What is cut to the same words is not the same series.
     assert series_key(0, "a" * 200, 20) != series_key(1, "a" * 200, 20)
     assert series_key(0, "word " * 90, 20).count("\n") == 3
@@ -104,25 +119,22 @@ def test_without_the_library_tables_stand_open_in_the_place_of_charts(
 ) -> None:
     text = "# Lamps\n\nThe lamp burns all night.\n\n## Posts\n\nFew."
     found = profile([Document(f"{n}.md", text, format="markdown") for n in range(3)])
-    whole = profile_page(found, "Lamps")
+    whole = page_of(profile_view(found, "Lamps"))
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    bare = profile_page(found, "Lamps")
+    bare = page_of(profile_view(found, "Lamps"))
     assert "<figure" in whole
     assert "<figure" not in bare
     assert "pip install" not in whole
-    assert bare.count("pip install &#x27;chunkwise[charts]&#x27;") == 1
-    assert without_charts().startswith('<p class="hint">Drawing charts needs')
+    assert bare.count("pip install &#39;chunkwise[charts]&#39;") == 1
+    assert missing_library().startswith("Drawing charts needs")
     assert whole.count('<details class="numbers">') == 3
     assert bare.count('<details class="numbers" open>') == 3
-    assert drawn(chart, "") == ""
+    assert drawn(made()) == ""
 
 
 def test_a_chart_that_cannot_be_drawn_is_said_to_be_so() -> None:
-    assert drawn(lambda room: {"mark": "no such mark"}, "").startswith('<p class="none">')
-
-
-def test_a_table_without_rows_is_none() -> None:
-    assert as_table("a", ("b",), []) == ""
+    odd = chart(lambda room: {"mark": "no such mark"}, "", (), ())
+    assert drawn(odd).startswith('<p class="none">')
 
 
 def test_scores_are_counted_by_range() -> None:

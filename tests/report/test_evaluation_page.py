@@ -7,6 +7,7 @@ import dataclasses
 import hashlib
 import re
 import sys
+from collections.abc import Mapping
 from html import unescape
 from importlib.resources import files
 from pathlib import Path
@@ -17,14 +18,14 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document
 from chunkwise.evaluation.four_questions import robustness
 from chunkwise.evaluation.metric_names import OTHERS
-from chunkwise.evaluation.results import Figure, Results
-from chunkwise.evaluation.verdicts import BOUNDS
+from chunkwise.evaluation.results import Figure, FoundSpan, Results
 from chunkwise.metrics.cuts.boundary_issues import KINDS
 from chunkwise.metrics.measures import NAMES
-from chunkwise.report.evaluation.help import help_of
-from chunkwise.report.evaluation.marks import dots, gauge, interval_line
-from chunkwise.report.evaluation.page import evaluation_page, write_evaluation_page
-from chunkwise.report.page_text import passage
+from chunkwise.report.metric_info import help_of
+from chunkwise.report.page import page as page_of
+from chunkwise.report.page import write_page
+from chunkwise.report.plain_text import few_lines
+from chunkwise.report.views.evaluation import evaluation_view
 from report.evaluated_corpus import OBJECTIVE, corpus, evaluated
 from report.reading_pages import (
     EVIL,
@@ -38,6 +39,10 @@ from report.reading_pages import (
 )
 
 _EMPTY = Results({}, {}, {}, {}, {}, {}, None, {}, (), (), (), "", {}, ())
+
+
+def evaluation_page(results: Results, documents: Mapping[str, Document] | None = None) -> str:
+    return page_of(evaluation_view(results, documents))
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +61,7 @@ def test_the_parts_come_in_their_order(html: str) -> None:
         "Where the cuts hurt", "The worst questions", "All questions", "What to try", "How sure is this?",
         "What it costs", "Made with",
     ]  # fmt: skip
-    assert plain(html).startswith("\nrecursive(max_tokens=120) · hybrid(rrf=60) – evaluation")
+    assert plain(html).startswith("recursive(max_tokens=120) · hybrid(rrf=60) – evaluation")
     links = re.findall('<a href="#([a-z]+)">', html)
     assert links == re.findall('<section id="([a-z]+)"', html)
 
@@ -267,7 +272,7 @@ def test_questions_are_counted_by_score_in_a_chart_and_its_table(
     results: Results, html: str
 ) -> None:
     found = part(html, "questions").split("<form")[0]
-    table = re.findall('<th scope="row">(.*?)</th><td>(.*?)</td>', found)
+    table = re.findall('<th scope="row"><bdi>(.*?)</bdi></th><td>(.*?)</td>', found)
     scores = [question.scores[OBJECTIVE] or 0.0 for question in results.questions]
     assert sum(int(count) for _, count in table) == len(scores)
     assert dict(table)["the full score"] == str(sum(score >= 1 for score in scores))
@@ -286,7 +291,7 @@ def test_without_the_library_of_charts_the_table_is_open(
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     bare = evaluation_page(results, corpus())
     assert Page(bare).headings == Page(html).headings
-    assert bare.count("pip install &#x27;chunkwise[charts]&#x27;") == 1
+    assert bare.count("pip install &#39;chunkwise[charts]&#39;") == 1
     assert '<details class="numbers" open>' in bare
     assert "<figure" not in bare
 
@@ -385,44 +390,49 @@ def test_hits_of_another_system_and_questions_without_scores(results: Results) -
 @pytest.mark.unwatched
 def test_the_same_results_make_the_same_file(results: Results, tmp_path: Path) -> None:
     for name in ("a.html", "folder/b.html"):
-        write_evaluation_page(results, tmp_path / name, corpus())
+        write_page(evaluation_view(results, corpus()), tmp_path / name)
     first = (tmp_path / "a.html").read_bytes()
     assert first == (tmp_path / "folder" / "b.html").read_bytes()
     (tmp_path / "in the way").mkdir()
     with pytest.raises(ChunkwiseError, match="in the way"):
-        write_evaluation_page(results, tmp_path / "in the way")
+        write_page(evaluation_view(results), tmp_path / "in the way")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["a.html", "folder", "in the way"]
 
 
-def test_charts_stay_inside_their_scale() -> None:
-    drawn = interval_line(Figure(-0.2, -0.3, 1.4), "x") + gauge(
-        Figure(0.62, 0.5, 0.7), BOUNDS["boundary_issues"], "x"
-    )
+def test_marks_stay_inside_their_scale() -> None:
+    def shown(**summary: Figure) -> str:
+        return evaluation_page(dataclasses.replace(_EMPTY, summary=summary))
+
+    drawn = shown(odd=Figure(-0.2, -0.3, 1.4), boundary_issues=Figure(0.62, 0.5, 0.7))
     places = [float(x) for x in re.findall('(?:x1|x2|cx|x|width)="([0-9.-]+)%"', drawn)]
     assert places
     assert all(0 <= x <= 100 for x in places)
     # Little matters beyond a few times the bound, so the scale ends there; but never before the figure.
-    assert ">40 %<" in gauge(Figure(0.12), BOUNDS["boundary_issues"], "x")
-    assert ">62 %<" in gauge(Figure(0.62), BOUNDS["boundary_issues"], "x")
+    assert ">40 %</text>" in shown(boundary_issues=Figure(0.12))
+    assert ">62 %</text>" in shown(boundary_issues=Figure(0.62))
 
 
-def test_dots_are_one_mark_a_hit() -> None:
-    drawn = dots([True, False, None, True, *[False] * 20], 'a "b"')
+def test_dots_are_one_mark_a_hit(results: Results) -> None:
+    verdicts = [True, False, None, True, *[False] * 20]
+    hits = tuple(
+        FoundSpan("a", 0, 1, rank, 1.0, 1, {'a "b"': verdict})
+        for rank, verdict in enumerate(verdicts, 1)
+    )
+    question = dataclasses.replace(results.questions[0], hits=hits)
+    drawn = part(evaluation_page(dataclasses.replace(_EMPTY, questions=(question,))), "questions")
     marks = {
         name: path.count("M")
         for name, path in re.findall('class="(yes|ring|none)" d="([^"]*)"', drawn)
     }
     assert marks == {"yes": 2, "ring": 9, "none": 1}
     assert "+12" in drawn
-    assert 'aria-label="a &quot;b&quot;"' in drawn
+    assert 'aria-label="a &#34;b&#34;: relevant at 1, 4"' in drawn
 
 
 def test_passages_are_a_few_lines() -> None:
-    assert (
-        passage("one\n\n two <b>\nthree\nfour", 100, 3) == "<bdi>one\ntwo &lt;b&gt;\nthree …</bdi>"
-    )
-    assert passage("abcdef", 3, 3) == "<bdi>abc …</bdi>"
-    assert passage("", 3, 3) == "<bdi></bdi>"
+    assert few_lines("one\n\n two <b>\nthree\nfour", 100, 3) == "one\ntwo <b>\nthree …"
+    assert few_lines("abcdef", 3, 3) == "abc …"
+    assert few_lines("", 3, 3) == ""
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])

@@ -8,13 +8,14 @@ from rich.console import Console
 
 from chunkwise.evaluation.advice import advice
 from chunkwise.evaluation.results import Agreement, Figure, Results
-from chunkwise.report.evaluation.terminal import render_evaluation
+from chunkwise.report.terminal.evaluation import render_evaluation
+from chunkwise.report.views.evaluation import evaluation_view
 from made_results import results
 
 
 def drawn(run: Results, width: int = 100) -> str:
     out = io.StringIO()
-    render_evaluation(run, Console(file=out, width=width))
+    render_evaluation(evaluation_view(run), Console(file=out, width=width))
     return out.getvalue()
 
 

@@ -5,7 +5,8 @@ import io
 from rich.console import Console
 
 from chunkwise.core import Document, Hit
-from chunkwise.report.hits_terminal import render_hits
+from chunkwise.report.terminal.hits import render_hits
+from chunkwise.report.views.hits import hits_view
 
 TEXT = "# Leave\n\nAsk for leave in writing.\nIt is paid.\n"
 
@@ -17,7 +18,7 @@ def drawn(
     console = Console(
         file=out, width=width, force_terminal=color, color_system="standard" if color else None
     )
-    render_hits(hits, question, console, full=full)
+    render_hits(hits_view(hits, question), console, full=full)
     return out.getvalue()
 
 
@@ -82,5 +83,5 @@ def test_code_keeps_its_indentation() -> None:
     text = "def lamp():\n    if dark:\n\tlight()\n"
     hit = Hit(Document("a.py", text, format="code"), 0, len(text), 1.0, 1, 9)
     console = Console(file=io.StringIO(), width=60)
-    render_hits([hit], "lamp", console)
+    render_hits(hits_view([hit], "lamp"), console)
     assert "    def lamp():\n        if dark:\n        light()\n" in console.file.getvalue()

@@ -17,8 +17,8 @@ from chunkwise.evaluation.results import Figure
 from chunkwise.evaluation.scores.cuts import CutTally
 from chunkwise.evaluation.scores.located_issues import LocatedIssue, located
 from chunkwise.metrics.cuts.boundary_issues import KINDS
-from chunkwise.report.cuts.lint_sample import LintSample, cuts_in
-from chunkwise.report.cuts.lint_terminal import MARK, render_lint
+from chunkwise.report.terminal.lint import MARK, render_lint
+from chunkwise.report.views.lint import LintSample, cuts_in, lint_view
 from chunkwise.text.analysis import Analyzed
 
 BAD = "The lamp was lit by the kee¦per of the light, and he "
@@ -43,7 +43,8 @@ def shown(
         sample.add(document.document, len(spans), located(document, tally.add(document, spans)))
     out = io.StringIO()
     figures = {"boundary_issues": Figure(tally.share)}
-    render_lint(sample, tally.cuts(), label, advice(figures), Console(file=out, width=width))
+    view = lint_view(sample, tally.cuts(), label, advice(figures))
+    render_lint(view, Console(file=out, width=width))
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
 
 

@@ -13,10 +13,12 @@ from rich.text import Text
 from chunkwise.core import Document
 from chunkwise.profiling import Profile, profile
 from chunkwise.profiling.results import SizeBin
+from chunkwise.report.charts.drawing import drawn
+from chunkwise.report.page import page as page_of
 from chunkwise.report.plain_text import one_line
-from chunkwise.report.profile.charts import histogram
-from chunkwise.report.profile.page import profile_page
-from chunkwise.report.profile.terminal import bar, render_profile
+from chunkwise.report.terminal.parts import bar
+from chunkwise.report.terminal.profile import render_profile
+from chunkwise.report.views.profile import histogram, profile_view
 from chunkwise.testkit.hostile import hostile_documents
 
 LANGUAGES = {
@@ -43,6 +45,10 @@ def _usual() -> Profile:
     return profile(
         Document(f"{'ab'[n % 2]}/{n}.md", text.format(n // 2), format="markdown") for n in range(8)
     )
+
+
+def profile_page(found: Profile, title: str) -> str:
+    return page_of(profile_view(found, title))
 
 
 class _Page(HTMLParser):
@@ -123,7 +129,9 @@ def test_hostile_text_is_shown_as_text() -> None:
 @pytest.mark.parametrize("found", [_evil(), _usual(), profile(hostile_documents()), profile([])])
 def test_terminal(found: Profile, width: int) -> None:
     stream = io.StringIO()
-    render_profile(found, Console(file=stream, width=width, no_color=True, force_terminal=False))
+    render_profile(
+        profile_view(found), Console(file=stream, width=width, no_color=True, force_terminal=False)
+    )
     shown = stream.getvalue()
     assert "Where to start" in shown
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\ud800-\udfff]", shown)
@@ -132,7 +140,7 @@ def test_terminal(found: Profile, width: int) -> None:
 
 def test_markup_in_names_is_no_markup() -> None:
     stream = io.StringIO()
-    render_profile(_evil(), Console(file=stream, width=200, no_color=True))
+    render_profile(profile_view(_evil()), Console(file=stream, width=200, no_color=True))
     assert "[bold]" in stream.getvalue()
 
 
@@ -147,12 +155,14 @@ def test_long_text_is_short() -> None:
 
 def test_columns_have_short_labels() -> None:
     bins = (SizeBin(0, 400, 999_999), SizeBin(400, 1600, 1), SizeBin(1600, None, 1_234_567_890))
-    drawn = histogram(bins, "section", {400: 0.5, 1600: 1.0})
-    for svg in re.findall("<svg.*?</svg>", drawn):
+    chart = histogram(bins, "section", {400: 0.5, 1600: 1.0})
+    assert chart
+    html = drawn(chart)
+    for svg in re.findall("<svg.*?</svg>", html):
         labels = re.findall(r"<text[^>]*>([^<]+)<", svg)
         assert labels == ["400", "1.6k", "1M", "1", "1.2B", "50 %", "100 %"]
-    assert "<title>1 section of 401 to 1,600 tokens</title>" in drawn
-    assert "<title>999,999 sections of" in drawn
+    assert "<title>1 section of 401 to 1,600 tokens</title>" in html
+    assert "<title>999,999 sections of" in html
 
 
 @pytest.mark.unwatched
@@ -161,7 +171,7 @@ def test_languages_are_those_of_people_and_none_is_left_out_silently() -> None:
     code = Document("x.py", "x = 1", format="code", language="python")
     found = profile([*documents, *[code] * 3])
     stream = io.StringIO()
-    render_profile(found, Console(file=stream, width=200, no_color=True))
+    render_profile(profile_view(found), Console(file=stream, width=200, no_color=True))
     assert (
         f"· en 1, de 1, fr 1, es 1, it 1, pt 1 and {len(LANGUAGES) - 6} more" in stream.getvalue()
     )
@@ -180,7 +190,7 @@ def test_a_narrow_terminal_cuts_no_header_and_no_language(width: int) -> None:
         ]
     )  # fmt: skip
     stream = io.StringIO()
-    render_profile(found, Console(file=stream, width=width, no_color=True))
+    render_profile(profile_view(found), Console(file=stream, width=width, no_color=True))
     tables, _, rest = stream.getvalue().partition("\nShare of the")
     _, *heads = tables.split("documents  ")
     for head in heads:

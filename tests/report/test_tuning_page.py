@@ -8,6 +8,7 @@ import hashlib
 import json
 import re
 import sys
+from collections.abc import Mapping
 from html import unescape
 from importlib.resources import files
 from itertools import pairwise
@@ -18,25 +19,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chunkwise.base.wording import points
 from chunkwise.core import Passage
 from chunkwise.metrics.cuts.boundary_issues import KINDS
 from chunkwise.records.typed import json_text
+from chunkwise.report.charts.drawing import drawn
+from chunkwise.report.page import fragment, scoped_style, write_page
+from chunkwise.report.page import page as page_of
 from chunkwise.report.scale import scale_of
-from chunkwise.report.tuning.cut_counts import cut_counts
-from chunkwise.report.tuning.differences import differences
-from chunkwise.report.tuning.explorer import Answered, ExploredQuestion, Explorer, Retrieved
-from chunkwise.report.tuning.forest import signed
-from chunkwise.report.tuning.fragment import scoped_style, tuning_fragment
-from chunkwise.report.tuning.highlight import highlighted
-from chunkwise.report.tuning.leader_filters import in_order
-from chunkwise.report.tuning.measured import Measured
-from chunkwise.report.tuning.page import tuning_page, write_tuning_page
-from chunkwise.report.tuning.pareto import pareto_plots
-from chunkwise.report.tuning.sizes import size_charts
+from chunkwise.report.views.pareto import pareto_chart
+from chunkwise.report.views.side_by_side import (
+    ComparedQuestion,
+    RetrievedSpan,
+    SideBySide,
+    SideResult,
+    marked_text,
+)
+from chunkwise.report.views.sweep_charts import in_order, size_chart
+from chunkwise.report.views.sweep_figures import SweepFigures
+from chunkwise.report.views.tuning import tuning_view
 from chunkwise.stats.intervals import interval
 from chunkwise.tuning.sweep import Configuration, Grid, Sweep
 from chunkwise.tuning.sweep_result import Standing, SweepResult
-from report.made_tuning import BUDGETS, DEFAULTS, OBJECTIVE, made_explorer, made_tuning
+from report.made_tuning import BUDGETS, DEFAULTS, OBJECTIVE, made_side_by_side, made_tuning
 from report.reading_pages import (
     EVIL,
     Page,
@@ -61,14 +66,24 @@ _KEPT = {
 FRONTS = re.compile('<path d="M([^"]*)"[^>]*stroke="var\\(--s3\\)"')
 
 
+def tuning_page(
+    tuning: SweepResult, both: SideBySide | None = None, code: Mapping[str, str] | None = None
+) -> str:
+    return page_of(tuning_view(tuning, side_by_side=both, code=code))
+
+
+def tuning_fragment(tuning: SweepResult) -> str:
+    return fragment(tuning_view(tuning))
+
+
 @pytest.fixture(scope="module")
 def tuning() -> SweepResult:
     return made_tuning()
 
 
 @pytest.fixture(scope="module")
-def explorer() -> Explorer:
-    return made_explorer()
+def both() -> SideBySide:
+    return made_side_by_side()
 
 
 @pytest.fixture
@@ -78,8 +93,8 @@ def no_charts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def html(tuning: SweepResult, explorer: Explorer) -> str:
-    return tuning_page(tuning, explorer=explorer, code=CODE)
+def html(tuning: SweepResult, both: SideBySide) -> str:
+    return tuning_page(tuning, both, CODE)
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +142,7 @@ def test_the_recommendation_has_its_figures_and_intervals(tuning: SweepResult, h
     assert f"({test.low:.3f}–{test.high:.3f})" in found
     for each in tuning.against:
         assert f"points against {each.baseline}" in found
-        assert f"({signed(each.low)} to {signed(each.high)}): {each.words}" in found
+        assert f"({points(each.low)} to {points(each.high)}): {each.words}" in found
 
 
 @pytest.mark.unwatched
@@ -157,7 +172,7 @@ def test_one_retriever_of_a_default_is_meant_throughout(tuning: SweepResult) -> 
         for key, own in by_key.items()
         if own.baseline == held.baseline and own.retriever == "bm25"
     ]
-    measured = Measured(dataclasses.replace(tuning, against=tuple(other)))
+    measured = SweepFigures(dataclasses.replace(tuning, against=tuple(other)))
     assert [each.configuration.key for each in measured.baselines()] == [each.key for each in other]
     page = tuning_page(measured.tuning)
     for each in other:
@@ -188,6 +203,7 @@ def test_the_sweep_is_shown_as_the_file_that_asks_for_it(tuning: SweepResult) ->
     assert "chunkers ›" not in made
 
 
+@pytest.mark.usefixtures("no_charts")
 @pytest.mark.parametrize(
     ("ends", "shown"),
     [
@@ -203,7 +219,7 @@ def test_a_side_is_named_only_above_itself(
     held = dataclasses.replace(
         tuning.against[0], difference=sum(ends) / 2, low=ends[0], high=ends[1]
     )
-    drawn = differences(Measured(dataclasses.replace(tuning, against=(held,))))
+    drawn = part(tuning_page(dataclasses.replace(tuning, against=(held,))), "against")
     assert re.findall("(?:← )?((?:default|choice) better)(?: →)?</text>", drawn) == shown
 
 
@@ -309,7 +325,9 @@ def test_sizes_are_a_chart_a_strategy_and_a_line_an_overlap(tuning: SweepResult,
 
 
 def test_the_front_goes_up_and_nothing_is_above_it(tuning: SweepResult) -> None:
-    found = pareto_plots(Measured(dataclasses.replace(tuning, objective="recall@5")))
+    chart = pareto_chart(SweepFigures(dataclasses.replace(tuning, objective="recall@5")))
+    assert chart
+    found = drawn(chart)
     fronts = FRONTS.findall(found)
     assert len(fronts) == 4  # two costs, for two widths
     for path in fronts:
@@ -329,14 +347,16 @@ def test_the_front_goes_up_and_nothing_is_above_it(tuning: SweepResult) -> None:
         for name in ("the choice", *DEFAULTS):
             assert sum(name.startswith(each.removesuffix("…")) for each in named) == 4
         assert len(named) == 4 * 3
-    assert len(rows_of(found, "plain")) == sum(each.pareto for each in tuning.standings)
+    assert len(chart.rows) == sum(each.pareto for each in tuning.standings)
 
 
 def test_a_legend_names_what_is_there(tuning: SweepResult) -> None:
     default = {each.configuration.key for each in tuning.outcomes if each.configuration.baseline}
     others = [each for each in tuning.standings if each.key not in default and not each.pareto]
     few = dataclasses.replace(tuning, chosen="", standings=tuple(others[:5]))
-    wide = drawings(pareto_plots(Measured(few)))[0]
+    chart = pareto_chart(SweepFigures(few))
+    assert chart
+    wide = drawings(drawn(chart))[0]
     assert "the others</text>" in wide
     assert "the choice" not in wide
     assert not [name for name in DEFAULTS if name in wide]
@@ -349,7 +369,7 @@ def test_levers_parts_weights_and_agreement_are_told(tuning: SweepResult, html: 
         text = plain(card)
         assert text.startswith(lever.name + ("▲ moves it" if lever.moves else "≈ no effect shown"))
         assert (
-            f"{signed(lever.effect)} points, 95 % interval {signed(lever.low)} to {signed(lever.high)}"
+            f"{points(lever.effect)} points, 95 % interval {points(lever.low)} to {points(lever.high)}"
             in text
         )
         for level in lever.levels:
@@ -400,10 +420,10 @@ def test_method_failures_reasons_and_making_are_told(tuning: SweepResult, html: 
     assert "    c(a < 1)" in plain(part(html, "use"))
 
 
-def test_gold_text_is_marked_on_both_sides(explorer: Explorer, html: str) -> None:
+def test_gold_text_is_marked_on_both_sides(both: SideBySide, html: str) -> None:
     rows = rows_of(html, "questions explored")
-    assert len(rows) == len(explorer.questions)
-    for row, question in zip(rows, explorer.questions, strict=True):
+    assert len(rows) == len(both.questions)
+    for row, question in zip(rows, both.questions, strict=True):
         gold = question.gold[0]
         sides = row.split("<h4 title=")[1:]
         for side, answered in zip(sides, (question.chosen, question.baseline), strict=True):
@@ -416,9 +436,7 @@ def test_gold_text_is_marked_on_both_sides(explorer: Explorer, html: str) -> Non
             for hit, marked in zip(
                 holding, re.findall("<mark>(.*?)</mark>", side, re.S), strict=True
             ):
-                text = explorer.texts[gold.doc_id][
-                    max(gold.start, hit.start) : min(gold.end, hit.end)
-                ]
+                text = both.texts[gold.doc_id][max(gold.start, hit.start) : min(gold.end, hit.end)]
                 assert unescape(marked).split() == text.split()
             for missed in answered.missed:
                 told = f"stands at rank {missed.rank}" if missed.rank else "is not among the hits"
@@ -430,22 +448,22 @@ def test_gold_text_is_marked_on_both_sides(explorer: Explorer, html: str) -> Non
 def test_a_summary_is_shown_by_what_it_says(tuning: SweepResult) -> None:
     """Not by the text between its first place and its last, which it need not stand for."""
     text = "First of all. " + "Gold is here. " * 20 + "Last of all."
-    summary = Retrieved("a", 0, len(text), 1, summary="It <b>begins</b> and it ends.")
-    answered = Answered(0.5, (summary, Retrieved("a", 14, 60, 2)))
-    question = ExploredQuestion("q", "why?", (Passage("a", 14, 27),), answered, answered)
-    page = tuning_page(tuning, explorer=Explorer("x", "y", (question,), {"a": text}))
+    summary = RetrievedSpan("a", 0, len(text), 1, summary="It <b>begins</b> and it ends.")
+    answered = SideResult(0.5, (summary, RetrievedSpan("a", 14, 60, 2)))
+    question = ComparedQuestion("q", "why?", (Passage("a", 14, 27),), answered, answered)
+    page = tuning_page(tuning, both=SideBySide("x", "y", (question,), {"a": text}))
     [row] = rows_of(page, "questions explored")
     assert row.count("It &lt;b&gt;begins&lt;/b&gt; and it ends.") == 2
     assert row.count("a summary") == row.count("holds gold text") == row.count("<mark>") == 2
     assert "First of all" not in row
 
 
-def test_documents_are_cut_as_both_cut_them(explorer: Explorer, html: str) -> None:
+def test_documents_are_cut_as_both_cut_them(both: SideBySide, html: str) -> None:
     found = part(html, "documents").split("<details")[1:]
-    for document, drawn in zip(explorer.documents, found, strict=True):
-        text = explorer.texts[document.doc_id]
+    for document, shown in zip(both.documents, found, strict=True):
+        text = both.texts[document.doc_id]
         for spans, column in zip(
-            (document.chosen, document.baseline), drawn.split("<h4>")[1:], strict=True
+            (document.chosen, document.baseline), shown.split("<h4>")[1:], strict=True
         ):
             assert f"{len(spans)} chunks" in column
             for (start, end), item in zip(
@@ -481,17 +499,20 @@ def test_without_questions_it_compares_what_can_be_compared() -> None:
 
 def test_a_choice_without_chunks_has_no_cuts_and_sizes_of_another(tuning: SweepResult) -> None:
     several = next(each for each in tuning.outcomes if not each.configuration.strategy)
-    measured = Measured(dataclasses.replace(tuning, chosen=several.configuration.key))
-    assert "has no chunks of its own to break" in cut_counts(measured, {})
-    assert ">structure</text>" in size_charts(measured)
+    measured = SweepFigures(dataclasses.replace(tuning, chosen=several.configuration.key))
+    assert "has no chunks of its own to break" in part(tuning_page(measured.tuning), "cuts")
+    sizes = size_chart(measured)
+    assert sizes
+    assert ">structure</text>" in drawn(sizes)
 
 
+@pytest.mark.usefixtures("no_charts")
 def test_less_is_better_turns_the_sides(tuning: SweepResult) -> None:
     def sides(objective: str) -> list[str]:
         held = dataclasses.replace(tuning.against[0], low=-0.2, high=0.2)
         turned = dataclasses.replace(tuning, objective=objective, against=(held,))
-        drawn = differences(Measured(turned))
-        return re.findall("(?:← )?((?:default|choice) better)(?: →)?<", drawn)
+        shown = part(tuning_page(turned), "against")
+        return re.findall("(?:← )?((?:default|choice) better)(?: →)?<", shown)
 
     assert sides(OBJECTIVE) == ["default better", "choice better"]
     assert sides("failure@20") == ["choice better", "default better"]
@@ -527,7 +548,7 @@ def test_the_policy_allows_the_two_inline_texts_and_nothing_else(page: Page) -> 
     assert len(ids) == len(set(ids))
 
 
-def hostile(tuning: SweepResult, explorer: Explorer) -> tuple[SweepResult, Explorer]:
+def hostile(tuning: SweepResult, both: SideBySide) -> tuple[SweepResult, SideBySide]:
     """Evil text behind every string that is no key to a figure."""
 
     def change(text: str) -> str:
@@ -542,15 +563,15 @@ def hostile(tuning: SweepResult, explorer: Explorer) -> tuple[SweepResult, Explo
     evil = changed(
         dataclasses.replace(tuning, outcomes=()), lambda text: new.get(text, change(text))
     )
-    return dataclasses.replace(evil, outcomes=outcomes), changed(explorer, change)
+    return dataclasses.replace(evil, outcomes=outcomes), changed(both, change)
 
 
 @pytest.fixture(scope="module")
-def evil(tuning: SweepResult, explorer: Explorer) -> tuple[SweepResult, str]:
+def evil(tuning: SweepResult, both: SideBySide) -> tuple[SweepResult, str]:
     """With its page."""
-    few = dataclasses.replace(explorer, questions=explorer.questions[:5])
+    few = dataclasses.replace(both, questions=both.questions[:5])
     own, shown = hostile(dataclasses.replace(tuning, standings=tuning.standings[:12]), few)
-    return own, tuning_page(own, explorer=shown, code={EVIL: EVIL})
+    return own, tuning_page(own, both=shown, code={EVIL: EVIL})
 
 
 @pytest.mark.unwatched
@@ -571,19 +592,19 @@ def test_hostile_text_is_only_text(evil: tuple[SweepResult, str], html: str, pag
 
 @pytest.mark.unwatched
 def test_without_the_library_of_charts_their_tables_are_open(
-    tuning: SweepResult, explorer: Explorer, html: str, page: Page, monkeypatch: pytest.MonkeyPatch
+    tuning: SweepResult, both: SideBySide, html: str, page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     charts = html.count("<figure")
     assert charts == html.count('<details class="numbers">') == 5
     assert "chunkwise[charts]" not in html
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    bare = tuning_page(tuning, explorer=explorer, code=CODE)
+    bare = tuning_page(tuning, both, CODE)
     assert Page(bare).headings == page.headings
-    assert bare.count("pip install &#x27;chunkwise[charts]&#x27;") == 1
+    assert bare.count("pip install &#39;chunkwise[charts]&#39;") == 1
     assert bare.count('<details class="numbers" open>') == charts
     assert "<figure" not in bare
     fragment = tuning_fragment(tuning)
-    assert fragment.count("pip install &#x27;chunkwise[charts]&#x27;") == 1
+    assert fragment.count("pip install &#39;chunkwise[charts]&#39;") == 1
     assert '<details class="numbers" open>' in fragment
     assert "chunkwise[charts]" not in tuning_page(made_tuning(0))  # which has no charts
 
@@ -591,7 +612,7 @@ def test_without_the_library_of_charts_their_tables_are_open(
 @pytest.mark.unwatched
 @pytest.mark.usefixtures("no_charts")
 def test_a_page_is_written_whole_and_in_utf_8(tuning: SweepResult, tmp_path: Path) -> None:
-    write_tuning_page(tuning, tmp_path / "report.html")
+    write_page(tuning_view(tuning), tmp_path / "report.html")
     assert (tmp_path / "report.html").read_text("utf-8") == tuning_page(tuning)
     assert [each.name for each in tmp_path.iterdir()] == ["report.html"]
 
@@ -611,13 +632,13 @@ def test_a_large_sweep_with_long_texts_stays_under_five_megabytes(tuning: SweepR
         tuning, standings=tuple(standings), outcomes=tuple(outcomes), chosen=standings[1].key
     )
     text = "<&\"'>" * 4000
-    hits = tuple(Retrieved("a", 100 * at, 100 * at + 6000, at) for at in range(1, 11))
-    answered = Answered(0.5, hits)
+    hits = tuple(RetrievedSpan("a", 100 * at, 100 * at + 6000, at) for at in range(1, 11))
+    answered = SideResult(0.5, hits)
     questions = tuple(
-        ExploredQuestion(f"q{n}", "why?", (Passage("a", 900, 1600),), answered, answered)
+        ComparedQuestion(f"q{n}", "why?", (Passage("a", 900, 1600),), answered, answered)
         for n in range(400)
     )
-    page = tuning_page(many, explorer=Explorer("x", "y", questions, {"a": text}))
+    page = tuning_page(many, both=SideBySide("x", "y", questions, {"a": text}))
     assert len(standings) > 1000
     assert len(rows_of(page, "leaders")) == 1000
     assert 1_000_000 < len(page.encode()) < 5_000_000
@@ -648,21 +669,21 @@ def test_a_scale_holds_all_values_between_round_ends(
 def test_marks_cover_the_gold_text_and_nothing_else(
     text: str, gold: list[tuple[int, int]], start: int, end: int
 ) -> None:
-    drawn = highlighted(text, start, end, gold)
-    marked = "".join(re.findall("<mark>(.*?)</mark>", drawn, re.S))
+    parts = marked_text(text, start, end, gold)
+    marked = "".join(part.text for part in parts if part.is_gold)
     places = sorted({
         at for low, high in gold for at in range(max(low, start), min(high, end, len(text)))
     })  # fmt: skip
     wanted = "".join(text[at] for at in places)
     if "…" not in marked:
-        assert "".join(unescape(marked).split()) == "".join(wanted.split())
-    shown = unescape(re.sub("<[^>]*>", "", drawn))
+        assert "".join(marked.split()) == "".join(wanted.split())
+    shown = "".join(part.text for part in parts)
     for piece in shown.split("…"):
         assert "".join(piece.split()) in "".join(text[start:end].split())
 
 
 def test_differences_are_signed_points() -> None:
-    assert [signed(each) for each in (0.071, -0.021, 0.0, 0.00004, 0.1)] == [
+    assert [points(each) for each in (0.071, -0.021, 0.0, 0.00004, 0.1)] == [
         "+7.1",
         "−2.1",
         "0",
@@ -672,7 +693,7 @@ def test_differences_are_signed_points() -> None:
 
 
 def test_baselines_are_the_best_of_each_default(tuning: SweepResult) -> None:
-    found = Measured(tuning).baselines()
+    found = SweepFigures(tuning).baselines()
     order = [each.key for each in tuning.standings]
     for each in found:
         same = [
@@ -687,7 +708,7 @@ def test_baselines_are_the_best_of_each_default(tuning: SweepResult) -> None:
 def test_what_is_only_listed_is_the_best_of_nothing(tuning: SweepResult) -> None:
     first = tuning.standings[0]
     aside = (dataclasses.replace(first, aside="listed"), *tuning.standings[1:])
-    found = Measured(dataclasses.replace(tuning, standings=aside)).best_first()
+    found = SweepFigures(dataclasses.replace(tuning, standings=aside)).best_first()
     assert found[0].configuration.key == tuning.standings[1].key
     assert found[-1].configuration.key == first.key or found[-2].configuration.key == first.key
     assert isinstance(found[0].configuration, Configuration)
@@ -773,7 +794,13 @@ def test_a_telephone_needs_no_scrolling_sideways_and_hostile_text_does_nothing(
 
 @needs_browser
 def test_a_fragment_styles_itself_and_nothing_else(tuning: SweepResult, tmp_path: Path) -> None:
-    assert re.search(r"(?<![\w-])(:root|html|body)\b", scoped_style()) is None
+    assert (
+        re.search(
+            r"(?<![\w-])(:root|html|body)\b",
+            scoped_style("chunkwise-tuning", "page.css", "charts.css", "tuning.css"),
+        )
+        is None
+    )
     html = f'<body><table id="other"><tr><td>1</td></tr></table>{tuning_fragment(tuning)}</body>'
     script = """
     const style = (each) => getComputedStyle(document.querySelector(each));

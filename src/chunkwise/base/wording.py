@@ -1,8 +1,9 @@
-"""Numbers and lists as people read them."""
+"""Numbers, counts, lists, intervals, times, sizes and money as people read them: the one place that words them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 
 
 def percent(share: float) -> str:
@@ -33,12 +34,128 @@ def _scaled(value: float) -> str:
     return f"{value:,.{digits}f}".removesuffix(".0")
 
 
+def plural(count: float, noun: str) -> str:
+    """The noun alone; it is one that takes an s."""
+    return noun if count == 1 else f"{noun}s"
+
+
 def counted(count: int, noun: str) -> str:
-    """ "1 chunk", "2 chunks"; the noun is one that takes an s."""
-    return f"{count:,} {noun if count == 1 else noun + 's'}"
+    """ "1 chunk", "2 chunks"."""
+    return f"{count:,} {plural(count, noun)}"
 
 
 def listed(names: Sequence[str], most: int = 6) -> str:
     """ "en, de, fr and 3 more"."""
     told = ", ".join(names[:most])
     return f"{told} and {len(names) - most:,} more" if len(names) > most else told
+
+
+def all_listed(names: Sequence[str]) -> str:
+    """ "a, b and c"."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def score(value: float | None) -> str:
+    """Three digits, never "-0.000"; "unscored" where there is none."""
+    if value is None:
+        return "unscored"
+    shown = f"{value:.3f}"
+    return "0.000" if shown == "-0.000" else shown
+
+
+def number(value: float) -> str:
+    """Of any size: three digits behind the point, fewer where there are many before it."""
+    if abs(value) < 10:
+        return score(value)
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.1f}"
+
+
+def signed(value: float) -> str:
+    """A number with its sign; what is shown as nothing has none."""
+    shown = number(value)
+    return f"+{shown}" if value > 0 and shown != "0.000" else shown
+
+
+def points(difference: float) -> str:
+    """A difference in points of a hundred with its sign, a true minus."""
+    value = round(100 * difference, 1)
+    text = f"{abs(value):g}" if value == round(value) else f"{abs(value):.1f}"
+    return ("+" if value > 0 else "−" if value < 0 else "") + text
+
+
+def between(low: str, high: str) -> str:
+    """ "0.1–0.2", but "-0.1 to 0.2": a minus is not read beside a dash."""
+    return f"{low} to {high}" if "-" in low + high else f"{low}–{high}"
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """Of scores; empty where there is none."""
+    return "" if low is None or high is None else between(f"{low:.3f}", f"{high:.3f}")
+
+
+def with_interval(mean: float | None, low: float | None, high: float | None) -> str:
+    """A mean with its interval, as sentences say them: "0.812 (0.790 to 0.834)"."""
+    if mean is None:
+        return "not known"
+    return f"{mean:.3f}" if low is None or high is None else f"{mean:.3f} ({low:.3f} to {high:.3f})"
+
+
+def points_between(low: float, high: float) -> str:
+    """Both ends of an interval, in points of a hundred."""
+    return f"{100 * low:.1f} to {100 * high:.1f}"
+
+
+def size_in_bytes(count: float) -> str:
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= size:
+            return f"{count / size:,.1f} {unit}"
+    return f"{count:,.0f} bytes"
+
+
+def megabytes(count: float) -> str:
+    """Where sizes stand under each other."""
+    return f"{count / 1e6:,.1f} MB"
+
+
+def time_words(seconds: float) -> str:
+    """As exact as a guess can be: 40 s, 3 min, 1 h 20 min."""
+    if seconds < 59.5:
+        return f"{seconds:.0f} s" if seconds >= 0.5 else "a moment"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, rest = divmod(minutes, 60)
+    return f"{hours:,} h {rest} min" if rest and hours < 10 else f"{round(minutes / 60):,} h"
+
+
+def long_time(seconds: float) -> str:
+    """In whole words: 40 seconds, 3 minutes, 2.5 hours."""
+    minutes = seconds / 60
+    if minutes >= 120:
+        return f"{minutes / 60:,.1f} hours"
+    return f"{minutes:,.0f} minutes" if minutes >= 2 else counted(max(1, round(seconds)), "second")
+
+
+def mean_time(minutes: float) -> str:
+    """Of something measured many times, with a digit behind the point."""
+    if minutes >= 120:
+        return f"{minutes / 60:,.1f} hours"
+    return f"{minutes:,.1f} minutes" if minutes >= 0.1 else "a few seconds"
+
+
+def dollars(money: float) -> str:
+    """To the cent, or two digits that matter, however small it is."""
+    if money >= 0.1 or not money:
+        return f"${money:,.2f}"
+    return f"${Decimal(f'{money:.2g}'):f}"  # $0.0000001, never $1e-07
+
+
+def rough_dollars(money: float) -> str:
+    """What something takes or took: of less than a cent nobody wants the digits."""
+    return dollars(money) if money >= 0.01 or not money else "under $0.01"
+
+
+def money_words(amount: float, currency: str) -> str:
+    """In any currency: cents, and what is less than one in full."""
+    shown = f"{amount:,.2f}" if amount >= 0.01 or not amount else f"{amount:.4f}"
+    return f"{shown} {currency}".rstrip()

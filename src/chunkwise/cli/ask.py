@@ -184,9 +184,10 @@ def _answer(
     else:
         from rich.console import Console
 
-        from chunkwise.report.answer_terminal import render_answer
+        from chunkwise.report.terminal.answer import render_answer
+        from chunkwise.report.views.answer import answer_view
 
-        render_answer(answered, Console(file=sys.stdout, highlight=False))
+        render_answer(answer_view(answered), Console(file=sys.stdout, highlight=False))
 
 
 def _answer_file(

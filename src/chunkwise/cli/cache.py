@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from chunkwise.cli.messages import megabytes, say
+from chunkwise.base.wording import megabytes
+from chunkwise.cli.messages import say
 from chunkwise.cli.streams import print_json
 
 _EXAMPLES = """

@@ -246,7 +246,7 @@ def _shown(documents: Iterator[Chunked], strategy: Strategy, most: int) -> Itera
     """What a terminal shows: no more than is asked for, however many documents there are."""
     from rich.console import Console
 
-    from chunkwise.report.terminal import render_chunks
+    from chunkwise.report.terminal.chunks import render_chunks
 
     console = Console()
     pairs = ((each.analyzed, each.chunks) for each in documents)

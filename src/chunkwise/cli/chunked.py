@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.atomic import replacing
+from chunkwise.base.wording import counted
 from chunkwise.chunkers.chunk import Chunked, ChunkOutcome
 from chunkwise.cli.messages import say, say_skipped
 from chunkwise.core import Chunk, Document, OnProgress
@@ -52,8 +53,7 @@ class ChunkSummary:
 
     @property
     def note(self) -> str:
-        documents = f"{self.documents:,} document{'s' * (self.documents != 1)}"
-        return f"{documents}, {self._chunks:,} chunk{'s' * (self._chunks != 1)}"
+        return f"{counted(self.documents, 'document')}, {counted(self._chunks, 'chunk')}"
 
     def line(self) -> str:
         """Everything in one line."""
@@ -119,7 +119,8 @@ class CutsPage:
                 f"the page shows the first {len(self._documents):,} documents; "
                 f"{self._left_out:,} more would make it too large for a browser"
             )
-        from chunkwise.report.cuts.cuts_page import write_cuts_page
+        from chunkwise.report.page import write_chunks_page
+        from chunkwise.report.views.chunks import ChunksStream
         from chunkwise.text.analysis import Analyzed
 
         with (
@@ -127,7 +128,8 @@ class CutsPage:
             temporary.open("w", encoding="utf-8", errors="replace") as out,
         ):
             pairs = ((Analyzed(document), chunks) for document, chunks in self._documents)
-            limit, unit = self._strategy.limit, self._strategy.unit
-            write_cuts_page(
-                out, pairs, self._strategy.label, limit=limit[1] if limit else None, unit=unit
+            limit = self._strategy.limit
+            stream = ChunksStream(
+                pairs, self._strategy.label, limit[1] if limit else None, self._strategy.unit
             )
+            write_chunks_page(stream, out)

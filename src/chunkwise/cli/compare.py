@@ -68,11 +68,13 @@ def command(options: CompareOptions) -> None:
     elif not is_written:
         from rich.console import Console
 
-        from chunkwise.report.compare.terminal import render_comparison
+        from chunkwise.report.terminal.comparison import render_comparison
+        from chunkwise.report.views.comparison import comparison_view
 
         # Who names the measures wants to see them.
         console = Console(file=sys.stdout, highlight=False)
-        render_comparison(comparison, console, whole=options.whole or chosen is not None)
+        view = comparison_view(comparison, whole=options.whole or chosen is not None)
+        render_comparison(view, console)
     if output is not None and not is_written:
         sys.exit(1)
 

@@ -21,11 +21,12 @@ import click
 
 from chunkwise import __version__
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.wording import megabytes
 from chunkwise.cli import commands
 from chunkwise.cli.commands import option
-from chunkwise.cli.messages import megabytes
 from chunkwise.cli.options import json_flag
 from chunkwise.cli.streams import print_json
+from chunkwise.models.http.error import excerpt
 
 State = Literal["works", "absent", "fails"]
 
@@ -367,6 +368,5 @@ def _unseen(text: str, url: str) -> str:
 
 
 def _excerpt(text: str) -> str:
-    from chunkwise.models.http.error import excerpt
 
     return excerpt(text)

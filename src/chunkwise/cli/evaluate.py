@@ -298,10 +298,11 @@ def _write(results: Results, options: EvaluateOptions, documents: list[Document]
         say(error)
     try:
         if options.page is not None:
-            from chunkwise.report.evaluation.page import write_evaluation_page
+            from chunkwise.report.page import write_page
+            from chunkwise.report.views.evaluation import evaluation_view
 
             known = {document.id: document for document in documents}
-            write_evaluation_page(results, options.page, known)
+            write_page(evaluation_view(results, known), options.page)
             written.append(options.page)
     except ChunkwiseError as error:
         say(error)
@@ -316,9 +317,10 @@ def _show(results: Results, options: EvaluateOptions) -> None:
     elif not options.quiet:
         from rich.console import Console
 
-        from chunkwise.report.evaluation.terminal import render_evaluation
+        from chunkwise.report.terminal.evaluation import render_evaluation
+        from chunkwise.report.views.evaluation import evaluation_view
 
-        render_evaluation(results, Console(file=sys.stdout, highlight=False))
+        render_evaluation(evaluation_view(results), Console(file=sys.stdout, highlight=False))
 
 
 def _checked_judge(options: EvaluateOptions) -> EvaluateOptions:

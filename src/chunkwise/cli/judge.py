@@ -253,22 +253,23 @@ def _measured(setup: _JudgeSetup, pairs: Pairs, options: CalibrateOptions) -> Me
 
 def _show(measured: list[Measured], pairs: Pairs, options: CalibrateOptions) -> None:
     if options.as_json:
-        from chunkwise.report.judge.as_json import calibration_json
+        from chunkwise.report.views.calibration import calibration_json, calibration_view
 
-        print_json(calibration_json(measured, pairs))
+        print_json(calibration_json(calibration_view(measured, pairs)))
     elif not options.quiet:
         from rich.console import Console
 
-        from chunkwise.report.judge.terminal import render_calibration
+        from chunkwise.report.terminal.calibration import render_calibration
+        from chunkwise.report.views.calibration import calibration_view
 
         console = Console(file=sys.stdout, highlight=False)
-        render_calibration(measured, pairs, console, show=options.show)
+        render_calibration(calibration_view(measured, pairs), console, show=options.show)
     _warn(measured, options)
 
 
 def _warn(measured: list[Measured], options: CalibrateOptions) -> None:
     """Where the page of figures is not shown, a warning is not to get lost; an error is one in any case."""
-    from chunkwise.report.judge.terminal import warning_of
+    from chunkwise.report.views.calibration import warning_of
 
     for each in measured:
         unseen = options.as_json or options.quiet or each.error

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from chunkwise.cli.chunked import ChunkSummary, Cutter
     from chunkwise.evaluation.scores.cuts import CutTally
     from chunkwise.evaluation.scores.located_issues import LocatedIssue
-    from chunkwise.report.cuts.lint_sample import LintSample
+    from chunkwise.report.views.lint import LintSample
     from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 Sink = Callable[["Chunked", "Sequence[LocatedIssue]"], None]
@@ -96,7 +96,7 @@ def command(options: LintOptions) -> None:
     from chunkwise.cli.chunked import ChunkSummary, readable
     from chunkwise.evaluation.scores.cuts import CutTally
     from chunkwise.evaluation.scores.located_issues import located
-    from chunkwise.report.cuts.lint_sample import LintSample
+    from chunkwise.report.views.lint import LintSample
 
     tally, sample = CutTally(_kinds(options.kinds)), LintSample(options.show)
     paths = options.sources()
@@ -189,10 +189,11 @@ def _show(sample: LintSample, tally: CutTally, cutter: Cutter) -> None:
 
     from chunkwise.evaluation.advice import advice
     from chunkwise.evaluation.results import Figure
-    from chunkwise.report.cuts.lint_terminal import render_lint
+    from chunkwise.report.terminal.lint import render_lint
+    from chunkwise.report.views.lint import lint_view
 
     figures = {"boundary_issues": Figure(tally.share)} if tally.is_complete else {}
-    render_lint(sample, tally.cuts(), cutter.label, advice(figures), Console())
+    render_lint(lint_view(sample, tally.cuts(), cutter.label, advice(figures)), Console())
 
 
 def _line(summary: ChunkSummary, tally: CutTally) -> str:

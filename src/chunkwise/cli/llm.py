@@ -113,13 +113,13 @@ def show_estimate(estimate: LlmEstimate, as_json: bool = False) -> None:
 
 def estimate_words(estimate: LlmEstimate) -> str:
     """One line: calls, tokens, money, time."""
-    from chunkwise.models.llm.cost import rough_dollars
+    from chunkwise.base.wording import counted, long_time, rough_dollars
     from chunkwise.report.plain_text import one_line
 
     if not estimate.calls:
         known = f"; every answer ({estimate.kept:,}) is kept from earlier runs"
         return f"nothing is to be asked{known if estimate.kept else ''}"
-    parts = [_many(estimate.calls, "call")]
+    parts = [counted(estimate.calls, "call")]
     if estimate.kept:
         parts[0] += f" ({estimate.kept:,} more are kept from earlier runs)"
     parts.append(f"about {estimate.prompt_tokens:,} tokens to read")
@@ -132,7 +132,7 @@ def estimate_words(estimate: LlmEstimate) -> str:
         else "the price is not known (--price IN/OUT)"
     )
     if estimate.seconds is not None:
-        parts.append(f"about {_time(estimate.seconds)}")
+        parts.append(f"about {long_time(estimate.seconds)}")
     return one_line("; ".join(parts))
 
 
@@ -144,12 +144,12 @@ def show_spent(spent: LlmUsage) -> None:
 
 def spent_words(spent: LlmUsage) -> str:
     """One line; empty where nothing was asked and nothing was kept."""
-    from chunkwise.models.llm.cost import rough_dollars
+    from chunkwise.base.wording import counted, rough_dollars
 
     if not (spent.calls or spent.kept or spent.failed or spent.lost or spent.unasked):
         return ""
     about = "about " if spent.is_estimated else ""
-    parts = [_many(spent.calls, "call")]
+    parts = [counted(spent.calls, "call")]
     if spent.kept:
         parts.append(f"{spent.kept:,} answered from earlier runs")
     if spent.calls:
@@ -163,7 +163,9 @@ def spent_words(spent: LlmUsage) -> str:
     if spent.failed:
         parts.append(f"{spent.failed:,} without a usable answer")
     if spent.lost:
-        parts.append(f"{_many(spent.lost, 'attempt')} sent and not answered, counted as if charged")
+        parts.append(
+            f"{counted(spent.lost, 'attempt')} sent and not answered, counted as if charged"
+        )
     if spent.unasked:
         parts.append(f"{spent.unasked:,} not asked, for the limit of cost")
     return f"language model: {'; '.join(parts)}"
@@ -182,17 +184,6 @@ def _fetch(name: str, quiet: bool) -> None:
 
 def _about(money: str) -> str:
     return money if money.startswith("under") else f"about {money}"
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
-def _time(seconds: float) -> str:
-    minutes = seconds / 60
-    if minutes >= 120:
-        return f"{minutes / 60:,.1f} hours"
-    return f"{minutes:,.0f} minutes" if minutes >= 2 else _many(max(1, round(seconds)), "second")
 
 
 class AskingStrategy(NamedTuple):
@@ -331,6 +322,8 @@ def with_written_contexts(
     documents: Iterable[Chunked], writer: ContextWriter, advance: OnProgress
 ) -> Iterator[Chunked]:
     """The same documents in their order; `advance` gets characters as the contexts of their chunks come."""
+    from chunkwise.base.wording import counted
+
     for batch in _batches(documents):
         done = 0
 
@@ -344,7 +337,7 @@ def with_written_contexts(
             yield chunked
         whole = sum(len(chunked.document.text) for chunked in batch)
         count = writer.tally.chunks
-        advance(max(0, whole - done), f"{count:,} chunk{'s' * (count != 1)} with a context")
+        advance(max(0, whole - done), f"{counted(count, 'chunk')} with a context")
 
 
 def _batches(documents: Iterable[Chunked]) -> Iterator[list[Chunked]]:

@@ -32,8 +32,3 @@ def usable_place(place: str) -> str:
 
 def say_skipped(problem: object) -> None:
     say(f"skipped {problem}")
-
-
-def megabytes(count: int) -> str:
-    """A size as people read it."""
-    return f"{count / 1e6:,.1f} MB"

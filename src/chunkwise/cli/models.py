@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from chunkwise.cli.messages import megabytes, say
+from chunkwise.base.wording import megabytes
+from chunkwise.cli.messages import say
 from chunkwise.cli.progress import progress
 from chunkwise.cli.streams import print_json
 

@@ -56,20 +56,19 @@ def command(options: ProfileOptions) -> None:
     if options.as_json:
         print_json(profile.to_dict())
     if options.page:
-        from chunkwise.base.atomic import replacing
-        from chunkwise.report.profile.page import profile_page
+        from chunkwise.report.page import write_page
+        from chunkwise.report.views.profile import profile_view
 
-        with replacing(options.page) as temporary:
-            page = profile_page(profile, ", ".join(paths))
-            temporary.write_text(page, encoding="utf-8", errors="replace")
+        write_page(profile_view(profile, ", ".join(paths)), options.page)
         if not options.quiet:
             click.echo(f"written: {options.page}", err=True)
     if not (options.as_json or options.page):
         from rich.console import Console
 
-        from chunkwise.report.profile.terminal import render_profile
+        from chunkwise.report.terminal.profile import render_profile
+        from chunkwise.report.views.profile import profile_view
 
-        render_profile(profile, Console())
+        render_profile(profile_view(profile), Console())
     if skipped:
         sys.exit(SKIPPED)
 

@@ -214,14 +214,16 @@ def _shower(index: Index, several: bool, full: bool) -> Written:
     from rich.console import Console
     from rich.text import Text
 
-    from chunkwise.report.hits_terminal import render_hits
     from chunkwise.report.plain_text import one_line
+    from chunkwise.report.terminal.hits import render_hits
+    from chunkwise.report.views.hits import hits_view
 
     console = Console(file=sys.stdout, highlight=False)
 
     def show(query: Query, hits: Sequence[Hit]) -> None:
         if several:
             console.print(Text(f"\n{one_line(query.id, 40)}  {one_line(query.text, 300)}", "bold"))
-        render_hits(hits, query.text, console, languages=index.source.languages, full=full)
+        view = hits_view(hits, query.text, languages=index.source.languages)
+        render_hits(view, console, full=full)
 
     return show

@@ -111,7 +111,7 @@ def command(options: TuneOptions) -> None:
 def run_sweep(sweep: Sweep, options: SweepOptions, plan: Path | None = None) -> None:
     """All of it; `plan` is the file the sweep was read from."""
     from chunkwise.evaluation.left_out import LeftOut
-    from chunkwise.report.tuning.written import files_of, keep_plan, refuse_another
+    from chunkwise.report.tune_files import files_of, keep_plan, refuse_another
     from chunkwise.tuning.plan.prepare import prepare_sweep
 
     folder = options.output
@@ -161,7 +161,7 @@ def _listeners(strict: bool) -> tuple[OnBad, OnBad]:
 def _check_folder(folder: Path, *, dry: bool) -> None:
     """That nothing can be written there is told before hours are spent."""
     from chunkwise.base.atomic import check_writable
-    from chunkwise.report.tuning.written import RESULTS
+    from chunkwise.report.tune_files import RESULTS
 
     if not dry and folder.exists():
         check_writable(folder / RESULTS)
@@ -169,8 +169,8 @@ def _check_folder(folder: Path, *, dry: bool) -> None:
 
 def _sweep(options: TuneOptions) -> tuple[Sweep, Path | None]:
     """From a plan, from the folder, or the usual one; what is said on the command line wins."""
-    from chunkwise.report.tuning.tuned import changed, seconds_of
-    from chunkwise.report.tuning.written import PLAN
+    from chunkwise.report.tune import changed, seconds_of
+    from chunkwise.report.tune_files import PLAN
     from chunkwise.tuning.plan.default_sweep import default_sweep
     from chunkwise.tuning.plan.sweep_file import read_sweep
 
@@ -207,10 +207,9 @@ def _sweep(options: TuneOptions) -> tuple[Sweep, Path | None]:
 def _tell_work(prepared: PreparedSweep, options: SweepOptions) -> None:
     """What there is to do, before it is done; what would cost more than it may is not begun."""
     from chunkwise.base.errors import ChunkwiseError
-    from chunkwise.base.wording import counted
+    from chunkwise.base.wording import counted, time_words
     from chunkwise.tuning.plan.prepare import TOKENS_PER_SECOND
     from chunkwise.tuning.tune import sweep_record
-    from chunkwise.tuning.wording import time_words
 
     sweep, material = prepared.sweep, prepared.material
     known = {key for key, each in sweep_record(options.output).known().items() if not each.error}
@@ -278,7 +277,7 @@ def _run(prepared: PreparedSweep, left_out: LeftOut, options: SweepOptions) -> S
 
 
 def _write(tuning: SweepResult, prepared: PreparedSweep, options: SweepOptions) -> None:
-    from chunkwise.report.tuning.written import write_tuned
+    from chunkwise.report.tune_files import write_tuned
 
     written = write_tuned(tuning, prepared, options.output, on_bad=say)
     if options.as_json:
@@ -286,16 +285,17 @@ def _write(tuning: SweepResult, prepared: PreparedSweep, options: SweepOptions) 
     elif not options.quiet:
         from rich.console import Console
 
-        from chunkwise.report.tuning.terminal import render_tuning
+        from chunkwise.report.terminal.tuning import render_tuning
+        from chunkwise.report.views.tuning import tuning_view
 
-        render_tuning(tuning, Console(file=sys.stdout, highlight=False))
+        render_tuning(tuning_view(tuning), Console(file=sys.stdout, highlight=False))
     if not options.quiet:
         sys.stdout.flush()
         click.echo(f"written to {options.output}/: {', '.join(written)}", err=True)
 
 
 def _print_json(tuning: SweepResult, prepared: PreparedSweep) -> None:
-    from chunkwise.report.tuning.tuned import recommended
+    from chunkwise.report.tune import recommended
 
     recommendation = recommended(tuning, prepared)
     shown = {

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.wording import dollars
 from chunkwise.core import Document, Hit, OnProgress, Query, Score
 from chunkwise.documents import LoadOptions
 from chunkwise.evaluation.calibration_pairs import Pairs
@@ -25,7 +26,7 @@ from chunkwise.judges.judge import Judge
 from chunkwise.judges.llm.judge import LlmJudge
 from chunkwise.judges.thresholds import Threshold, best_threshold
 from chunkwise.models.embed.embedder import Embedder, Kind
-from chunkwise.models.llm.cost import LlmUsage, dollars
+from chunkwise.models.llm.cost import LlmUsage
 
 _AT_ONCE = 32
 """Questions given to a judge that asks nobody."""

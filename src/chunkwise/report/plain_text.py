@@ -15,11 +15,26 @@ _SPACE = re.compile(r"\s+")
 _CONTROL = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb]"
 )
+_EMPTY_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def one_line(text: str, most: int = 0) -> str:
     """On one line, without characters that do more than show; cut with an ellipsis behind `most`."""
-    text = _SPACE.sub(" ", _ESCAPES.sub("", text))
-    text = _SURROGATE.sub("\ufffd", _CONTROL.sub("", text))
+    # Most texts are printable and have single spaces: a page has many thousand of them.
+    if not text.isprintable() or "  " in text:
+        text = _SPACE.sub(" ", _ESCAPES.sub("", text))
+        text = _SURROGATE.sub("\ufffd", _CONTROL.sub("", text))
     return text if not most or len(text) <= most else text[: most - 1] + "…"
+
+
+def few_lines(text: str, most: int, lines: int) -> str:
+    """The first lines of a text, empty ones left out; an ellipsis tells that there are more."""
+    filled = [line for line in text[:most].splitlines() if line.strip()]
+    kept = "\n".join(one_line(line).strip() for line in filled[:lines])
+    return f"{kept} …" if len(text) > most or len(filled) > lines else kept
+
+
+def clean_lines(text: str) -> str:
+    """With its line ends, each line made harmless; empty lines are one."""
+    return "\n".join(one_line(line) for line in _EMPTY_LINES.sub("\n", text).split("\n"))

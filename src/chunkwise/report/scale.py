@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import NamedTuple
+from dataclasses import dataclass
 
 _STEPS = (1, 2, 2.5, 5, 10)
 
 
-class Scale(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Scale:
     """An axis from `low` to `high`, which are ticks."""
 
     low: float
@@ -23,15 +24,6 @@ class Scale(NamedTuple):
     def at(self, value: float) -> str:
         """The same as a percentage, for an attribute."""
         return f"{100 * self.share(value):.4g}%"
-
-
-def axis_of(scale: Scale) -> str:
-    """Its numbers above a column of a table; every second one is left out where there is little room."""
-    ticks = "".join(
-        f'<text x="{scale.at(tick)}" y="11" class="middle{" spare" if place % 2 else ""}">{tick:g}</text>'
-        for place, tick in enumerate(scale.ticks)
-    )
-    return f'<svg class="line" height="14" role="img" aria-label="Scale">{ticks}</svg>'
 
 
 def scale_of(values: Iterable[float | None], most: int = 5, *, zero: bool = False) -> Scale:

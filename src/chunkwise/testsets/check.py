@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import regex
 
+from chunkwise.base.wording import counted
 from chunkwise.core import Document, Passage, Query, Reference
 from chunkwise.testsets.locate.locate import MANY_PLACES, Located, SoughtPassage, locate
 from chunkwise.testsets.locate.references import quoted
@@ -49,7 +50,7 @@ def check_testset(
             first = places[0]
             said = (
                 f"reference {number + 1}, {quoted(_text(query.references[number], texts))}, stands in "
-                f"{len(places)} more place{'s' * (len(places) > 1)}, the first at {first.start:,}–{first.end:,} of "
+                f"{counted(len(places), 'more place')}, the first at {first.start:,}–{first.end:,} of "
                 f"{first.doc_id!r}; list them as alternatives"
             )
             problem = Problem(

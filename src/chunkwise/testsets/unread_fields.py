@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
 
+from chunkwise.base.wording import counted
 from chunkwise.testsets.testset import Draft, Problem, UnreadField
 
 _ALIKE = 0.85
@@ -65,16 +66,17 @@ class UnreadFields:
         """A line for each name that has a slip in it, and one for all others."""
         for unread, count in self._counts.items():
             if unread.meant:
-                said = f"the field {unread.name!r} ({_questions(count)}) is not read; is {unread.meant!r} meant?"
+                asked = counted(count, "question")
+                said = (
+                    f"the field {unread.name!r} ({asked}) is not read; is {unread.meant!r} meant?"
+                )
                 yield Problem("misspelled_field", file, "", said)
         others = Counter(
             {each.name: count for each, count in self._counts.items() if not each.meant}
         )
-        told = [f"{name!r} ({_questions(count)})" for name, count in others.most_common(_NAMED)]
+        told = [
+            f"{name!r} ({counted(count, 'question')})" for name, count in others.most_common(_NAMED)
+        ]
         if told:
             more = f" and {len(others) - _NAMED:,} more" if len(others) > _NAMED else ""
             yield Problem("unread_fields", file, "", f"fields not read: {', '.join(told)}{more}")
-
-
-def _questions(count: int) -> str:
-    return f"{count:,} question{'s' * (count != 1)}"

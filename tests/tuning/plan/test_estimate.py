@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chunkwise.base.wording import money_words, time_words
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Document
 from chunkwise.text.tokens.tokenizers import get_tokenizer
@@ -9,7 +10,6 @@ from chunkwise.tuning.plan.default_sweep import default_sweep
 from chunkwise.tuning.plan.estimate import estimate_sweep, expected_chunks
 from chunkwise.tuning.plan.plan import Plan, plan_sweep
 from chunkwise.tuning.sweep import Grid, Sweep
-from chunkwise.tuning.wording import money_words, time_words
 from tuning.plan.example_sweeps import sweeps
 
 USUAL = default_sweep(["documents"], "queries.json", has_headings=True)

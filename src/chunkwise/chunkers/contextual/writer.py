@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Literal, NamedTuple, Protocol
 
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.wording import counted
 from chunkwise.chunkers.contextual.headings import with_headings
 from chunkwise.chunkers.contextual.prompt_room import PromptRoom, prompt_room
 from chunkwise.chunkers.contextual.requests import (
@@ -96,15 +97,15 @@ class ContextTally:
     @property
     def note(self) -> str:
         """How far it is."""
-        return f"{self.written:,} context{'s' * (self.written != 1)} written"
+        return f"{counted(self.written, 'context')} written"
 
     def told(self) -> str:
         """One line; empty where every chunk has its context."""
         if not self.without:
             return ""
         (reason, _), *others = self.reasons.most_common()
-        more = f" (and {len(others)} other reason{'s' * (len(others) != 1)})" if others else ""
-        chunks = f"{self.without:,} of {self.chunks:,} chunk{'s' * (self.chunks != 1)}"
+        more = f" (and {counted(len(others), 'other reason')})" if others else ""
+        chunks = f"{self.without:,} of {counted(self.chunks, 'chunk')}"
         has, it = ("has", "it has") if self.without == 1 else ("have", "they have")
         return f"{chunks} {has} no context of the model, {it} the headings context instead: {reason}{more}"
 

@@ -168,7 +168,7 @@ def _show(
         return
     from rich.console import Console
 
-    from chunkwise.report.problems_terminal import render_problems
+    from chunkwise.report.terminal.testset_problems import render_problems
 
     console = Console(file=sys.stdout, highlight=False)
     render_problems(

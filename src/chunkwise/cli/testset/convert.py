@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from chunkwise.base.wording import counted
 from chunkwise.cli import commands
 from chunkwise.cli.commands import argument, option
 from chunkwise.cli.messages import say, say_skipped
@@ -101,9 +102,7 @@ def command(options: ConvertOptions) -> None:
         run.report(target.write(testset, documents, output))
     if not options.quiet:
         count = len(testset.queries)
-        click.echo(
-            f"{count:,} question{'s' * (count != 1)}: {origin.name} → {target.name}", err=True
-        )
+        click.echo(f"{counted(count, 'question')}: {origin.name} → {target.name}", err=True)
         if output is not None:
             click.echo(f"written: {output}", err=True)
     if run.incomplete:

@@ -8,13 +8,13 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from importlib import resources
 from pathlib import Path
 from threading import Condition
 from typing import NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.wording import dollars
 
 PRICES_VARIABLE = "CHUNKWISE_PRICES"
 """A file of one's own, of the same form as prices.toml; its lines go before those of the package."""
@@ -58,18 +58,6 @@ def parse_price(text: str) -> Price:
             f"price is {text!r}; dollars for a million tokens of question and of answer are needed: 0.15/0.60"
         )
     return price
-
-
-def dollars(money: float) -> str:
-    """To the cent, or two digits that matter, however small it is."""
-    if money >= 0.1 or not money:
-        return f"${money:,.2f}"
-    return f"${Decimal(f'{money:.2g}'):f}"  # $0.0000001, never $1e-07
-
-
-def rough_dollars(money: float) -> str:
-    """What something takes or took: of less than a cent nobody wants the digits."""
-    return dollars(money) if money >= 0.01 or not money else "under $0.01"
 
 
 def _is_sound(price: Price) -> bool:

@@ -9,6 +9,7 @@ from functools import cache, cached_property
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.wording import counted
 from chunkwise.chunkers import Strategy
 from chunkwise.chunkers.chunk import Chunked, chunk_each, under_id
 from chunkwise.core import Document, OnProgress
@@ -172,7 +173,7 @@ class LostSummaries:
         if not lost:
             return ()
         (reason, _), *others = lost.most_common()
-        more = f" (and {len(others)} other reason{'s' * (len(others) != 1)})" if others else ""
+        more = f" (and {counted(len(others), 'other reason')})" if others else ""
         count = lost.total()
         many = "1 summary" if count == 1 else f"{count:,} summaries"
         return (

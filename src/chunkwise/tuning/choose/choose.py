@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from chunkwise.base.wording import counted
 from chunkwise.core import Document, Query
 from chunkwise.evaluation.results import Figure, Json
 from chunkwise.records.typed import json_text
@@ -25,7 +26,6 @@ from chunkwise.tuning.choose.weight_fit import FittedWeights, fit_weights
 from chunkwise.tuning.plan.plan import Plan
 from chunkwise.tuning.sweep import Sweep
 from chunkwise.tuning.sweep_result import Outcome, Standing, SweepResult, cost_amount
-from chunkwise.tuning.wording import count_words
 
 
 def result_without_scores(
@@ -94,7 +94,7 @@ def _sentence(ran: Sequence[Outcome], queries: Sequence[Query]) -> str:
 def _unknown(queries: Sequence[Query]) -> tuple[str, ...]:
     if queries:
         return (
-            f"{count_words(len(queries), 'question')} and not one score among those that choose: "
+            f"{counted(len(queries), 'question')} and not one score among those that choose: "
             "chunkwise testset check FILE DOCUMENTS says what is wrong with them.",
         )
     return (

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from chunkwise.base.wording import all_listed, counted, points_between, with_interval
 from chunkwise.core import Query
 from chunkwise.evaluation.comparing.comparison import NO_DIFFERENCE
 from chunkwise.stats.paired import Ties
@@ -13,7 +14,6 @@ from chunkwise.tuning.choose.score_table import ScoreTable
 from chunkwise.tuning.plan.plan import Plan
 from chunkwise.tuning.sweep import Configuration, Sweep, budget_of
 from chunkwise.tuning.sweep_result import BaselineComparison, Outcome, Standing, cost_amount
-from chunkwise.tuning.wording import count_words, figure_words, list_words, points_words
 
 FEW = 30
 """Questions that choose; of fewer it is said what they can show."""
@@ -36,7 +36,7 @@ def fits_nearly_all(objective: str, tokens: float) -> str:
         else "more documents are needed to choose by"
     )
     return (
-        f"{count_words(budget, 'token')} are {100 * share:.0f} % of these documents: "
+        f"{counted(budget, 'token')} are {100 * share:.0f} % of these documents: "
         f"{'nearly everything' if share >= 0.6 else 'much'} is found, whatever is chosen; {advice}"
     )
 
@@ -46,7 +46,7 @@ def few_choose(chose: int, all_of_them: int) -> str:
     if not all_of_them or chose >= FEW:
         return ""
     return (
-        f"only {chose:,} of {count_words(all_of_them, 'question')} can choose, "
+        f"only {chose:,} of {counted(all_of_them, 'question')} can choose, "
         "and so few show large differences alone: "
         f"{FEW} or more are needed"
     )
@@ -118,14 +118,14 @@ def _of_questions(found: Findings) -> Iterator[str]:
             if least is None
             else f"differences under about {100 * least:.0f} points cannot be shown with them"
         )
-        yield f"Only {count_words(chose, 'question')} could choose: {shows}. {FEW} or more are needed."
+        yield f"Only {counted(chose, 'question')} could choose: {shows}. {FEW} or more are needed."
     if not judged:
         yield (
             "There are no test questions: the figures are from the questions that chose, and are likely too high. "
             "Nothing is held against the common defaults."
         )
     elif judged < FEW:
-        yield f"Only {count_words(judged, 'question')} could judge the choice: its intervals are wide."
+        yield f"Only {counted(judged, 'question')} could judge the choice: its intervals are wide."
     yield from without_references(found.queries)
 
 
@@ -136,11 +136,11 @@ def _of_the_choice(found: Findings) -> Iterator[str]:
         more = f"; about {needed:,} would separate the first two" if needed else ""
         yield (
             f"{found.tied} of {field} configurations that may be chosen cannot be told apart on "
-            f"{count_words(found.ties.questions, 'question')}{more}."
+            f"{counted(found.ties.questions, 'question')}{more}."
         )
     level = [each.baseline for each in found.against if each.words == NO_DIFFERENCE]
     if level:
-        yield f"The choice is not shown to be better than {list_words(level)} on the test questions."
+        yield f"The choice is not shown to be better than {all_listed(level)} on the test questions."
     for each in found.against:
         if each.words == "worse":
             yield f"On the test questions {each.baseline} is better than the choice."
@@ -155,9 +155,9 @@ def _of_vectors(found: Findings) -> Iterator[str]:
     if any(outcome.configuration == own for outcome in found.field.outcomes):
         standing = found.of(own)
         reached = standing.test if standing.test and standing.test.scored else standing.validation
-        said += f"; with vectors of its own the choice has {figure_words(reached)}"
+        said += f"; with vectors of its own the choice has {with_interval(reached.mean, reached.low, reached.high)}"
     if "kendall_tau" in found.agreement:
-        count = count_words(int(found.agreement["configurations"]), "configuration")
+        count = counted(int(found.agreement["configurations"]), "configuration")
         tau = found.agreement["kendall_tau"]
         said += f"; both rank {count} alike with Kendall's tau {tau:.2f} (1: the same order)"
     yield f"{said}."
@@ -167,7 +167,7 @@ def without_references(queries: Sequence[Query]) -> Iterator[str]:
     """Questions that no measure over spans can score."""
     count = sum(not query.references for query in queries)
     if count:
-        yield f"{count_words(count, 'question')} without references: no score, and no part in the choice."
+        yield f"{counted(count, 'question')} without references: no score, and no part in the choice."
 
 
 def not_run(sweep: Sweep, plan: Plan, outcomes: Sequence[Outcome]) -> Iterator[str]:
@@ -176,7 +176,7 @@ def not_run(sweep: Sweep, plan: Plan, outcomes: Sequence[Outcome]) -> Iterator[s
     if failed:
         names = [f"{each.configuration.label} ({each.error})" for each in failed[:_NAMED]]
         more = f" and {len(failed) - _NAMED} more" if len(failed) > _NAMED else ""
-        yield f"{count_words(len(failed), 'configuration')} failed: {'; '.join(names)}{more}."
+        yield f"{counted(len(failed), 'configuration')} failed: {'; '.join(names)}{more}."
     known = {outcome.configuration.key for outcome in outcomes if not outcome.waits}
     wanted = {each.key for each in plan.configurations}
     wanted |= {outcome.configuration.key for outcome in outcomes}
@@ -184,7 +184,7 @@ def not_run(sweep: Sweep, plan: Plan, outcomes: Sequence[Outcome]) -> Iterator[s
     if missing:
         why = "the time was up" if sweep.seconds is not None else "the sweep was stopped"
         yield (
-            f"{missing} of {count_words(len(wanted), 'configuration')} were not run: {why}. "
+            f"{missing} of {counted(len(wanted), 'configuration')} were not run: {why}. "
             "The same command goes on with them."
         )
 
@@ -202,7 +202,7 @@ def _opening(found: Findings) -> str:
             f"stay with {label}. It has "
         )
     if found.against and all(each.words != "better" for each in found.against):
-        names = list_words([each.baseline for each in found.against])
+        names = all_listed([each.baseline for each in found.against])
         return (
             f"Nothing is shown to beat the common defaults ({names}) on the test questions. "
             f"Of what was tried, {label} is the choice: it has "
@@ -213,15 +213,17 @@ def _opening(found: Findings) -> str:
 def _reached(found: Findings) -> str:
     test = found.standing.test
     if test is None or test.mean is None:
-        told = figure_words(found.standing.validation)
-        count = count_words(found.standing.validation.scored, "question")
+        chose = found.standing.validation
+        told = with_interval(chose.mean, chose.low, chose.high)
+        count = counted(chose.scored, "question")
         return f"{found.sweep.objective} {told} on the {count} that chose it"
-    return f"{found.sweep.objective} {figure_words(test)} on {count_words(test.scored, 'test question')}"
+    told = with_interval(test.mean, test.low, test.high)
+    return f"{found.sweep.objective} {told} on {counted(test.scored, 'test question')}"
 
 
 def _compared(found: Findings) -> str:
     said = [_against(each, _searched(found, each), found.field.lower) for each in found.against]
-    return f", {list_words(said)}" if said else ""
+    return f", {all_listed(said)}" if said else ""
 
 
 def _searched(found: Findings, each: BaselineComparison) -> str:
@@ -234,23 +236,23 @@ def _searched(found: Findings, each: BaselineComparison) -> str:
 def _against(each: BaselineComparison, name: str, lower: bool) -> str:
     sign = -1.0 if lower else 1.0
     low, high = sorted((sign * each.low, sign * each.high))
-    gain, between = sign * each.difference, points_words(low, high)
+    gain, between = sign * each.difference, points_between(low, high)
     if each.words == "better":
         return f"{100 * gain:.1f} points ({between}) better than {name}"
     if each.words == "worse":
-        return f"{-100 * gain:.1f} points ({points_words(-high, -low)}) worse than {name}"
+        return f"{-100 * gain:.1f} points ({points_between(-high, -low)}) worse than {name}"
     return f"{100 * gain:+.1f} points ({between}, no difference shown) against {name}"
 
 
 def _why(found: Findings) -> str:
-    chose = count_words(found.ties.questions, "validation question")
+    chose = counted(found.ties.questions, "validation question")
     field = len(found.field.entrants)
     if field == 1:
         return "It is the only configuration that could be chosen."
     if found.tied == 1:
         return f"It is the best of {field} on {chose}, and all others are shown to be worse."
     return (
-        f"Of {count_words(field, 'configuration')} that may be chosen, {found.tied} are not shown to be worse than the "
+        f"Of {counted(field, 'configuration')} that may be chosen, {found.tied} are not shown to be worse than the "
         f"best on {chose}; of those within a point of the best this is the cheapest, and the best of those that cost "
         "as little."
     )

@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from chunkwise.base.wording import counted, money_words, time_words
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.chunkers.embedding_chunker import EmbeddingChunker
 from chunkwise.tuning.plan.chunking_grid import overlap_of
 from chunkwise.tuning.plan.plan import Plan
 from chunkwise.tuning.sweep import Configuration
-from chunkwise.tuning.wording import count_words, money_words, time_words
 
 _TOKENS = {"characters": 1 / 4.4, "words": 1.35, "tokens": 1.0, "sentences": 22.0}
 """Of one of these, in English prose."""
@@ -95,15 +95,15 @@ class SweepEstimate:
             for name in ("reading", "embedding", "indexing", "searching", "finalists")
             if (seconds := getattr(self, name)) >= 0.5
         ]
-        chunkings = count_words(self.chunkings, "chunking")
+        chunkings = counted(self.chunkings, "chunking")
         found = [
-            f"{count_words(self.configurations, 'configuration')} of {chunkings}",
+            f"{counted(self.configurations, 'configuration')} of {chunkings}",
             f"about {time_words(self.total)}"
             + (f" ({', '.join(parts)})" if len(parts) > 1 else ""),
         ]
         if self.tokens:
             cost = "" if self.money is None else f", about {money_words(self.money, self.currency)}"
-            found.append(f"about {count_words(_round(self.tokens), 'token')} to embed{cost}")
+            found.append(f"about {counted(_round(self.tokens), 'token')} to embed{cost}")
         return tuple(found)
 
     def over(self, seconds: float | None, money: float | None) -> str:

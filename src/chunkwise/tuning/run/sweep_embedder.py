@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.wording import money_words
 from chunkwise.models import get_embedder
 from chunkwise.models.cache import CachedEmbedder
 from chunkwise.models.embed.embedder import Embedder, Kind, TokenEmbedder, TokenVectors
@@ -19,7 +20,6 @@ from chunkwise.models.http.error import EndpointError
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 from chunkwise.tuning.sweep import Sweep
-from chunkwise.tuning.wording import money_words
 
 _ENDPOINTS = ("http", "https", "openai")
 _AT_ONCE = 64

@@ -1,1 +1,0 @@
-"""Differences between results, in a terminal."""

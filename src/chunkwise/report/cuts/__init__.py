@@ -1,1 +1,0 @@
-"""Documents with their cuts, as a page and in a terminal."""

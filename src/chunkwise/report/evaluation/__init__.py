@@ -1,1 +1,0 @@
-"""An evaluation, as a page and in a terminal."""

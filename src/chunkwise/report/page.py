@@ -1,0 +1,194 @@
+"""A view as HTML: a page that needs nothing else, or a fragment for a notebook; texts are shown, never obeyed.
+
+Templates escape everything, and every text they show is first put on one line without control characters.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from chunkwise.base import wording
+from chunkwise.base.atomic import replacing, says_what_it_writes
+from chunkwise.report.charts.drawing import can_draw, drawn, missing_library
+from chunkwise.report.plain_text import clean_lines, few_lines, one_line
+from chunkwise.report.views.chunks import ChunksStream, ChunksView, script_json
+from chunkwise.report.views.profile import where_words
+from chunkwise.report.views.sweep_figures import interval_words
+from chunkwise.report.views.view import View
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+_BETWEEN_TAGS = re.compile(r"(?<=[>}])[ \t]*\n\s*(?=[<{])")
+_WHOLE_PAGE = re.compile(r"(?<![\w.#-])(?::root|html|body|main)(?![\w-])(?=[ ,{])")
+
+
+def page(view: View) -> str:
+    """The page of a view as a string; nothing is fetched, and it can be read without its script."""
+    return _rendered(view.page_template, view)
+
+
+def write_page(view: View, path: Path) -> None:
+    """The page as a file, whole or not at all."""
+    content = page(view).encode("utf-8")
+    with replacing(path) as temporary, says_what_it_writes(path):
+        temporary.write_bytes(content)
+
+
+def write_chunks_page(documents: ChunksStream, out: TextIO) -> None:
+    """The page of documents with their cuts, one document after the other; `page` needs all of them at once."""
+    template = _environment().get_template(ChunksView.page_template)
+    for text in template.generate(view=documents):
+        out.write(text)
+
+
+def fragment(view: View) -> str:
+    """One element for a notebook: its style reaches nothing outside of it, and nothing runs."""
+    return _rendered(view.fragment_template, view)
+
+
+def _rendered(template: str, view: View) -> str:
+    return _environment().get_template(template).render(view=view, nav=[])
+
+
+def asset(*names: str) -> str:
+    """Styles or scripts that come with the package, one behind the other."""
+    folder = files("chunkwise.report") / "assets"
+    return "".join((folder / name).read_text(encoding="utf-8") for name in names)
+
+
+def _in_scope(*names: str) -> str:
+    """Scripts that share names with each other and with nothing else."""
+    folder = files("chunkwise.report") / "assets"
+    texts = "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
+    return f"(() => {{\n{texts}}})();\n"
+
+
+def scoped_style(scope: str, *names: str) -> str:
+    """Rules of pages nested in one: what they say of the whole page, they say of the element of this class."""
+    return f".{scope} {{\n{_WHOLE_PAGE.sub('&', asset(*names))}}}\n"
+
+
+def policy(style: str, script: str = "") -> str:
+    """Only these two texts may style or run anything: whatever a question or a document holds stays text."""
+    scripts = f" script-src '{_hash(script)}';" if script else ""
+    return (
+        f"default-src 'none'; style-src '{_hash(style)}';{scripts} "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"sha256-{base64.b64encode(digest).decode('ascii')}"
+
+
+def _shown(value: object) -> object:
+    """What every `{{ }}` goes through before it is escaped."""
+    if value is None:
+        raise TypeError("a template shows None: it must say what stands there instead")
+    if isinstance(value, str) and not hasattr(value, "__html__"):
+        return one_line(value)
+    return value
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    made = Environment(
+        loader=FunctionLoader(_source),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_shown,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        extensions=["jinja2.ext.do"],
+    )
+    made.filters |= {
+        "between": wording.between,
+        "breakable": _breakable,
+        "code": _code,
+        "counted": wording.counted,
+        "dashed": interval_words,
+        "few_lines": lambda text, most, lines: _lines(few_lines(text, most, lines)),
+        "interval": lambda figure: wording.interval(figure.low, figure.high),
+        "line": one_line,
+        "lines": _lines,
+        "megabytes": wording.megabytes,
+        "number": "{:,}".format,
+        "percent": wording.percent,
+        "points": wording.points,
+        "score": wording.score,
+        "script_json": lambda value: _trusted(script_json(value)),
+        "short": wording.short_number,
+        "sortable": lambda value: "" if value is None else f"{value:.6g}",
+        "to_edge": lambda share: f"{100 * min(max(share, 0.0), 1.0):.4g}%",
+        "where": where_words,
+        "whole": "{:,.0f}".format,
+        "words": lambda name: name.replace("_", " "),
+    }
+    made.globals |= {
+        "asset": lambda *names: _trusted(asset(*names)),
+        "asset_in_scope": lambda *names: _trusted(_in_scope(*names)),
+        "can_draw": can_draw,
+        "drawn": lambda chart: _trusted(drawn(chart)),
+        "missing_library": missing_library,
+        "policy": lambda style, script: _trusted(policy(style, script)),
+        "scoped_style": lambda *names: _trusted(scoped_style(*names)),
+    }
+    return made
+
+
+def _source(name: str) -> tuple[str, str, None]:
+    """A template; line breaks between two tags are for its readers, and become comments."""
+    file = files("chunkwise.report") / "templates" / name
+    text = file.read_text(encoding="utf-8")
+    # So that an error names the line it has in the file.
+    return (
+        _BETWEEN_TAGS.sub(lambda gap: "{#" + "\n" * gap[0].count("\n") + "#}", text),
+        str(file),
+        None,
+    )
+
+
+def _trusted(text: str) -> Markup:
+    """HTML, styles and scripts of our own."""
+    from markupsafe import Markup
+
+    return Markup(text)
+
+
+def _breakable(name: str) -> Markup:
+    """The name of a metric, which may be broken behind its dots and underscores."""
+    from markupsafe import Markup, escape
+
+    text = str(escape(one_line(name)))
+    return Markup(text.replace("_", "_<wbr>").replace(".", ".<wbr>").replace("@", "<wbr>@"))
+
+
+def _lines(text: str) -> Markup:
+    """Escaped, with its line ends; empty lines are one."""
+    from markupsafe import escape
+
+    return escape(clean_lines(text))
+
+
+def _code(text: str) -> Markup:
+    """Line by line as it is, with what it is indented by."""
+    from markupsafe import escape
+
+    return escape(
+        "\n".join(
+            " " * (len(line) - len(line.lstrip(" "))) + one_line(line.lstrip(" "))
+            for line in text.splitlines()
+        )
+    )

@@ -1,1 +1,0 @@
-"""A profile, as a page and in a terminal."""

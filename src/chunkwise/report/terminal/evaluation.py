@@ -1,0 +1,258 @@
+"""An evaluation in a terminal: the four questions first, then every figure with its interval, then what to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from chunkwise.base.wording import counted, interval, percent, short_number, size_in_bytes
+from chunkwise.evaluation.results import Agreement, Figure
+from chunkwise.report.metric_info import AT_CEILING, OUT_OF_REACH, WEAK
+from chunkwise.report.plain_text import one_line
+from chunkwise.report.terminal.parts import (
+    add_row,
+    bar,
+    figure_table,
+    heading,
+    indented,
+    line,
+    plain_table,
+)
+from chunkwise.report.views.evaluation import EvaluationView, FigureRow, FourCard
+from chunkwise.report.views.questions import WorstQuestion
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+_WORST = 5
+_MOST_GROUPS = 10
+_WORD = max(map(len, (AT_CEILING, OUT_OF_REACH, WEAK, "excellent")))
+_STYLES = {"excellent": "green", "good": "green", "below": "yellow"}
+
+
+def render_evaluation(view: EvaluationView, console: Console) -> None:
+    """Draw the results."""
+    _head(view, console)
+    measured = [card for card in view.four if card.methods]
+    if measured:
+        heading(console, "The four questions")
+        for card in measured:
+            _four(console, card)
+    answered = {method.name for card in measured for method in card.methods}
+    rows = {row.name: row for group in view.figures for row in group.rows}
+    rest = [rows[name] for name in view.figure_order if name not in answered]
+    if any(row.figure.mean is not None for row in rest):
+        heading(console, "Every figure")
+        console.print(_figures(rest, console))
+        _judged(console, [(row.name.rpartition(".")[2], row.judged_by) for row in rest])
+    _unscored(console, rest)
+    _groups(console, "By type", view.types, view)
+    _groups(console, "By document", view.documents, view)
+    _cuts(console, view)
+    _agreement(console, view)
+    _worst(console, view)
+    _cost(console, view)
+    if view.advice:
+        heading(console, "What to try")
+        for each in view.advice:
+            line(console, one_line(each.text))
+    _detectable(console, view)
+
+
+def _head(view: EvaluationView, console: Console) -> None:
+    from rich.text import Text
+
+    how = f"{view.budget:,} tokens a question" if view.budget else f"k={view.k}"
+    console.print(Text(f"{one_line(view.label, 200)} · {how}", "bold"))
+    line(
+        console,
+        f"{counted(view.question_count, 'question')} · {counted(view.document_count, 'document')} of "
+        f"{short_number(view.character_count)} characters",
+        "dim",
+    )
+    if view.warning:
+        line(console, f"! {view.warning}", "yellow")
+
+
+def _four(console: Console, card: FourCard) -> None:
+    """A question of the four with a line a method, and what there is to say about these figures."""
+    from rich.text import Text
+
+    line(console, card.question)
+    for method in card.methods:
+        figure = method.figure
+        shown = Text(f"    {method.method or 'chunks with an issue':<22}")
+        if figure.mean is None:
+            shown.append(f"unscored: {_why(figure)}", "dim")
+        else:
+            shown.append(f"{method.row.value:>7}  ", "bold")
+            shown.append(f"{figure.verdict:<{_WORD}} ", _STYLES.get(figure.verdict, ""))
+            shown.append(interval(figure.low, figure.high), "dim")
+            if method.at_most is not None:
+                shown.append(f"  at most {method.at_most:.3f}", "dim")
+        console.print(shown, no_wrap=True, overflow="ellipsis")
+    for number, note in enumerate(card.notes):
+        indented(console, note, "dim" if number else "", 6)
+    scored = [method for method in card.methods if method.figure.mean is not None]
+    _judged(console, [(method.name.rpartition(".")[2], method.judged_by) for method in scored], 6)
+
+
+def _judged(console: Console, judged: Iterable[tuple[str, str]], left: int = 2) -> None:
+    """Who judged, and what that is worth; once for figures of the same judge."""
+    told: dict[str, list[str]] = {}
+    for method, who in judged:
+        if who:
+            told.setdefault(who, []).append(method)
+    for who, own in told.items():
+        methods = ", ".join(dict.fromkeys(own))
+        indented(console, f"{methods}: {one_line(who, 300)}", "dim", left)
+
+
+def _figures(rows: Sequence[FigureRow], console: Console) -> Table:
+    table = figure_table(console)
+    for row in rows:
+        if row.figure.mean is not None:
+            add_row(table, row.name, row.value, row.figure, console)
+    return table
+
+
+def _why(figure: Figure) -> str:
+    """The most common reason why there is no score."""
+    if not figure.unscored:
+        return "unscored"
+    # It may quote what a server or a model said.
+    return one_line(max(figure.unscored, key=figure.unscored.__getitem__), 300)
+
+
+def _unscored(console: Console, rows: Sequence[FigureRow]) -> None:
+    """Metrics without any score, by the reason; then those that some questions have no score in: a mean over the
+    others may be one over the easy ones."""
+    none: dict[str, list[str]] = {}
+    partly: dict[str, list[str]] = {}
+    for row in rows:
+        figure = row.figure
+        if figure.mean is None:
+            none.setdefault(_why(figure), []).append(row.name)
+        elif figure.unscored:
+            gone = row.asked - figure.scored
+            partly.setdefault(f"{gone:,} of {row.asked:,}: {_why(figure)}", []).append(row.name)
+    for told, reasons in (("unscored", none), ("unscored in part", partly)):
+        for why, names in reasons.items():
+            line(console, f"{told}: {', '.join(names)} ({why})", "dim")
+
+
+def _groups(console: Console, title: str, rows: Sequence[FigureRow], view: EvaluationView) -> None:
+    """The hardest first."""
+    if not rows:
+        return
+    heading(console, f"{title}: {view.objective}")
+    table = figure_table(console)
+    sign = -1 if view.lower_is_better else 1
+    hardest = sorted(rows, key=lambda row: (sign * (row.figure.mean or 0.0), row.name))
+    for row in hardest[:_MOST_GROUPS]:
+        add_row(table, row.name or "(none)", f"{row.figure.mean:.3f}", row.figure, console)
+    console.print(table)
+    if len(hardest) > _MOST_GROUPS:
+        line(console, f"and {len(hardest) - _MOST_GROUPS:,} more, none worse", "dim")
+    spread = view.spread
+    if title == "By type" and spread and spread.drop > 0:
+        line(
+            console,
+            f"from {one_line(spread.easiest, 40)} to {one_line(spread.hardest, 40)}: "
+            f"{100 * spread.drop:.1f} points worse",
+            "dim",
+        )
+
+
+def _cuts(console: Console, view: EvaluationView) -> None:
+    from rich.text import Text
+
+    cuts = view.cuts
+    if cuts is None or not cuts.with_issues:
+        return
+    heading(console, f"Boundary issues: {cuts.with_issues:,} of {counted(cuts.chunks, 'chunk')}")
+    table = plain_table("", "", "count", left=2)
+    for kind in cuts.kinds:
+        drawn = Text(bar(kind.count / cuts.kinds[0].count, 16), "cyan")
+        table.add_row(Text(f"  {kind.kind}"), drawn, f"{kind.count:,}")
+    console.print(table)
+
+
+def _agreement(console: Console, view: EvaluationView) -> None:
+    if not view.agreement:
+        return
+    heading(console, "Do the judges agree?")
+    for pair in view.agreement:
+        line(console, f"{pair.first} and {pair.second}: {_agreed(pair)}")
+
+
+def _agreed(pair: Agreement) -> str:
+    if pair.same is None or not pair.hits:
+        return "no hit has a verdict of both"
+    if pair.kappa is None:
+        return f"no κ, both say one and the same of all {counted(pair.hits, 'hit')}"
+    return f"κ {pair.kappa:.2f}, the same on {percent(pair.same)} of {counted(pair.hits, 'hit')}"
+
+
+def _worst(console: Console, view: EvaluationView) -> None:
+    from rich.text import Text
+
+    if not view.worst:
+        return
+    heading(console, f"The worst questions, by {view.objective}")
+    for question in view.worst[:_WORST]:
+        shown = "unscored" if question.score is None else f"{question.score:.2f}"
+        room = max(console.width - 10, 20)
+        console.print(Text.assemble(f"  {shown}  ", (one_line(question.text, room), "bold")))
+        _missed(console, question)
+
+
+def _missed(console: Console, question: WorstQuestion) -> None:
+    for piece in question.missed[:2]:
+        rank = f"stands at rank {piece.rank}" if piece.rank else "not among the hits looked at"
+        place = f"{one_line(piece.doc_id, 60)} {piece.start:,}–{piece.end:,}"
+        indented(console, f"missed: “{one_line(piece.text, 160)}”")
+        indented(console, f"{place} · {rank}", "dim")
+    if len(question.missed) > 2:
+        indented(console, f"and {len(question.missed) - 2:,} more", "dim")
+
+
+def _cost(console: Console, view: EvaluationView) -> None:
+    cost = view.cost
+    if not cost and not view.llm_spent:
+        return
+    heading(console, "Cost")
+    told = []
+    if "chunks" in cost:
+        told.append(
+            f"{counted(int(_number(cost['chunks'])), 'chunk')} of {_number(cost.get('median_tokens')):,.0f} tokens "
+            f"(median; p95 {_number(cost.get('p95_tokens')):,.0f}, longest {_number(cost.get('max_tokens')):,.0f})"
+        )
+    if cost.get("storage") is not None:
+        told.append(f"storage {_number(cost['storage']):.2f}×")
+    if cost.get("index_bytes"):
+        told.append(f"index {size_in_bytes(_number(cost['index_bytes']))}")
+    if cost.get("context_tokens") is not None:
+        told.append(f"{_number(cost['context_tokens']):,.0f} tokens of context a question")
+    if told:
+        line(console, " · ".join(told))
+    if view.llm_spent:
+        spent = " · ".join(f"{each.value} {each.name}" for each in view.llm_spent)
+        line(console, f"language model: {spent}")
+
+
+def _detectable(console: Console, view: EvaluationView) -> None:
+    least = view.detectable.get(view.objective)
+    if least is not None:
+        console.print()
+        line(
+            console,
+            f"With {counted(view.question_count, 'question')}, differences in {view.objective} under "
+            f"{100 * least:.1f} points cannot be shown.",
+            "dim",
+        )
+
+
+def _number(given: object) -> float:
+    return float(given) if isinstance(given, int | float) else 0.0

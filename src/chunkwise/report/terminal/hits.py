@@ -1,0 +1,81 @@
+"""Hits in a terminal: rank and score, where from, and the lines with the most of the question's words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chunkwise.base.wording import counted
+from chunkwise.report.plain_text import one_line
+from chunkwise.report.terminal.parts import bar
+from chunkwise.report.views.hits import HitCard, HitsView
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+_BAR = 8
+_INDENT = 4
+_LINES = 8
+"""Lines of a hit that are shown, unless all are asked for."""
+
+
+def render_hits(view: HitsView, console: Console, *, full: bool = False) -> None:
+    """Draw the hits of one question, best first."""
+    room = max(console.width - _INDENT, 20)
+    for hit in view.hits:
+        console.print(_head(hit), no_wrap=True, overflow="ellipsis")
+        lines = list(_text(hit).wrap(console, room))
+        for line in [*_place(hit).wrap(console, room), *(lines if full else _window(lines))]:
+            line.rstrip()
+            line.pad_left(_INDENT)
+            console.print(line, no_wrap=True)
+        console.print()
+    console.print(view.total, style="bold", markup=False, highlight=False)
+
+
+def _head(hit: HitCard) -> Text:
+    """Rank, score and what the document is called."""
+    from rich.text import Text
+
+    return Text.assemble(
+        (f"{hit.rank:>2}  ", "bold cyan"),
+        (f"{bar(hit.share_of_best, _BAR):<{_BAR}}", "cyan"),
+        (f" {hit.score:.3f}  ", "dim"),
+        (one_line(hit.title, 120), "bold"),
+    )
+
+
+def _place(hit: HitCard) -> Text:
+    from rich.text import Text
+
+    place = Text(hit.place, "dim")
+    section = one_line(hit.section, 300)
+    return Text.assemble((section, "green"), "\n", place) if section else place
+
+
+def _text(hit: HitCard) -> Text:
+    from rich.text import Text
+
+    text = Text(hit.text)
+    for start, end in hit.marks:
+        text.stylize("bold yellow", start, end)
+    return text
+
+
+def _window(lines: Sequence[Text]) -> list[Text]:
+    """The stretch of lines with the most marked words, and how much stands around it."""
+    from rich.text import Text
+
+    if len(lines) <= _LINES + 2:  # a line that says "one more line" takes a line
+        return list(lines)
+    marks = np.concatenate(([0], np.cumsum([len(line.spans) for line in lines])))
+    start = int((marks[_LINES:] - marks[:-_LINES]).argmax())
+    chosen = list(lines[start : start + _LINES])
+    if start:
+        chosen.insert(0, Text(f"… {counted(start, 'line')} before", "dim"))
+    if left := len(lines) - start - _LINES:
+        chosen.append(Text(f"… {counted(left, 'more line')}", "dim"))
+    return chosen

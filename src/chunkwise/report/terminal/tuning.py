@@ -1,0 +1,141 @@
+"""A sweep in a terminal: the recommendation first, the leaders, what moves the objective, what to beware of."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from chunkwise.report.plain_text import one_line
+from chunkwise.report.terminal.parts import bar, heading, line, plain_table
+from chunkwise.report.views.leaderboard import Leader
+from chunkwise.report.views.sweep_figures import interval_words, mean_words
+from chunkwise.report.views.tuning import TuningView
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_LEADERS = 10
+_BAR = 6
+
+
+def render_tuning(view: TuningView, console: Console) -> None:
+    """Draw what a sweep found."""
+    heading(console, "Recommendation")
+    line(console, view.sentence)
+    if view.chosen_key:
+        _leaders(console, view)
+    else:
+        _chunkings(console, view)
+    if view.defaults:
+        heading(console, "Against the common defaults, on test questions")
+        for each in view.defaults:
+            between = f"{100 * each.low:+.1f} to {100 * each.high:+.1f}"
+            line(
+                console,
+                f"{one_line(each.baseline, 60)} · {one_line(each.retriever, 60)}: "
+                f"{100 * each.difference:+.1f} points ({between}), {each.verdict}",
+            )
+    _levers(console, view)
+    worth = [part for part in view.parts if part.worth_it]
+    if worth:
+        heading(console, "Parts that deserve a setting of their own")
+        for part in worth:
+            line(
+                console,
+                f"{one_line(part.name, 40)}: {one_line(part.best_label, 80)}, {100 * part.gain:+.1f} points",
+            )
+    if view.caveats:
+        heading(console, "To be kept in mind")
+        for caveat in view.caveats:
+            line(console, one_line(caveat))
+
+
+def _leaders(console: Console, view: TuningView) -> None:
+    from rich.text import Text
+
+    if view.leaderboard is None:
+        return
+    heading(console, f"Leaders by {view.objective}")
+    # A column for the margin: what is folded keeps to it, too.
+    table = plain_table("", "", "validation", "test", "95 % interval", "", left=2)
+    table.columns[0].min_width = 0
+    table.columns[1].no_wrap, table.columns[1].overflow = False, "fold"
+    table.columns[5].justify = "left"
+    ranked = sorted(view.leaderboard.rows, key=lambda row: _place(row, view.lower_is_better))
+    # The choice is among them, wherever it stands.
+    shown = ranked[:_LEADERS] + [row for row in ranked[_LEADERS:] if row.is_chosen]
+    for row in shown:
+        table.add_row(
+            "", Text(one_line(row.label, 200)), mean_words(row.validation), mean_words(row.test),
+            interval_words(row.test), Text(_words(row), "dim"),
+        )  # fmt: skip
+    console.print(table)
+    aside = (
+        view.counts.with_figures - view.counts.chosen_from - sum(bool(row.aside) for row in shown)
+    )
+    more = view.counts.chosen_from - sum(not row.aside for row in shown)
+    told = f"{more:,} more that may be chosen" if more else ""
+    listed = f"{aside:,} that are listed only" if aside else ""
+    if told or listed:
+        line(console, f"in the report: {' and '.join(filter(None, (told, listed)))}", "dim")
+
+
+def _place(row: Leader, lower_is_better: bool) -> tuple[bool, float, float, bool]:
+    """Those that may be chosen first; the best by the figures as they are shown, the choice first among equals."""
+    sign = 1.0 if lower_is_better else -1.0
+    means = [None if each is None else each.mean for each in (row.validation, row.test)]
+    first, second = (math.inf if mean is None else round(sign * mean, 3) for mean in means)
+    return bool(row.aside), first, second, not row.is_chosen
+
+
+def _chunkings(console: Console, view: TuningView) -> None:
+    """What can be compared without questions, a chunking each; the fewest hurt first."""
+    from rich.text import Text
+
+    if not view.counts.with_figures:
+        return
+    heading(console, "What can be compared without questions")
+    table = plain_table("", "with issues", "chunks", "median tokens", "storage", left=1)
+    for row in view.chunkings[:_LEADERS]:
+        name = one_line(row.name, max(console.width - 54, 20))
+        table.add_row(
+            Text(f"  {name}"), "" if row.issue_share is None else f"{100 * row.issue_share:.1f} %",
+            _amount(row.chunks, "{:,.0f}"), _amount(row.median_tokens, "{:,.0f}"), _amount(row.storage, "{:.2f}×"),
+        )  # fmt: skip
+    console.print(table)
+    if len(view.chunkings) > _LEADERS:
+        line(console, f"and {len(view.chunkings) - _LEADERS:,} more in the report", "dim")
+
+
+def _amount(value: float | None, shown: str) -> str:
+    return "" if value is None else shown.format(value)
+
+
+def _words(row: Leader) -> str:
+    if row.is_chosen:
+        return "chosen"
+    if row.aside:
+        return "listed only"
+    return "tied" if row.is_tied else ""
+
+
+def _levers(console: Console, view: TuningView) -> None:
+    from rich.text import Text
+
+    if not view.levers:
+        return
+    heading(console, f"What moves {view.objective} here")
+    table = plain_table("", "", "points", "95 % interval", "", left=2)
+    # What is too long for a narrow terminal is folded behind the figures, which stay whole.
+    table.columns[4].justify, table.columns[4].no_wrap = "left", False
+    most = max((lever.effect for lever in view.levers), default=0.0) or 1.0
+    for lever in view.levers:
+        best, worst = lever.levels[0].value, lever.levels[-1].value
+        told = (
+            f"{one_line(best, 24)} over {one_line(worst, 24)}" if lever.moves else "no effect shown"
+        )
+        table.add_row(
+            Text(f"  {lever.name}"), Text(bar(lever.effect / most, _BAR), "cyan"), f"{100 * lever.effect:.1f}",
+            f"{100 * lever.low:+.1f} to {100 * lever.high:+.1f}", Text(told, "" if lever.moves else "dim"),
+        )  # fmt: skip
+    console.print(table)

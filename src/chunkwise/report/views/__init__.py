@@ -1,0 +1,1 @@
+"""What is shown, as data: pages, notebooks and terminals read the same values."""

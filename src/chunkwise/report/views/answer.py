@@ -1,0 +1,113 @@
+"""What is shown of an answer: the claims with their marks, where each stands, and what the model was given to read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from chunkwise.answering.answered import NOT_FOUND, Answered, Citation, Claim, mark_of
+from chunkwise.core import SECTION_SEPARATOR
+from chunkwise.report.plain_text import one_line
+from chunkwise.report.views.view import View
+
+_QUOTE = 600
+"""Characters of a quote that are shown; its place is exact in any case."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRow:
+    """One sentence of the answer."""
+
+    text: str
+    state: str
+    """supported, quoted, or unsupported."""
+    mark: str
+    """The number of its citation; empty: nothing supports it."""
+    place: str
+    """File, section, page, lines, characters of what it rests on."""
+    quote: str
+    note: str
+    """What is wrong with it."""
+    is_moved: bool
+    """The quote stands in another passage than the one the model named."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerView(View):
+    """One answer."""
+
+    fragment_template: ClassVar[str] = "fragment_answer.html.j2"
+
+    question: str
+    reason: str
+    """Why there is no answer at all; empty: there is one, or none was found."""
+    not_found: str
+    """What is said where the documents do not answer; empty: they do."""
+    note: str
+    """Why the model was not asked."""
+    claims: tuple[ClaimRow, ...]
+    """With a citation each."""
+    unsupported: tuple[ClaimRow, ...]
+    passages: tuple[str, ...]
+    """Ids of what the model was given to read."""
+    left_out: int
+    """Passages that had no room in its window."""
+    made_with: str
+    """Model, wording and what they took."""
+
+
+def answer_view(answered: Answered) -> AnswerView:
+    cited = [claim for claim in answered.claims if claim.citation]
+    return AnswerView(
+        answered.question,
+        answered.reason,
+        "" if answered.found or answered.reason else NOT_FOUND,
+        answered.note,
+        tuple(_claim(claim, mark_of(claim, number)) for number, claim in enumerate(cited, 1)),
+        tuple(_claim(claim, "") for claim in answered.claims if not claim.citation),
+        tuple(each.id for each in answered.passages),
+        answered.left_out,
+        f"{answered.model} · {answered.prompt}{_usage(answered)}",
+    )
+
+
+def _claim(claim: Claim, mark: str) -> ClaimRow:
+    citation = claim.citation
+    return ClaimRow(
+        claim.text,
+        claim.state,
+        mark,
+        _place(citation) if citation else "",
+        one_line(citation.quote, _QUOTE).strip() if citation else "",
+        claim.note,
+        claim.is_moved,
+    )
+
+
+def _place(citation: Citation) -> str:
+    parts = [one_line(citation.id, 120)]
+    # The title is often the outermost heading, too.
+    section = (
+        citation.section[1:] if citation.section[:1] == (citation.title,) else citation.section
+    )
+    if section:
+        parts.append(one_line(SECTION_SEPARATOR.join(section), 200))
+    if citation.page is not None:
+        parts.append(f"page {citation.page}")
+    if citation.lines is not None:
+        first, last = citation.lines
+        parts.append(f"line {first:,}" if first == last else f"lines {first:,}–{last:,}")
+    parts.append(f"characters {citation.start:,}–{citation.end:,}")
+    return " · ".join(parts)
+
+
+def _usage(answered: Answered) -> str:
+    used = answered.usage
+    if used is None:
+        return ""
+    if not used.calls:
+        return " · answered from an earlier run" if used.kept else ""
+    money = f" · ${used.money:.4f}" if used.money else ""
+    if used.money is None:
+        money = " · at a price that is not known"
+    return f" · {used.prompt_tokens:,} tokens read, {used.output_tokens:,} written{money}"

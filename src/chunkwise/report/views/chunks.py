@@ -1,0 +1,203 @@
+"""What is shown of chunks: one as a card, or documents with every cut drawn on the text."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from chunkwise.core import SECTION_SEPARATOR, Chunk
+from chunkwise.metrics.cuts.boundary_issues import KINDS, find_issues
+from chunkwise.report.plain_text import clean_lines
+from chunkwise.report.views.view import View
+from chunkwise.text.analysis import Analyzed
+
+AnalyzedChunks = tuple[Analyzed, Sequence[Chunk]]
+
+_CARD_CHARACTERS = 4_000
+# "<" could end the script element; the rest would reorder the page's source or not be UTF-8.
+_UNSAFE = re.compile("[<>&\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkCard(View):
+    """One chunk: where it lies, how large it is, what it says."""
+
+    fragment_template: ClassVar[str] = "fragment_chunk.html.j2"
+
+    doc_id: str
+    title: str
+    index: int
+    start: int
+    end: int
+    token_count: int
+    section: str
+    page: int | None
+    last_page: int | None
+    context: str
+    """Text indexed beside the chunk, never part of it."""
+    level: int
+    """Above 0: a summary of so many `passages`."""
+    passages: int
+    text: str
+    more: int
+    """Characters of it that are not shown."""
+
+
+def chunk_card(chunk: Chunk) -> ChunkCard:
+    text = chunk.text
+    return ChunkCard(
+        chunk.doc_id,
+        chunk.document.title,
+        chunk.index,
+        chunk.start,
+        chunk.end,
+        chunk.token_count,
+        SECTION_SEPARATOR.join(chunk.section),
+        chunk.page,
+        chunk.last_page,
+        chunk.context,
+        chunk.level,
+        len(chunk.spans),
+        clean_lines(text[:_CARD_CHARACTERS]),
+        max(len(text) - _CARD_CHARACTERS, 0),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentChunks:
+    """A document's text, its chunks as columns, and the issues of their edges; what the page's script reads."""
+
+    id: str
+    title: str
+    text: str
+    astral: tuple[int, ...]
+    """JavaScript counts UTF-16 units: every character listed here counts twice."""
+    index: tuple[int, ...]
+    start: tuple[int, ...]
+    end: tuple[int, ...]
+    size: tuple[int, ...]
+    words: tuple[int, ...]
+    section: tuple[int, ...]
+    """The place of each chunk's section in `paths`."""
+    paths: tuple[tuple[str, ...], ...]
+    pages: tuple[tuple[int | None, int | None], ...] | None
+    """First and last page of each chunk; None: the format has no pages."""
+    context: Mapping[str, str]
+    """By the place of the chunk."""
+    issues: tuple[tuple[int, int, int], ...]
+    """Kind, chunk and offset of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentEntry:
+    """What the list of documents says of one."""
+
+    label: str
+    chunks: int
+    issues: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChunksView(View):
+    """Documents with their cuts drawn on the text."""
+
+    page_template: ClassVar[str] = "chunks.html.j2"
+
+    strategy: str
+    limit: int | None
+    """The most that a chunk may have of the `unit`."""
+    unit: str
+    documents: tuple[DocumentChunks, ...]
+
+    @property
+    def overview(self) -> dict[str, Any]:
+        """What the page's script reads first."""
+        return _overview(
+            self.strategy, self.limit, self.unit, [_entry(each) for each in self.documents]
+        )
+
+
+class ChunksStream:
+    """The same for as many documents as there are: each is looked at when its turn comes, and then let go."""
+
+    def __init__(
+        self, documents: Iterable[AnalyzedChunks], strategy: str, limit: int | None, unit: str
+    ) -> None:
+        self._given, self._about = documents, (strategy, limit, unit)
+        self._entries: list[DocumentEntry] = []
+
+    @property
+    def documents(self) -> Iterator[DocumentChunks]:
+        for document, chunks in self._given:
+            shown = document_chunks(document, chunks)
+            self._entries.append(_entry(shown))
+            yield shown
+
+    @property
+    def overview(self) -> dict[str, Any]:
+        return _overview(*self._about, self._entries)
+
+
+def chunks_view(
+    documents: Iterable[AnalyzedChunks], strategy: str, *, limit: int | None = None, unit: str = "tokens"
+) -> ChunksView:  # fmt: skip
+    shown = tuple(document_chunks(document, chunks) for document, chunks in documents)
+    return ChunksView(strategy, limit, unit, shown)
+
+
+def document_chunks(document: Analyzed, every: Sequence[Chunk]) -> DocumentChunks:
+    """One document; a summary has no cuts to draw."""
+    chunks = [chunk for chunk in every if not chunk.level]
+    number = {kind: index for index, kind in enumerate(KINDS)}
+    paths: dict[tuple[str, ...], int] = {}
+    return DocumentChunks(
+        id=document.document.id,
+        title=document.document.title,
+        text=document.text,
+        astral=tuple(np.flatnonzero(document.characters.points > 0xFFFF).tolist()),
+        index=tuple(chunk.index for chunk in chunks),
+        start=tuple(chunk.start for chunk in chunks),
+        end=tuple(chunk.end for chunk in chunks),
+        size=tuple(chunk.token_count for chunk in chunks),
+        words=tuple(chunk.word_count for chunk in chunks),
+        section=tuple(paths.setdefault(chunk.section, len(paths)) for chunk in chunks),
+        paths=tuple(paths),
+        pages=tuple((chunk.page, chunk.last_page) for chunk in chunks)
+        if document.document.pages
+        else None,
+        context={str(at): chunk.context for at, chunk in enumerate(chunks) if chunk.context},
+        issues=tuple(
+            (number[issue.kind], issue.chunk, issue.offset)
+            for issue in find_issues(document, chunks)
+        ),
+    )
+
+
+def _entry(document: DocumentChunks) -> DocumentEntry:
+    return DocumentEntry(
+        document.title or document.id, len(document.start), len(document.issues)
+    )  # fmt: skip
+
+
+def _overview(
+    strategy: str, limit: int | None, unit: str, entries: Sequence[DocumentEntry]
+) -> dict[str, Any]:
+    kinds = [list(each) for each in KINDS.items()]
+    return {"strategy": strategy, "limit": limit, "unit": unit, "kinds": kinds, "documents": entries}  # fmt: skip
+
+
+def script_json(value: object) -> str:
+    """JSON for a script element: no markup, no line separators, no lone surrogates."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_fields)
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    if not is_dataclass(value):
+        raise TypeError(f"{type(value).__name__} is no JSON: {value!r:.80}")
+    return {field.name: getattr(value, field.name) for field in fields(value)}

@@ -1,0 +1,82 @@
+"""What is shown of a comparison: first the objective, the four questions and the usual costs, or all there is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from chunkwise.base.wording import counted, listed
+from chunkwise.evaluation.comparing.comparison import NO_DIFFERENCE, Comparison, Contrast, Tested
+from chunkwise.evaluation.comparing.whole_figures import CONTEXT
+from chunkwise.report.metric_info import FOUR, family
+from chunkwise.report.plain_text import one_line
+from chunkwise.report.views.view import View
+
+_FEW = 8
+"""Measures that are all shown."""
+_MOST_NAMED = 4
+_QUESTIONS = frozenset(metric for _, metric in FOUR)
+_COSTS = frozenset({"chunks", "median_tokens", "storage", CONTEXT})
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonView(View):
+    """Runs against the first of them, and which measures and figures are drawn."""
+
+    comparison: Comparison
+    metrics: tuple[str, ...]
+    """That are drawn; a line says what the others show."""
+    figures: tuple[str, ...]
+    """Of whole runs."""
+    is_whole: bool
+    """Types of questions and every change are shown, too."""
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether there is more than is drawn."""
+        every = every_metric(self.comparison)
+        return len(self.metrics) < len(every) or len(self.figures) < len(self.comparison.figures)
+
+    @property
+    def shows_all_metrics(self) -> bool:
+        return self.is_whole or len(self.metrics) == len(every_metric(self.comparison))
+
+
+def comparison_view(comparison: Comparison, *, whole: bool = False) -> ComparisonView:
+    """`whole`: every measure and every figure, not only those to be looked at first."""
+    metrics = every_metric(comparison) if whole else first_metrics(comparison)
+    # Measures may be few because the runs have few in common; what they cost is not less for it.
+    figures = list(comparison.figures) if whole else first_figures(comparison.figures)
+    return ComparisonView(comparison, tuple(metrics), tuple(figures), whole)
+
+
+def every_metric(comparison: Comparison) -> list[str]:
+    return list(dict.fromkeys(name for each in comparison.contrasts for name in each.metrics))
+
+
+def first_metrics(comparison: Comparison) -> list[str]:
+    """The measures that say whether one run is better; all of them where they are few."""
+    every = every_metric(comparison)
+    objectives = {each.objective for each in comparison.contrasts}
+    first = [name for name in every if name in objectives or family(name) in _QUESTIONS]
+    return every if len(every) <= _FEW else first
+
+
+def first_figures(names: Iterable[str]) -> list[str]:
+    """Figures of whole runs that answer one of the four questions, or say what a run costs."""
+    return [name for name in names if name in _COSTS or family(name) in _QUESTIONS]
+
+
+def behind(contrast: Contrast, shown: Iterable[str]) -> list[str]:
+    """What the measures that are not shown say: by which of them a run is better, and how many show nothing."""
+    rest = {name: each for name, each in contrast.metrics.items() if name not in set(shown)}
+    verdicts = dict.fromkeys(each.verdict for each in rest.values())
+    told = [_by(word, rest) for word in sorted(verdicts) if word != NO_DIFFERENCE]
+    if silent := sum(each.verdict == NO_DIFFERENCE for each in rest.values()):
+        told.append(f"{NO_DIFFERENCE} by {counted(silent, 'measure')}")
+    return told
+
+
+def _by(word: str, rest: Mapping[str, Tested]) -> str:
+    names = [one_line(name, 40) for name, each in rest.items() if each.verdict == word]
+    return f"{word} by {listed(names, _MOST_NAMED)}"

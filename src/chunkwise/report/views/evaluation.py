@@ -1,0 +1,384 @@
+"""What is shown of an evaluation: the four questions first, then all that they rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from chunkwise.base.wording import between, counted, megabytes, plural, rough_dollars, short_number
+from chunkwise.core import Document
+from chunkwise.evaluation.four_questions import four_questions, most_reachable, robustness
+from chunkwise.evaluation.judges_told import judged_by
+from chunkwise.evaluation.results import Agreement, Figure, Json, Results
+from chunkwise.metrics.citations.position import EXACT, KINDS
+from chunkwise.report.metric_info import (
+    FOUR,
+    GROUPS,
+    bounds_of,
+    group_of,
+    help_of,
+    lower_is_better,
+    question_of,
+    value_words,
+)
+from chunkwise.report.views.cuts import CutsView, cuts_view
+from chunkwise.report.views.questions import (
+    QuestionTable,
+    ScoreRanges,
+    WorstQuestion,
+    question_table,
+    score_ranges,
+    worst_questions,
+)
+from chunkwise.report.views.view import Tile, ValueTable, View, value_tables
+
+_COSTS = {
+    "chunks": ("chunks", "{:,.0f}"),
+    "mean_tokens": ("tokens a chunk, mean", "{:,.0f}"),
+    "median_tokens": ("tokens a chunk, median", "{:,.0f}"),
+    "p95_tokens": ("tokens at most in 95 % of the chunks", "{:,.0f}"),
+    "max_tokens": ("tokens in the longest chunk", "{:,.0f}"),
+    "storage": ("tokens indexed per token of the documents", "{:.2f}×"),
+    "context_tokens": ("tokens of context a question", "{:,.0f}"),
+}
+_COUNTS = {
+    "document_tokens": "tokens in the documents",
+    "indexed_tokens": "tokens indexed",
+    "tokens_embedded": "tokens embedded",
+}
+_OF_LLM = "llm_"
+"""How its entries in `timing` begin: a second run finds most verdicts kept, so that they are no part of the result."""
+_LLM_COUNTS = {
+    "llm_calls": ("call", ""),
+    "llm_kept": ("verdict", " of earlier runs"),
+    "llm_failed": ("request", " without a usable answer"),
+    "llm_prompt_tokens": ("token", " read"),
+    "llm_output_tokens": ("token", " written"),
+}
+"""What is counted, and what is said of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class MethodFigure:
+    """One way to answer one of the four questions."""
+
+    metric: str
+    method: str
+    """Empty: the metric has one method only."""
+    figure: Figure
+    """Its verdict is that of the page: a weak judge or a ceiling wins over good and below."""
+    judged_by: str
+    """Who judged, and what that is worth; empty: nobody did."""
+    at_most: float | None
+    """How far it could rise, where no ranking could make it good."""
+
+    @property
+    def name(self) -> str:
+        """As tables name it."""
+        return f"{self.metric}.{self.method}" if self.method else self.metric
+
+    @property
+    def row(self) -> FigureRow:
+        return FigureRow(self.name, self.figure)
+
+
+@dataclass(frozen=True, slots=True)
+class FourCard:
+    """One of the four questions about a chunking."""
+
+    question: str
+    metric: str
+    methods: tuple[MethodFigure, ...]
+    """Those without any score last; empty: not measured."""
+    notes: tuple[str, ...]
+    """What the figures rest on."""
+    good: float
+    excellent: float
+
+    @property
+    def lower_is_better(self) -> bool:
+        return self.excellent < self.good
+
+
+@dataclass(frozen=True, slots=True)
+class FigureRow:
+    """A metric, or a group of questions, with its figure."""
+
+    name: str
+    figure: Figure
+    help: str = ""
+    judged_by: str = ""
+
+    @property
+    def value(self) -> str:
+        return value_words(self.name, self.figure.mean)
+
+    @property
+    def interval(self) -> str:
+        """Empty where there is none."""
+        low, high = self.figure.low, self.figure.high
+        if low is None or high is None:
+            return ""
+        return between(value_words(self.name, low), value_words(self.name, high))
+
+    @property
+    def asked(self) -> int:
+        """Questions, scored or not."""
+        return self.figure.scored + sum(self.figure.unscored.values())
+
+    @property
+    def why_unscored(self) -> str:
+        """Every reason with its number of questions, the most common first."""
+        reasons = sorted(self.figure.unscored.items(), key=lambda item: (-item[1], item[0]))
+        return "; ".join(f"{count:,} unscored: {reason}" for reason, count in reasons)
+
+    @property
+    def hint(self) -> str:
+        """What the metric says, and who judged, as sentences."""
+        judged = f"{self.judged_by[:1].upper()}{self.judged_by[1:]}." if self.judged_by else ""
+        return " ".join(part for part in (self.help, judged) if part)
+
+    @property
+    def told(self) -> str:
+        """What a mark says to those who hover over it, or hear it."""
+        told = f"{self.name}: {self.value}"
+        if self.figure.low is not None:
+            told += f", 95 % interval {self.interval}"
+        return told + (f", {counted(self.figure.scored, 'question')}" if self.figure.scored else "")
+
+
+@dataclass(frozen=True, slots=True)
+class FigureGroup:
+    """Metrics that belong together."""
+
+    title: str
+    rows: tuple[FigureRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How much harder one type of question is than another."""
+
+    easiest: str
+    hardest: str
+    drop: float
+
+
+@dataclass(frozen=True, slots=True)
+class AdviceCard:
+    """A figure that is not good yet, and what to try."""
+
+    metric: str
+    question: str
+    """The one of the four it answers; empty: none."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationView(View):
+    """The whole of an evaluation, as page and terminal show it."""
+
+    page_template: ClassVar[str] = "evaluation.html.j2"
+    fragment_template: ClassVar[str] = "fragment_evaluation.html.j2"
+
+    label: str
+    title: str
+    steps: tuple[str, ...]
+    """Retriever, what follows it, model."""
+    k: int | None
+    budget: int | None
+    """Tokens a question; None: `k` hits are handed out."""
+    question_count: int
+    document_count: int
+    character_count: int
+    token_count: int
+    warning: str
+    """That nothing can be said of the search, and what the questions lack."""
+    objective: str
+    lower_is_better: bool
+    summary: Figure | None
+    """The objective over all questions."""
+    four: tuple[FourCard, ...]
+    """All four, or none where none was measured."""
+    figures: tuple[FigureGroup, ...]
+    figure_order: tuple[str, ...]
+    """Names of all figures as the results have them."""
+    types: tuple[FigureRow, ...]
+    """From the easiest to the hardest; empty where there are not two."""
+    spread: Spread | None
+    documents: tuple[FigureRow, ...]
+    """The worst first; empty where there are not two."""
+    cuts: CutsView | None
+    worst: tuple[WorstQuestion, ...]
+    scores: ScoreRanges | None
+    questions: QuestionTable | None
+    advice: tuple[AdviceCard, ...]
+    detectable: Mapping[str, float]
+    """By metric: the least difference to another run that can be shown."""
+    agreement: tuple[Agreement, ...]
+    cost: Mapping[str, Json]
+    cost_tiles: tuple[Tile, ...]
+    llm_spent: tuple[Tile, ...]
+    """What asking a language model took."""
+    made_with: tuple[ValueTable, ...]
+
+    @property
+    def handed_out(self) -> str:
+        """Why a figure cannot rise further: how much is handed out."""
+        return "here" if self.budget else f"with k={self.k}"
+
+
+def evaluation_view(
+    results: Results, documents: Mapping[str, Document] | None = None
+) -> EvaluationView:
+    """`documents`, by id, give the hits of the worst questions their text."""
+    given = results.configuration
+    budget, k = given.get("budget"), given.get("k")
+    known = results.data.get("documents")
+    spread = robustness(results)
+    types = _by_group(results, results.by_type, hardest_first=False)
+    return EvaluationView(
+        label=results.label,
+        title=str(given.get("strategy") or given.get("hits") or "An evaluation"),
+        steps=tuple(
+            str(each) for each in (given.get("retriever"), *results.steps, given.get("model")) if each
+        ),
+        k=k if isinstance(k, int) else None,
+        budget=budget if isinstance(budget, int) else None,
+        question_count=len(results.questions),
+        document_count=_count(known),
+        character_count=_count(known.get("characters")) if isinstance(known, dict) else 0,
+        token_count=_count(results.data.get("tokens")),
+        warning=_nothing_known(results),
+        objective=results.objective,
+        lower_is_better=lower_is_better(results.objective),
+        summary=results.summary.get(results.objective),
+        four=_four(results),
+        figures=_figures(results),
+        figure_order=tuple(results.summary),
+        types=types,
+        spread=Spread(spread.easiest, spread.hardest, spread.drop) if spread and types else None,
+        documents=_by_group(results, results.by_document, hardest_first=True),
+        cuts=cuts_view(results.cuts) if results.cuts else None,
+        worst=worst_questions(results, documents or {}),
+        scores=score_ranges(results),
+        questions=question_table(results),
+        advice=tuple(
+            AdviceCard(each.metric, question_of(each.metric), each.text) for each in results.advice
+        ),
+        detectable=dict(results.detectable),
+        agreement=results.agreement,
+        cost=dict(results.cost),
+        cost_tiles=_cost_tiles(results),
+        llm_spent=_llm_spent(results),
+        made_with=value_tables(
+            Configuration=results.configuration, Data=results.data, Versions=results.versions
+        ),
+    )  # fmt: skip
+
+
+def _count(given: Json) -> int:
+    """A number, or the one inside what else is known."""
+    if isinstance(given, dict):
+        given = given.get("count")
+    return int(given) if isinstance(given, int | float) else 0
+
+
+def _nothing_known(results: Results) -> str:
+    if not results.data.get("nothing_known"):
+        return ""
+    return (
+        "no question has a reference, an answer, facts or labels: whether the right text is found cannot be scored. "
+        'Add relevant_text: [{"query": "How long is the guarantee?", "relevant_text": "guaranteed for five years"}]'
+    )
+
+
+def _four(results: Results) -> tuple[FourCard, ...]:
+    measured = {each.metric: each.figures for each in four_questions(results)}
+    if not measured:
+        return ()
+    return tuple(
+        _card(results, question, metric, measured.get(metric, {})) for question, metric in FOUR
+    )
+
+
+def _card(results: Results, question: str, metric: str, figures: Mapping[str, Figure]) -> FourCard:
+    bounds = bounds_of(metric)
+    methods = []
+    for method, figure in figures.items():
+        name = f"{metric}.{method}" if method else metric
+        judged = judged_by(results, f"{metric}.{method}")
+        methods.append(MethodFigure(metric, method, figure, judged, most_reachable(results, name)))
+    notes = _offsets(results) if figures and metric == "citation_accuracy" else ()
+    return FourCard(question, metric, tuple(methods), notes, bounds.good, bounds.excellent)
+
+
+def _offsets(results: Results) -> tuple[str, ...]:
+    """Of chunks from a file, how many offsets are of which kind, then what each kind means that is not exact."""
+    known = results.data.get("positions")
+    if not isinstance(known, dict):
+        return ()
+    counts = {kind: count for kind in KINDS if isinstance(count := known.get(kind), int) and count}
+    told = ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in counts.items())
+    meanings = [f"{kind.replace('_', ' ')}: {KINDS[kind]}" for kind in counts if kind != EXACT]
+    return (f"offsets: {told}", *meanings)
+
+
+def _figures(results: Results) -> tuple[FigureGroup, ...]:
+    groups: dict[str, list[FigureRow]] = {name: [] for name in GROUPS}
+    for name, figure in results.summary.items():
+        judged = judged_by(results, name) if figure.mean is not None else ""
+        groups[group_of(name, figure)].append(FigureRow(name, figure, help_of(name), judged))
+    return tuple(FigureGroup(title, tuple(rows)) for title, rows in groups.items() if rows)
+
+
+def _by_group(
+    results: Results, groups: Mapping[str, Mapping[str, Figure]], *, hardest_first: bool
+) -> tuple[FigureRow, ...]:
+    """By the objective; nothing where there are not two."""
+    found = {
+        name: figure
+        for name, figures in groups.items()
+        if (figure := figures.get(results.objective)) and figure.mean is not None
+    }
+    if len(found) < 2:
+        return ()
+    sign = 1 if lower_is_better(results.objective) is not hardest_first else -1
+    order = sorted(found, key=lambda name: (sign * (found[name].mean or 0.0), name))
+    return tuple(FigureRow(name, found[name]) for name in order)
+
+
+def _cost_tiles(results: Results) -> tuple[Tile, ...]:
+    """What is known by name first; anything else as it is."""
+    tiles: list[Tile] = []
+    for name, value in results.cost.items():
+        if isinstance(value, bool) or value is None:
+            continue
+        if not isinstance(value, int | float):
+            tiles.append(Tile(str(value), name.replace("_", " ")))
+        elif name in _COSTS:
+            told, shown = _COSTS[name]
+            tiles.append(Tile(shown.format(value), told))
+        elif name == "index_bytes":
+            tiles.append(Tile(megabytes(value), "on disk"))
+        else:
+            tiles.append(Tile(short_number(value), _COUNTS.get(name, name.replace("_", " "))))
+    tiles += [Tile(each.value, f"language model: {each.name}") for each in _llm_spent(results)]
+    for stage, seconds in results.timing.items():
+        if not stage.startswith(_OF_LLM):
+            tiles.append(Tile(f"{seconds:,.1f} s", f"to {stage}" if stage.islower() else stage))
+    return tuple(tiles)
+
+
+def _llm_spent(results: Results) -> tuple[Tile, ...]:
+    """How much of what; empty where no language model was asked."""
+    timing = results.timing
+    spent = [
+        Tile(short_number(timing[key]), plural(timing[key], noun) + more)
+        for key, (noun, more) in _LLM_COUNTS.items()
+        if key in timing and (timing[key] or key == "llm_calls")
+    ]
+    if money := timing.get("llm_money"):
+        spent.append(Tile(rough_dollars(money), "paid"))
+    return tuple(spent)

@@ -1,0 +1,155 @@
+"""What is shown of the hits of a question: how good, where from, and the text with the question's words marked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from chunkwise.base.wording import counted
+from chunkwise.core import SECTION_SEPARATOR, Hit
+from chunkwise.report.plain_text import one_line
+from chunkwise.report.views.view import View
+from chunkwise.text.terms.terms import query_terms, text_terms
+
+_PROSE = ("text", "markdown", "pdf")
+_FULL_LINE = 60
+"""A line of so many characters was probably broken to fit a page."""
+_DEEPEST = 40
+_SHOWN = 1_500
+"""Characters of a hit in a notebook."""
+_WIDEST = 200_000
+"""Characters of a hit that can be shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class HitCard:
+    """One hit."""
+
+    rank: int
+    score: float
+    share_of_best: float
+    """Of the best score; 0 where that is not above 0."""
+    title: str
+    doc_id: str
+    section: str
+    """Below the title, which is often the outermost heading."""
+    start: int
+    end: int
+    page: int | None
+    last_page: int | None
+    token_count: int
+    level: int
+    """Above 0: a summary of so many `passages`."""
+    passages: int
+    text: str
+    """Without empty lines, and prose without the line breaks of its file."""
+    marks: tuple[tuple[int, int], ...]
+    """Where words of the question stand in the text."""
+
+    @property
+    def place(self) -> str:
+        """What a citation needs: document, page, offsets, size."""
+        parts = [one_line(self.doc_id, 120)]
+        if self.page is not None:
+            one = self.last_page == self.page
+            parts.append(f"page {self.page}" if one else f"pages {self.page}–{self.last_page}")
+        if self.level:
+            parts.append(f"summary of {counted(self.passages, 'passage')}, level {self.level}")
+        parts += [f"{self.start:,}–{self.end:,}", counted(self.token_count, "token")]
+        return " · ".join(parts)
+
+    @property
+    def shown_parts(self) -> list[tuple[str, bool]]:
+        """The beginning of the text in stretches, each with whether it is a word of the question."""
+        found: list[tuple[str, bool]] = []
+        at, end = 0, min(len(self.text), _SHOWN)
+        for first, last in self.marks:
+            if at <= first and last <= end:
+                found += [(self.text[at:first], False), (self.text[first:last], True)]
+                at = last
+        rest = self.text[at:end] + (" …" if end < len(self.text) else "")
+        return [part for part in (*found, (rest, False)) if part[0]]
+
+
+@dataclass(frozen=True, slots=True)
+class HitsView(View):
+    """All hits of one question, the best first."""
+
+    fragment_template: ClassVar[str] = "fragment_hits.html.j2"
+
+    question: str
+    hits: tuple[HitCard, ...]
+
+    @property
+    def total(self) -> str:
+        if not self.hits:
+            return "nothing found"
+        tokens = sum(hit.token_count for hit in self.hits)
+        documents = len({hit.doc_id for hit in self.hits})
+        return " · ".join(
+            (counted(len(self.hits), "hit"), counted(tokens, "token"), counted(documents, "document"))
+        )  # fmt: skip
+
+
+def hits_view(
+    hits: Sequence[Hit], question: str = "", *, languages: Sequence[str] = ("en",)
+) -> HitsView:
+    """`languages` are those in which word search takes forms of a word for the same."""
+    best = max((hit.score for hit in hits), default=0.0)
+    ordered = sorted(hits, key=lambda hit: hit.rank)
+    return HitsView(question, tuple(_card(hit, best, question, languages) for hit in ordered))
+
+
+def _card(hit: Hit, best: float, question: str, languages: Sequence[str]) -> HitCard:
+    below = hit.section[1:] if hit.section[:1] == (hit.document.title,) else hit.section
+    text = _flowing(hit)
+    return HitCard(
+        hit.rank,
+        hit.score,
+        hit.score / best if best > 0 else 0.0,
+        hit.document.title or hit.doc_id,
+        hit.doc_id,
+        SECTION_SEPARATOR.join(below),
+        hit.start,
+        hit.end,
+        hit.page,
+        hit.last_page,
+        hit.token_count,
+        hit.level,
+        len(hit.spans),
+        text,
+        _marks(text, question, languages) if question else (),
+    )
+
+
+def _flowing(hit: Hit) -> str:
+    flowing = hit.level > 0 or hit.document.format in _PROSE
+    lines: list[str] = []
+    for raw in hit.text[:_WIDEST].splitlines():
+        line = one_line(raw).rstrip()
+        if not flowing and line:  # code is read with its indentation
+            line = " " * _indentation(raw) + line.lstrip()
+        if flowing and lines and len(lines[-1]) >= _FULL_LINE and line[:1].isalpha():
+            lines[-1] += f" {line}"
+        else:
+            lines.append(line)
+    return "\n".join(line for line in lines if line)
+
+
+def _indentation(line: str) -> int:
+    wide = line[:_DEEPEST].expandtabs(4)
+    return min(len(wide) - len(wide.lstrip()), _DEEPEST)
+
+
+def _marks(text: str, question: str, languages: Sequence[str]) -> tuple[tuple[int, int], ...]:
+    """Where words of the question stand, in whatever form word search takes for the same, names also in parts."""
+    asked = query_terms(question, languages)
+    found: set[tuple[int, int]] = set()
+    for language in languages:
+        terms = text_terms(text, language)
+        same = np.isin(terms.hash, asked)
+        found |= set(zip(terms.start[same].tolist(), terms.end[same].tolist(), strict=True))
+    return tuple(sorted(found))

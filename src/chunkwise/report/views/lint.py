@@ -1,0 +1,112 @@
+"""What is shown of the cuts that hurt: some of every document, as far as they go, and the count of every kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
+
+from chunkwise.core import Document
+from chunkwise.evaluation.results import Advice, Cuts
+from chunkwise.evaluation.scores.located_issues import LocatedIssue, is_file
+from chunkwise.report.views.view import View
+
+Cut = tuple[LocatedIssue, ...]
+"""All issues at one place: what ends one chunk badly often begins the next one badly."""
+
+
+@dataclass(frozen=True, slots=True)
+class LintedDocument:
+    """A document with issues."""
+
+    name: str
+    chunks: int
+    issues: int
+    cuts: tuple[Cut, ...]
+    """The first of them, in the order of the text."""
+    more: int
+    """Cuts that are not among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class LintView(View):
+    """Cuts that hurt, by document, and all of them by kind."""
+
+    label: str
+    """What cut the documents."""
+    documents: tuple[LintedDocument, ...]
+    more_cuts: int
+    """In `more_documents`, of which nothing is shown."""
+    more_documents: int
+    cuts: Cuts
+    advice: tuple[Advice, ...]
+
+
+def lint_view(sample: LintSample, cuts: Cuts, label: str, advice: Sequence[Advice]) -> LintView:
+    return LintView(label, tuple(sample.chosen()), *sample.left_out, cuts, tuple(advice))
+
+
+class LintSample:
+    """Takes documents as they come; `most` cuts of all of them are shown in the end."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._documents: list[LintedDocument] = []
+        self._left_out = self._left_out_cuts = 0
+
+    def add(self, document: Document, chunks: int, issues: Sequence[LocatedIssue]) -> None:
+        cuts = list(cuts_in(issues))
+        if not cuts:
+            return
+        if len(self._documents) >= self._most:
+            self._left_out += 1
+            self._left_out_cuts += len(cuts)
+            return
+        name = document.source if is_file(document) else f"{document.source} {document.id}".strip()
+        shown = tuple(cuts[: self._most])
+        # What is wrong at a place is told of every chunk that is cut there, and is one issue.
+        wrong = sum(len({issue.kind for issue in cut}) for cut in cuts)
+        self._documents.append(LintedDocument(name, chunks, wrong, shown, len(cuts) - len(shown)))
+
+    @property
+    def left_out(self) -> tuple[int, int]:
+        """Cuts and documents of which nothing is shown."""
+        return self._left_out_cuts, self._left_out
+
+    def chosen(self) -> list[LintedDocument]:
+        """Documents in their order, each with its share of the cuts that are shown."""
+        shares = _shared([len(each.cuts) for each in self._documents], self._most)
+        return [
+            replace(each, cuts=each.cuts[:share], more=each.more + len(each.cuts) - share)
+            for each, share in zip(self._documents, shares, strict=True)
+        ]
+
+
+def cuts_in(issues: Sequence[LocatedIssue]) -> Iterator[Cut]:
+    """The issues of one document by place; those with nothing but white space between them are one cut."""
+    cut: list[LocatedIssue] = []
+    for issue in sorted(issues, key=attrgetter("offset")):
+        if cut and not _is_near(cut[-1], issue):
+            yield tuple(cut)
+            cut = []
+        cut.append(issue)
+    if cut:
+        yield tuple(cut)
+
+
+def _is_near(first: LocatedIssue, second: LocatedIssue) -> bool:
+    gap = second.offset - first.offset
+    return gap <= len(first.after) and not first.after[:gap].strip()
+
+
+def _shared(sizes: Sequence[int], most: int) -> list[int]:
+    """How many each may show: all of them the same number, or all it has; what is left goes to the first."""
+    shares = [0] * len(sizes)
+    left = most
+    # From the smallest on, everyone may take an equal part of what is left then.
+    for rank, number in enumerate(
+        sorted(range(len(sizes)), key=lambda number: (sizes[number], -number))
+    ):
+        shares[number] = min(sizes[number], left // (len(sizes) - rank))
+        left -= shares[number]
+    return shares

@@ -1,0 +1,371 @@
+"""The charts of a sweep: context, levers, sizes and fitted weights; each with its table."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from chunkwise.base.wording import points
+from chunkwise.evaluation.results import Figure
+from chunkwise.report.charts.style import (
+    ACCENT,
+    CARD,
+    MOST_SERIES,
+    SOFT,
+    STROKE,
+    Room,
+    Spec,
+    above,
+    chart,
+    lines_and_signs,
+    look,
+    row_key,
+    rows_of,
+    series_key,
+)
+from chunkwise.report.plain_text import one_line
+from chunkwise.report.views.sweep_figures import (
+    SweepFigures,
+    interval_words,
+    mean_words,
+)
+from chunkwise.report.views.view import Chart
+from chunkwise.tuning.sweep import Configuration
+from chunkwise.tuning.sweep_result import Lever, Outcome, WeightFit
+
+_BUDGET = re.compile(r"recall@(\d+)t")
+Curves = list[tuple[str, list[Figure | None]]]
+"""Names with a figure a budget."""
+_LEVER_WORDS = ["moves it", "no effect shown"]
+_COLUMNS = (1, 2, 3, 4, 3)
+"""Panels beside each other, by how many there are; the last of these for more."""
+BySize = Mapping[str, Mapping[str, Mapping[str, Figure]]]
+"""Figures by strategy, then by overlap, then by size."""
+
+
+def budget_chart(measured: SweepFigures) -> Chart | None:
+    """Recall over the tokens a question may be given: the choice, the defaults, the best of every retriever."""
+    budgets = sorted(
+        {
+            int(found[1])
+            for each in measured.tuning.outcomes
+            for name in each.scores
+            if (found := _BUDGET.fullmatch(name))
+        }
+    )
+    shown = [
+        (name, figures)
+        for name, outcome in _compared(measured)[:MOST_SERIES]
+        if any(figures := measured.figures(outcome, [f"recall@{own}t" for own in budgets]))
+    ]
+    if len(budgets) < 2 or not shown:
+        return None
+    told = f"Recall within {budgets[0]:,} to {budgets[-1]:,} tokens of context for {len(shown)} configurations"
+    return chart(
+        lambda room: _curves(shown, budgets, room),
+        told,
+        ["configuration", *(f"{own:,} tokens" for own in budgets)],
+        [
+            [one_line(name, 200), *(_numbers(figure) for figure in figures)]
+            for name, figures in shown
+        ],
+    )
+
+
+def _curves(shown: Curves, budgets: list[int], room: Room) -> Spec:
+    letters = 44 if room.narrow else 56
+    keys = [series_key(at, name, letters) for at, (name, _) in enumerate(shown)]
+    points = [
+        {"series": key, "budget": f"{budget:,}", "mean": figure.mean, "low": figure.low, "high": figure.high,
+         "told": one_line(f"{name}, {budget:,} tokens: {_numbers(figure)}", 300), **look(at)}
+        for at, (key, (name, figures)) in enumerate(zip(keys, shown, strict=True))
+        for budget, figure in zip(budgets, figures, strict=True)
+        if figure and figure.mean is not None
+    ]  # fmt: skip
+    y = {
+        "field": "mean",
+        "type": "quantitative",
+        "axis": {**above("recall"), "tickCount": 6},
+        "scale": {"zero": False},
+    }
+    # Beside each other, so that the intervals at one budget can be told apart.
+    beside = {"field": "series", "type": "nominal", "scale": {"domain": keys}}
+    x = {
+        # Budgets stand at equal distances: each is about twice the one before.
+        "field": "budget", "type": "ordinal", "sort": [f"{own:,}" for own in budgets],
+        "axis": {"title": "tokens of context a question"},
+        "scale": {"paddingInner": 0.4 if room.narrow else 0.7, "paddingOuter": 0.25},
+    }  # fmt: skip
+    intervals = {
+        "transform": [{"filter": "isValid(datum.low) && isValid(datum.high)"}],
+        "mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.7},
+        "encoding": {
+            "y": {"field": "low", "type": "quantitative"},
+            "y2": {"field": "high"},
+            "stroke": STROKE,
+            "xOffset": beside,
+        },
+    }
+    curves, signs = lines_and_signs(keys, y, room, xOffset=beside)
+    return {
+        "width": room.width,
+        "height": 240 if room.narrow else 320,
+        "autosize": {"type": "fit-x", "contains": "padding"},
+        "data": {"values": points},
+        "encoding": {"x": x},
+        "layer": [curves, intervals, signs],
+    }
+
+
+def _compared(measured: SweepFigures) -> list[tuple[str, Outcome]]:
+    """Each once, under all the names it goes by."""
+    names: dict[str, list[str]] = {}
+    found: dict[str, Outcome] = {}
+
+    def add(outcome: Outcome, name: str) -> None:
+        key = outcome.configuration.key
+        found[key] = outcome
+        names.setdefault(key, []).append(name)
+
+    if measured.chosen:
+        add(measured.chosen, "the choice")
+    for each in measured.baselines():
+        add(each, each.configuration.baseline)
+    seen: set[str] = set()
+    for each in measured.best_first():
+        retriever = each.configuration.retriever.split("(", 1)[0]
+        if retriever not in seen and not each.error:
+            seen.add(retriever)
+            add(each, f"best {retriever}")
+    return [
+        (f"{', '.join(own)}: {found[key].configuration.label}", found[key])
+        for key, own in names.items()
+    ]
+
+
+def _numbers(figure: Figure | None) -> str:
+    return f"{mean_words(figure)} ({interval_words(figure)})" if figure else ""
+
+
+def lever_chart(levers: Sequence[Lever], objective: str) -> Chart | None:
+    """How far the values of each lever lie apart, the strongest first."""
+    if not levers:
+        return None
+    return chart(
+        lambda room: _effects(list(levers), room),
+        f"How many points of {objective} lie between the best and the worst value of each lever",
+        ("lever", "points", "95 % interval", ""),
+        [
+            (
+                one_line(lever.name, 60),
+                points(lever.effect),
+                lever_interval(lever),
+                _lever_word(lever),
+            )
+            for lever in levers
+        ],
+    )
+
+
+def _effects(levers: list[Lever], room: Room) -> Spec:
+    """Full where an effect is shown, hollow where not."""
+    rows: list[Spec] = [
+        {"row": row_key(at, lever.name, 20), "effect": 100 * lever.effect, "low": 100 * lever.low,
+         "high": 100 * lever.high, "word": _lever_word(lever),
+         "told": one_line(f"{lever.name}: {points(lever.effect)} points, 95 % interval {lever_interval(lever)}", 200)}
+        for at, lever in enumerate(levers)
+    ]  # fmt: skip
+    y = rows_of(row["row"] for row in rows)
+    title = "points between the best and the worst value, with the 95 % interval"
+    axis = {
+        "title": "points" if room.narrow else title,
+        "labelOverlap": True,
+        "tickCount": 5 if room.narrow else 10,
+    }
+    x = {"type": "quantitative", "axis": axis}
+    word = {
+        "field": "word", "type": "nominal", "legend": {"direction": "horizontal"},
+        "scale": {"type": "ordinal", "domain": _LEVER_WORDS, "range": [ACCENT, CARD]},
+    }  # fmt: skip
+    return {
+        "width": room.width,
+        "height": {"step": 30},
+        "autosize": {"type": "fit-x", "contains": "padding"},
+        "data": {"values": rows},
+        "layer": [
+            {"mark": {"type": "rule", "stroke": SOFT, "strokeWidth": 1.5}, "encoding": {"x": {"datum": 0}}},
+            {"mark": {"type": "rule", "stroke": ACCENT, "strokeWidth": 2},
+             "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y}},
+            {"mark": {"type": "point", "stroke": ACCENT, "strokeWidth": 2, "size": 110},
+             "encoding": {"x": {**x, "field": "effect"}, "y": y, "fill": word, "description": {"field": "told"}}},
+        ],
+    }  # fmt: skip
+
+
+def _lever_word(lever: Lever) -> str:
+    return _LEVER_WORDS[0 if lever.moves else 1]
+
+
+def lever_interval(lever: Lever) -> str:
+    return f"{points(lever.low)} to {points(lever.high)}"
+
+
+def size_chart(measured: SweepFigures) -> Chart | None:
+    """Quality over size, all else as in the best configuration that has chunks; None where no size was varied."""
+    like = reference(measured)
+    if like is None:
+        return None
+    alike = [
+        each.configuration for each in measured.best_first() if _alike(each.configuration, like)
+    ]
+    # A default of a size or an overlap of its own would be a dot without a line.
+    varied = {_point(each) for each in alike if not each.baseline}
+    found: dict[str, dict[str, dict[str, Figure]]] = defaultdict(lambda: defaultdict(dict))
+    for each in alike:
+        figure, (size, overlap) = measured.quality(each.key), _point(each)
+        if figure and figure.mean is not None and size and (size, overlap) in varied:
+            found[each.levers.get("boundaries", "")][overlap].setdefault(size, figure)
+    sizes = sorted(
+        {size for lines in found.values() for own in lines.values() for size in own}, key=in_order
+    )
+    if len(sizes) < 2:
+        return None
+    overlaps = sorted({overlap for lines in found.values() for overlap in lines}, key=in_order)
+    rows = [
+        [one_line(name, 80), one_line(overlap, 40), one_line(size, 40), mean_words(figure), interval_words(figure)]
+        for name in sorted(found)
+        for overlap in overlaps
+        for size, figure in sorted(found[name].get(overlap, {}).items(), key=lambda item: in_order(item[0]))
+    ]  # fmt: skip
+    caption = f"{measured.tuning.objective} by strategy, overlap and size"
+    heads = ("strategy", "overlap", "size", "mean", "95 % interval")
+    return chart(
+        lambda room: _panels(found, sizes, overlaps[:MOST_SERIES], room), caption, heads, rows
+    )
+
+
+def reference(measured: SweepFigures) -> Configuration | None:
+    """The choice, or the best that has chunks where the choice has none."""
+    candidates = [measured.chosen] if measured.chosen else []
+    for each in [*candidates, *measured.best_first()]:
+        if each.configuration.strategy and not each.error:
+            return each.configuration
+    return None
+
+
+def held(measured: SweepFigures) -> str:
+    """ "hybrid, late vectors, headings beside the text, neighbours 1": what is the same in all charts."""
+    like = reference(measured)
+    if like is None:
+        return ""
+    told = [like.retriever, "no vectors" if like.vectors == "none" else f"{like.vectors} vectors"]
+    told += ["headings beside the text"] if like.context == "headings" else []
+    told += [f"neighbours {like.neighbours}"] if like.neighbours else []
+    return ", ".join(told)
+
+
+def _alike(given: Configuration, like: Configuration) -> bool:
+    return bool(given.strategy) and (
+        (given.retriever, given.context, given.neighbours, given.vectors)
+        == (like.retriever, like.context, like.neighbours, like.vectors)
+    )
+
+
+def _point(given: Configuration) -> tuple[str, str]:
+    return given.levers.get("size", ""), given.levers.get("overlap", "")
+
+
+def _panels(found: BySize, sizes: list[str], overlaps: list[str], room: Room) -> Spec:
+    # Sizes of one unit need not say it; those of several are different places.
+    short = len({size.partition(" ")[2] for size in sizes}) == 1
+    shown = {size: one_line(size.partition(" ")[0] if short else size, 16) for size in sizes}
+    keys = [series_key(at, f"overlap {name or 'none'}", 40) for at, name in enumerate(overlaps)]
+    points = [
+        {"series": key, "strategy": row_key(place, name or "chunks", 24), "size": shown[size],
+         "mean": figure.mean, "told": one_line(_told(name, overlap, size, figure), 300), **look(at)}
+        for place, name in enumerate(sorted(found))
+        for at, (key, overlap) in enumerate(zip(keys, overlaps, strict=True))
+        for size, figure in found[name].get(overlap, {}).items()
+    ]  # fmt: skip
+    columns = 1 if room.narrow else _COLUMNS[min(len(found), len(_COLUMNS)) - 1]
+    x = {
+        "field": "size",
+        "type": "ordinal",
+        "sort": list(shown.values()),
+        "axis": {"title": None},
+        "scale": {"padding": 0.5},
+    }
+    y = {
+        "field": "mean", "type": "quantitative", "axis": {"title": None, "tickCount": 4},
+        "scale": {"zero": False},
+    }  # fmt: skip
+    return {
+        "data": {"values": points},
+        "facet": {
+            "field": "strategy",
+            "type": "nominal",
+            "sort": None,
+            "header": {"labelExpr": "split(datum.label, '\\n')[1]"},
+        },
+        "columns": columns,
+        "spacing": {"row": 22, "column": 24},
+        "spec": {
+            "width": (room.width - 44 * columns) // columns,
+            "height": 140 if room.narrow else 170,
+            "encoding": {"x": x},
+            "layer": lines_and_signs(keys, y, room),
+        },
+        # Each says its own numbers: a row that is not full would leave some without.
+        "resolve": {"axis": {"x": "independent", "y": "independent"}},
+    }
+
+
+def _told(name: str, overlap: str, size: str, figure: Figure) -> str:
+    return (
+        f"{name}, size {size}, overlap {overlap}: {mean_words(figure)} ({interval_words(figure)})"
+    )
+
+
+def in_order(value: str) -> tuple[float, str]:
+    """Numbers by their size, none before them, words behind them."""
+    digits = "0" if value == "none" else value.split(" ", 1)[0].replace(",", "").rstrip("%")
+    return (
+        (float(digits), value) if digits.isascii() and digits.isdigit() else (float("inf"), value)
+    )
+
+
+def weight_chart(fit: WeightFit, objective: str) -> Chart:
+    """The weights of several sizes that were tried; its table is the page's own, which marks what was kept."""
+    told = f"Mean {one_line(objective, 40)} on the validation questions"
+    rows = [(one_line(label, 120), f"{mean:.3f}") for label, mean in fit.tried]
+    return chart(
+        lambda room: _weights(fit, told, room), told, ("weights", "mean"), rows, is_half=True
+    )
+
+
+def _weights(fit: WeightFit, told: str, room: Room) -> Spec:
+    """The one that was kept is full."""
+    rows: list[Spec] = [
+        {"row": row_key(at, label, 26), "mean": mean, "kept": "kept" if label == fit.kept else "tried",
+         "told": one_line(f"{label}: {mean:.3f}", 160)}
+        for at, (label, mean) in enumerate(fit.tried)
+    ]  # fmt: skip
+    kept = {
+        "field": "kept", "type": "nominal", "legend": {"direction": "horizontal"},
+        "scale": {"type": "ordinal", "domain": ["kept", "tried"], "range": [ACCENT, CARD]},
+    }  # fmt: skip
+    return {
+        "width": room.width,
+        "height": {"step": 26},
+        "autosize": {"type": "fit-x", "contains": "padding"},
+        "data": {"values": rows},
+        "mark": {"type": "point", "stroke": ACCENT, "strokeWidth": 2, "size": 90},
+        "encoding": {
+            "y": rows_of(row["row"] for row in rows),
+            "x": {"field": "mean", "type": "quantitative", "scale": {"zero": False, "padding": 14},
+                  "axis": {"title": told, "tickCount": 4}},
+            "fill": kept,
+            "description": {"field": "told"},
+        },
+    }  # fmt: skip

@@ -1,0 +1,95 @@
+"""What every view is: plain frozen values that go to JSON and come back; and the parts that several views share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from chunkwise.evaluation.results import Json
+from chunkwise.records.typed import json_text, read_as
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What one page, fragment or terminal shows."""
+
+    page_template: ClassVar[str] = ""
+    """Of the whole page; empty: it has none."""
+    fragment_template: ClassVar[str] = ""
+    """Of the element that a notebook shows."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready: fields by their names, lists for tuples."""
+        found: dict[str, Any] = json.loads(json_text(self))
+        return found
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """What `to_dict` gave, as a view again; `Misfit` says what does not fit and where."""
+        made: Self = read_as(cls, values)
+        return made
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A chart as two specifications of Vega-Lite, and the table that says the same."""
+
+    caption: str
+    """What the whole of it shows, for those who hear it."""
+    wide: Mapping[str, Json]
+    narrow: Mapping[str, Json]
+    """For a telephone."""
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    table_caption: str = ""
+    """Empty: as the chart's own."""
+    is_half: bool = False
+    """It stands beside another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One figure, large, with what it is below."""
+
+    value: str
+    name: str
+    metric: str = ""
+    """What the name begins with, where that is a metric."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedValue:
+    """A setting, a version, a hash."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class ValueTable:
+    """Settings that belong together."""
+
+    title: str
+    values: tuple[NamedValue, ...]
+
+
+def value_tables(**tables: Mapping[str, Json] | Mapping[str, str]) -> tuple[ValueTable, ...]:
+    """A table a title, in their order; those without a value are left out."""
+    return tuple(
+        ValueTable(title, tuple(NamedValue(*each) for each in _flat("", dict(values))))
+        for title, values in tables.items()
+        if values
+    )
+
+
+def _flat(name: str, value: Json) -> Iterator[tuple[str, str]]:
+    """Nested values by their path."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _flat(f"{name} › {key}" if name else str(key), inner)
+    elif isinstance(value, list):
+        yield name, ", ".join(shown for each in value for _, shown in _flat("", each)) or "none"
+    else:
+        yield name, "none" if value is None or value == "" else str(value)
