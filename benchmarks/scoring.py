@@ -9,9 +9,9 @@ import numpy as np
 
 from benchmarks.tables import table
 from chunkwise.core import Document
-from chunkwise.metrics.measures import NAMES, Wanted, parse, span_scores
-from chunkwise.metrics.spans.tables import Chunking, Found, Gold
-from chunkwise.metrics.spans.token_cut import TokenCut
+from chunkwise.metrics.measures import NAMES, MetricAt, parse, span_scores
+from chunkwise.metrics.spans.budget import TokenCut
+from chunkwise.metrics.spans.tables import Chunking, Gold, HitTable
 
 BAR = 10.0
 _ROUNDS = 3
@@ -44,7 +44,7 @@ def measure(questions: int = 10_000, depth: int = 20, chunks: int = 1_000_000) -
     documents = _texts(chunks)
     wanted = [parse(name, k=5) for name in (*NAMES, _BUDGET)]
 
-    def seconds(some: list[Wanted]) -> float:
+    def seconds(some: list[MetricAt]) -> float:
         cut = TokenCut(documents)  # nothing is tokenised yet
         began = time.perf_counter()
         span_scores(some, gold, found, chunking, cut)
@@ -85,7 +85,7 @@ def _gold(rng: np.random.Generator, questions: int, chunks: int) -> Gold:
     )
 
 
-def _found(rng: np.random.Generator, gold: Gold, chunking: Chunking, depth: int) -> Found:
+def _found(rng: np.random.Generator, gold: Gold, chunking: Chunking, depth: int) -> HitTable:
     chunks = len(chunking.start)
     chosen = rng.integers(0, chunks, (gold.questions, depth))
     first = np.flatnonzero(np.diff(gold.reference, prepend=-1))[::2]  # a place of each question
@@ -96,7 +96,7 @@ def _found(rng: np.random.Generator, gold: Gold, chunking: Chunking, depth: int)
     flat = chosen.reshape(-1)
     bounds = np.arange(gold.questions + 1) * depth
     columns = (chunking.document, chunking.start, chunking.end, chunking.tokens)
-    return Found(bounds, *(column[flat] for column in columns))
+    return HitTable(bounds, *(column[flat] for column in columns))
 
 
 def run() -> str:

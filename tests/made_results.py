@@ -6,12 +6,12 @@ import numpy as np
 
 from chunkwise.core import Passage
 from chunkwise.evaluation.results import (
-    Advice,
     Agreement,
+    CutCounts,
     CutIssue,
-    Cuts,
     Figure,
     FoundSpan,
+    MetricAdvice,
     Missed,
     QuestionResult,
     Results,
@@ -68,10 +68,10 @@ def of_questions(
         summary=summary,
         by_type={"numeric": {name: summary[name] for name in names}},
         by_document={"leave.md": {name: summary[name] for name in names}},
-        cuts=Cuts(8, 1, {"mid_word": 1, "split_list": 0}, (CutIssue("mid_word", "leave.md", 2, 80, "wri", "ting"),)),
+        cuts=CutCounts(8, 1, {"mid_word": 1, "split_list": 0}, (CutIssue("mid_word", "leave.md", 2, 80, "wri", "ting"),)),
         cost={"chunks": 8, "storage": 1.25, "model": "minilm"},
         agreement=(Agreement("labels", "spans", None, 1.0, 80),),
-        advice=(Advice("boundary_issues", "wrong separators: try a structure-aware strategy"),),
+        advice=(MetricAdvice("boundary_issues", "wrong separators: try a structure-aware strategy"),),
         worst=tuple(own.id for own in questions[:3]),
         objective="recall@5",
         detectable={"recall@5": 0.09},

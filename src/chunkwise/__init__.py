@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         Span,
     )
     from chunkwise.documents import LoadOptions, read
-    from chunkwise.evaluation.comparing.compare import compare
+    from chunkwise.evaluation.compare import compare
     from chunkwise.evaluation.evaluate import evaluate
     from chunkwise.evaluation.files.results_file import read_results
     from chunkwise.evaluation.results import Results
@@ -64,7 +64,7 @@ _HOMES = {
     "chunk": "chunkwise.chunkers.chunk",
     "chunk_document": "chunkwise.chunkers.chunk",
     "chunk_text": "chunkwise.chunkers.chunk",
-    "compare": "chunkwise.evaluation.comparing.compare",
+    "compare": "chunkwise.evaluation.compare",
     "evaluate": "chunkwise.evaluation.evaluate",
     "generate_questions": "chunkwise.testsets.generate.generate",
     "get_strategy": "chunkwise.chunkers",

@@ -10,13 +10,13 @@ import pytest
 
 from chunkwise.core import Score
 from chunkwise.evaluation.files.results_file import read_results
-from chunkwise.evaluation.model_names import short_name
-from chunkwise.judges.calibration import Verdict, calibration
-from chunkwise.judges.calibration_store import keep_calibration
+from chunkwise.evaluation.results import short_name
+from chunkwise.metrics.judges.calibration import Verdict, calibration
+from chunkwise.metrics.judges.calibration_store import keep_calibration
 from chunkwise.models import home as home_module
 from cli.in_process import Run, here
 from cli.small_corpus import passage, write_corpus, write_questions
-from judges.rule_model import by_rule_over_http
+from metrics.judges.rule_model import by_rule_over_http
 from models.chat_server import ChatServer, chat_server
 
 __all__ = ["here"]  # a fixture

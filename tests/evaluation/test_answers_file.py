@@ -6,8 +6,8 @@ import pytest
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Query
 from chunkwise.evaluation.files.answers_file import read_answers
-from chunkwise.metrics.citations.support import citation_support
-from chunkwise.metrics.claims.answers import Answer, Citation
+from chunkwise.metrics.answers.answer import Answer, AnswerCitation
+from chunkwise.metrics.answers.citations import citation_support
 
 LAMP = Document("kb/lamp.md", "The lamp is lit at dusk. Write to us.")
 QUERIES = [Query("q1", "When is the lamp lit?"), Query("q2", "Whom does one write to?")]
@@ -35,8 +35,8 @@ def test_answers_with_their_citations(tmp_path: Path) -> None:
         {"question": "Whom does one write to?", "response": "Us."},
     )  # fmt: skip
     assert found["q1"].citations == (
-        Citation("lit at dusk", LAMP.id, 0, 24), Citation("", LAMP.id, 12, 23, "lit at dusk"),
-        Citation("", "gone.md"),
+        AnswerCitation("lit at dusk", LAMP.id, 0, 24), AnswerCitation("", LAMP.id, 12, 23, "lit at dusk"),
+        AnswerCitation("", "gone.md"),
     )  # fmt: skip
     assert found["q2"] == Answer("Us.")
     score = citation_support(QUERIES, found, {LAMP.id: LAMP.text})[0]

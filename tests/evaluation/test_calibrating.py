@@ -10,11 +10,11 @@ import pytest
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Hit, Label, Passage, Query, Reference, Score
-from chunkwise.evaluation.calibrating import calibrate, steps
-from chunkwise.evaluation.calibration_pairs import Pairs, known_pairs
-from chunkwise.judges.calibration_store import keep_calibration
-from chunkwise.judges.llm.judge import LlmJudge
-from chunkwise.judges.similarity import SimilarityJudge
+from chunkwise.evaluation.calibrate import calibrate, steps
+from chunkwise.evaluation.calibration_pairs import KnownPairs, known_pairs
+from chunkwise.metrics.judges.calibration_store import keep_calibration
+from chunkwise.metrics.judges.llm.judge import LlmJudge
+from chunkwise.metrics.judges.similarity import SimilarityJudge
 from chunkwise.models.cache import ModelCache
 from chunkwise.models.home import HOME_VARIABLE
 from chunkwise.models.http.error import EndpointError
@@ -64,7 +64,7 @@ class Rule:
         ]
 
 
-def places(pairs: Pairs) -> set[tuple[str, Passage, bool]]:
+def places(pairs: KnownPairs) -> set[tuple[str, Passage, bool]]:
     return {
         (query.id, Passage(hit.doc_id, hit.start, hit.end), truth)
         for query, hits, truths in zip(pairs.queries, pairs.hits, pairs.is_relevant, strict=True)

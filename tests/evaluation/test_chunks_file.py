@@ -12,7 +12,7 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.chunkers.rows import chunk_file
 from chunkwise.core import Chunk, Document
 from chunkwise.evaluation.files.chunks_file import GivenChunks, read_chunks
-from chunkwise.metrics.citations.position import summary
+from chunkwise.metrics.answers.position import summary
 from chunkwise.testkit.hostile import hostile_documents
 
 FIXTURES = Path(__file__).parent / "fixtures"

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise.core import Document, Span
-from chunkwise.evaluation.scores.cuts import CutTally, cuts_of
-from chunkwise.metrics.cuts.boundary_issues import KINDS, find_issues
+from chunkwise.metrics.cuts.boundary_issues import KINDS, CutTally, cuts_of, find_issues
 from chunkwise.text.analysis import Analyzed
 
 Pair = tuple[Analyzed, list[Span]]

@@ -11,9 +11,9 @@ import pytest
 
 import chunkwise
 from chunkwise import Document, Query, Reference
-from chunkwise.evaluation.scores.coherence_of_index import index_coherence
-from chunkwise.evaluation.scores.index_cost import index_cost
-from chunkwise.evaluation.subjects.index_chunks import index_chunks
+from chunkwise.evaluation.cost import index_cost
+from chunkwise.evaluation.sources import index_chunks
+from chunkwise.metrics.cuts.coherence import index_coherence
 from chunkwise.retrieval.settings import Vectors
 from chunkwise.text.analysis import Analyzed
 from hash_embedder import HashEmbedder, _vector

@@ -4,10 +4,9 @@ import dataclasses
 
 import pytest
 
-from chunkwise.evaluation.four_questions import WEAK, four_questions
-from chunkwise.evaluation.judges_told import NOT_MEASURED, judged_by
-from chunkwise.evaluation.model_names import short_name
-from chunkwise.evaluation.results import Figure, Json, Results
+from chunkwise.evaluation.results import Figure, Json, Results, short_name
+from chunkwise.evaluation.trust import NOT_MEASURED, judged_by
+from chunkwise.evaluation.verdicts import WEAK, four_questions
 from made_results import results
 
 METRIC = "retrieval_precision.similarity"

@@ -13,24 +13,24 @@ from chunkwise.answering.answered import Answered, answer_row
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document, Fact, Hit, Query, Reference, Score
 from chunkwise.evaluation.evaluate import evaluate
-from chunkwise.evaluation.evaluate_subject import Questions, evaluate_subject
+from chunkwise.evaluation.evaluate_subject import QuestionSet, evaluate_subject
 from chunkwise.evaluation.files.results_file import read_results, results_text, write_results
-from chunkwise.evaluation.four_questions import four_questions
-from chunkwise.evaluation.measuring import Measuring
+from chunkwise.evaluation.measuring import ScoringOptions
 from chunkwise.evaluation.metric_names import BY_LLM, chosen
 from chunkwise.evaluation.results import Results
-from chunkwise.evaluation.subjects.hits_subject import hits_subject
-from chunkwise.judges.calibration import Verdict, calibration
-from chunkwise.judges.calibration_store import keep_calibration
-from chunkwise.judges.llm.judge import LlmJudge
+from chunkwise.evaluation.subject import hits_subject
+from chunkwise.evaluation.verdicts import four_questions
 from chunkwise.metrics.claims.readable import sentences
+from chunkwise.metrics.judges.calibration import Verdict, calibration
+from chunkwise.metrics.judges.calibration_store import keep_calibration
+from chunkwise.metrics.judges.llm.judge import LlmJudge
 from chunkwise.models import get_language_model
 from chunkwise.models import home as home_module
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.cost import Price
 from chunkwise.report.page import page
 from chunkwise.report.views.evaluation import evaluation_view
-from judges.rule_model import RuleModel, by_rule_over_http, fenced_texts, helps, says
+from metrics.judges.rule_model import RuleModel, by_rule_over_http, fenced_texts, helps, says
 from models.chat_server import ChatServer, asked, chat_server
 
 THINGS = ("lamp", "rope", "anchor", "ladder", "barrel", "compass")
@@ -356,8 +356,8 @@ def test_two_questions_of_the_same_words_both_have_a_verdict() -> None:
     )
     rule = RuleModel()
     names = ("context_recall.llm",)
-    measuring = Measuring(names, 2, None, "characters", 0.5, 0.7, seed=0, llm=LlmClient(rule))
-    results = evaluate_subject(subject, Questions(queries), measuring)
+    measuring = ScoringOptions(names, 2, None, "characters", 0.5, 0.7, seed=0, llm=LlmClient(rule))
+    results = evaluate_subject(subject, QuestionSet(queries), measuring)
     found = [question.scores["context_recall.llm"] for question in results.questions]
     assert found == [1, 0]
     assert len(rule.asked) == 2

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.core import Document
-from chunkwise.evaluation.scores.located_issues import located
 from chunkwise.metrics.cuts.boundary_issues import Issue
+from chunkwise.metrics.cuts.located import located
 from chunkwise.text.analysis import Analyzed
 
 

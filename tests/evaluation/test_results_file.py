@@ -22,12 +22,12 @@ from chunkwise.evaluation.files.results_file import (
     write_results,
 )
 from chunkwise.evaluation.results import (
-    Advice,
     Agreement,
+    CutCounts,
     CutIssue,
-    Cuts,
     Figure,
     FoundSpan,
+    MetricAdvice,
     Missed,
     QuestionResult,
     Results,
@@ -67,14 +67,14 @@ QUESTION = st.builds(
     several(MISSED), WHOLE,
 )  # fmt: skip
 CUTS = st.builds(
-    Cuts, WHOLE, WHOLE, by_name(WHOLE), several(st.builds(CutIssue, TEXT, TEXT, WHOLE, WHOLE, TEXT, TEXT))
+    CutCounts, WHOLE, WHOLE, by_name(WHOLE), several(st.builds(CutIssue, TEXT, TEXT, WHOLE, WHOLE, TEXT, TEXT))
 )  # fmt: skip
 RESULTS = st.builds(
     Results,
     configuration=by_name(JSON), versions=by_name(TEXT), data=by_name(JSON), summary=FIGURES,
     by_type=by_name(FIGURES), by_document=by_name(FIGURES), cuts=st.one_of(st.none(), CUTS), cost=by_name(JSON),
     agreement=several(st.builds(Agreement, TEXT, TEXT, MAYBE, MAYBE, WHOLE)),
-    advice=several(st.builds(Advice, TEXT, TEXT)), worst=several(TEXT), objective=TEXT,
+    advice=several(st.builds(MetricAdvice, TEXT, TEXT)), worst=several(TEXT), objective=TEXT,
     detectable=by_name(NUMBER), questions=several(QUESTION), timing=by_name(NUMBER),
 )  # fmt: skip
 

@@ -7,9 +7,8 @@ import re
 
 import pytest
 
-from chunkwise.evaluation.advice import advice
 from chunkwise.evaluation.results import Figure
-from chunkwise.evaluation.verdicts import BOUNDS, verdict
+from chunkwise.evaluation.verdicts import BOUNDS, advice, verdict
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from chunkwise.metrics.spans import ranking
-from chunkwise.metrics.spans.ranking import Ranking
+from chunkwise.metrics.spans.ranking import JudgedRanking
 
 MEASURES = {
     "P": ranking.p,
@@ -30,7 +30,7 @@ def ours(questions: list[Judged], k: int) -> dict[str, list[float]]:
     first = np.cumsum([0, *(len(each.relevant) for each in questions)])
     relevant = np.array([yes for each in questions for yes in each.relevant], dtype=np.bool_)
     total = np.array([sum(each.relevant) + each.elsewhere for each in questions], dtype=np.int64)
-    own = Ranking(first, relevant, total)
+    own = JudgedRanking(first, relevant, total)
     return {name: measure(own, k).tolist() for name, measure in MEASURES.items()}
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from chunkwise.core import Passage, Query, Reference
-from chunkwise.metrics.spans.tables import Chunking, Found, Gold
+from chunkwise.metrics.spans.tables import Chunking, Gold, HitTable
 from metrics.naive_spans import Place
 
 LENGTH = 40
@@ -28,7 +28,7 @@ class Case(NamedTuple):
         return Gold.of(self.queries, NUMBERS)
 
     @property
-    def found(self) -> Found:
+    def found(self) -> HitTable:
         return found_of(self.hits)
 
     @property
@@ -36,14 +36,14 @@ class Case(NamedTuple):
         return chunking_of(self.chunks)
 
 
-def found_of(hits: Sequence[Sequence[Place]]) -> Found:
+def found_of(hits: Sequence[Sequence[Place]]) -> HitTable:
     flat = [hit for own in hits for hit in own]
     first = np.concatenate(([0], np.cumsum([len(own) for own in hits], dtype=np.int64)))
     if not any(hit.further for hit in flat):
-        return Found(first, *columns(flat))
+        return HitTable(first, *columns(flat))
     sizes = [len(hit.parts) for hit in flat]
     rows = columns([part for hit in flat for part in hit.parts])
-    return Found(first, *rows, hits_of=np.repeat(np.arange(len(flat)), sizes))
+    return HitTable(first, *rows, hits_of=np.repeat(np.arange(len(flat)), sizes))
 
 
 def chunking_of(chunks: Sequence[Place]) -> Chunking:

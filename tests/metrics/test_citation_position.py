@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.core import Span
-from chunkwise.metrics.citations.position import KINDS, Claimed, positions, summary
+from chunkwise.metrics.answers.position import KINDS, Claimed, positions, summary
 
 TEXT = "Write to us. The lamp is lit. Write to us. The door is shut. Write to us."
 TEXTS = {"d": TEXT}

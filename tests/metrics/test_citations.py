@@ -1,10 +1,11 @@
 from chunkwise.core import Passage, Query, Reference
-from chunkwise.metrics.citations.attribution import citation_attribution
-from chunkwise.metrics.citations.places import CitedTexts
-from chunkwise.metrics.citations.precision import citation_precision
-from chunkwise.metrics.citations.recall import citation_recall
-from chunkwise.metrics.citations.support import citation_support
-from chunkwise.metrics.claims.answers import Answer, Citation
+from chunkwise.metrics.answers.answer import Answer, AnswerCitation, CitedTexts
+from chunkwise.metrics.answers.citations import (
+    citation_attribution,
+    citation_precision,
+    citation_recall,
+    citation_support,
+)
 
 MANAGER = "Requests are approved by the manager within 5 days."
 OFFICE = "The office opens at nine and closes at noon."
@@ -17,20 +18,20 @@ BARE = Query("q", "?")
 ANSWER = "The manager approves requests within 5 days. The office closes at noon."
 
 
-def answered(*citations: Citation, text: str = ANSWER) -> dict[str, Answer]:
+def answered(*citations: AnswerCitation, text: str = ANSWER) -> dict[str, Answer]:
     return {"q": Answer(text, citations)}
 
 
 def to(
     start: int | None, end: int | None, claim: str = "", quote: str = "", doc_id: str = "leave.md"
-) -> Citation:
-    return Citation(claim, doc_id, start, end, quote)
+) -> AnswerCitation:
+    return AnswerCitation(claim, doc_id, start, end, quote)
 
 
 FIRST, SECOND = "The manager approves requests within 5 days.", "The office closes at noon."
 
 
-def support(*citations: Citation) -> float | None:
+def support(*citations: AnswerCitation) -> float | None:
     return citation_support([BARE], answered(*citations), TEXTS)[0].value
 
 
@@ -69,7 +70,7 @@ def test_any_place_of_a_quote_may_be_the_right_one() -> None:
     texts = {"d": "Same line. Other words. same LINE. End."}
     for start, right in ((0, 1.0), (24, 1.0), (11, 0.0)):
         query = Query("q", "?", (Reference("d", start, start + 9),))
-        cited = answered(Citation("", "d", quote="Same line."))
+        cited = answered(AnswerCitation("", "d", quote="Same line."))
         assert citation_attribution([query], cited, texts)[0].value == right
 
 
@@ -104,7 +105,7 @@ def test_a_document_is_read_once_however_often_it_is_cited() -> None:
     assert read[0][0] is read[1][0] is read[2][0]
 
 
-def attribution(query: Query, *citations: Citation) -> float | None:
+def attribution(query: Query, *citations: AnswerCitation) -> float | None:
     return citation_attribution([query], answered(*citations), TEXTS)[0].value
 
 

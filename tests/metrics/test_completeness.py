@@ -3,14 +3,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.core import Document, Fact, Hit, Query, Reference
-from chunkwise.metrics.claims.answer_completeness import answer_completeness
-from chunkwise.metrics.claims.answers import Answer
+from chunkwise.metrics.answers.answer import Answer
+from chunkwise.metrics.answers.completeness import answer_completeness, coverage, facts, spans
+from chunkwise.metrics.claims.hit_texts import whole_words
 from chunkwise.metrics.claims.plain_form import holds, plain_form
-from chunkwise.metrics.claims.whole_words import whole_words
-from chunkwise.metrics.completeness.coverage import coverage
-from chunkwise.metrics.completeness.facts import facts
-from chunkwise.metrics.completeness.spans import spans
-from chunkwise.metrics.spans.tables import Found, Gold
+from chunkwise.metrics.spans.tables import Gold, HitTable
 
 TEXT = (
     "Requests are approved by the manager within 5 days. Parental leave lasts fourteen weeks and begins at birth. "
@@ -148,13 +145,13 @@ def test_spans_ask_for_every_reference() -> None:
     ]  # fmt: skip
     hits = [[MANAGER], [MANAGER], [MANAGER], []]
     numbers = {"leave.md": 0}
-    scores = spans(Gold.of(queries, numbers), Found.of(hits, numbers))
+    scores = spans(Gold.of(queries, numbers), HitTable.of(hits, numbers))
     assert [score.value for score in scores] == [0.0, 1.0, None, 0.0]
     assert scores[2].reason == "no references"
-    together = spans(Gold.of(queries[:1], numbers), Found.of([[PARENTS, MANAGER]], numbers))
+    together = spans(Gold.of(queries[:1], numbers), HitTable.of([[PARENTS, MANAGER]], numbers))
     assert together[0].value == 1.0
     halves = [hit(MANAGER.text[:20]), hit(MANAGER.text[20:], 2)]
-    cut = spans(Gold.of(queries[1:2], numbers), Found.of([halves], numbers))
+    cut = spans(Gold.of(queries[1:2], numbers), HitTable.of([halves], numbers))
     assert cut[0].value == 1.0, "a passage cut in two is found when both halves are"
     assert np.isfinite(cut[0].value)
 

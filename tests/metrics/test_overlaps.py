@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from chunkwise.metrics.spans import overlaps
-from chunkwise.metrics.spans.overlaps import Grouped, Pairs, Spans, Union, on_one_line, overlapping
+from chunkwise.metrics.spans.overlaps import (
+    Grouped,
+    SpanPairs,
+    Spans,
+    Union,
+    on_one_line,
+    overlapping,
+)
 
 pairs = st.tuples(st.integers(0, 25), st.integers(0, 12)).map(lambda p: (p[0], p[0] + p[1]))
 lines = st.lists(pairs, max_size=12)
@@ -72,7 +79,7 @@ def test_a_chunk_that_holds_all_others_costs_nothing(monkeypatch: pytest.MonkeyP
     formed = []
     ranges = overlaps._ranges
 
-    def counted(*given: NDArray[np.int64]) -> Pairs:
+    def counted(*given: NDArray[np.int64]) -> SpanPairs:
         made = ranges(*given)
         formed.append(len(made.first))
         return made

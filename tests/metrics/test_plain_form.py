@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.core import Fact
-from chunkwise.metrics.claims.fact_search import is_named
+from chunkwise.metrics.claims.hit_texts import is_named
 from chunkwise.metrics.claims.plain_form import holds, numbers_of, plain_form
 
 

@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 from chunkwise.core import Document, Hit
 from chunkwise.metrics.claims import plain_form as plain
 from chunkwise.metrics.claims.claim_support import supports
-from chunkwise.metrics.claims.quick_look import letters_of, longest_word, number_ends
-from chunkwise.metrics.claims.readable import Readable
-from chunkwise.metrics.claims.readable_hits import ReadableHits
-from chunkwise.metrics.claims.whole_words import whole_words
+from chunkwise.metrics.claims.hit_texts import ReadableHits, whole_words
+from chunkwise.metrics.claims.readable import Readable, letters_of, longest_word, number_ends
 from chunkwise.text.terms.terms import text_terms
 from how_many import examples
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chunkwise.metrics.spans.ranking import Ranking, context_precision, hit
+from chunkwise.metrics.spans.ranking import JudgedRanking, context_precision, hit
 from how_many import examples
 from metrics.judgements import Judged, ours, theirs
 
@@ -76,7 +76,7 @@ def test_a_question_without_hits_scores_zero() -> None:
 
 
 def test_what_ir_measures_does_not_have() -> None:
-    ranking = Ranking(
+    ranking = JudgedRanking(
         np.array([0, 3, 3, 4]), np.array([False, True, True, False]), np.array([2, 1, 0])
     )
     assert context_precision(ranking, 2).tolist() == [0.5, 0, 0]

@@ -1,7 +1,7 @@
 import pytest
 
 from chunkwise.core import Score
-from chunkwise.metrics.retrieval_precision import (
+from chunkwise.metrics.judges.retrieval_precision import (
     UnjudgedHits,
     agreements,
     retrieval_precision,

@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 
 from chunkwise.core import Document, Hit, Passage, Query, Reference, Span
 from chunkwise.metrics.measures import NAMES, parse, span_scores
-from chunkwise.metrics.spans.in_tokens import in_tokens
+from chunkwise.metrics.spans.budget import TokenCut, in_tokens
 from chunkwise.metrics.spans.relevance import covered_references, relevant_chunks, relevant_hits
 from chunkwise.metrics.spans.split_references import split
-from chunkwise.metrics.spans.tables import Found, Gold
-from chunkwise.metrics.spans.token_cut import TokenCut
+from chunkwise.metrics.spans.tables import Gold, HitTable
 from how_many import examples
 from metrics.naive_spans import Place
 from metrics.span_cases import DOCUMENTS, LENGTH, NUMBERS, Case, cases, chunking_of, found_of
@@ -290,7 +289,7 @@ def test_hits_become_all_their_places() -> None:
     hit = Hit(
         document, 0, 22, 1.0, 1, 3, summary="xx", summarised=spans, summarised_tokens=(12, 4), level=1
     )  # fmt: skip
-    found = Found.of(
+    found = HitTable.of(
         [
             [
                 hit,

@@ -15,10 +15,8 @@ from numpy.typing import NDArray
 
 from chunkwise.core import Document, Query, Reference
 from chunkwise.metrics.measures import parse, span_scores
-from chunkwise.metrics.spans.budget import first_hits, within
-from chunkwise.metrics.spans.in_tokens import in_tokens
-from chunkwise.metrics.spans.tables import Found, Gold
-from chunkwise.metrics.spans.token_cut import TokenCut
+from chunkwise.metrics.spans.budget import TokenCut, first_hits, in_tokens, within
+from chunkwise.metrics.spans.tables import Gold, HitTable
 from chunkwise.text.tokens.openai import OpenAITokenizer
 from how_many import examples
 from metrics.naive_spans import Place
@@ -28,7 +26,7 @@ TEXT = "The lamp is lit at dusk, and it burns til"  # of the length all cases ha
 TEXTS = [Document(name, TEXT[:40]) for name in DOCUMENTS]
 
 
-def told(found: Found) -> list[list[tuple[int, int, int]]]:
+def told(found: HitTable) -> list[list[tuple[int, int, int]]]:
     rows = list(zip(found.start.tolist(), found.end.tolist(), found.tokens.tolist(), strict=True))
     bounds = found.hit.searchsorted(found.first).tolist()
     return [rows[a:b] for a, b in pairwise(bounds)]

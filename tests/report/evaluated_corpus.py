@@ -9,7 +9,6 @@ import numpy as np
 
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Chunk, Document, Passage
-from chunkwise.evaluation.advice import advice
 from chunkwise.evaluation.results import (
     Agreement,
     Figure,
@@ -18,8 +17,8 @@ from chunkwise.evaluation.results import (
     QuestionResult,
     Results,
 )
-from chunkwise.evaluation.scores.cuts import cuts_of
-from chunkwise.evaluation.verdicts import verdict
+from chunkwise.evaluation.verdicts import advice, verdict
+from chunkwise.metrics.cuts.boundary_issues import cuts_of
 from chunkwise.stats.intervals import interval
 from chunkwise.text.analysis import Analyzed
 

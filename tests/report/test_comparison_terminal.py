@@ -9,8 +9,8 @@ import pytest
 from rich.console import Console
 
 from chunkwise.base.wording import number, signed
-from chunkwise.evaluation.comparing.compare import compare
-from chunkwise.evaluation.comparing.comparison import Best, Comparison, Difference
+from chunkwise.evaluation.compare import compare
+from chunkwise.evaluation.comparison import Best, Comparison, MetricDifference
 from chunkwise.evaluation.results import Results
 from chunkwise.report.terminal.comparison import (
     DifferenceRow,
@@ -260,11 +260,14 @@ def test_numbers_and_large_figures() -> None:
     out = io.StringIO()
     rows = [
         DifferenceRow(
-            "share", Difference(0.5, 0.75, Interval(0.25, 0.125, 0.25), 9), "0.010", "b is better"
+            "share",
+            MetricDifference(0.5, 0.75, Interval(0.25, 0.125, 0.25), 9),
+            "0.010",
+            "b is better",
         ),
         DifferenceRow(
             "tokens",
-            Difference(900.0, 950.0, Interval(50.0, 20.0, 80.0), 9),
+            MetricDifference(900.0, 950.0, Interval(50.0, 20.0, 80.0), 9),
             "0.020",
             "a is better",
         ),

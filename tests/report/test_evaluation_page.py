@@ -16,9 +16,9 @@ import pytest
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document
-from chunkwise.evaluation.four_questions import robustness
 from chunkwise.evaluation.metric_names import OTHERS
 from chunkwise.evaluation.results import Figure, FoundSpan, Results
+from chunkwise.evaluation.verdicts import robustness
 from chunkwise.metrics.cuts.boundary_issues import KINDS
 from chunkwise.metrics.measures import NAMES
 from chunkwise.report.metric_info import help_of

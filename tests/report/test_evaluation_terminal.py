@@ -6,8 +6,8 @@ import io
 import pytest
 from rich.console import Console
 
-from chunkwise.evaluation.advice import advice
 from chunkwise.evaluation.results import Agreement, Figure, Results
+from chunkwise.evaluation.verdicts import advice
 from chunkwise.report.terminal.evaluation import render_evaluation
 from chunkwise.report.views.evaluation import evaluation_view
 from made_results import results

@@ -12,11 +12,10 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from chunkwise.core import Document, Span
-from chunkwise.evaluation.advice import advice
 from chunkwise.evaluation.results import Figure
-from chunkwise.evaluation.scores.cuts import CutTally
-from chunkwise.evaluation.scores.located_issues import LocatedIssue, located
-from chunkwise.metrics.cuts.boundary_issues import KINDS
+from chunkwise.evaluation.verdicts import advice
+from chunkwise.metrics.cuts.boundary_issues import KINDS, CutTally
+from chunkwise.metrics.cuts.located import LocatedIssue, located
 from chunkwise.report.terminal.lint import MARK, render_lint
 from chunkwise.report.views.lint import LintSample, cuts_in, lint_view
 from chunkwise.text.analysis import Analyzed

@@ -12,9 +12,9 @@ from chunkwise.answering.answered import NOT_FOUND, Citation, Claim, NumberedPas
 from chunkwise.core import Document, Span
 from chunkwise.metrics.claims.amounts import counted
 from chunkwise.metrics.claims.claim_support import FEW, supports
+from chunkwise.metrics.claims.hit_texts import whole_words
 from chunkwise.metrics.claims.plain_form import holds, plain_form
 from chunkwise.metrics.claims.readable import Readable, sentences
-from chunkwise.metrics.claims.whole_words import whole_words
 from chunkwise.testsets.locate.locate import Missing, SoughtPassage, elided_parts, locate, trimmed
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.blocks.sections import SectionTree

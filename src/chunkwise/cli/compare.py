@@ -53,7 +53,7 @@ def command(options: CompareOptions) -> None:
     chosen = _metric_names(options.metrics)
     _check(files)
     check_outputs(list(files), output)
-    from chunkwise.evaluation.comparing.compare import compare
+    from chunkwise.evaluation.compare import compare
     from chunkwise.evaluation.files.results_file import read_results
     from chunkwise.records.typed import json_text
 

@@ -267,7 +267,7 @@ def _results(
 
 def _say_why_silent(results: Results) -> bool:
     """Whether the language model could not be asked everything: the reason, whole, beside a table that shortens it."""
-    from chunkwise.evaluation.judges_told import judge_error
+    from chunkwise.evaluation.trust import judge_error
 
     error = judge_error(results)
     if error:
@@ -277,7 +277,7 @@ def _say_why_silent(results: Results) -> bool:
 
 def _fetch_weights(paths: list[str], options: EvaluateOptions) -> None:
     """With a bar of their own, where vectors will be needed."""
-    from chunkwise.evaluation.subjects.sources import needs_model
+    from chunkwise.evaluation.sources import needs_model
     from chunkwise.models import DEFAULT
 
     if options.hits is None and needs_model(paths, options.vectors, options.retriever):
@@ -354,11 +354,11 @@ def _checked_count(options: EvaluateOptions) -> EvaluateOptions:
 
 def _budget(options: EvaluateOptions) -> int | None:
     """The tokens a question gets; None: it gets `-k` hits."""
-    from chunkwise.evaluation.subjects.index_subject import Searching, usual_budget
+    from chunkwise.evaluation.subject import SearchOptions, usual_budget
 
     if options.hits:
         return options.budget
-    return usual_budget(Searching(options.retriever), options.budget)
+    return usual_budget(SearchOptions(options.retriever), options.budget)
 
 
 def _without_budget(options: EvaluateOptions) -> str:

@@ -24,9 +24,9 @@ from chunkwise.cli.progress import fetch_weights, progress
 from chunkwise.cli.streams import print_json
 
 if TYPE_CHECKING:
-    from chunkwise.evaluation.calibrating import Measured
-    from chunkwise.evaluation.calibration_pairs import Pairs
-    from chunkwise.judges.judge import Judge
+    from chunkwise.evaluation.calibrate import CalibrationRun
+    from chunkwise.evaluation.calibration_pairs import KnownPairs
+    from chunkwise.metrics.judges.judge import Judge
     from chunkwise.models.embed.embedder import Embedder
     from chunkwise.models.llm.client import LlmClient
 
@@ -151,9 +151,9 @@ def _names(options: CalibrateOptions) -> list[str]:
     return names
 
 
-def _pairs(options: CalibrateOptions) -> tuple[Pairs, bool]:
+def _pairs(options: CalibrateOptions) -> tuple[KnownPairs, bool]:
     from chunkwise.base.errors import ChunkwiseError
-    from chunkwise.evaluation.calibrating import documents_and_questions
+    from chunkwise.evaluation.calibrate import documents_and_questions
     from chunkwise.evaluation.calibration_pairs import known_pairs
     from chunkwise.evaluation.left_out import LeftOut
 
@@ -183,7 +183,7 @@ def _pairs(options: CalibrateOptions) -> tuple[Pairs, bool]:
     return pairs, left_out.any
 
 
-def _refuse_truth_itself(names: list[str], pairs: Pairs) -> None:
+def _refuse_truth_itself(names: list[str], pairs: KnownPairs) -> None:
     if pairs.against in names:
         other = "labels" if pairs.against == "spans" else "spans"
         raise click.UsageError(
@@ -193,28 +193,28 @@ def _refuse_truth_itself(names: list[str], pairs: Pairs) -> None:
 
 
 def _setup(name: str, client: LlmClient | None, options: CalibrateOptions) -> _JudgeSetup:
-    from chunkwise.judges.calibration import spans_identity
+    from chunkwise.metrics.judges.calibration import spans_identity
 
     if client is not None and name == "llm":
-        from chunkwise.judges.llm.judge import LlmJudge
+        from chunkwise.metrics.judges.llm.judge import LlmJudge
 
         judge = LlmJudge(client)
         return _JudgeSetup(judge, judge.identity)
     if name == "similarity":
         return _similarity(options)
     if name == "spans":
-        from chunkwise.judges.spans import SpanJudge
+        from chunkwise.metrics.judges.spans import SpanJudge
 
         threshold = options.relevance_threshold
         return _JudgeSetup(SpanJudge(threshold), spans_identity(threshold))
-    from chunkwise.judges.labels import LabelJudge
+    from chunkwise.metrics.judges.labels import LabelJudge
 
     return _JudgeSetup(LabelJudge(), "labels")
 
 
 def _similarity(options: CalibrateOptions) -> _JudgeSetup:
-    from chunkwise.judges.calibration import similarity_identity
-    from chunkwise.judges.similarity import SimilarityJudge
+    from chunkwise.metrics.judges.calibration import similarity_identity
+    from chunkwise.metrics.judges.similarity import SimilarityJudge
     from chunkwise.models import DEFAULT, get_embedder
 
     model, threshold = options.embedder or DEFAULT, options.similarity_threshold
@@ -224,22 +224,22 @@ def _similarity(options: CalibrateOptions) -> _JudgeSetup:
     return _JudgeSetup(SimilarityJudge(embedder, threshold), identity, embedder)
 
 
-def _estimate(setups: list[_JudgeSetup], pairs: Pairs, options: CalibrateOptions) -> None:
-    from chunkwise.judges.llm.judge import LlmJudge
+def _estimate(setups: list[_JudgeSetup], pairs: KnownPairs, options: CalibrateOptions) -> None:
+    from chunkwise.metrics.judges.llm.judge import LlmJudge
 
     for each in setups:
         if isinstance(each.judge, LlmJudge):
             show_estimate(each.judge.estimate(pairs.queries, pairs.hits), options.as_json)
 
 
-def _measured(setup: _JudgeSetup, pairs: Pairs, options: CalibrateOptions) -> Measured:
+def _measured(setup: _JudgeSetup, pairs: KnownPairs, options: CalibrateOptions) -> CalibrationRun:
     from chunkwise.base.errors import ChunkwiseError
-    from chunkwise.evaluation import calibrating
-    from chunkwise.judges.calibration_store import keep_calibration
+    from chunkwise.evaluation import calibrate as calibrate_module
+    from chunkwise.metrics.judges.calibration_store import keep_calibration
 
-    total = calibrating.steps(setup.judge, pairs)
+    total = calibrate_module.steps(setup.judge, pairs)
     with progress(f"asking {setup.judge.name}", total, options.quiet) as advance:
-        measured = calibrating.calibrate(
+        measured = calibrate_module.calibrate(
             setup.judge, pairs, identity=setup.identity, embedder=setup.embedder,
             seed=options.seed, advance=advance,
         )  # fmt: skip
@@ -251,7 +251,7 @@ def _measured(setup: _JudgeSetup, pairs: Pairs, options: CalibrateOptions) -> Me
     return measured
 
 
-def _show(measured: list[Measured], pairs: Pairs, options: CalibrateOptions) -> None:
+def _show(measured: list[CalibrationRun], pairs: KnownPairs, options: CalibrateOptions) -> None:
     if options.as_json:
         from chunkwise.report.views.calibration import calibration_json, calibration_view
 
@@ -267,7 +267,7 @@ def _show(measured: list[Measured], pairs: Pairs, options: CalibrateOptions) -> 
     _warn(measured, options)
 
 
-def _warn(measured: list[Measured], options: CalibrateOptions) -> None:
+def _warn(measured: list[CalibrationRun], options: CalibrateOptions) -> None:
     """Where the page of figures is not shown, a warning is not to get lost; an error is one in any case."""
     from chunkwise.report.views.calibration import warning_of
 

@@ -29,8 +29,8 @@ from chunkwise.cli.progress import bytes_of, progress
 if TYPE_CHECKING:
     from chunkwise.chunkers.chunk import Chunked, ChunkOutcome
     from chunkwise.cli.chunked import ChunkSummary, Cutter
-    from chunkwise.evaluation.scores.cuts import CutTally
-    from chunkwise.evaluation.scores.located_issues import LocatedIssue
+    from chunkwise.metrics.cuts.boundary_issues import CutTally
+    from chunkwise.metrics.cuts.located import LocatedIssue
     from chunkwise.report.views.lint import LintSample
     from chunkwise.text.tokens.tokenizers import TokenizerLike
 
@@ -94,8 +94,8 @@ def command(options: LintOptions) -> None:
     chunks are checked. No questions are needed.
     """
     from chunkwise.cli.chunked import ChunkSummary, readable
-    from chunkwise.evaluation.scores.cuts import CutTally
-    from chunkwise.evaluation.scores.located_issues import located
+    from chunkwise.metrics.cuts.boundary_issues import CutTally
+    from chunkwise.metrics.cuts.located import located
     from chunkwise.report.views.lint import LintSample
 
     tally, sample = CutTally(_kinds(options.kinds)), LintSample(options.show)
@@ -187,8 +187,8 @@ def _write_issues(out: IO[str], issues: Iterable[LocatedIssue]) -> None:
 def _show(sample: LintSample, tally: CutTally, cutter: Cutter) -> None:
     from rich.console import Console
 
-    from chunkwise.evaluation.advice import advice
     from chunkwise.evaluation.results import Figure
+    from chunkwise.evaluation.verdicts import advice
     from chunkwise.report.terminal.lint import render_lint
     from chunkwise.report.views.lint import lint_view
 
@@ -275,7 +275,7 @@ def _of_index(paths: list[str], options: LintOptions) -> _LintSubject:
                 f"{shown_place(paths[0])} is an index and has its chunks already: leave out --{name}, "
                 "or name the documents"
             )
-    from chunkwise.evaluation.subjects.index_chunks import index_chunks
+    from chunkwise.evaluation.sources import index_chunks
     from chunkwise.retrieval import open_index
 
     index = open_index(paths[0])

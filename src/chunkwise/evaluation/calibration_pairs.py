@@ -11,9 +11,9 @@ from statistics import median
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.core import Document, Hit, Passage, Query
-from chunkwise.judges.calibration import Against
-from chunkwise.judges.labels import balance_by_place
 from chunkwise.metrics.claims.plain_form import holds, plain_form
+from chunkwise.metrics.judges.calibration import Against
+from chunkwise.metrics.judges.labels import balance_by_place
 from chunkwise.retrieval.indexes import index
 from chunkwise.testsets.reading import hash_of
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
@@ -27,7 +27,7 @@ the two kinds must not be told apart by their length."""
 
 
 @dataclass(frozen=True, slots=True)
-class Pairs:
+class KnownPairs:
     """Passages by question, and what is so of each."""
 
     queries: tuple[Query, ...]
@@ -53,7 +53,7 @@ def known_pairs(
     count: int = 100,
     seed: int = 0,
     strategy: StrategyLike | None = None,
-) -> Pairs:
+) -> KnownPairs:
     """`count` passages, half of them relevant where there are as many, spread over the questions.
 
     Against labels where a question has any, else against references. A smaller count is a part of a larger one.
@@ -77,7 +77,7 @@ def known_pairs(
     random.Random(seed).shuffle(order)
     drawn = _balanced(_in_turn(order, relevant), _in_turn(order, irrelevant), count)
     asked, hits, truths = _by_question(queries, texts, drawn, seed)
-    return Pairs(asked, hits, truths, chosen, hash_of(queries), disagreed, label)
+    return KnownPairs(asked, hits, truths, chosen, hash_of(queries), disagreed, label)
 
 
 Places = dict[str, list[Passage]]

@@ -13,30 +13,27 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.core import Document, Query
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable
-from chunkwise.evaluation.evaluate_subject import OnEstimate, Questions, evaluate_subject
+from chunkwise.evaluation.evaluate_subject import OnEstimate, QuestionSet, evaluate_subject
 from chunkwise.evaluation.files.answers_file import read_answers
 from chunkwise.evaluation.files.chunks_file import read_chunks
 from chunkwise.evaluation.files.hits_file import is_nowhere, read_hits
 from chunkwise.evaluation.left_out import LeftOut, OnBad
-from chunkwise.evaluation.measuring import Measuring, Unit
+from chunkwise.evaluation.measuring import ScoringOptions, Unit
 from chunkwise.evaluation.metric_names import BY_LLM, chosen
+from chunkwise.evaluation.progress import Stages, Stopwatch, unwatched
 from chunkwise.evaluation.provenance import documents_hash
-from chunkwise.evaluation.questions_read import questions_read
 from chunkwise.evaluation.results import Json, Results
-from chunkwise.evaluation.stages import Stages, unwatched
-from chunkwise.evaluation.stopwatch import Stopwatch
-from chunkwise.evaluation.subjects.hits_subject import hits_subject
-from chunkwise.evaluation.subjects.index_subject import Searching, usual_budget
-from chunkwise.evaluation.subjects.sources import (
+from chunkwise.evaluation.sources import (
     IndexSettings,
-    Reading,
+    ReadingOptions,
     chunking_of_file,
     documents_of,
     known_index,
     new_index,
+    questions_read,
 )
-from chunkwise.evaluation.subjects.subject import Subject
-from chunkwise.metrics.citations.position import summary
+from chunkwise.evaluation.subject import SearchOptions, Subject, hits_subject, usual_budget
+from chunkwise.metrics.answers.position import summary
 from chunkwise.models import get_language_model, get_reranker
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.models.llm.client import LlmClient
@@ -104,14 +101,14 @@ def evaluate(
     left_out, watch = LeftOut(on_bad, on_mended, on_unreadable), Stopwatch()
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise InvalidParameter(f"seed is {seed!r}; a whole number is needed, 0 or more")
-    searching = Searching(retriever, neighbours, mmr, _reranker(rerank))
+    searching = SearchOptions(retriever, neighbours, mmr, _reranker(rerank))
     made_with = IndexSettings(strategy, model, vectors, context, language)
     if hits is None:
         budget = usual_budget(searching, budget)
     else:
         _refuse_settings(made_with, searching)
     client = _client(judge, llm)
-    measuring = Measuring(
+    measuring = ScoringOptions(
         tuple(chosen(metrics, k, budget, llm=client is not None)), k, budget, unit,
         relevance_threshold, similarity_threshold, seed=seed, llm=client,
     )  # fmt: skip
@@ -120,7 +117,7 @@ def evaluate(
             f"judge is 'llm', and no metric that was chosen asks it; those that do: {', '.join(BY_LLM)}"
         )
     files = _files(test_queries, hits, chunks, answers)
-    reading = Reading(options, jobs, (*leave_out, *files))
+    reading = ReadingOptions(options, jobs, (*leave_out, *files))
     with watch("index"):
         subject = None
         if hits is None:
@@ -154,7 +151,7 @@ def evaluate(
             "hash": documents_hash(documents),
         }
     return evaluate_subject(
-        subject, Questions(queries, about, answered), measuring,
+        subject, QuestionSet(queries, about, answered), measuring,
         watch=watch, stages=stages, on_estimate=on_estimate,
     )  # fmt: skip
 
@@ -168,9 +165,9 @@ def _files(*given: object) -> list[Path]:
     return [file.resolve() for file in found]
 
 
-def _refuse_settings(made_with: IndexSettings, searching: Searching) -> None:
+def _refuse_settings(made_with: IndexSettings, searching: SearchOptions) -> None:
     """Hits are there already: nothing is cut, indexed or searched for them."""
-    for given, usual in ((made_with, IndexSettings()), (searching, Searching())):
+    for given, usual in ((made_with, IndexSettings()), (searching, SearchOptions())):
         for field in fields(given):
             if (value := getattr(given, field.name)) != getattr(usual, field.name):
                 raise InvalidParameter(

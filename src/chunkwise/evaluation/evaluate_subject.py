@@ -6,24 +6,28 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from chunkwise.core import Hit, Query
-from chunkwise.evaluation.advice import advice
-from chunkwise.evaluation.judges_told import calibrations_told, judges_of, judges_told
-from chunkwise.evaluation.measuring import Measuring
+from chunkwise.evaluation.chunk_figures import chunk_figures, cost_of
+from chunkwise.evaluation.figures import (
+    ScoreColumn,
+    by_group,
+    documents_of,
+    figures,
+    question_results,
+    types_of,
+    worst_of,
+)
+from chunkwise.evaluation.judging import agreement_of, judged, with_unjudged
+from chunkwise.evaluation.llm_judging import LlmJudging
+from chunkwise.evaluation.measuring import ScoringOptions
+from chunkwise.evaluation.progress import Stages, Stopwatch, unwatched
 from chunkwise.evaluation.provenance import documents_hash, versions
+from chunkwise.evaluation.reachable import PRECISION, reachable
 from chunkwise.evaluation.results import Json, Results
-from chunkwise.evaluation.scores.chunk_figures import chunk_figures, cost_of
-from chunkwise.evaluation.scores.column import Column
-from chunkwise.evaluation.scores.figures import by_group, documents_of, figures, types_of
-from chunkwise.evaluation.scores.judging import agreement_of, judged, with_unjudged
-from chunkwise.evaluation.scores.llm.judging import LlmJudging
-from chunkwise.evaluation.scores.question_results import question_results, worst_of
-from chunkwise.evaluation.scores.reachable import PRECISION, reachable
-from chunkwise.evaluation.scores.scoring import Scoring, depths
-from chunkwise.evaluation.stages import Stages, unwatched
-from chunkwise.evaluation.stopwatch import Stopwatch
-from chunkwise.evaluation.subjects.asking import Asking, Hits
-from chunkwise.evaluation.subjects.subject import Subject
-from chunkwise.metrics.claims.answers import Answer
+from chunkwise.evaluation.scoring import Scoring, depths
+from chunkwise.evaluation.subject import Hits, SearchRun, Subject
+from chunkwise.evaluation.trust import calibrations_told, judges_of, judges_told
+from chunkwise.evaluation.verdicts import advice
+from chunkwise.metrics.answers.answer import Answer
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.cost import LlmEstimate
 from chunkwise.stats.power import detectable_by
@@ -39,7 +43,7 @@ FURTHER = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Questions:
+class QuestionSet:
     """What is asked, where it came from, and what others answered."""
 
     queries: Sequence[Query]
@@ -51,8 +55,8 @@ class Questions:
 
 def evaluate_subject(
     subject: Subject,
-    questions: Questions,
-    measuring: Measuring,
+    questions: QuestionSet,
+    measuring: ScoringOptions,
     *,
     watch: Stopwatch | None = None,
     stages: Stages = unwatched,
@@ -62,7 +66,7 @@ def evaluate_subject(
     watch = watch or Stopwatch()
     queries = questions.queries
     with watch("search"), stages("searching", len(queries)) as advance:
-        asking = Asking(subject, queries, measuring.k, measuring.budget, advance)
+        asking = SearchRun(subject, queries, measuring.k, measuring.budget, advance)
         asking.prepare([*depths(measuring.metrics), measuring.k])
         shown = asking.shown
     with watch("judge"), stages("judging", len(queries)) as advance:
@@ -131,7 +135,7 @@ def evaluate_subject(
     )
 
 
-def _nothing_known(questions: Questions) -> bool:
+def _nothing_known(questions: QuestionSet) -> bool:
     """Whether there is nothing to hold a search against; chunks have figures all the same."""
     return not questions.answers and not any(
         query.references or query.answer or query.facts or query.labels
@@ -142,9 +146,9 @@ def _nothing_known(questions: Questions) -> bool:
 def _by_llm(
     client: LlmClient,
     subject: Subject,
-    questions: Questions,
+    questions: QuestionSet,
     shown: Hits,
-    measuring: Measuring,
+    measuring: ScoringOptions,
     stages: Stages,
     on_estimate: OnEstimate | None,
 ) -> LlmJudging:
@@ -161,7 +165,7 @@ def _by_llm(
     return judging
 
 
-def _further(subject: Subject, asking: Asking, worst: Sequence[int]) -> dict[int, Sequence[Hit]]:
+def _further(subject: Subject, asking: SearchRun, worst: Sequence[int]) -> dict[int, Sequence[Hit]]:
     """Hits of all questions as far as they were looked at, of the worst ones much further."""
     found: dict[int, Sequence[Hit]] = dict(enumerate(asking.deepest))
     if worst and subject.deeper and asking.budget is None:
@@ -171,6 +175,6 @@ def _further(subject: Subject, asking: Asking, worst: Sequence[int]) -> dict[int
     return found
 
 
-def _detectable(columns: Mapping[str, Column]) -> dict[str, float]:
+def _detectable(columns: Mapping[str, ScoreColumn]) -> dict[str, float]:
     least = {name: detectable_by(column.values) for name, column in columns.items()}
     return {name: value for name, value in least.items() if value is not None}

@@ -15,7 +15,7 @@ Unit = Literal["characters", "tokens"]
 
 
 @dataclass(frozen=True, slots=True)
-class Measuring:
+class ScoringOptions:
     """The rules of one evaluation."""
 
     metrics: tuple[str, ...]

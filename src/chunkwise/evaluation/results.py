@@ -7,7 +7,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from chunkwise.core import Passage
-from chunkwise.evaluation.model_names import short_name
+
+_LIBRARIES = ("endpoint", "fastembed", "sentence-transformers", "sentence-transformers-reranker")
+_HASHED = ("gguf",)
+"""Kinds that are told apart by a hash alone: without it nothing would be left of them."""
+
+
+def short_name(identity: str) -> str:
+    """`minilm` of `minilm:afdb6f1a0e45:be50c3628f2b:mean:256:windows`, `big-1` of `endpoint:host/v1#'big-1'`."""
+    if asked := re.search(r"#'(.+)'$", identity):
+        return asked[1]
+    kind, _, rest = identity.partition(":")
+    if kind in _HASHED:
+        return identity
+    name = rest if kind in _LIBRARIES and rest else kind
+    return re.split(r"[@ ]", name, maxsplit=1)[0] or identity
+
 
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 
@@ -91,7 +106,7 @@ class CutIssue:
 
 
 @dataclass(frozen=True, slots=True)
-class Cuts:
+class CutCounts:
     """What the boundaries of the chunks are like."""
 
     chunks: int
@@ -116,7 +131,7 @@ class Agreement:
 
 
 @dataclass(frozen=True, slots=True)
-class Advice:
+class MetricAdvice:
     """A figure below good, what usually causes it and what to try next."""
 
     metric: str
@@ -135,10 +150,10 @@ class Results:
     summary: Mapping[str, Figure]
     by_type: Mapping[str, Mapping[str, Figure]]
     by_document: Mapping[str, Mapping[str, Figure]]
-    cuts: Cuts | None
+    cuts: CutCounts | None
     cost: Mapping[str, Json]
     agreement: tuple[Agreement, ...]
-    advice: tuple[Advice, ...]
+    advice: tuple[MetricAdvice, ...]
     worst: tuple[str, ...]
     """Ids of the questions with the lowest `objective`, the worst first."""
     objective: str

@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter, UnknownName
-from chunkwise.metrics.spans import chroma, ranking, span_measures
-from chunkwise.metrics.spans.budget import Cut, within
+from chunkwise.metrics.spans import chroma, ranking
+from chunkwise.metrics.spans import coverage as coverage_module
+from chunkwise.metrics.spans.budget import TokenEnds, within
 from chunkwise.metrics.spans.evidence import Evidence
 from chunkwise.metrics.spans.relevance import RELEVANCE_THRESHOLD
-from chunkwise.metrics.spans.tables import Chunking, Found, Gold
+from chunkwise.metrics.spans.tables import Chunking, Gold, HitTable
 
 FAILURE_AT = 20
 """Where failure is measured unless told otherwise, as the literature does."""
@@ -42,19 +43,19 @@ class Measure:
 CATALOGUE: tuple[Measure, ...] = (
     Measure(
         "recall", "Share of the gold text that is retrieved.",
-        lambda e, k: span_measures.recall(e.coverage(k)),
+        lambda e, k: coverage_module.recall(e.coverage(k)),
     ),
     Measure(
         "precision", "Share of the retrieved text that is gold; text retrieved twice counts once.",
-        lambda e, k: span_measures.precision(e.coverage(k)),
+        lambda e, k: coverage_module.precision(e.coverage(k)),
     ),
     Measure(
         "density", "Share of the retrieved text that is gold; text retrieved twice is paid twice.",
-        lambda e, k: span_measures.density(e.coverage(k)),
+        lambda e, k: coverage_module.density(e.coverage(k)),
     ),
     Measure(
         "iou", "Text that is both gold and retrieved / text that is either.",
-        lambda e, k: span_measures.iou(e.coverage(k)),
+        lambda e, k: coverage_module.iou(e.coverage(k)),
     ),
     Measure(
         "context_precision", "Relevant hits / hits retrieved.",
@@ -117,7 +118,7 @@ _ALL = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class MetricAt:
     """A measure at a number of hits or tokens."""
 
     measure: Measure
@@ -142,7 +143,7 @@ def is_measure(name: str) -> bool:
     return name.strip().lower().partition("@")[0] in NAMES
 
 
-def parse(text: str, k: int = 5, budget: int | None = None) -> Wanted:
+def parse(text: str, k: int = 5, budget: int | None = None) -> MetricAt:
     """recall@5, recall@1000t, or a bare name: then at the budget or the k of the run, failure at 20."""
     match = _WANTED.fullmatch(text.strip().lower())
     name = match["name"] if match else text.strip().lower().partition("@")[0]
@@ -161,23 +162,23 @@ def parse(text: str, k: int = 5, budget: int | None = None) -> Wanted:
         raise InvalidParameter(
             f"{text!r}: {name} counts hits and is not measured within tokens; write {name}@{k}"
         )
-    return Wanted(measure, int(match["at"]), bool(match["tokens"]))
+    return MetricAt(measure, int(match["at"]), bool(match["tokens"]))
 
 
-def _usual(measure: Measure, k: int, budget: int | None) -> Wanted:
+def _usual(measure: Measure, k: int, budget: int | None) -> MetricAt:
     if measure.cut == "none":
-        return Wanted(measure, 0)
+        return MetricAt(measure, 0)
     if budget is not None and measure.cut == "either":
-        return Wanted(measure, budget, tokens=True)
-    return Wanted(measure, FAILURE_AT if measure.name == "failure" else k)
+        return MetricAt(measure, budget, tokens=True)
+    return MetricAt(measure, FAILURE_AT if measure.name == "failure" else k)
 
 
 def span_scores(
-    wanted: Sequence[Wanted],
+    wanted: Sequence[MetricAt],
     gold: Gold,
-    found: Found,
+    found: HitTable,
     chunking: Chunking | None,
-    cut: Cut,
+    cut: TokenEnds,
     threshold: float = RELEVANCE_THRESHOLD,
 ) -> dict[str, Scores]:
     """By label, one value a question; NaN: unscored, for the reason `why_unscored` gives."""
@@ -187,7 +188,7 @@ def span_scores(
     return {each.label: _scores(each, cuts[each.at] if each.tokens else whole) for each in wanted}
 
 
-def _scores(wanted: Wanted, evidence: Evidence) -> Scores:
+def _scores(wanted: MetricAt, evidence: Evidence) -> Scores:
     scores = wanted.measure.score(evidence, _ALL if wanted.tokens else wanted.at)
     unscored = evidence.without_references
     if wanted.measure.ideal:
@@ -195,7 +196,7 @@ def _scores(wanted: Wanted, evidence: Evidence) -> Scores:
     return np.where(unscored, np.nan, scores)
 
 
-def why_unscored(wanted: Wanted, *, references: int, chunking: Chunking | None) -> str:
+def why_unscored(wanted: MetricAt, *, references: int, chunking: Chunking | None) -> str:
     """Why a question with so many references has no score."""
     if not references:
         return "the question has no references"

@@ -7,13 +7,21 @@ from types import MappingProxyType
 
 from chunkwise.base.wording import percent, score
 from chunkwise.evaluation.direction import lower_is_better
-from chunkwise.evaluation.four_questions import AT_CEILING, FOUR, OUT_OF_REACH, WEAK
 from chunkwise.evaluation.results import Figure
-from chunkwise.evaluation.verdicts import BOUNDS, Bounds, family, verdict
+from chunkwise.evaluation.verdicts import (
+    AT_CEILING,
+    BOUNDS,
+    FOUR,
+    OUT_OF_REACH,
+    WEAK,
+    Targets,
+    family,
+    verdict,
+)
 from chunkwise.metrics.measures import CATALOGUE
 
 __all__ = [
-    "AT_CEILING", "FOUR", "GROUPS", "OUT_OF_REACH", "WEAK", "Bounds", "bounds_of", "family", "group_of", "help_of",
+    "AT_CEILING", "FOUR", "GROUPS", "OUT_OF_REACH", "WEAK", "Targets", "bounds_of", "family", "group_of", "help_of",
     "lower_is_better", "question_of", "value_words", "verdict",
 ]  # fmt: skip
 
@@ -86,7 +94,7 @@ def group_of(name: str, figure: Figure) -> str:
     return GROUPS[0] if of_questions else GROUPS[3]
 
 
-def bounds_of(family: str) -> Bounds:
+def bounds_of(family: str) -> Targets:
     """From where on figures of one of the four questions are good, and excellent."""
     return BOUNDS[family]
 

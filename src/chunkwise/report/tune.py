@@ -14,7 +14,7 @@ from chunkwise.core import Document
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, each_input
 from chunkwise.evaluation.evaluate import TestQueries
 from chunkwise.evaluation.left_out import LeftOut, OnBad
-from chunkwise.evaluation.stages import Stages, unwatched
+from chunkwise.evaluation.progress import Stages, unwatched
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.report.page import fragment
 from chunkwise.report.tune_files import files_of, keep_plan, write_tuned

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.metrics.claims.fact_search import is_named
-from chunkwise.metrics.claims.new_numbers import brings_number
+from chunkwise.metrics.claims.amounts import brings_number
+from chunkwise.metrics.claims.hit_texts import is_named
 from chunkwise.metrics.claims.plain_form import plain_form
 from chunkwise.metrics.claims.readable import Readable
 from chunkwise.records.fields import WrongField

@@ -11,8 +11,7 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document
 from chunkwise.documents import LoadOptions
 from chunkwise.evaluation.left_out import LeftOut
-from chunkwise.evaluation.questions_read import questions_read
-from chunkwise.evaluation.subjects.sources import Reading, documents_of
+from chunkwise.evaluation.sources import ReadingOptions, documents_of, questions_read
 from chunkwise.testsets.testset import TestSet
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
@@ -67,7 +66,7 @@ def read_material(
     given = [*documents, *sweep.documents]
     if not given:
         raise ChunkwiseError("there is no document to tune for; name files or folders")
-    found = documents_of(given, Reading(options, leave_out=[*leave_out, *file]), left_out)  # type: ignore[arg-type]
+    found = documents_of(given, ReadingOptions(options, leave_out=[*leave_out, *file]), left_out)  # type: ignore[arg-type]
     if questions is None:
         questions = TestSet(())
     if sweep.test_queries:

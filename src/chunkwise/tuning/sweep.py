@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import Literal
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.metrics.measures import Wanted, is_measure, parse
+from chunkwise.metrics.measures import MetricAt, is_measure, parse
 from chunkwise.retrieval.settings import Context
 
 
@@ -23,7 +23,7 @@ BUDGETS = (250, 500, 1000, 2000)
 _AT_K = ("recall", "precision", "context_recall", "ndcg", "hit")
 
 
-def wanted_scores(objective: str, k: int) -> list[Wanted]:
+def wanted_scores(objective: str, k: int) -> list[MetricAt]:
     """The objective first, then recall within several budgets, then what is looked at of the best k; none twice."""
     if not is_measure(objective):
         raise InvalidParameter(

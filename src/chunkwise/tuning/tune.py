@@ -10,10 +10,9 @@ from pathlib import Path
 from chunkwise.documents.files import SWEEP_RECORD
 from chunkwise.evaluation.direction import lower_is_better
 from chunkwise.evaluation.left_out import LeftOut
+from chunkwise.evaluation.progress import Stages, Stopwatch, unwatched
 from chunkwise.evaluation.provenance import documents_hash, versions
 from chunkwise.evaluation.results import Json
-from chunkwise.evaluation.stages import Stages, unwatched
-from chunkwise.evaluation.stopwatch import Stopwatch
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.tuning.choose.choose import choose
 from chunkwise.tuning.material import Material

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise.core import Query, Score
-from chunkwise.metrics.claims.answer_correctness import answer_correctness, f1
-from chunkwise.metrics.claims.answers import Answer
+from chunkwise.metrics.answers.answer import Answer
+from chunkwise.metrics.answers.correctness import answer_correctness, f1
 from how_many import examples
 from metrics.claims.facts_in_words import FACTS, sentence, text_of
 

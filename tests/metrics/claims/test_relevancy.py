@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from chunkwise.core import Query, Score
-from chunkwise.metrics.claims.answer_relevancy import NO_VECTOR, NO_WORDS, answer_relevancy
-from chunkwise.metrics.claims.answers import Answer
+from chunkwise.metrics.answers.answer import Answer
+from chunkwise.metrics.answers.relevancy import NO_VECTOR, NO_WORDS, answer_relevancy
 
 WORDS = ("lamp", "rope", "hook", "door")
 

@@ -6,9 +6,9 @@ import pytest
 
 import chunkwise
 from chunkwise import Document
-from chunkwise.evaluation.scores.coherence_of_index import index_coherence
-from chunkwise.evaluation.scores.index_cost import index_cost
-from chunkwise.evaluation.subjects.index_chunks import index_chunks
+from chunkwise.evaluation.cost import index_cost
+from chunkwise.evaluation.sources import index_chunks
+from chunkwise.metrics.cuts.coherence import index_coherence
 from retrieval.postgres_server import STRATEGY, new_url
 from retrieval.tiny_embedder import Tiny
 

@@ -204,7 +204,7 @@ class ReviewCard:
         from rich.text import Text
 
         from chunkwise.core import SECTION_SEPARATOR
-        from chunkwise.metrics.claims.whole_words import whole_words
+        from chunkwise.metrics.claims.hit_texts import whole_words
         from chunkwise.text.analysis import Analyzed
 
         document = self._documents[reference.doc_id]

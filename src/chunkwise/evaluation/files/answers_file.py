@@ -14,7 +14,7 @@ from chunkwise.evaluation.files.foreign_rows import (
     read_rows,
     stated_place,
 )
-from chunkwise.metrics.claims.answers import Answer, Citation
+from chunkwise.metrics.answers.answer import Answer, AnswerCitation
 from chunkwise.metrics.claims.plain_form import plain_form
 from chunkwise.records.fields import kind, string_in
 from chunkwise.testsets.locate.document_names import DocumentNames
@@ -69,7 +69,9 @@ def _is_refusal(answer: str, found: object) -> bool:
     return bool(answer.strip()) and (found is False or plain_form(answer) == plain_form(NOT_FOUND))
 
 
-def _citations(given: object, where: str, known: _Known, on_bad: OnBad) -> tuple[Citation, ...]:
+def _citations(
+    given: object, where: str, known: _Known, on_bad: OnBad
+) -> tuple[AnswerCitation, ...]:
     if given is None:
         return ()
     if not isinstance(given, list):
@@ -86,10 +88,10 @@ def _citations(given: object, where: str, known: _Known, on_bad: OnBad) -> tuple
     return tuple(found)
 
 
-def _citation(fields: Mapping[str, object], known: _Known) -> Citation:
+def _citation(fields: Mapping[str, object], known: _Known) -> AnswerCitation:
     """A document that is not there keeps its name: that it leads nowhere is for the metrics to say."""
     said = stated_place(fields)
     number = document_of(said, known.names)
     doc_id = known.ids[number] if isinstance(number, int) else next(iter(said.names), "")
     claim, quote = string_in(fields, *_CLAIMS) or "", string_in(fields, *_QUOTES) or ""
-    return Citation(claim, doc_id, said.start, said.end, quote)
+    return AnswerCitation(claim, doc_id, said.start, said.end, quote)

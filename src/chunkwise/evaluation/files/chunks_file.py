@@ -1,4 +1,4 @@
-"""Chunk files: our own, LangChain's, LlamaIndex's, chonkie's, or any with a text and a document."""
+"""Chunk files: our own, LangChain's, LlamaIndex's, chonkie's, or any with a text and a document; as a strategy, too."""
 
 from __future__ import annotations
 
@@ -17,13 +17,7 @@ from chunkwise.evaluation.files.foreign_rows import (
     stated_place,
 )
 from chunkwise.evaluation.files.text_places import Seeker, TextPlaces, find_in_own, find_texts
-from chunkwise.metrics.citations.position import (
-    EXACT,
-    NO_TEXT,
-    Claimed,
-    PositionVerdict,
-    positions,
-)
+from chunkwise.metrics.answers.position import EXACT, NO_TEXT, Claimed, PositionVerdict, positions
 from chunkwise.records.fields import integer_in, string_in
 from chunkwise.testsets.locate.document_names import DocumentNames
 from chunkwise.text.analysis import Analyzed

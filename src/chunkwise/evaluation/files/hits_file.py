@@ -1,4 +1,4 @@
-"""Hits of another system: JSON (ours, or like it), CSV, Parquet, or a TREC run."""
+"""Hit files of other systems; a hit that stands nowhere in the documents keeps its rank and what it costs."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import Document
-from chunkwise.metrics.citations.position import Claimed, stands
+from chunkwise.metrics.answers.position import Claimed, stands
 from chunkwise.testsets.locate.occurrences import Occurrences, occurrences
 
 _NEAR = 1 << 17

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from chunkwise.metrics.claims.plain_form import HAN_NUMBER
+from chunkwise.metrics.claims.plain_form import HAN_NUMBER, plain_form
 from chunkwise.text.terms.stems import stemmer, stop_words
 
 _NUMBER_WORDS = {
@@ -191,3 +191,12 @@ def _han_value(word: str) -> int:
             total = (total + section + digit or 1) * tens[each]
             section = digit = 0
     return total + section + digit
+
+
+def brings_number(question: str, answer: str, language: str) -> bool:
+    """Whether the answer has a number, in digits or in words, that the question has not."""
+    asked, answered = (
+        {amount.number for amount in counted(plain_form(text), language).amounts}
+        for text in (question, answer)
+    )
+    return bool(answered - asked)

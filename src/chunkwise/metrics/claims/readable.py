@@ -1,21 +1,53 @@
-"""Texts in the forms in which claims are sought in them, and claims in those in which they are sought."""
+"""A text as it is read for claims: its sentences, terms, numbers and names, each found once."""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from functools import cached_property
 from heapq import nsmallest
 
 import numpy as np
 
 from chunkwise.core import Document
-from chunkwise.metrics.claims.number_spelling import points_part_thousands
-from chunkwise.metrics.claims.plain_form import numbers_of, plain_form, readings
-from chunkwise.metrics.claims.quick_look import letters_of, longest_word, number_ends
+from chunkwise.metrics.claims.plain_form import (
+    numbers_of,
+    plain_form,
+    points_part_thousands,
+    readings,
+    words_in_one_spelling,
+)
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.language import UNKNOWN, language_of_text
 from chunkwise.text.terms.terms import NONE, Terms, text_terms
+
+# Letters that have one spelling, and signs that are no part of a word in any: the plain form leaves them as they are,
+# but for case and the marks inside numbers.
+_STEADY = re.compile(
+    r"[\0-\x7f\xa1-\xa7\xa9\xab\xac\xae\xb0\xb1\xb6\xb7\xbb\xbf-\xff"
+    r"\u2012-\u2015\u2018-\u2022\u2026\u2190-\u22ff\u2500-\u25ff]*"
+)
+_GROUP = 3
+"""Digits that stand together in every number: 12,345 ends in 345."""
+
+
+def letters_of(text: str) -> str | None:
+    """The text with case folded, in which words of the plain form stand as they are; None: it has to be read."""
+    return words_in_one_spelling(text.casefold()) if _STEADY.fullmatch(text) else None
+
+
+def longest_word(plain: str) -> str:
+    """Of Latin letters, of a text in its plain form; empty: it has none."""
+    words = (word for word in plain.split() if word.isascii() and word.isalpha())
+    return max(words, key=len, default="")
+
+
+def number_ends(numbers: Iterable[str]) -> tuple[str, ...]:
+    """What must stand in the letters of a text that has these numbers; a small one may be written as a word."""
+    digits = (number for number in numbers if number.isascii() and number.isdigit())
+    return tuple(number[-_GROUP:] for number in digits if len(number) >= _GROUP)
+
 
 WINDOW = 3
 """Neighbouring sentences that may say something together."""

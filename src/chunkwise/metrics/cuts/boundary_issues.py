@@ -1,14 +1,15 @@
-"""What went wrong at the places a document was cut."""
+"""What went wrong at the places documents were cut: found, counted, shown with a few examples."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from chunkwise.metrics.cuts.cut_places import Flags, Places
+from chunkwise.evaluation.results import CutCounts, CutIssue
+from chunkwise.metrics.cuts.cut_places import CutPlaces, Flags
 from chunkwise.metrics.cuts.dangling import LONGEST, dangling_in
 from chunkwise.text.analysis import Analyzed, merge_sorted
 from chunkwise.text.language import language_of
@@ -105,7 +106,7 @@ class _Wrong:
         """By kind, of each edge."""
         if not spans or not document.text:
             return
-        cuts, blocks = Places(document, self.edges), document.blocks
+        cuts, blocks = CutPlaces(document, self.edges), document.blocks
         closing = np.arange(2 * count) < count
         self.place = cuts.left
         """Edges with the same text before them are one place."""
@@ -134,7 +135,7 @@ class _Wrong:
         yield from zip(*(column[once].tolist() for column in columns), strict=True)
 
 
-def _dangling(document: Analyzed, language: str, cuts: Places, opening: Flags) -> Flags:
+def _dangling(document: Analyzed, language: str, cuts: CutPlaces, opening: Flags) -> Flags:
     """Openings with a reference, at a sentence of running text that opens no section."""
     found = np.zeros(len(opening), dtype=np.bool_)
     dangles = dangling_in(language)
@@ -147,3 +148,87 @@ def _dangling(document: Analyzed, language: str, cuts: Places, opening: Flags) -
     text, candidates = document.text, np.flatnonzero(outside)
     found[candidates] = [dangles(text[p : p + LONGEST]) for p in cuts.right[candidates].tolist()]
     return found
+
+
+def cuts_of(
+    documents: Iterable[tuple[Analyzed, Sequence[Spanned]]], most_examples: int = 5
+) -> CutCounts:
+    """What is wrong at the edges of the chunks of these documents."""
+    tally = CutTally(most_examples=most_examples)
+    for document, chunks in documents:
+        tally.add(document, chunks)
+    return tally.cuts()
+
+
+class CutTally:
+    """Takes documents as they come and keeps no more of them than a few examples."""
+
+    def __init__(self, kinds: Collection[str] = tuple(KINDS), *, most_examples: int = 5) -> None:
+        self.counts = {kind: 0 for kind in KINDS if kind in kinds}
+        self.chunks = self.with_issues = 0
+        self._examples = {kind: _Spread(most_examples) for kind in self.counts}
+
+    def add(self, document: Analyzed, chunks: Sequence[Spanned]) -> list[Issue]:
+        """The issues of one document, those of other kinds left out."""
+        issues = [issue for issue in find_issues(document, chunks) if issue.kind in self.counts]
+        self.chunks += len(without_summaries(chunks))
+        self.with_issues += len({issue.chunk for issue in issues})
+        own: dict[str, list[Issue]] = {}
+        for issue in issues:
+            # A place is counted once, however many chunks are cut there.
+            if not issue.again:
+                own.setdefault(issue.kind, []).append(issue)
+        for kind, found in own.items():
+            self.counts[kind] += len(found)
+            self._examples[kind].add(document.document.id, found)
+        return issues
+
+    @property
+    def share(self) -> float | None:
+        """Of the chunks with an issue; None without chunks."""
+        return self.with_issues / self.chunks if self.chunks else None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every kind is counted: only then does the share mean what it is judged by."""
+        return len(self.counts) == len(KINDS)
+
+    def cuts(self) -> CutCounts:
+        examples = [issue for spread in self._examples.values() for issue in spread.chosen()]
+        return CutCounts(self.chunks, self.with_issues, dict(self.counts), tuple(examples))
+
+
+class _Spread:
+    """A few issues from documents all over a corpus, the same ones in every run."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept: list[list[CutIssue]] = []
+        self._step, self._seen = 1, 0
+
+    def add(self, doc_id: str, issues: Sequence[Issue]) -> None:
+        # Every `step`-th document; when there are twice too many, every second of them goes.
+        if self._seen % self._step == 0:
+            self._kept.append([_example(doc_id, issue) for issue in issues[: self._most]])
+            if len(self._kept) > 2 * self._most:
+                self._kept = self._kept[::2]
+                self._step *= 2
+        self._seen += 1
+
+    def chosen(self) -> list[CutIssue]:
+        """One of each document as long as there are others, then second ones; in the order of the documents."""
+        kept = self._kept
+        if len(kept) > self._most:
+            kept = [kept[number * len(kept) // self._most] for number in range(self._most)]
+        rounds = [
+            (turn, number)
+            for turn in range(self._most)
+            for number, issues in enumerate(kept)
+            if turn < len(issues)
+        ]
+        order = sorted((number, turn) for turn, number in rounds[: self._most])
+        return [kept[number][turn] for number, turn in order]
+
+
+def _example(doc_id: str, issue: Issue) -> CutIssue:
+    return CutIssue(issue.kind, doc_id, issue.chunk, issue.offset, issue.before, issue.after)

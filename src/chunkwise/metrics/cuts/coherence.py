@@ -1,11 +1,16 @@
-"""Whether chunks hold together and neighbours differ: cosines of vectors that are given."""
+"""Whether chunks hold together and neighbours differ: cosines of the vectors an index has."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from chunkwise.core import Score
+from chunkwise.models.embed.late import span_vectors
+from chunkwise.retrieval.indexes import Index
 
 Vectors = NDArray[np.float32]
 Numbers = NDArray[np.int64]
@@ -70,3 +75,82 @@ def _cosines(first: Vectors, left: Numbers, second: Vectors, right: Numbers) -> 
         dot = np.einsum("ij,ij->i", a, b)
         found[low : low + _AT_ONCE] = np.where(size > 0, dot / np.where(size > 0, size, 1), np.nan)
     return np.clip(found, -1, 1)
+
+
+_WORDS = "the index has words alone; make it with a model: --vectors late"
+_OWN = "the index has vectors of chunks and none of sentences; make it with --vectors late or both"
+_APART = "no document has two chunks"
+_SINGLE = "no chunk has two sentences"
+
+
+def index_coherence(index: Index) -> dict[str, Score]:
+    """The three figures, or why one cannot be had."""
+    kept = index.settings.vectors
+    if kept == "none":
+        return dict.fromkeys(("coherence", "cohesion", "contrast"), Score(None, _WORDS))
+    if kept == "own":
+        found = Coherence(_mean(_own_cosines(index)), None)
+    else:
+        pairs = list(_late_cosines(index))
+        found = Coherence(_mean(near for near, _ in pairs), _mean(inside for _, inside in pairs))
+    coherence = _score(found.coherence, _APART)
+    cohesion = _score(found.cohesion, _OWN if kept == "own" else _SINGLE)
+    why = cohesion.reason or coherence.reason
+    return {
+        "coherence": coherence,
+        "cohesion": cohesion,
+        "contrast": _score(found.contrast, why),
+    }
+
+
+def _score(value: float | None, reason: str) -> Score:
+    return Score(value, reason if value is None else "")
+
+
+def _mean(parts: Iterator[Cosines]) -> float | None:
+    return mean_of(np.concatenate([np.zeros(0), *parts]))
+
+
+def _own_cosines(index: Index) -> Iterator[Cosines]:
+    """Of the neighbours in each document."""
+    for number in index.source.document_numbers():
+        numbers: Sequence[int] = range(*index.source.chunk_range(number))
+        if index.source.has_summaries:
+            numbers = [each.number for each in index.source.chunks(numbers) if not each.level]
+        vectors = index.source.chunk_vectors(numbers)
+        yield neighbour_cosines(vectors, np.zeros(len(vectors), np.int64))
+
+
+def _late_cosines(index: Index) -> Iterator[tuple[Cosines, Cosines]]:
+    """Of the neighbours in each document, and of the chunks' sentences to them.
+
+    Vectors of chunks are made of those of their atoms, also where the index has others: both are then of one kind.
+    A sentence is an atom (items, rows and lines are some, too), and lies in the chunk that holds its middle.
+    """
+    atoms, chunks = index.source.atom_table(), index.source.chunk_table()
+    assert atoms.vectors is not None
+    for position, number in enumerate(index.source.document_numbers()):
+        low, high = atoms.document.searchsorted([number, number + 1])
+        first, last = chunks.document.searchsorted([position, position + 1])
+        if low == high or first == last:
+            continue
+        start, end = atoms.start[low:high], atoms.end[low:high]
+        spans = np.stack([chunks.start[first:last], chunks.end[first:last]], axis=1)
+        if chunks.level is not None:
+            spans = spans[chunks.level[first:last] == 0]
+        sums = atoms.vectors.turned(slice(low, high))
+        vectors = span_vectors(start, int(end[-1]), sums, spans)
+        sentence, chunk = _inside(start, end, spans)
+        near = neighbour_cosines(vectors, np.zeros(len(vectors), np.int64))
+        yield near, chunk_cohesions(vectors, sums, sentence, chunk)
+
+
+def _inside(
+    start: NDArray[np.int64], end: NDArray[np.int64], spans: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Pairs of an atom and a span that holds its middle."""
+    low, high = ((start + end) / 2).searchsorted(spans.T)
+    size = high - low
+    span = np.repeat(np.arange(len(spans)), size)
+    atom = np.arange(len(span)) - np.repeat(np.cumsum(size) - size, size) + low[span]
+    return atom, span

@@ -21,7 +21,7 @@ Flags = NDArray[np.bool_]
 Positions = NDArray[np.int64]
 
 
-class Places:
+class CutPlaces:
     """A cut in white space lies between the last character before it and the first after it."""
 
     def __init__(self, document: Analyzed, cuts: Positions) -> None:

@@ -9,12 +9,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from chunkwise.metrics.spans import span_measures
-from chunkwise.metrics.spans.alternatives import best_places, shares
-from chunkwise.metrics.spans.overlaps import Numbers, Spans, Union, overlapping
-from chunkwise.metrics.spans.question_line import by_document, by_question, per_question
-from chunkwise.metrics.spans.span_measures import Scores, ratio
-from chunkwise.metrics.spans.tables import Chunking, Found, Gold
+from chunkwise.metrics.spans import coverage as coverage_module
+from chunkwise.metrics.spans.coverage import Scores, ratio
+from chunkwise.metrics.spans.overlaps import (
+    Numbers,
+    Spans,
+    Union,
+    best_places,
+    by_document,
+    by_question,
+    overlapping,
+    per_question,
+    shares,
+)
+from chunkwise.metrics.spans.tables import Chunking, Gold, HitTable
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,7 +39,7 @@ class Sums:
     """Σ of the chunks."""
 
 
-def sums(gold: Gold, found: Found) -> Sums:
+def sums(gold: Gold, found: HitTable) -> Sums:
     """Of the hits as they are: cut them first."""
     places, hits = by_question(gold, found)
     retrieved = Union(hits)
@@ -71,8 +79,8 @@ def precision_omega(gold: Gold, chunking: Chunking) -> Scores:
     order = np.argsort(gold.question[reference], kind="stable")
     touching = chunk[order]
     counts = np.bincount(gold.question[reference], minlength=gold.questions)
-    return span_measures.iou(
-        span_measures.coverage(
+    return coverage_module.iou(
+        coverage_module.coverage(
             replace(
                 gold,
                 reference=gold.reference[best],
@@ -80,7 +88,7 @@ def precision_omega(gold: Gold, chunking: Chunking) -> Scores:
                 start=gold.start[best],
                 end=gold.end[best],
             ),
-            Found(
+            HitTable(
                 np.concatenate(([0], np.cumsum(counts))),
                 chunking.document[touching],
                 chunking.start[touching],

@@ -10,18 +10,24 @@ from numpy.typing import NDArray
 
 from chunkwise.metrics.spans import chroma
 from chunkwise.metrics.spans.budget import first_hits
-from chunkwise.metrics.spans.chunk_numbers import chunk_numbers, listed_again, repeated
-from chunkwise.metrics.spans.ranking import Ranking
-from chunkwise.metrics.spans.relevance import covered_references, relevant_chunks, relevant_hits
-from chunkwise.metrics.spans.span_measures import Coverage, Scores, coverage, ratio
-from chunkwise.metrics.spans.tables import Chunking, Found, Gold
+from chunkwise.metrics.spans.coverage import Coverage, Scores, coverage, ratio
+from chunkwise.metrics.spans.ranking import JudgedRanking
+from chunkwise.metrics.spans.relevance import (
+    chunk_numbers,
+    covered_references,
+    listed_again,
+    relevant_chunks,
+    relevant_hits,
+    repeated,
+)
+from chunkwise.metrics.spans.tables import Chunking, Gold, HitTable
 
 
 class Evidence:
     """Questions, their hits, and the index these come from where there is one."""
 
     def __init__(
-        self, gold: Gold, found: Found, chunking: Chunking | None, threshold: float
+        self, gold: Gold, found: HitTable, chunking: Chunking | None, threshold: float
     ) -> None:
         self.gold = gold
         self.found = found
@@ -41,13 +47,13 @@ class Evidence:
         return self._sums[k]
 
     @cached_property
-    def judged(self) -> Ranking:
+    def judged(self) -> JudgedRanking:
         """Every hit by itself, also one that was there before."""
         relevant = relevant_hits(self.gold, self.found, self._threshold)
-        return Ranking(self.found.first, relevant, self._relevant_in_index)
+        return JudgedRanking(self.found.first, relevant, self._relevant_in_index)
 
     @cached_property
-    def ranking(self) -> Ranking:
+    def ranking(self) -> JudgedRanking:
         """A hit that was there before is not found again: no score can be raised by repeating."""
         return replace(self.judged, relevant=self.judged.relevant & ~repeated(self.found))
 

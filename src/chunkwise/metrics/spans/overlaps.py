@@ -1,4 +1,4 @@
-"""Spans that meet: pairs of them, and lengths of what many cover together. Linear but for sorting."""
+"""Spans that meet: pairs of them, what many cover together, which place of a reference is covered best. Linear but for sorting."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from chunkwise.metrics.spans.tables import Chunking, Gold, HitTable
 
 Numbers = NDArray[np.int64]
 
@@ -47,25 +49,25 @@ def on_one_line(*tables: Grouped) -> list[Spans]:
     ]
 
 
-class Pairs(NamedTuple):
+class SpanPairs(NamedTuple):
     """Indices into two tables of spans, side by side."""
 
     first: Numbers
     second: Numbers
 
 
-def overlapping(first: Spans, second: Spans) -> Pairs:
+def overlapping(first: Spans, second: Spans) -> SpanPairs:
     """Every two that share a position, each pair once; nothing is formed that does not overlap."""
     # Of two that overlap, exactly one has its start inside the other; equal starts go to the first way.
     second_inside = _starts_inside(first, second, "left")
     first_inside = _starts_inside(second, first, "right")
-    return Pairs(
+    return SpanPairs(
         np.concatenate((second_inside.first, first_inside.second)),
         np.concatenate((second_inside.second, first_inside.first)),
     )
 
 
-def _starts_inside(outer: Spans, inner: Spans, side: Literal["left", "right"]) -> Pairs:
+def _starts_inside(outer: Spans, inner: Spans, side: Literal["left", "right"]) -> SpanPairs:
     """Pairs in which the inner span starts inside the outer one; side right leaves out equal starts."""
     outside = np.flatnonzero(outer.start < outer.end)
     inside = np.flatnonzero(inner.start < inner.end)
@@ -76,12 +78,12 @@ def _starts_inside(outer: Spans, inner: Spans, side: Literal["left", "right"]) -
     return _ranges(outside, low, high, order)
 
 
-def _ranges(owner: Numbers, low: Numbers, high: Numbers, values: Numbers) -> Pairs:
+def _ranges(owner: Numbers, low: Numbers, high: Numbers, values: Numbers) -> SpanPairs:
     """Each owner beside values[low:high] of its own."""
     count = high - low
     first = np.cumsum(count) - count
     within = np.arange(int(count.sum())) - np.repeat(first, count)
-    return Pairs(np.repeat(owner, count), values[np.repeat(low, count) + within])
+    return SpanPairs(np.repeat(owner, count), values[np.repeat(low, count) + within])
 
 
 def shared(first: Spans, second: Spans) -> Numbers:
@@ -120,3 +122,66 @@ class Union:
         last = np.maximum(opened - 1, 0)
         inside = np.minimum(position, self.spans.end[last]) - self.spans.start[last]
         return np.where(opened > 0, self._before[last] + inside, 0)
+
+
+def by_question(gold: Gold, found: HitTable) -> tuple[Spans, Spans]:
+    """The places of the references, and those of the hits, by question and document."""
+    low = min(_lowest(gold.document), 0)
+    documents = 1 - low + max(_highest(gold.document), _highest(found.document))
+    asked = gold.question[gold.reference]
+    places, hits = on_one_line(
+        Grouped(asked * documents + (gold.document - low), gold.start, gold.end),
+        Grouped(found.question * documents + (found.document - low), found.start, found.end),
+    )
+    return places, hits
+
+
+def by_document(gold: Gold, chunking: Chunking) -> tuple[Spans, Spans]:
+    """The places of the references, and of the chunks, by document alone: a chunk may meet those of any question."""
+    held = chunking.places
+    places, chunks = on_one_line(
+        Grouped(gold.document, gold.start, gold.end),
+        Grouped(held.document, held.start, held.end),
+    )
+    return places, chunks
+
+
+def per_question(gold: Gold, question: Numbers, values: Numbers) -> Numbers:
+    """Sums by question."""
+    sums = np.zeros(gold.questions, dtype=np.int64)
+    np.add.at(sums, question, values)
+    return sums
+
+
+def _lowest(numbers: Numbers) -> int:
+    """Below 0: documents that are not there."""
+    return int(numbers.min()) if len(numbers) else 0
+
+
+def _highest(numbers: Numbers) -> int:
+    return int(numbers.max()) if len(numbers) else 0
+
+
+def shares(places: Spans, retrieved: Union) -> NDArray[np.float64]:
+    """How much of each place is covered, from 0 to 1; an empty place is never covered."""
+    return retrieved.shared(places) / np.maximum(places.length, 1)
+
+
+def references(gold: Gold) -> Numbers:
+    """Of each reference, the index of its own place: the first listed."""
+    _, first = np.unique(gold.reference, return_index=True)
+    return first
+
+
+def best_shares(gold: Gold, share: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Of each reference, the share of its best covered place."""
+    best = np.zeros(len(gold.question))
+    np.maximum.at(best, gold.reference, share)
+    return best
+
+
+def best_places(gold: Gold, share: NDArray[np.float64]) -> Numbers:
+    """Of each reference, the index of its best covered place; of equally good ones the first listed."""
+    candidates = np.flatnonzero(share == best_shares(gold, share)[gold.reference])
+    _, first = np.unique(gold.reference[candidates], return_index=True)
+    return candidates[first]

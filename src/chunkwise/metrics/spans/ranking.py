@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.metrics.spans.coverage import Scores, ratio
 from chunkwise.metrics.spans.overlaps import Numbers
-from chunkwise.metrics.spans.span_measures import Scores, ratio
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ranking:
+class JudgedRanking:
     """The judged hits of many questions, best first."""
 
     first: Numbers
@@ -34,27 +34,27 @@ class Ranking:
         return np.bincount(self.at(k)[0], minlength=len(self.total))
 
 
-def p(ranking: Ranking, k: int) -> Scores:
+def p(ranking: JudgedRanking, k: int) -> Scores:
     """Relevant among the first k / k, however few were retrieved."""
     return ranking.retrieved(k) / k
 
 
-def context_precision(ranking: Ranking, k: int) -> Scores:
+def context_precision(ranking: JudgedRanking, k: int) -> Scores:
     """Relevant among the first k / number retrieved, at most k."""
     return ratio(ranking.retrieved(k), np.minimum(np.diff(ranking.first), k))
 
 
-def chunk_recall(ranking: Ranking, k: int) -> Scores:
+def chunk_recall(ranking: JudgedRanking, k: int) -> Scores:
     """Relevant among the first k / all that are relevant."""
     return ratio(ranking.retrieved(k), ranking.total)
 
 
-def hit(ranking: Ranking, k: int) -> Scores:
+def hit(ranking: JudgedRanking, k: int) -> Scores:
     """1 where any of the first k is relevant."""
     return (ranking.retrieved(k) > 0).astype(np.float64)
 
 
-def mrr(ranking: Ranking, k: int) -> Scores:
+def mrr(ranking: JudgedRanking, k: int) -> Scores:
     """1 / the rank of the first relevant one."""
     question, rank = ranking.at(k)
     scores = np.zeros(len(ranking.total))
@@ -63,7 +63,7 @@ def mrr(ranking: Ranking, k: int) -> Scores:
     return scores
 
 
-def average_precision(ranking: Ranking, k: int) -> Scores:
+def average_precision(ranking: JudgedRanking, k: int) -> Scores:
     """Precision at the rank of each relevant one, summed / all that are relevant."""
     question, rank = ranking.at(k)
     _, first, count = np.unique(question, return_index=True, return_counts=True)
@@ -72,7 +72,7 @@ def average_precision(ranking: Ranking, k: int) -> Scores:
     return ratio(sums, ranking.total)
 
 
-def ndcg(ranking: Ranking, k: int) -> Scores:
+def ndcg(ranking: JudgedRanking, k: int) -> Scores:
     """Σ 1 / log2(rank + 1), divided by the same of the ideal ranking: all relevant ones first."""
     question, rank = ranking.at(k)
     gain = np.bincount(question, 1 / np.log2(rank + 2), minlength=len(ranking.total))

@@ -5,10 +5,19 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.metrics.spans.alternatives import best_shares, shares
-from chunkwise.metrics.spans.overlaps import Numbers, Pairs, Spans, Union, overlapping, shared
-from chunkwise.metrics.spans.question_line import by_document, by_question
-from chunkwise.metrics.spans.tables import Chunking, Found, Gold
+from chunkwise.metrics.spans.overlaps import (
+    Numbers,
+    SpanPairs,
+    Spans,
+    Union,
+    best_shares,
+    by_document,
+    by_question,
+    overlapping,
+    shared,
+    shares,
+)
+from chunkwise.metrics.spans.tables import Chunking, ChunkPlaces, Gold, HitTable
 
 RELEVANCE_THRESHOLD = 0.5
 """Share of a place that makes a chunk relevant."""
@@ -18,7 +27,7 @@ COVERED = 0.95
 Flags = NDArray[np.bool_]
 
 
-def relevant_hits(gold: Gold, found: Found, threshold: float = RELEVANCE_THRESHOLD) -> Flags:
+def relevant_hits(gold: Gold, found: HitTable, threshold: float = RELEVANCE_THRESHOLD) -> Flags:
     """Of each hit, whether it covers enough of some place of its question, or lies wholly inside one."""
     places, hits = by_question(gold, found)
     flags = np.zeros(int(found.first[-1]), dtype=np.bool_)
@@ -26,7 +35,7 @@ def relevant_hits(gold: Gold, found: Found, threshold: float = RELEVANCE_THRESHO
     return flags
 
 
-def covered_references(gold: Gold, found: Found) -> Flags:
+def covered_references(gold: Gold, found: HitTable) -> Flags:
     """Of each reference, whether the hits together cover one of its places."""
     places, hits = by_question(gold, found)
     return best_shares(gold, shares(places, Union(hits))) >= COVERED
@@ -34,17 +43,17 @@ def covered_references(gold: Gold, found: Found) -> Flags:
 
 def relevant_chunks(
     gold: Gold, chunking: Chunking, threshold: float = RELEVANCE_THRESHOLD
-) -> Pairs:
+) -> SpanPairs:
     """Questions beside the chunks of the whole index that are relevant to them, each pair once."""
     places, chunks = by_document(gold, chunking)
     pairs = _relevant(chunks, chunking.chunks_of, places, threshold)
     asked = gold.question[gold.reference[pairs.second]]
     count = max(len(chunking.start), 1)
     once = np.unique(asked * count + pairs.first)
-    return Pairs(once // count, once % count)
+    return SpanPairs(once // count, once % count)
 
 
-def _relevant(held: Spans, owner: Numbers | None, places: Spans, threshold: float) -> Pairs:
+def _relevant(held: Spans, owner: Numbers | None, places: Spans, threshold: float) -> SpanPairs:
     """Pairs of a hit or a chunk and a place that makes it relevant; `owner`: whose each held place is, None: its own.
 
     A summary covers what all its places cover together, and lies inside a place where they all do.
@@ -59,4 +68,75 @@ def _relevant(held: Spans, owner: Numbers | None, places: Spans, threshold: floa
         both = np.bincount(at.reshape(-1), both, len(once)).astype(np.int64)
         first, second = once // count, once % count
     enough = (both / places.length[second] >= threshold) | (both == length[first])
-    return Pairs(first[enough], second[enough])
+    return SpanPairs(first[enough], second[enough])
+
+
+def chunk_numbers(found: HitTable, chunking: Chunking) -> Numbers:
+    """Of each hit, the index of the chunk it is exactly, place for place; -1: it is none."""
+    held = chunking.places
+    chunks = _Sets(held, len(chunking.start))
+    own = ChunkPlaces(found.hit, found.document, found.start, found.end, found.tokens)
+    hits = _Sets(own, int(found.first[-1]))
+    number = _numbered(chunks, hits)
+    known, wanted = number[: len(chunks)], number[len(chunks) :]
+    if not len(known):
+        return np.full(len(hits), -1)
+    order = np.argsort(known, kind="stable")
+    at = order[np.minimum(known[order].searchsorted(wanted), len(order) - 1)]
+    return np.where(known[at] == wanted, at, -1)
+
+
+def repeated(found: HitTable) -> NDArray[np.bool_]:
+    """Of each hit, whether its question has the very same one at a better rank."""
+    own = ChunkPlaces(found.hit, found.document, found.start, found.end, found.tokens)
+    return _seen_before(found.hit_question, _numbered(_Sets(own, int(found.first[-1]))))
+
+
+def listed_again(chunking: Chunking) -> NDArray[np.bool_]:
+    """Of each chunk, whether the very same place stands among the chunks before it."""
+    return _seen_before(_numbered(_Sets(chunking.places, len(chunking.start))))
+
+
+class _Sets:
+    """Hits or chunks, each the places it has."""
+
+    def __init__(self, places: ChunkPlaces, count: int) -> None:
+        self.rows = np.column_stack((places.document, places.start, places.end))
+        self.sizes = np.bincount(places.chunk, minlength=count)
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+
+def _numbered(*tables: _Sets) -> Numbers:
+    """A number for each set of all tables in a row: the same for those of the same places."""
+    rows = np.concatenate([table.rows for table in tables])
+    place = _numbers_of_rows(rows)
+    sizes = np.concatenate([table.sizes for table in tables])
+    begins = np.cumsum(sizes) - sizes
+    number = np.full(len(sizes), -1)
+    number[sizes == 1] = place[begins[sizes == 1]]
+    # Those of several places are few: summaries.
+    known: dict[bytes, int] = {}
+    for at in np.flatnonzero(sizes > 1).tolist():
+        key = place[begins[at] : begins[at] + sizes[at]].tobytes()
+        number[at] = known.setdefault(key, len(place) + len(known))
+    return number
+
+
+def _numbers_of_rows(rows: Numbers) -> Numbers:
+    """Equal rows have the same number."""
+    order = np.lexsort(rows.T)
+    differs = (rows[order][1:] != rows[order][:-1]).any(axis=1)
+    number = np.empty(len(rows), np.int64)
+    number[order] = np.concatenate((np.zeros(min(len(rows), 1), np.int64), np.cumsum(differs)))
+    return number
+
+
+def _seen_before(*columns: Numbers) -> NDArray[np.bool_]:
+    order = np.lexsort(columns[::-1])
+    again = np.zeros(len(order), dtype=np.bool_)
+    again[order[1:]] = np.logical_and.reduce(
+        [column[order][1:] == column[order][:-1] for column in columns]
+    )
+    return again

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.metrics.spans.question_line import by_document
+from chunkwise.metrics.spans.overlaps import by_document
 from chunkwise.metrics.spans.tables import Chunking, Gold
 
 

@@ -50,7 +50,7 @@ class Gold:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class HitTable:
     """The hits of many questions, best first. A hit is one place; a summary is all the places it stands for."""
 
     first: Numbers
@@ -65,7 +65,7 @@ class Found:
     """Which hit each place belongs to, in order; None: every hit is one place."""
 
     @classmethod
-    def of(cls, hits: Sequence[Sequence[Hit]], numbers: Mapping[str, int]) -> Found:
+    def of(cls, hits: Sequence[Sequence[Hit]], numbers: Mapping[str, int]) -> HitTable:
         """Hits in the order of their ranks, whatever order they are handed out in."""
         ranked = [sorted(own, key=lambda hit: hit.rank) for own in hits]
         flat = [hit for own in ranked for hit in own]
@@ -139,18 +139,18 @@ class Chunking:
         return None if self.stood_for is None else self.places.chunk
 
     @property
-    def places(self) -> Places:
+    def places(self) -> ChunkPlaces:
         """All places of all chunks, by chunk."""
         chunk, start, end, tokens = np.arange(len(self.start)), self.start, self.end, self.tokens
         if self.stood_for is None:
-            return Places(chunk, self.document, start, end, tokens)
+            return ChunkPlaces(chunk, self.document, start, end, tokens)
         own = np.column_stack((chunk, start, end, tokens))[self.is_chunk]
         rows = np.concatenate((own, self.stood_for))
         rows = rows[np.argsort(rows[:, 0], kind="stable")]
-        return Places(rows[:, 0], self.document[rows[:, 0]], *rows.T[1:])
+        return ChunkPlaces(rows[:, 0], self.document[rows[:, 0]], *rows.T[1:])
 
 
-class Places(NamedTuple):
+class ChunkPlaces(NamedTuple):
     """The places that chunks are or stand for."""
 
     chunk: Numbers

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from chunkwise.base.wording import counted, dollars, mean_time, percent, short_number
-from chunkwise.evaluation.calibrating import Disagreement, Measured
+from chunkwise.evaluation.calibrate import CalibrationRun, Disagreement
 from chunkwise.evaluation.results import Figure
-from chunkwise.judges.calibration import WEAK, Calibration, Cost
+from chunkwise.metrics.judges.calibration import WEAK, Calibration, Cost
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.terminal.parts import add_row, bar, figure_table, heading, line, plain_table
 from chunkwise.report.views.calibration import CalibrationView, warning_of
@@ -42,7 +42,7 @@ def render_calibration(view: CalibrationView, console: Console, *, show: int = 4
         _beside(console, [each.calibration for each in view.judges])
 
 
-def _judge(console: Console, measured: Measured, show: int) -> None:
+def _judge(console: Console, measured: CalibrationRun, show: int) -> None:
     known = measured.calibration
     heading(console, f"{one_line(known.name, 40)} · {one_line(known.judge, 160)}")
     if known.confusion.scored:
@@ -105,7 +105,7 @@ def _unscored(console: Console, known: Calibration) -> None:
         line(console, f"  {count:,}: {one_line(why, 160)}", "dim")
 
 
-def _costs(console: Console, measured: Measured) -> None:
+def _costs(console: Console, measured: CalibrationRun) -> None:
     cost = measured.calibration.cost
     kept = (
         f"{counted(measured.kept, 'verdict')} kept from an earlier run" if measured.kept else ""
@@ -132,7 +132,7 @@ def cost_words(cost: Cost) -> str:
     return ", ".join(parts)
 
 
-def _threshold(console: Console, measured: Measured) -> None:
+def _threshold(console: Console, measured: CalibrationRun) -> None:
     best, kappa = measured.threshold, measured.calibration.kappa
     if best is None or kappa is None:
         return

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from chunkwise.base.wording import counted, listed, number, percent, signed
-from chunkwise.evaluation.comparing.comparison import (
+from chunkwise.evaluation.comparison import (
     NO_DIFFERENCE,
     Best,
     Change,
     Comparison,
     Contrast,
-    Difference,
+    MetricDifference,
     Tested,
 )
 from chunkwise.report.plain_text import one_line
@@ -284,7 +284,7 @@ class DifferenceRow(NamedTuple):
     """What one line says."""
 
     name: str
-    found: Difference
+    found: MetricDifference
     p: str = ""
     words: str = ""
     strong: bool = False
@@ -337,7 +337,7 @@ def print_rows(console: Console, rows: Sequence[DifferenceRow], heads: tuple[str
         )  # fmt: skip
 
 
-def _reach(found: Difference) -> float:
+def _reach(found: MetricDifference) -> float:
     return max(abs(end) for end in found.difference)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chunkwise.base.wording import counted, percent
-from chunkwise.evaluation.results import Cuts
+from chunkwise.evaluation.results import CutCounts
 from chunkwise.metrics.cuts.boundary_issues import AROUND, KINDS
 from chunkwise.report.metric_info import bounds_of, verdict
 from chunkwise.report.plain_text import one_line
@@ -96,7 +96,7 @@ def _shortened(name: str, room: int) -> str:
     return _tail(one_line(name), room)
 
 
-def _summary(cuts: Cuts, label: str, console: Console) -> None:
+def _summary(cuts: CutCounts, label: str, console: Console) -> None:
     _print(f"Boundary issues of {one_line(label)}", console, "bold")
     if not cuts.chunks:
         line(console, "there are no chunks")
@@ -110,7 +110,7 @@ def _summary(cuts: Cuts, label: str, console: Console) -> None:
     _kind_bars(cuts, console)
 
 
-def _judged(cuts: Cuts, share: float) -> str:
+def _judged(cuts: CutCounts, share: float) -> str:
     """The words are for all kinds together: of some alone there are always fewer."""
     if len(cuts.counts) < len(KINDS):
         return ""
@@ -119,7 +119,7 @@ def _judged(cuts: Cuts, share: float) -> str:
     return f", {said} (good is under {100 * good:g} %, excellent under {100 * excellent:g} %)"
 
 
-def _kind_bars(cuts: Cuts, console: Console) -> None:
+def _kind_bars(cuts: CutCounts, console: Console) -> None:
     """A bar for each kind there is, the most frequent first; the others by name."""
     from rich.text import Text
 

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from chunkwise.base.wording import counted
-from chunkwise.evaluation.calibrating import Measured
-from chunkwise.evaluation.calibration_pairs import Pairs
+from chunkwise.evaluation.calibrate import CalibrationRun
+from chunkwise.evaluation.calibration_pairs import KnownPairs
 from chunkwise.report.views.view import View
 
 
@@ -26,7 +26,7 @@ class CalibrationView(View):
     """What cut the passages that are presumed to be irrelevant."""
     disagreed: int
     """Places that were left out because people disagree about them."""
-    judges: tuple[Measured, ...]
+    judges: tuple[CalibrationRun, ...]
 
     @property
     def irrelevant(self) -> int:
@@ -42,7 +42,7 @@ class CalibrationView(View):
         )
 
 
-def calibration_view(measured: Sequence[Measured], pairs: Pairs) -> CalibrationView:
+def calibration_view(measured: Sequence[CalibrationRun], pairs: KnownPairs) -> CalibrationView:
     return CalibrationView(
         pairs.against,
         pairs.question_set,
@@ -55,7 +55,7 @@ def calibration_view(measured: Sequence[Measured], pairs: Pairs) -> CalibrationV
     )
 
 
-def warning_of(measured: Measured) -> str:
+def warning_of(measured: CalibrationRun) -> str:
     """What must be said beside every figure of this judge; empty: nothing."""
     known, weak = measured.calibration, measured.of_the_judge.weakness
     told = []

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from chunkwise.base.wording import counted, listed
-from chunkwise.evaluation.comparing.comparison import NO_DIFFERENCE, Comparison, Contrast, Tested
-from chunkwise.evaluation.comparing.whole_figures import CONTEXT
+from chunkwise.evaluation.comparison import CONTEXT, NO_DIFFERENCE, Comparison, Contrast, Tested
 from chunkwise.report.metric_info import FOUR, family
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.views.view import View

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from chunkwise.evaluation.results import CutIssue, Cuts
+from chunkwise.evaluation.results import CutCounts, CutIssue
 from chunkwise.metrics.cuts.boundary_issues import KINDS
 from chunkwise.report.plain_text import one_line
 
@@ -52,7 +52,7 @@ class CutsView:
     """Kinds that do not occur."""
 
 
-def cuts_view(cuts: Cuts) -> CutsView:
+def cuts_view(cuts: CutCounts) -> CutsView:
     """Kinds by their counts."""
     found = sorted(
         ((kind, count) for kind, count in cuts.counts.items() if count),

@@ -8,10 +8,10 @@ from typing import ClassVar
 
 from chunkwise.base.wording import between, counted, megabytes, plural, rough_dollars, short_number
 from chunkwise.core import Document
-from chunkwise.evaluation.four_questions import four_questions, most_reachable, robustness
-from chunkwise.evaluation.judges_told import judged_by
 from chunkwise.evaluation.results import Agreement, Figure, Json, Results
-from chunkwise.metrics.citations.position import EXACT, KINDS
+from chunkwise.evaluation.trust import judged_by
+from chunkwise.evaluation.verdicts import four_questions, most_reachable, robustness
+from chunkwise.metrics.answers.position import EXACT, KINDS
 from chunkwise.report.metric_info import (
     FOUR,
     GROUPS,

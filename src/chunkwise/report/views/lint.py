@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 
 from chunkwise.core import Document
-from chunkwise.evaluation.results import Advice, Cuts
-from chunkwise.evaluation.scores.located_issues import LocatedIssue, is_file
+from chunkwise.evaluation.results import CutCounts, MetricAdvice
+from chunkwise.metrics.cuts.located import LocatedIssue, is_file
 from chunkwise.report.views.view import View
 
 Cut = tuple[LocatedIssue, ...]
@@ -38,11 +38,13 @@ class LintView(View):
     more_cuts: int
     """In `more_documents`, of which nothing is shown."""
     more_documents: int
-    cuts: Cuts
-    advice: tuple[Advice, ...]
+    cuts: CutCounts
+    advice: tuple[MetricAdvice, ...]
 
 
-def lint_view(sample: LintSample, cuts: Cuts, label: str, advice: Sequence[Advice]) -> LintView:
+def lint_view(
+    sample: LintSample, cuts: CutCounts, label: str, advice: Sequence[MetricAdvice]
+) -> LintView:
     return LintView(label, tuple(sample.chosen()), *sample.left_out, cuts, tuple(advice))
 
 

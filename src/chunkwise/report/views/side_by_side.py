@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from html import escape
 
 from chunkwise.core import Passage
-from chunkwise.evaluation.results import Cuts, Missed
+from chunkwise.evaluation.results import CutCounts, Missed
 from chunkwise.metrics.cuts.boundary_issues import KINDS
 from chunkwise.report.plain_text import clean_lines
 from chunkwise.report.views.cuts import CutsView, cuts_view, kind_name
@@ -89,7 +89,7 @@ class SideBySide:
     texts: Mapping[str, str]
     """Whole documents by id; hits of documents that are not here are shown without text."""
     documents: tuple[ComparedDocument, ...] = ()
-    cuts: Mapping[str, Cuts] = field(default_factory=dict)
+    cuts: Mapping[str, CutCounts] = field(default_factory=dict)
     """Boundary issues with examples, by the name of the configuration."""
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from chunkwise.core import Document, Hit, OnProgress, Passage, Query, Reference
-from chunkwise.metrics.claims.new_numbers import brings_number
+from chunkwise.metrics.claims.amounts import brings_number
 from chunkwise.retrieval.indexes import Index, index
 from chunkwise.testsets.generate.candidate import Candidate, ProposedQuestion, words_in
 from chunkwise.testsets.generate.evidence import references_of

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from chunkwise.core import SECTION_SEPARATOR, Fact, Reference
 from chunkwise.metrics.claims.amounts import counted
 from chunkwise.metrics.claims.claim_support import FEW, supports
-from chunkwise.metrics.claims.fact_search import is_named
+from chunkwise.metrics.claims.hit_texts import is_named
 from chunkwise.metrics.claims.plain_form import numbers_of, plain_form
 from chunkwise.metrics.claims.readable import Readable, sentences
 from chunkwise.testsets.generate.candidate import Candidate, words_in

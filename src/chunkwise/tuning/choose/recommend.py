@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from chunkwise.chunkers.chunk import DEFAULT_STRATEGY
-from chunkwise.evaluation.comparing.comparison import NO_DIFFERENCE
+from chunkwise.evaluation.comparison import NO_DIFFERENCE
 from chunkwise.stats.paired import SIGNIFICANCE, Ties, holm, paired_difference, paired_differences
 from chunkwise.stats.table import mean
 from chunkwise.tuning.choose.score_table import ScoreTable

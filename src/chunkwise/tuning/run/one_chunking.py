@@ -14,15 +14,20 @@ from numpy.typing import NDArray
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.core import Chunk
-from chunkwise.evaluation.measuring import Measuring
-from chunkwise.evaluation.scores.scoring import Scoring
-from chunkwise.evaluation.subjects.asking import Asking, Hits
-from chunkwise.evaluation.subjects.index_subject import Searching, index_subject, usual_budget
-from chunkwise.evaluation.subjects.subject import Subject
-from chunkwise.metrics.measures import Wanted, span_scores
+from chunkwise.evaluation.measuring import ScoringOptions
+from chunkwise.evaluation.scoring import Scoring
+from chunkwise.evaluation.subject import (
+    Hits,
+    SearchOptions,
+    SearchRun,
+    Subject,
+    index_subject,
+    usual_budget,
+)
+from chunkwise.metrics.measures import MetricAt, span_scores
 from chunkwise.metrics.spans.budget import first_hits
-from chunkwise.metrics.spans.span_measures import Scores
-from chunkwise.metrics.spans.tables import Chunking, Found
+from chunkwise.metrics.spans.coverage import Scores
+from chunkwise.metrics.spans.tables import Chunking, HitTable
 from chunkwise.retrieval.filters import EVERYTHING
 from chunkwise.retrieval.indexes import Index
 from chunkwise.retrieval.ranking import NOTHING, Ranking
@@ -77,12 +82,12 @@ class RankedPlaces:
         once.sort()
         return numbers[once], question[once]
 
-    def found(self, hits: Sequence[_Numbers]) -> Found:
+    def found(self, hits: Sequence[_Numbers]) -> HitTable:
         """The table of these hits, a question each."""
         flat = np.concatenate([np.empty(0, np.int64), *hits])
         first = np.concatenate(([0], np.cumsum([len(own) for own in hits], dtype=np.int64)))
         columns = (self.document, self.start, self.end, self.tokens)
-        return Found(first, *(column[flat] for column in columns))
+        return HitTable(first, *(column[flat] for column in columns))
 
 
 def ranked(
@@ -162,7 +167,7 @@ class Widened:
         self._sizes: dict[tuple[int, int, int], int] = {}
         self._written = [_written(measure.text) for measure in measures]
 
-    def found(self, rankings: Sequence[Ranking]) -> Found:
+    def found(self, rankings: Sequence[Ranking]) -> HitTable:
         """All of these, merged; each where its best chunk ranks."""
         counts = np.array([len(each.numbers) for each in rankings], np.int64)
         flat = np.concatenate([np.empty(0, np.int64), *(each.numbers for each in rankings)])
@@ -176,14 +181,14 @@ class Widened:
         opens = self._opens(question, document, start, end)
         first = np.flatnonzero(opens)
         if not len(first):
-            return Found(np.zeros(len(rankings) + 1, np.int64), *(np.empty(0, np.int64),) * 4)
+            return HitTable(np.zeros(len(rankings) + 1, np.int64), *(np.empty(0, np.int64),) * 4)
         last = np.maximum.reduceat(end, first)
         best = np.minimum.reduceat(rank, first)
         by_rank = first[order := np.lexsort((best, question[first]))]
         columns = document[by_rank], start[by_rank], last[order]
         sizes = np.bincount(question[first], minlength=len(rankings))
         bounds = np.concatenate(([0], np.cumsum(sizes)))
-        return Found(bounds, *columns, self._tokens(*columns))
+        return HitTable(bounds, *columns, self._tokens(*columns))
 
     def _opens(
         self, question: _Numbers, document: _Numbers, start: _Numbers, end: _Numbers
@@ -212,7 +217,7 @@ class Widened:
             found[at] = self._sizes[row]
         return found
 
-    def filling(self, rank: Rank, k: int, tokens: int) -> Found:
+    def filling(self, rank: Rank, k: int, tokens: int) -> HitTable:
         """Merged as deep as an evaluation goes for so many tokens: four times as deep while some have too few."""
         depth, before = k, np.zeros(0, np.int64)
         while True:
@@ -240,16 +245,16 @@ def asked(
     index: SharedIndex,
     retriever: str,
     neighbours: int,
-    wanted: Sequence[Wanted],
+    wanted: Sequence[MetricAt],
     k: int,
 ) -> Asked:
     """The figures of an evaluation of this index; the objective is the first of `wanted`."""
-    searching = Searching(retriever, neighbours)
+    searching = SearchOptions(retriever, neighbours)
     usual = usual_budget(searching, None)
     subject = index_subject(Index(index, corpus.model), searching, usual)
     if not index.settings.strategy:
         subject = replace(subject, chunking=None)  # no hit can be held against chunks
-    shown = Asking(subject, corpus.queries, k, usual)
+    shown = SearchRun(subject, corpus.queries, k, usual)
     together = [each for each in wanted if usual is None or not each.tokens]
     scores = _scored(subject, shown, together, k, usual)
     objective, within = wanted[0], shown
@@ -257,7 +262,7 @@ def asked(
         # What fills a budget is found by another search for every budget.
         for each in wanted:
             if each.tokens:
-                other = Asking(subject, corpus.queries, k, each.at)
+                other = SearchRun(subject, corpus.queries, k, each.at)
                 asking = shown if each.at == usual else other
                 scores |= _scored(subject, asking, [each], k, each.at)
                 within = asking if each == objective else within
@@ -271,9 +276,9 @@ def _tokens(hits: Hits) -> list[int]:
 
 
 def _scored(
-    subject: Subject, asking: Asking, wanted: Sequence[Wanted], k: int, budget: int | None
+    subject: Subject, asking: SearchRun, wanted: Sequence[MetricAt], k: int, budget: int | None
 ) -> dict[str, Scores]:
-    measuring = Measuring(tuple(each.label for each in wanted), k, budget)
+    measuring = ScoringOptions(tuple(each.label for each in wanted), k, budget)
     columns = Scoring(subject, asking.queries, asking, measuring, {}, {}).columns()
     return {name: np.asarray(column.values) for name, column in columns.items()}
 
@@ -294,7 +299,7 @@ def _chunking(configuration: Configuration) -> tuple[str, str]:
 
 
 def outcomes_of(
-    corpus: SharedCorpus, group: Group, wanted: Sequence[Wanted], k: int
+    corpus: SharedCorpus, group: Group, wanted: Sequence[MetricAt], k: int
 ) -> Iterator[Outcome]:
     """Each as soon as it is known; one that fails says why, and the others go on."""
     chunking = _Chunking(corpus, group, wanted, k)
@@ -311,7 +316,7 @@ class _Chunking:
     """Chunks, their indexes and what is told about them: made once, when first wanted."""
 
     def __init__(
-        self, corpus: SharedCorpus, group: Group, wanted: Sequence[Wanted], k: int
+        self, corpus: SharedCorpus, group: Group, wanted: Sequence[MetricAt], k: int
     ) -> None:
         self._corpus, self._group = corpus, group
         self._wanted, self._k = wanted, k
@@ -379,7 +384,7 @@ class _Chunking:
             widened.filling(rank, k, objective.at) if objective.tokens else widened.found(rank(k))
         )
 
-    def _read(self, found: Found) -> list[int]:
+    def _read(self, found: HitTable) -> list[int]:
         """Tokens of what each question's reader reads: all of it, or what the objective's budget allows."""
         objective = self._wanted[0]
         paid = np.bincount(found.question, found.tokens, len(self._corpus.queries))

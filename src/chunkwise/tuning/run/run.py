@@ -15,7 +15,7 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.workers import interrupts_held
 from chunkwise.core import Document, Query
 from chunkwise.documents import distinct_documents
-from chunkwise.evaluation.stages import Stages, unwatched
+from chunkwise.evaluation.progress import Stages, unwatched
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
 from chunkwise.tuning.plan.plan import Plan

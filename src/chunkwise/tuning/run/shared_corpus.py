@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.chunkers import Strategy, registry
 from chunkwise.core import Chunk, Document, OnProgress, Query
+from chunkwise.evaluation.cost import chunk_cost
 from chunkwise.evaluation.results import Json
-from chunkwise.metrics.cost import chunk_cost
 from chunkwise.metrics.cuts.boundary_issues import KINDS, count_issues
+from chunkwise.metrics.spans.budget import containing
 from chunkwise.metrics.spans.overlaps import Numbers
 from chunkwise.metrics.spans.tables import Gold
-from chunkwise.metrics.spans.token_cut import containing
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.indexing.build import build_on_features

@@ -1,0 +1,235 @@
+"""A judge held against what is known: asked about passages whose relevance somebody has settled, and measured."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, zip_longest
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.wording import dollars
+from chunkwise.core import Document, Hit, OnProgress, Query, Score
+from chunkwise.documents import LoadOptions
+from chunkwise.evaluation.calibration_pairs import KnownPairs
+from chunkwise.evaluation.left_out import LeftOut
+from chunkwise.evaluation.sources import ReadingOptions, documents_of, questions_read
+from chunkwise.metrics.judges.calibration import (
+    Calibration,
+    Cost,
+    Threshold,
+    Verdict,
+    best_threshold,
+    calibration,
+)
+from chunkwise.metrics.judges.calibration_store import same_calibration
+from chunkwise.metrics.judges.judge import Judge
+from chunkwise.metrics.judges.llm.judge import LlmJudge
+from chunkwise.models.embed.embedder import Embedder, Kind
+from chunkwise.models.llm.cost import LlmUsage
+
+_AT_ONCE = 32
+"""Questions given to a judge that asks nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A passage about which the judge says the opposite of what is so."""
+
+    question: str
+    doc_id: str
+    start: int
+    end: int
+    text: str
+    is_relevant: bool
+    """What people or references say; the judge says the contrary."""
+    cosine: float | None = None
+    """For a judge by similarity."""
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationRun:
+    """The figures of one judge, the passages it got wrong, and the better threshold of one by similarity."""
+
+    calibration: Calibration
+    disagreements: tuple[Disagreement, ...]
+    """The clearest first: missed ones and false alarms in turn."""
+    threshold: Threshold | None = None
+    kept: int = 0
+    """Verdicts that were known before: nobody was asked for them."""
+    error: str = ""
+    """Why a language model could not be asked, or not everything; empty: it was."""
+
+    @property
+    def of_the_judge(self) -> Calibration:
+        """The figures without what nobody was asked about: that it has no verdict is not the judge's fault."""
+        unscored = self.calibration.unscored
+        rest = {why: count for why, count in unscored.items() if why != self.error}
+        return replace(self.calibration, unscored=rest)
+
+
+def documents_and_questions(
+    inputs: Sequence[str],
+    test_queries: str,
+    left_out: LeftOut,
+    options: LoadOptions | None = None,
+    leave_out: Collection[Path] = (),
+) -> tuple[list[Document], tuple[Query, ...]]:
+    """What passages are drawn from; what cannot be read is left out with a line."""
+    if not Path(test_queries).exists():
+        raise ChunkwiseError(f"{test_queries} does not exist")
+    reading = ReadingOptions(options, leave_out=(*leave_out, Path(os.path.realpath(test_queries))))
+    documents = documents_of(inputs[0] if len(inputs) == 1 else list(inputs), reading, left_out)
+    testset = questions_read(test_queries, documents, left_out)
+    if not testset.queries:
+        raise ChunkwiseError(f"no question is left in {testset.name}: no judge can be measured")
+    return documents, testset.queries
+
+
+def calibrate(
+    judge: Judge,
+    pairs: KnownPairs,
+    *,
+    identity: str = "",
+    embedder: Embedder | None = None,
+    seed: int = 0,
+    advance: OnProgress | None = None,
+) -> CalibrationRun:
+    """Asks the judge about all pairs; `embedder` is what a judge by similarity compares with.
+
+    What a language model said is kept as it comes: an interrupted run goes on where it stopped. `advance` is told of
+    so many steps as `steps` says.
+    """
+    identity = identity or str(getattr(judge, "identity", judge.name))
+    watch = _Watch(judge, pairs)
+    said = list(chain.from_iterable(_asked(judge, pairs, advance)))
+    verdicts = [
+        Verdict(query.id, is_relevant, score)
+        for (query, _, is_relevant), score in zip(_each(pairs), said, strict=True)
+    ]
+    known = same_calibration(identity, pairs.against, pairs.question_set)
+    figures = calibration(
+        verdicts, judge=identity, name=judge.name, against=pairs.against,
+        question_set=pairs.question_set, seed=seed,
+        cost=watch.cost(len(verdicts), known.cost if known else None),
+    )  # fmt: skip
+    cosines = None if embedder is None else _cosines(pairs, embedder)
+    threshold = None
+    if cosines is not None:
+        truths = [each.is_relevant for each in verdicts]
+        threshold = best_threshold(cosines.tolist(), truths, [each.question for each in verdicts])
+    wrong = tuple(_disagreements(pairs, said, cosines))
+    return CalibrationRun(figures, wrong, threshold, watch.kept, watch.error(figures))
+
+
+def steps(judge: Judge, pairs: KnownPairs) -> int:
+    """What `calibrate` tells `advance` of: the calls of a language model, questions of another judge."""
+    if isinstance(judge, LlmJudge):
+        return judge.calls(pairs.queries, pairs.hits)
+    return len(pairs.queries)
+
+
+def _asked(judge: Judge, pairs: KnownPairs, advance: OnProgress | None) -> list[list[Score]]:
+    """The verdicts, a list a question."""
+    if isinstance(judge, LlmJudge):
+        return judge.judge(pairs.queries, pairs.hits, advance)
+    found: list[list[Score]] = []
+    for low in range(0, len(pairs.queries), _AT_ONCE):
+        some = pairs.queries[low : low + _AT_ONCE]
+        found += judge.judge(some, pairs.hits[low : low + _AT_ONCE])
+        if advance:
+            advance(len(some), f"{len(found):,} of {len(pairs.queries):,} questions")
+    return found
+
+
+class _Watch:
+    """What a judge takes from now on."""
+
+    def __init__(self, judge: Judge, pairs: KnownPairs) -> None:
+        self._llm = judge if isinstance(judge, LlmJudge) else None
+        self.kept = 0
+        """Verdicts that are known already."""
+        if self._llm is not None:
+            before = chain.from_iterable(self._llm.scores(pairs.queries, pairs.hits))
+            self.kept = sum(score.value is not None for score in before)
+        self._before = self._spent
+        self._began = time.monotonic()
+
+    @property
+    def _spent(self) -> LlmUsage:
+        return self._llm.model.client.spent if self._llm is not None else LlmUsage()
+
+    def error(self, figures: Calibration) -> str:
+        """Why the asking ended early, or why it never began: a limit of money, passages that are too long."""
+        if self._llm is None or self._llm.error:
+            return self._llm.error if self._llm else ""
+        took, reasons = self._spent.since(self._before), figures.unscored
+        if took.unasked:
+            limit = f"limit of {dollars(self._llm.model.client.max_cost or 0.0)}"
+            return next((why for why in reasons if limit in why), "")
+        asked = figures.confusion.scored or took.calls or took.kept
+        return "" if asked else max(reasons, key=lambda why: reasons[why], default="")
+
+    def cost(self, verdicts: int, known: Cost | None) -> Cost | None:
+        """Per 1,000 verdicts that had to be asked for; as it is known where all were kept; None: not known."""
+        took = self._spent.since(self._before)
+        new: float = verdicts - self.kept
+        if self._llm is not None:
+            # An answer may be kept while the verdict is not: then it took no call.
+            new *= took.calls / max(took.calls + took.kept, 1)
+        if not new:
+            return known
+        each = 1000 / new
+        minutes = each * (time.monotonic() - self._began) / 60
+        if self._llm is None and known is not None:
+            # Vectors that are kept take no time: the run that made them says what they took.
+            minutes = max(minutes, known.minutes or 0.0)
+        return Cost(
+            each * took.calls, each * took.prompt_tokens, each * took.output_tokens,
+            None if took.money is None else each * took.money, minutes,
+        )  # fmt: skip
+
+
+def _each(pairs: KnownPairs) -> Iterator[tuple[Query, Hit, bool]]:
+    for query, hits, truths in zip(pairs.queries, pairs.hits, pairs.is_relevant, strict=True):
+        for hit, is_relevant in zip(hits, truths, strict=True):
+            yield query, hit, is_relevant
+
+
+def _cosines(pairs: KnownPairs, embedder: Embedder) -> NDArray[np.float64]:
+    """Of every pair; NaN where one of the two has no vector. Texts were embedded before and are in the cache."""
+    rows = list(_each(pairs))
+    asked = _unit(embedder, [query.text for query, _, _ in rows], "query")
+    found: NDArray[np.float64] = np.einsum(
+        "ij,ij->i", asked, _unit(embedder, [hit.text for _, hit, _ in rows], "passage")
+    )
+    return found
+
+
+def _unit(embedder: Embedder, texts: list[str], kind: Kind) -> NDArray[np.float64]:
+    distinct = {text: at for at, text in enumerate(dict.fromkeys(texts))}
+    vectors = embedder.embed(list(distinct), kind).astype(np.float64)
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit: NDArray[np.float64] = vectors / np.where(length == 0, np.nan, length)
+    return unit[[distinct[text] for text in texts]]
+
+
+def _disagreements(
+    pairs: KnownPairs, said: Sequence[Score], cosines: NDArray[np.float64] | None
+) -> Iterator[Disagreement]:
+    wrong: dict[bool, list[Disagreement]] = {True: [], False: []}
+    for at, ((query, hit, is_relevant), score) in enumerate(zip(_each(pairs), said, strict=True)):
+        if score.value is not None and (score.value == 1) != is_relevant:
+            cosine = None if cosines is None else float(cosines[at])
+            wrong[is_relevant].append(
+                Disagreement(query.text, hit.doc_id, hit.start, hit.end, hit.text, is_relevant, cosine)
+            )  # fmt: skip
+    wrong[True].sort(key=lambda each: each.cosine or 0.0)
+    wrong[False].sort(key=lambda each: -(each.cosine or 0.0))
+    for both in zip_longest(wrong[True], wrong[False]):
+        yield from (each for each in both if each is not None)

@@ -1,0 +1,369 @@
+"""Runs against each other on the same questions: paired, tested, corrected."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from string import ascii_lowercase
+
+import numpy as np
+
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.evaluation.comparison import (
+    NO_DIFFERENCE,
+    Best,
+    Change,
+    Comparison,
+    Contrast,
+    MetricDifference,
+    Pairing,
+    Run,
+    Tested,
+    check_common,
+    chosen_metrics,
+    common_metrics,
+    pair,
+    whole_figures,
+)
+from chunkwise.evaluation.direction import lower_is_better
+from chunkwise.evaluation.files.results_file import read_results
+from chunkwise.evaluation.results import Json, Results
+from chunkwise.models import DEFAULT as DEFAULT_MODEL
+from chunkwise.stats.intervals import intervals
+from chunkwise.stats.paired import (
+    BOUNDS,
+    SIGNIFICANCE,
+    PairedDifference,
+    Ties,
+    differences,
+    holm,
+    paired_differences,
+)
+from chunkwise.stats.paired import ties as find_ties
+from chunkwise.stats.power import detectable, questions_needed
+from chunkwise.stats.table import ScoreMatrix, mean
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
+
+_SIMILARITY = "retrieval_precision.similarity"
+
+
+def warnings_of(first: Results, second: Results, names: tuple[str, str]) -> list[str]:
+    """A sentence for each thing that differs and should not."""
+    a, b = names
+    found = [
+        f"{a} and {b} were made with different {what}: a difference may come from them"
+        for what in ("documents", "questions")
+        if _fingerprint(first, what) != _fingerprint(second, what)
+    ]
+    found += _amounts(first, second, names)
+    rules = _rules(first), _rules(second)
+    for key in rules[0]:
+        # What is asked of one run alone is compared with nothing.
+        if key in rules[1] and (one := rules[0][key]) != (other := rules[1][key]):
+            found.append(
+                f"{key} differs ({a}: {_told(one)}, {b}: {_told(other)}): scores are not alike"
+            )
+    if first.questions and first.questions == second.questions:
+        found.append(f"{a} and {b} found the same for every question: is one a copy of the other?")
+    return found
+
+
+def _amounts(first: Results, second: Results, names: tuple[str, str]) -> list[str]:
+    """Where one hands out more than the other, or one a number of hits and the other what fits into tokens."""
+    a, b = names
+    more = "who may read more finds more"
+    budgets = [run.configuration.get("budget") for run in (first, second)]
+    if budgets.count(None) != 1:
+        return [
+            f"{key} differs ({a}: {_told(one)}, {b}: {_told(other)}): {more}; "
+            "compare runs with the same, or by recall within a budget (recall@1000t)"
+            for key in ("k", "budget")
+            if (one := first.configuration.get(key)) != (other := second.configuration.get(key))
+        ]
+    told = f"{a} hands out {_amount(first)}, {b} {_amount(second)}: {more}"
+    if {*_recalls(first)} & {*_recalls(second)}:
+        return [told]
+    counted, budget = (a, budgets[1]) if budgets[0] is None else (b, budgets[0])
+    return [
+        f"{told}, and no recall is in both ({a}: {', '.join(_recalls(first)) or 'none'}; "
+        f"{b}: {', '.join(_recalls(second)) or 'none'}); evaluate both with --budget {budget}, "
+        f"or {counted} with --metrics all,recall@{budget}t, too"
+    ]
+
+
+def _amount(run: Results) -> str:
+    budget = run.configuration.get("budget")
+    if budget is None:
+        return f"{_told(run.configuration.get('k'))} hits a question"
+    return f"what fits into {budget} tokens"
+
+
+def _recalls(run: Results) -> list[str]:
+    return [name for name in run.summary if name.startswith("recall@")]
+
+
+def _rules(run: Results) -> Mapping[str, Json]:
+    """What scores are made with; a file of another system's hits names no tokenizer and no model: the usual ones."""
+    asked = run.configuration
+    found = {key: asked.get(key) for key in ("unit", "relevance_threshold")}
+    found["tokenizer"] = asked.get("tokenizer") or DEFAULT_TOKENIZER
+    if _SIMILARITY in run.summary:
+        found["similarity_threshold"] = asked.get("similarity_threshold")
+        found["judge model"] = asked.get("judge_model") or asked.get("model") or DEFAULT_MODEL
+    if any(name.endswith(".llm") for name in run.summary):
+        found["language model"] = asked.get("llm")
+        found["prompts"] = asked.get("judge_prompts")
+    return found
+
+
+def _fingerprint(results: Results, what: str) -> Json:
+    """The hash, where there is one."""
+    value = results.data.get(what)
+    return value.get("hash", value) if isinstance(value, dict) else value
+
+
+def _told(value: Json) -> str:
+    return "none" if value is None else str(value)
+
+
+CHANGED = 5
+"""Questions that changed most, in either direction."""
+
+Lower = Callable[[str], bool]
+"""Whether less of a metric is better."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scored:
+    """Two runs' scores side by side, and the tests of their differences."""
+
+    names: tuple[str, str]
+    results: tuple[Results, Results]
+    pairing: Pairing
+    metrics: Sequence[str]
+    first: ScoreMatrix
+    second: ScoreMatrix
+    tests: Sequence[PairedDifference | None]
+
+    @classmethod
+    def of(
+        cls,
+        results: tuple[Results, Results],
+        names: tuple[str, str],
+        metrics: Sequence[str] | None,
+        seed: int,
+    ) -> Scored:
+        """By the metrics that both have; `metrics`: by these of them."""
+        there, pairing = common_metrics(results), pair(results, names)
+        check_common(results, names, pairing, there)
+        wanted = there if metrics is None else chosen_metrics(there, metrics)
+        first, second = (pairing.scores(run, wanted) for run in (0, 1))
+        tests = paired_differences(first, second, seed=seed)
+        return cls(names, results, pairing, wanted, first, second, tests)
+
+    @property
+    def p(self) -> dict[str, float]:
+        """By metric, of those that can be tested."""
+        return {
+            name: test.p
+            for name, test in zip(self.metrics, self.tests, strict=True)
+            if test is not None
+        }
+
+
+def contrast(scored: Scored, adjusted: Mapping[str, float], lower: Lower, seed: int) -> Contrast:
+    """Everything about two runs; `adjusted` has the corrected p-values by metric."""
+    first, second = scored.results
+    tested = {
+        name: _tested(scored, at, test, adjusted[name], lower(name))
+        for at, (name, test) in enumerate(zip(scored.metrics, scored.tests, strict=True))
+        if test is not None
+    }
+    objective = first.objective if first.objective in tested else next(iter(tested), "")
+    changed = _changed(scored, objective, lower) if objective else ((), ())
+    shared = len(scored.pairing.runs[0])
+    left_out = len(scored.pairing.other_text)
+    return Contrast(
+        *scored.names,
+        questions=shared,
+        other_text=scored.pairing.other_text,
+        only_first=len(first.questions) - shared - left_out,
+        only_second=len(second.questions) - shared - left_out,
+        metrics=tested,
+        unpaired=tuple(name for name in scored.metrics if name not in tested),
+        by_type=_by_type(scored, seed),
+        objective=objective,
+        first_better=changed[0],
+        second_better=changed[1],
+    )
+
+
+def _tested(
+    scored: Scored, at: int, test: PairedDifference, adjusted: float, lower: bool
+) -> Tested:
+    difference = test.difference.mean
+    verdict = NO_DIFFERENCE
+    if adjusted <= SIGNIFICANCE and difference:
+        verdict = f"{scored.names[(difference > 0) != lower]} is better"
+    first, second = _means(scored.first[:, at], scored.second[:, at])
+    return Tested(
+        first, second, test.difference, test.pairs, test.p, adjusted, verdict, lower,
+        unscored=len(scored.first) - test.pairs,
+        detectable=detectable(test.spread, test.pairs),
+        needed=questions_needed(difference, test.known_spread),
+    )  # fmt: skip
+
+
+def _means(first: ScoreMatrix, second: ScoreMatrix) -> tuple[float, float]:
+    """Over the questions that both have a score for."""
+    both = ~(np.isnan(first) | np.isnan(second))
+    return mean(first[both]), mean(second[both])
+
+
+def _by_type(scored: Scored, seed: int) -> dict[str, dict[str, MetricDifference]]:
+    table = differences(scored.first, scored.second)
+    found: dict[str, dict[str, MetricDifference]] = {}
+    for type, rows in scored.pairing.of_types().items():
+        own = table[rows]
+        found[type] = {
+            name: MetricDifference(
+                *_means(scored.first[rows, at], scored.second[rows, at]),
+                interval,
+                int((~np.isnan(own[:, at])).sum()),
+            )
+            for at, (name, interval) in enumerate(
+                zip(scored.metrics, intervals(own, seed=seed, bounds=BOUNDS), strict=True)
+            )
+            if interval is not None
+        }
+    return found
+
+
+def _changed(
+    scored: Scored, metric: str, lower: Lower
+) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
+    """Those that the first run answers better, and those that the second does."""
+    at = scored.metrics.index(metric)
+    first, second = scored.first[:, at], scored.second[:, at]
+    gain = differences(first, second)
+    gain = -gain if lower(metric) else gain
+
+    def most(gain: ScoreMatrix) -> tuple[Change, ...]:
+        # NaN is not above 0, and equal changes stay in the order of the questions.
+        rows = [row for row in np.argsort(-gain, kind="stable").tolist() if gain[row] > 0]
+        asked = scored.pairing.runs[0]
+        return tuple(
+            Change(asked[row].id, asked[row].text, float(first[row]), float(second[row]))
+            for row in rows[:CHANGED]
+        )
+
+    return most(-gain), most(gain)
+
+
+Test = tuple[str, frozenset[str]]
+"""A metric and the two runs it is tested on."""
+
+
+def compare(
+    runs: Sequence[Results | str | os.PathLike[str]],
+    *,
+    metrics: Sequence[str] | None = None,
+    sources: Sequence[str] = (),
+    lower: Lower = lower_is_better,
+    seed: int = 0,
+) -> Comparison:
+    """Compare runs, or files of results, on the questions they share; `sources`: what tables call them.
+
+    Each is held against the first, metric by metric, and of several against the best. Holm's correction is over all
+    these tests together, metrics and runs: whoever looks through a table for a difference finds one by chance the
+    more easily the longer it is. Fewer `metrics` show smaller differences.
+    """
+    if len(runs) < 2:
+        raise InvalidParameter(f"{len(runs)} run; a comparison needs two or more")
+    if sources and len(sources) != len(runs):
+        raise InvalidParameter(
+            f"{len(sources)} sources of {len(runs)} runs; name one file a run, or none"
+        )
+    if not sources and all(isinstance(run, str | os.PathLike) for run in runs):
+        sources = [os.fspath(run) for run in runs if isinstance(run, str | os.PathLike)]
+    found_runs = [run if isinstance(run, Results) else read_results(os.fspath(run)) for run in runs]
+    return _compared(found_runs, metrics, sources, lower, seed)
+
+
+def _compared(
+    runs: Sequence[Results],
+    metrics: Sequence[str] | None,
+    sources: Sequence[str],
+    lower: Lower,
+    seed: int,
+) -> Comparison:
+    names = [run_name(at) for at in range(len(runs))]
+    others = range(1, len(runs))
+    scored = [Scored.of((runs[0], runs[at]), (names[0], names[at]), metrics, seed) for at in others]
+    ties = _ties(runs, names, scored, lower, seed) if len(runs) > 2 else {}
+    tests = {_test(name, *each.names): p for each in scored for name, p in each.p.items()}
+    for metric, found in ties.items():
+        for name, p in zip(names, found.alone, strict=True):
+            if name != names[found.best]:
+                tests.setdefault(_test(metric, name, names[found.best]), p)
+    adjusted = dict(zip(tests, holm(list(tests.values())), strict=True))
+    return Comparison(
+        tuple(
+            Run(name, run.label, len(run.questions), source)
+            for name, run, source in zip(names, runs, sources or [""] * len(runs), strict=True)
+        ),
+        tuple(
+            contrast(
+                each, {name: adjusted[_test(name, *each.names)] for name in each.p}, lower, seed
+            )
+            for each in scored
+        ),
+        {metric: _best(metric, found, names, adjusted) for metric, found in ties.items()},
+        len(tests),
+        whole_figures(runs),
+        tuple(
+            told for at in others for told in warnings_of(runs[0], runs[at], (names[0], names[at]))
+        ),
+    )
+
+
+def _test(metric: str, one: str, other: str) -> Test:
+    """Two runs by one metric, whichever comes first."""
+    return metric, frozenset((one, other))
+
+
+def run_name(at: int) -> str:
+    """a, b, c …; past z with a number: a2."""
+    turn, letter = divmod(at, len(ascii_lowercase))
+    return ascii_lowercase[letter] + (str(turn + 1) if turn else "")
+
+
+def _ties(
+    runs: Sequence[Results],
+    names: Sequence[str],
+    scored: Sequence[Scored],
+    lower: Lower,
+    seed: int,
+) -> dict[str, Ties]:
+    """By each metric that all have, on the questions that all have."""
+    compared = {metric for each in scored for metric in each.metrics}
+    wanted = [metric for metric in common_metrics(runs) if metric in compared]
+    pairing = pair(runs, names)
+    tables = [pairing.scores(run, wanted) for run in range(len(runs))]
+    found: dict[str, Ties] = {}
+    for at, metric in enumerate(wanted):
+        scores = np.column_stack([table[:, at] for table in tables])
+        own = find_ties(scores, lower_is_better=lower(metric), seed=seed)
+        if own is not None:
+            found[metric] = own
+    return found
+
+
+def _best(metric: str, found: Ties, names: Sequence[str], adjusted: Mapping[Test, float]) -> Best:
+    best = names[found.best]
+    tied = (
+        name for name in names if name == best or adjusted[_test(metric, name, best)] > SIGNIFICANCE
+    )
+    shares = dict(zip(names, found.best_share, strict=True))
+    return Best(best, tuple(tied), shares, found.questions, found.needed)

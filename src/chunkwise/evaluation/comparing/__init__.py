@@ -1,1 +1,0 @@
-"""Two results or more, held against each other question by question."""

@@ -1,0 +1,248 @@
+"""What a comparison of runs says, and the questions and figures that runs have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
+
+import numpy as np
+
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.evaluation.metric_names import GROUPS
+from chunkwise.evaluation.results import QuestionResult, Results
+from chunkwise.stats.intervals import Interval
+from chunkwise.stats.table import ScoreMatrix
+
+NO_DIFFERENCE = "no difference shown"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One of the runs compared."""
+
+    name: str
+    """a, b, c …, in the order given."""
+    label: str
+    questions: int
+    source: str = ""
+    """The file it was read from."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricDifference:
+    """One metric in two runs, over the questions that both have a score for."""
+
+    first: float
+    second: float
+    difference: Interval
+    """Second minus first."""
+    pairs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tested(MetricDifference):
+    """The same with what can be said about it."""
+
+    p: float
+    """Of the paired randomisation test, for this metric alone."""
+    adjusted: float
+    """After Holm's correction over everything that is tested in the comparison."""
+    verdict: str
+    """'a is better', 'b is better' or 'no difference shown'."""
+    lower_is_better: bool
+    unscored: int
+    """Questions in both of which one run or both have no score."""
+    detectable: float | None
+    """The least difference that so many questions show four times in five, tested alone; None: not known."""
+    needed: int | None
+    """Questions that would about show a difference of this size; None: not known, or there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A question that one run answers better than the other."""
+
+    id: str
+    text: str
+    first: float
+    second: float
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """A run against the first one."""
+
+    first: str
+    second: str
+    """Names of the runs."""
+    questions: int
+    """In both, by id, with the same text."""
+    other_text: tuple[str, ...]
+    """Ids that are in both with another text: they are left out."""
+    only_first: int
+    only_second: int
+    metrics: Mapping[str, Tested]
+    unpaired: tuple[str, ...]
+    """Metrics of both without a single question that both have a score for."""
+    by_type: Mapping[str, Mapping[str, MetricDifference]]
+    """By type of question, then by metric; not tested."""
+    objective: str
+    """The metric by which questions changed."""
+    first_better: tuple[Change, ...]
+    second_better: tuple[Change, ...]
+    """Questions that changed most, the largest change first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """Which of several runs is best by one metric, on the questions that all of them have a score for."""
+
+    best: str
+    tied: tuple[str, ...]
+    """Runs that are not shown to be worse, the best among them."""
+    best_share: Mapping[str, float]
+    """Of 10,000 resamples of the questions, those in which a run is best."""
+    questions: int
+    needed: int | None
+    """Questions that would about separate the best two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Runs on the same questions, each against the first."""
+
+    runs: tuple[Run, ...]
+    contrasts: tuple[Contrast, ...]
+    best: Mapping[str, Best]
+    """By metric; empty for two runs, whose verdicts say the same."""
+    tests: int
+    """Over which Holm's correction is made: each run against the first, and against the best of several."""
+    figures: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
+    """Of whole chunkings and what they cost, one a run: no samples, so not tested."""
+    warnings: tuple[str, ...] = ()
+    """What makes the runs less comparable than they look."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """Questions with the same id and text in all runs, by id: in what order a file has them changes no figure."""
+
+    runs: tuple[tuple[QuestionResult, ...], ...]
+    """The same questions of each run."""
+    other_text: tuple[str, ...]
+    """Ids in all runs whose texts differ."""
+
+    def scores(self, run: int, metrics: Sequence[str]) -> ScoreMatrix:
+        """Questions × metrics; NaN: unscored."""
+        # NumPy makes NaN of None.
+        rows = [[own.scores.get(name) for name in metrics] for own in self.runs[run]]
+        return np.array(rows, dtype=np.float64).reshape(len(rows), len(metrics))
+
+    def of_types(self) -> dict[str, list[int]]:
+        """Positions of the questions of every type, by name."""
+        found: dict[str, list[int]] = {}
+        for at, question in enumerate(self.runs[0]):
+            for type in dict.fromkeys(question.types):
+                found.setdefault(type, []).append(at)
+        return dict(sorted(found.items()))
+
+
+def pair(runs: Sequence[Results], names: Sequence[str]) -> Pairing:
+    """What all runs have; `names` are for errors."""
+    known = [_by_id(run, name) for run, name in zip(runs, names, strict=True)]
+    rows = [
+        [own[question.id] for own in known]
+        for question in sorted(runs[0].questions, key=attrgetter("id"))
+        if all(question.id in own for own in known)
+    ]
+    same = [row for row in rows if len({question.text for question in row}) == 1]
+    others = tuple(row[0].id for row in rows if len({question.text for question in row}) > 1)
+    columns = tuple(zip(*same, strict=True)) if same else ((),) * len(runs)
+    return Pairing(columns, others)
+
+
+def common_metrics(runs: Sequence[Results]) -> list[str]:
+    """Metrics with a score a question that all runs have, in the order of the first."""
+    first, *others = (_metrics(run) for run in runs)
+    return [metric for metric in first if all(metric in other for other in others)]
+
+
+def check_common(
+    runs: Sequence[Results], names: Sequence[str], pairing: Pairing, metrics: Sequence[str]
+) -> None:
+    """An error where there is nothing to compare two runs by."""
+    a, b = (
+        f"{name} ({counted} questions)"
+        for name, counted in zip(names, (f"{len(run.questions):,}" for run in runs), strict=True)
+    )
+    if not pairing.runs[0]:
+        others = len(pairing.other_text)
+        why = f"; ids that are in both have other texts ({others:,})" if others else ""
+        raise ChunkwiseError(
+            f"no question is in both {a} and {b}{why}; runs are compared question by question: "
+            "evaluate both with the same --test-queries"
+        )
+    if not metrics:
+        told = "; ".join(
+            f"{name} has {', '.join(_metrics(run)) or 'none'}"
+            for run, name in zip(runs, names, strict=True)
+        )
+        raise ChunkwiseError(
+            f"no metric is in both ({told}); evaluate both with the same --metrics, -k and --budget"
+        )
+
+
+def chosen_metrics(there: Sequence[str], wanted: Sequence[str]) -> list[str]:
+    """Those that are wanted, in their order; `recall` stands for every recall@…, a group for its members."""
+    found: dict[str, None] = {}
+    for name in wanted:
+        names = {name, *(there if name == "all" else GROUPS.get(name, ()))}
+        fitting = [m for m in there if m in names or m.partition("@")[0] in names]
+        if not fitting:
+            raise InvalidParameter(f"no metric {name!r} is in both; there are: {', '.join(there)}")
+        found.update(dict.fromkeys(fitting))
+    return list(found)
+
+
+def _by_id(run: Results, name: str) -> Mapping[str, QuestionResult]:
+    found: dict[str, QuestionResult] = {}
+    for question in run.questions:
+        if question.id in found:
+            raise ChunkwiseError(
+                f"{name} has two questions with the id {question.id!r}; an id names one question"
+            )
+        found[question.id] = question
+    return found
+
+
+def _metrics(run: Results) -> dict[str, None]:
+    return dict.fromkeys(name for question in run.questions for name in question.scores)
+
+
+CONTEXT = "context tokens a question"
+_SAME = "context_tokens"
+"""What an index calls it among its costs."""
+
+
+def whole_figures(runs: Sequence[Results]) -> dict[str, tuple[float | None, ...]]:
+    """By name, one a run; None: this run has none. They are no means over questions, so nothing is tested."""
+    columns = [_figures(run) for run in runs]
+    names = dict.fromkeys(name for column in columns for name in column)
+    return {name: tuple(column.get(name) for column in columns) for name in names}
+
+
+def _figures(run: Results) -> dict[str, float]:
+    asked = {name for question in run.questions for name in question.scores}
+    found = {
+        name: figure.mean
+        for name, figure in run.summary.items()
+        if figure.mean is not None and figure.low is None and name not in asked
+    }
+    for name, value in run.cost.items():
+        if name != _SAME and isinstance(value, int | float) and not isinstance(value, bool):
+            found[name] = float(value)
+    if run.questions:
+        tokens = sum(question.context_tokens for question in run.questions)
+        found[CONTEXT] = tokens / len(run.questions)
+    return found

@@ -1,0 +1,38 @@
+"""Long work in stages: a bar for each where somebody watches, and how long each took."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+from chunkwise.core import OnProgress
+
+Stages = Callable[[str, int], AbstractContextManager[OnProgress]]
+"""Opens a stage by its name and the number of its steps; 0: not known."""
+
+
+@contextmanager
+def unwatched(name: str, total: int) -> Iterator[OnProgress]:
+    """Nobody watches."""
+
+    def advance(amount: int, note: str) -> None:
+        pass
+
+    yield advance
+
+
+class Stopwatch:
+    """Seconds by stage, in the order the stages began."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def __call__(self, stage: str) -> Iterator[None]:
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            spent = time.monotonic() - began
+            self.seconds[stage] = round(self.seconds.get(stage, 0.0) + spent, 3)

@@ -1,1 +1,0 @@
-"""From hits to scores, and from scores to figures."""

@@ -1,1 +1,0 @@
-"""Scores of questions from the verdicts of a language model: one metric a file."""

@@ -1,0 +1,189 @@
+"""From what the user names to what can be asked: documents, questions, an index, chunks or hits of others."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import numpy as np
+
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.chunkers import get_strategy
+from chunkwise.chunkers.chunk import Chunked, StrategyLike
+from chunkwise.core import Chunk, Document, KnownSection, Span
+from chunkwise.documents import Input, Inputs, LoadOptions, each_input
+from chunkwise.evaluation.files.chunks_file import GivenChunks, read_chunks
+from chunkwise.evaluation.left_out import LeftOut
+from chunkwise.evaluation.progress import Stages
+from chunkwise.evaluation.subject import SearchOptions, Subject, index_subject
+from chunkwise.metrics.answers.position import summary
+from chunkwise.metrics.spans.tables import Chunking
+from chunkwise.models.embed.embedder import Embedder
+from chunkwise.retrieval.indexes import Index, documents_in, index, named_index
+from chunkwise.retrieval.searchable import Snapshots
+from chunkwise.retrieval.settings import Context, Vectors
+from chunkwise.testsets.reading import read_testset
+from chunkwise.testsets.testset import Problem, TestSet
+
+
+def questions_read(path: str, documents: Sequence[Document], left_out: LeftOut) -> TestSet:
+    """Those that can be used; the others are told to `left_out`."""
+    problems: list[Problem] = []
+    testset = read_testset(path, documents, problems.append)
+    dropped = {problem.where for problem in problems if problem.dropped}
+    for problem in problems:
+        # That another passage of a question could be mended is of no use when the question is dropped.
+        if not (problem.repaired and problem.where in dropped):
+            left_out.question(problem, documents)
+    return testset
+
+
+def index_chunks(index: Index) -> Iterator[Chunked]:
+    """Every document with its chunks."""
+    source, label = index.source, index.settings.strategy
+    with source.snapshot() if isinstance(source, Snapshots) else nullcontext():
+        for number in source.document_numbers():
+            document = source.document(number)
+            found = source.chunks(range(*source.chunk_range(number)))
+            yield Chunked(
+                document,
+                [
+                    Chunk(
+                        document, each.position, each.start, each.end, each.tokens, each.context,
+                        label, KnownSection(each.section), Span(*each.parent),
+                    )
+                    for each in found
+                ],
+            )  # fmt: skip
+
+
+NOTHING = "there is no document to evaluate; name files, folders or an index"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSettings:
+    """How documents are indexed; None: as usual."""
+
+    strategy: StrategyLike | None = None
+    model: str | Embedder | None = None
+    vectors: Vectors | None = None
+    context: Context | None = None
+    language: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingOptions:
+    """How documents are read."""
+
+    options: LoadOptions | None = None
+    jobs: int = 1
+    leave_out: Collection[Path] = ()
+    """Files that are no documents: the questions, and what is written."""
+
+
+def known_index(
+    found: Index,
+    made_with: IndexSettings,
+    searching: SearchOptions,
+    budget: int | None,
+    chunks: str | None = None,
+) -> Subject:
+    """An index that is there: it has its settings and its chunks already."""
+    if chunks is not None:
+        raise InvalidParameter(
+            f"a file of chunks ({chunks}) is given, and the index has its own; leave it out, or name the documents "
+            "instead of the index"
+        )
+    for field in fields(made_with):
+        if (value := getattr(made_with, field.name)) is not None:
+            raise InvalidParameter(
+                f"{field.name} is {value!r}, and the index was made with "
+                f"{getattr(found.settings, field.name)!r}; leave it out, or name the documents instead of the index"
+            )
+    if not len(found):
+        raise ChunkwiseError(NOTHING)
+    return index_subject(found, searching, budget)
+
+
+def new_index(
+    source: Inputs | Index,
+    made_with: IndexSettings,
+    reading: ReadingOptions,
+    searching: SearchOptions,
+    budget: int | None,
+    left_out: LeftOut,
+    stages: Stages,
+    chunks: str | None = None,
+) -> Subject:
+    """An index in memory, made of documents; `chunks` is a file of the chunks another tool made of them."""
+    assert not isinstance(source, Index)
+    source = in_order(source)
+    strategy, position = made_with.strategy, None
+    if chunks is not None:
+        if strategy is not None:
+            raise InvalidParameter(
+                f"a strategy ({strategy}) and a file of chunks ({chunks}) are given; leave one of them out"
+            )
+        source = documents_of(source, reading, left_out)
+        with left_out.rows_of(chunks) as bad:
+            given = read_chunks(chunks, source, bad)
+        strategy, position = given.strategy(), summary(given.position)
+    with stages("indexing", 0) as advance:
+        made = index(
+            source, strategy, model=made_with.model, vectors=_vectors(made_with.vectors, searching),
+            context=made_with.context, language=made_with.language, options=reading.options,
+            on_unreadable=left_out.document, jobs=reading.jobs, leave_out=reading.leave_out, advance=advance,
+        )  # fmt: skip
+    if not len(made):
+        raise ChunkwiseError(NOTHING)
+    return index_subject(made, searching, budget, position)
+
+
+def documents_of(
+    source: Inputs | Index, reading: ReadingOptions, left_out: LeftOut
+) -> list[Document]:
+    """The documents themselves."""
+    ordered = source if isinstance(source, Index) else in_order(source)
+    found = list(documents_in(ordered, reading.options, left_out.document, reading.leave_out))
+    if not found:
+        raise ChunkwiseError(NOTHING)
+    return found
+
+
+def in_order(source: Inputs) -> Inputs:
+    """By name, so that it does not matter how files are listed: of equal scores the earlier document comes first."""
+    if isinstance(source, str | os.PathLike):
+        return source
+    return sorted(each_input(source), key=_name_of)
+
+
+def _name_of(given: Input) -> str:
+    return given.id if isinstance(given, Document) else os.fspath(given)
+
+
+def chunking_of_file(given: GivenChunks, documents: Sequence[Document]) -> Chunking:
+    """The chunks of a file as a table."""
+    strategy = get_strategy(given.strategy())
+    rows = [
+        (number, chunk.start, chunk.end, chunk.token_count)
+        for number, document in enumerate(documents)
+        for chunk in strategy.chunks(document)
+    ]
+    return Chunking(*np.array(rows, np.int64).reshape(-1, 4).T)
+
+
+def _vectors(given: Vectors | None, searching: SearchOptions) -> Vectors | None:
+    """Words alone are searched without a model: none is loaded for it."""
+    name = searching.retriever
+    is_words = isinstance(name, str) and name.partition("(")[0].strip() == "bm25"
+    return "none" if given is None and is_words else given
+
+
+def needs_model(source: Inputs | Index, vectors: Vectors | None, retriever: str | None) -> bool:
+    """Whether an index of these documents will be made with a model."""
+    if named_index(source) is not None:
+        return False
+    return _vectors(vectors, SearchOptions(retriever)) != "none"

@@ -1,0 +1,270 @@
+"""What is evaluated: an index that can be asked, or another system's hits; every question asked once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+
+from chunkwise.base import spec
+from chunkwise.core import Document, Hit, OnProgress, Query
+from chunkwise.evaluation.results import Json
+from chunkwise.metrics.answers.position import Position
+from chunkwise.metrics.spans.budget import TokenCut
+from chunkwise.metrics.spans.tables import Chunking
+from chunkwise.models.rerank.reranker import Reranker
+from chunkwise.retrieval.indexes import Index
+from chunkwise.retrieval.retrievers import Retriever, get_retriever
+from chunkwise.retrieval.search.request import DEFAULT_BUDGET, SearchRequest
+from chunkwise.retrieval.search.search import default_retriever
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
+
+
+class Ask(Protocol):
+    """Answers questions; at most `k` hits, at most `budget` tokens."""
+
+    def __call__(
+        self,
+        queries: Sequence[Query],
+        *,
+        k: int | None,
+        budget: int | None,
+        advance: OnProgress | None = None,
+    ) -> list[list[Hit]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Documents in a fixed order, their chunks where they are known, and who answers."""
+
+    documents: Sequence[Document]
+    ask: Ask
+    chunking: Chunking | None = None
+    """None: answers without an index behind them."""
+    deeper: bool = True
+    """Whether more hits can be had than were asked for first; the first ones stay the same then."""
+    configuration: Mapping[str, Json] = field(default_factory=dict)
+    index: Index | None = None
+    """What is asked, where it is an index."""
+    position: Position | None = None
+    """How exact the offsets of chunks from a file are."""
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """A document's position by its id."""
+        return {document.id: number for number, document in enumerate(self.documents)}
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """A document's text by its id."""
+        return {document.id: document.text for document in self.documents}
+
+    @property
+    def tokenizer(self) -> str:
+        """What hits are counted by."""
+        return str(self.configuration.get("tokenizer") or DEFAULT_TOKENIZER)
+
+
+_AT_ONCE = 256
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """How an index is asked, as `Index.search` takes it."""
+
+    retriever: str | Retriever | None = None
+    neighbours: int = 0
+    mmr: float | None = None
+    rerank: Reranker | None = None
+
+
+def index_subject(
+    index: Index, searching: SearchOptions, budget: int | None, position: Position | None = None
+) -> Subject:
+    """Everything the index holds, asked in one way; `position` is of given chunks that it was made of."""
+    name, retriever = _retriever(index, searching, budget)
+    steps = SearchRequest(None, None, searching.neighbours, searching.mmr, searching.rerank)
+
+    def ask(
+        queries: Sequence[Query],
+        *,
+        k: int | None,
+        budget: int | None,
+        advance: OnProgress | None = None,
+    ) -> list[list[Hit]]:
+        found: list[list[Hit]] = []
+        for low in range(0, len(queries), _AT_ONCE):
+            block = queries[low : low + _AT_ONCE]
+            found += index.search(
+                block, k=k, budget=budget, retriever=retriever,
+                neighbours=searching.neighbours, mmr=searching.mmr, rerank=searching.rerank,
+            )  # fmt: skip
+            if advance:
+                advance(len(block), f"{len(found):,} of {len(queries):,} questions")
+        return found
+
+    settings = index.settings
+    configuration: dict[str, Json] = {
+        "strategy": settings.strategy,
+        "model": settings.model,
+        "vectors": settings.vectors,
+        "context": settings.context,
+        "language": settings.language,
+        "tokenizer": settings.tokenizer,
+        "retriever": name,
+        "neighbours": searching.neighbours,
+        "mmr": searching.mmr,
+        "rerank": searching.rerank.identity if searching.rerank else None,
+    }
+    documents = [index.source.document(number) for number in index.source.document_numbers()]
+    # Steps behind the ranking look at the hits together: more hits would change the first ones.
+    deeper = not steps.needs_chunks
+    return Subject(documents, ask, chunking_of(index), deeper, configuration, index, position)
+
+
+def chunking_of(index: Index) -> Chunking:
+    """All chunks of an index; documents in the order of their numbers."""
+    return Chunking(*index.source.chunk_table())
+
+
+def is_for_budgets(retriever: Retriever) -> bool:
+    """Whether it hands out spans that fill a budget instead of chunks."""
+    return not hasattr(retriever, "rank")
+
+
+def usual_budget(searching: SearchOptions, budget: int | None) -> int | None:
+    """The budget of a search: the one given, or the usual one of a retriever that needs one."""
+    if budget is None and searching.retriever is not None:
+        chosen = get_retriever(searching.retriever)
+        return DEFAULT_BUDGET if is_for_budgets(chosen) else None
+    return budget
+
+
+def _retriever(index: Index, searching: SearchOptions, budget: int | None) -> tuple[str, Retriever]:
+    wanted = SearchRequest(None, budget, searching.neighbours, searching.mmr, searching.rerank)
+    given = searching.retriever or default_retriever(index.source, wanted)
+    made = get_retriever(given)
+    name = spec.parse(given)[0] if isinstance(given, str) else type(given).__name__
+    return spec.describe(name, made), made
+
+
+def hits_subject(
+    documents: Sequence[Document],
+    hits: Mapping[str, Sequence[Hit]],
+    configuration: Mapping[str, Json],
+) -> Subject:
+    """Hits by the id of their question; a question without any was answered with nothing."""
+
+    def ask(
+        queries: Sequence[Query],
+        *,
+        k: int | None,
+        budget: int | None,
+        advance: OnProgress | None = None,
+    ) -> list[list[Hit]]:
+        own = [list(hits.get(query.id, ()))[:k] for query in queries]
+        return own if budget is None else [list(_fitting(each, budget)) for each in own]
+
+    return Subject(documents, ask, configuration=configuration)
+
+
+def _fitting(hits: Sequence[Hit], budget: int) -> Iterator[Hit]:
+    """Hits in their order while they fit; the one that crosses the budget is cut there."""
+    left = budget
+    for hit in hits:
+        if left <= 0:
+            return
+        if hit.token_count <= left:
+            yield hit
+        elif not hit.level:  # half a summary would say something else
+            place = [np.array([value]) for value in (0, hit.start, hit.end, left)]
+            end = int(TokenCut([hit.document]).ends(*place)[0])
+            if end > hit.start:
+                yield replace(hit, end=end, token_count=left)
+        left -= hit.token_count
+
+
+Hits = list[list[Hit]]
+
+_DEEPEST = 100_000
+"""Hits a question at most, however small the chunks: no budget of tokens needs more."""
+
+
+@dataclass(slots=True)
+class SearchRun:
+    """Remembers what was answered, so that several metrics share one search."""
+
+    subject: Subject
+    queries: Sequence[Query]
+    k: int | None
+    budget: int | None
+    """Of the run itself: what a user of this retriever would ask for."""
+    advance: OnProgress | None = None
+    _known: dict[int, Hits] = field(default_factory=dict)
+    _shown: Hits | None = None
+
+    @property
+    def shown(self) -> Hits:
+        """What the user gets: `k` hits, or those that fill the budget."""
+        if self._shown is None:
+            if self.budget is not None:
+                self._shown = self._ask(None, self.budget)
+            else:
+                assert self.k is not None
+                self._shown = self.top(self.k)
+        return self._shown
+
+    def prepare(self, depths: Iterable[int]) -> None:
+        """Asks once for the deepest of these, where the first hits do not depend on how many are wanted."""
+        deepest = max(depths, default=0)
+        if self.budget is None and self.subject.deeper and deepest:
+            self._known[deepest] = self._ask(deepest, None)
+
+    def top(self, k: int) -> Hits:
+        """The best `k`; those of a search within a budget are taken from what it gave."""
+        if self.budget is not None:
+            return _first(self.shown, k)
+        if k not in self._known:
+            deeper = [depth for depth in self._known if depth >= k and self.subject.deeper]
+            self._known[k] = _first(self._known[min(deeper)], k) if deeper else self._ask(k, None)
+        return self._known[k]
+
+    def filling(self, tokens: int) -> Hits:
+        """Enough hits to fill so many tokens, or all there are."""
+        if self.budget is not None:
+            # What fills another budget is another search: it may hand out other places, not only more or fewer.
+            return self.shown if tokens == self.budget else self._ask(None, tokens)
+        deeper = self.subject.deeper
+        # Where the first hits depend on how many are wanted, it is not for other metrics to say how many.
+        depth = max([*self._known, self.k or 1]) if deeper else self.k or 1
+        before = [0] * len(self.queries)
+        while True:
+            found = self.top(depth)
+            sizes = [sum(hit.token_count for hit in own) for own in found]
+            # A question with fewer hits than asked for has no more, unless neighbours were made one: then it has
+            # no more when asking for more brings no more text.
+            has_more = [
+                len(own) >= depth or (not deeper and size > last)
+                for own, size, last in zip(found, sizes, before, strict=True)
+            ]
+            short = any(more and size < tokens for more, size in zip(has_more, sizes, strict=True))
+            if not short or depth >= _DEEPEST:
+                return found
+            before, depth = sizes, depth * 4
+
+    @property
+    def deepest(self) -> Hits:
+        """As many hits as were looked at for any metric; of another search no rank would be one of this."""
+        if self.budget is not None or not self._known or not self.subject.deeper:
+            return self.shown
+        return self._known[max(self._known)]
+
+    def _ask(self, k: int | None, budget: int | None) -> Hits:
+        found = self.subject.ask(self.queries, k=k, budget=budget, advance=self.advance)
+        return [sorted(own, key=lambda hit: hit.rank) for own in found]
+
+
+def _first(hits: Hits, k: int) -> Hits:
+    return [own[:k] for own in hits]

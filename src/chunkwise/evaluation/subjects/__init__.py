@@ -1,1 +1,0 @@
-"""What is evaluated, and how it is asked."""

@@ -1,0 +1,1 @@
+"""Answers: complete, correct, about the question, faithful to their sources."""

@@ -1,0 +1,116 @@
+"""Answers with what they cite, and the texts that citations point at."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from chunkwise.core import Passage, Query, Score
+from chunkwise.metrics.claims.readable import Readable
+
+NO_ANSWER = "no answer"
+REFUSED = "the answer is that the documents do not say it"
+
+
+class AnswerCitation(NamedTuple):
+    """A place that is said to support a claim."""
+
+    claim: str
+    """A sentence of the answer, or a part of one; empty: the whole answer."""
+    doc_id: str
+    start: int | None = None
+    """None: the place is told by the quote, or is the whole document."""
+    end: int | None = None
+    quote: str = ""
+    """What is said to stand there; empty: it is not said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What somebody answered to a question."""
+
+    text: str
+    citations: tuple[AnswerCitation, ...] = ()
+    is_refusal: bool = False
+    """Whether it says that the documents do not answer the question: it claims nothing of what they say."""
+
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+class CitedTexts:
+    """Documents with the places that citations lead to, each found and read once."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._texts = texts
+        self._quoted: dict[tuple[str, str], list[Passage]] = {}
+        self._read: dict[str, Readable] = {}
+
+    def places(self, citation: AnswerCitation) -> list[Passage]:
+        """Where it points: its offsets, else everywhere its quote stands, else the whole document; none: nowhere."""
+        doc_id = citation.doc_id
+        text = self._texts.get(doc_id)
+        if text is None:
+            return []
+        start, end = citation.start, citation.end
+        if start is not None:
+            if end is None:
+                end = start + len(citation.quote)
+            return [Passage(doc_id, start, end)] if 0 <= start < end <= len(text) else []
+        if citation.quote:
+            key = doc_id, citation.quote
+            if key not in self._quoted:
+                found = _occurrences(citation.quote, text)
+                self._quoted[key] = [Passage(doc_id, *match.span()) for match in found]
+            return self._quoted[key]
+        return [Passage(doc_id, 0, len(text))] if text else []
+
+    def text(self, place: Passage) -> str:
+        """What stands there."""
+        return self._texts[place.doc_id][place.start : place.end]
+
+    def readable(self, citation: AnswerCitation) -> list[Readable]:
+        """What stands where it points, each text once."""
+        return [
+            self._reading(text) for text in {self.text(place) for place in self.places(citation)}
+        ]
+
+    def _reading(self, text: str) -> Readable:
+        if text not in self._read:
+            self._read[text] = Readable(text)
+        return self._read[text]
+
+
+def _occurrences(quote: str, text: str) -> list[re.Match[str]]:
+    """Case, white space and punctuation do not count; a quote that begins or ends inside a word is sought by letter."""
+    words = r"[\W_]+".join(_WORD.findall(quote))
+    tolerant = rf"(?<![^\W_]){words}(?![^\W_])"
+    found = list(re.finditer(tolerant, text, re.IGNORECASE)) if words else []
+    return found or list(re.finditer(re.escape(quote), text))
+
+
+NO_CITATIONS = "no citations"
+
+
+def each_answer(
+    queries: Sequence[Query],
+    answers: Mapping[str, Answer],
+    score: Callable[[Query, Answer], Score],
+    *,
+    uncited: bool = False,
+) -> list[Score]:
+    """The score of every question's answer; `uncited`: also of answers that cite nothing."""
+
+    def one(query: Query) -> Score:
+        answer = answers.get(query.id)
+        if answer is None:
+            return Score(None, NO_ANSWER)
+        if answer.is_refusal:
+            return Score(None, REFUSED)
+        if not answer.citations and not uncited:
+            return Score(None, NO_CITATIONS)
+        return score(query, answer)
+
+    return [one(query) for query in queries]

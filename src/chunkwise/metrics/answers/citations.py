@@ -1,0 +1,231 @@
+"""Do citations lead to what they are cited for? The places they point at, the claims they are for, and the shares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from chunkwise.core import Passage, Query, Reference, Score
+from chunkwise.metrics.answers.answer import (
+    NO_ANSWER,
+    NO_CITATIONS,
+    Answer,
+    AnswerCitation,
+    CitedTexts,
+    each_answer,
+)
+from chunkwise.metrics.answers.llm_material import BySupport, QuestionEvidence, claims_of, share
+from chunkwise.metrics.claims.claim_support import THRESHOLD, supports
+from chunkwise.metrics.claims.negation import denied
+from chunkwise.metrics.claims.plain_form import holds, plain_form
+from chunkwise.metrics.claims.readable import Readable, sentences
+from chunkwise.metrics.judges.llm.model import JudgeTask
+
+NO_CLAIMS = "the answer has no words to look for"
+
+
+class Claims(NamedTuple):
+    """An answer taken apart."""
+
+    cited: list[bool]
+    """Of each claim, whether a citation is for it."""
+    supported: list[bool]
+    """Of each claim, whether one of its citations contains it, or several its parts."""
+    supporting: list[bool]
+    """Of each citation, whether it contains what it is cited for."""
+
+
+def read_claims(answer: Answer, texts: CitedTexts, threshold: float) -> Claims:
+    """Claims are the sentences of the answer that say something."""
+    claims = sentences(answer.text)
+    claims_cited, claims_supported = [False] * len(claims), [False] * len(claims)
+    parts: list[list[Readable]] = [[] for _ in claims]
+    supporting = []
+    for citation in answer.citations:
+        cited = texts.readable(citation)
+        own = Readable(citation.claim)
+        meant = [n for n, claim in enumerate(claims) if _is_for(citation, own, claim)]
+        held = [n for n in meant if any(supports(text, claims[n], threshold) for text in cited)]
+        for n in meant:
+            claims_cited[n] = True
+        for n in held:
+            claims_supported[n] = True
+        good = bool(held)
+        # A part of a sentence may have a source of its own: the part is what the place must contain.
+        if citation.claim.strip():
+            good = any(supports(text, own, threshold) for text in cited)
+            for n in meant if good else []:
+                parts[n].append(own)
+        supporting.append(good)
+    for n, claim in enumerate(claims):
+        claims_supported[n] |= _cover(parts[n], claim, threshold)
+    return Claims(claims_cited, claims_supported, supporting)
+
+
+def _is_for(citation: AnswerCitation, own: Readable, claim: Readable) -> bool:
+    """A citation of no claim in particular is for all of them."""
+    if not citation.claim.strip():
+        return True
+    return holds(claim.plain, own.plain) or holds(own.plain, claim.plain)
+
+
+def _cover(parts: list[Readable], claim: Readable, threshold: float) -> bool:
+    """Whether parts that are supported make up a sentence: enough of its terms, its numbers and its negation."""
+    if not parts:
+        return False
+    terms = claim.terms(claim.language)
+    covered = set().union(*(part.terms(claim.language) for part in parts)) & terms
+    numbers = frozenset[str]().union(*(part.numbers for part in parts))
+    said = " ".join(part.plain for part in parts)
+    return (
+        len(covered) >= threshold * len(terms) - 1e-9
+        and claim.numbers <= numbers
+        and (bool(denied(said, claim.language)) or not denied(claim.plain, claim.language))
+    )
+
+
+NO_CITED_CLAIM = "no citation is for a sentence of the answer"
+
+
+def citation_precision(
+    queries: Sequence[Query],
+    answers: Mapping[str, Answer],
+    texts: Mapping[str, str],
+    threshold: float = THRESHOLD,
+) -> list[Score]:
+    """Supported claims / claims that carry a citation; one citation that supports a claim is enough.
+
+    A citation for a part of a sentence supports the sentence where its place contains the whole, or where the
+    supported parts together have all its numbers and at least `threshold` of its content terms.
+    """
+    cited = CitedTexts(texts)
+
+    def score(_: Query, answer: Answer) -> Score:
+        claims = read_claims(answer, cited, threshold)
+        if not claims.cited:
+            return Score(None, NO_CLAIMS)
+        if not any(claims.cited):
+            return Score(None, NO_CITED_CLAIM)
+        return Score(sum(claims.supported) / sum(claims.cited))
+
+    return each_answer(queries, answers, score)
+
+
+def citation_recall(queries: Sequence[Query], answers: Mapping[str, Answer]) -> list[Score]:
+    """Claims that carry a citation / claims: an answer that cites nothing scores 0."""
+    nowhere = CitedTexts({})  # where citations lead is not asked here
+
+    def score(_: Query, answer: Answer) -> Score:
+        cited = read_claims(answer, nowhere, THRESHOLD).cited
+        return Score(sum(cited) / len(cited)) if cited else Score(None, NO_CLAIMS)
+
+    return each_answer(queries, answers, score, uncited=True)
+
+
+def citation_support(
+    queries: Sequence[Query],
+    answers: Mapping[str, Answer],
+    texts: Mapping[str, str],
+    threshold: float = THRESHOLD,
+) -> list[Score]:
+    """Share of an answer's citations that contain what they are cited for; `texts` are the documents by id.
+
+    Whether a place contains a claim `claim_support.supports` says. A citation of no claim in particular is for any
+    sentence of the answer. One that leads nowhere contains nothing; one that quotes what stands at several places,
+    what any of them contains.
+    """
+    cited = CitedTexts(texts)
+
+    def score(_: Query, answer: Answer) -> Score:
+        supporting = read_claims(answer, cited, threshold).supporting
+        return Score(sum(supporting) / len(supporting))
+
+    return each_answer(queries, answers, score)
+
+
+NOTHING_TO_CHECK = "citations without quotes, and a question without references"
+
+
+def citation_attribution(
+    queries: Sequence[Query], answers: Mapping[str, Answer], texts: Mapping[str, str]
+) -> list[Score]:
+    """Share of an answer's citations that are right; `texts` are the documents by id.
+
+    Right is one that leads to a place, where its quote stands (case and punctuation do not count) and which, where the
+    question has references, overlaps one of them; of several places of a quote one is enough. Without either there is
+    nothing to check, except that it leads somewhere: a citation that leads nowhere is wrong always.
+    """
+    cited = CitedTexts(texts)
+
+    def score(query: Query, answer: Answer) -> Score:
+        verdicts = [_is_right(each, query.references, cited) for each in answer.citations]
+        known = [verdict for verdict in verdicts if verdict is not None]
+        return Score(sum(known) / len(known)) if known else Score(None, NOTHING_TO_CHECK)
+
+    return each_answer(queries, answers, score)
+
+
+def _is_right(
+    citation: AnswerCitation, references: Sequence[Reference], texts: CitedTexts
+) -> bool | None:
+    places = texts.places(citation)
+    quoted_at = citation.start is not None and citation.quote
+    if quoted_at and not any(_stands(citation.quote, texts.text(place)) for place in places):
+        return False
+    if references and places:
+        right = [place for each in references for place in each.places]
+        return any(_overlap(place, other) for place in places for other in right)
+    if not places:
+        return False
+    return True if citation.quote else None
+
+
+def _stands(quote: str, text: str) -> bool:
+    return quote in text or holds(plain_form(text), plain_form(quote))
+
+
+def _overlap(one: Passage, other: Passage) -> bool:
+    return one.doc_id == other.doc_id and min(one.end, other.end) > max(one.start, other.start)
+
+
+class CitationAccuracyByLlm(BySupport):
+    """`citation_accuracy.llm`: a citation of no claim in particular is for any sentence of the answer."""
+
+    def tasks(self, given: QuestionEvidence) -> list[JudgeTask]:
+        # Claims that cite the same place are asked about together.
+        claims: dict[str, dict[str, None]] = {}
+        for citation in given.answer.citations if given.answer else ():
+            for text in _places(given, citation):
+                own = _claims(given.answer, citation)
+                claims.setdefault(text, {}).update(dict.fromkeys(own))
+        return [
+            task
+            for text, own in claims.items()
+            for task in self._support.tasks(given.query.text, list(own), [text])
+        ]
+
+    def score(self, given: QuestionEvidence) -> Score:
+        if given.answer is None or not given.answer.citations:
+            return Score(None, NO_ANSWER if given.answer is None else NO_CITATIONS)
+        return share([self._one(given, each) for each in given.answer.citations])
+
+    def _one(self, given: QuestionEvidence, citation: AnswerCitation) -> Score:
+        """One that leads nowhere supports nothing; nobody needs to be asked."""
+        scores = [
+            self._support.score(given.query.text, claim, [text])
+            for text in _places(given, citation)
+            for claim in _claims(given.answer, citation)
+        ]
+        if any(score.value == 1 for score in scores):
+            return Score(1.0)
+        return next((score for score in scores if score.value is None), Score(0.0))
+
+
+def _places(given: QuestionEvidence, citation: AnswerCitation) -> list[str]:
+    return list(dict.fromkeys(given.cited.text(place) for place in given.cited.places(citation)))
+
+
+def _claims(answer: Answer | None, citation: AnswerCitation) -> list[str]:
+    if citation.claim.strip():
+        return [citation.claim.strip()]
+    return claims_of(answer.text) if answer else []

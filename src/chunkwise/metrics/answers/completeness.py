@@ -1,0 +1,147 @@
+"""Is everything needed there? By facts, by the reference answer, by references, by a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+
+import numpy as np
+
+from chunkwise.core import Hit, Query, Score
+from chunkwise.metrics.answers.answer import NO_ANSWER, Answer
+from chunkwise.metrics.answers.llm_material import QuestionEvidence, claims_of, share
+from chunkwise.metrics.claims.claim_support import THRESHOLD, supports
+from chunkwise.metrics.claims.hit_texts import PlainHits, ReadableHits, share_named
+from chunkwise.metrics.claims.plain_form import plain_form
+from chunkwise.metrics.claims.readable import sentences
+from chunkwise.metrics.judges.llm.judgements import Attribution, Completeness
+from chunkwise.metrics.judges.llm.model import JudgeModel, JudgeTask
+from chunkwise.metrics.spans.relevance import covered_references
+from chunkwise.metrics.spans.tables import Gold, HitTable
+
+NO_FACTS = "no expected facts"
+
+
+def facts(
+    queries: Sequence[Query],
+    hits: Sequence[Sequence[Hit]],
+    answers: Mapping[str, str] | None = None,
+) -> list[Score]:
+    """Share of a question's facts that are named in its answer, where there is one, else in its hits.
+
+    `answers` are texts by the id of the question. A fact is named when one of its spellings stands in the text, word
+    by word: case, punctuation and the writing of numbers do not count, and 5 does not stand in 15. Hits that touch or
+    overlap are read as one text; a word or a number cut at the edge of a hit is not read.
+    """
+    plain = PlainHits()
+    found = []
+    for query, own in zip(queries, hits, strict=True):
+        if not query.facts:
+            found.append(Score(None, NO_FACTS))
+            continue
+        answer = (answers or {}).get(query.id)
+        texts = plain(own) if answer is None else [plain_form(answer)]
+        found.append(Score(share_named(query.facts, texts)))
+    return found
+
+
+NO_REFERENCE_ANSWER = "no reference answer"
+NOTHING_TO_SEEK = "the reference answer has no words to look for"
+
+
+def coverage(
+    queries: Sequence[Query], hits: Sequence[Sequence[Hit]], threshold: float = THRESHOLD
+) -> list[Score]:
+    """Share of what the reference answer says that at least one hit holds.
+
+    What it says are the expected facts where they are given, sought as `facts` seeks them in hits; else its sentences,
+    each of which one hit must hold, word by word or as `claim_support.supports` says: the same numbers, names and
+    negations, and at least `threshold` of the content terms in neighbouring sentences. A sentence of one or two terms,
+    or of numbers alone ("12/31/14"), must stand there.
+    """
+    plain, read = PlainHits(), ReadableHits(chain.from_iterable(hits))
+    found = []
+    for query, own in zip(queries, hits, strict=True):
+        if query.facts:
+            found.append(Score(share_named(query.facts, plain(own))))
+        elif not query.answer or not query.answer.strip():
+            found.append(Score(None, NO_REFERENCE_ANSWER))
+        elif not (said := sentences(query.answer)):
+            found.append(Score(None, NOTHING_TO_SEEK))
+        else:
+            texts = list(map(read, own))
+            held = sum(any(supports(text, each, threshold) for text in texts) for each in said)
+            found.append(Score(held / len(said)))
+    return found
+
+
+NO_REFERENCES = "no references"
+
+
+def spans(gold: Gold, found: HitTable) -> list[Score]:
+    """1 where the hits together cover every reference of the question (95 % of it), else 0."""
+    total = np.bincount(gold.question, minlength=gold.questions)
+    covered = np.bincount(gold.question[covered_references(gold, found)], minlength=gold.questions)
+    return [
+        Score(float(own == every)) if every else Score(None, NO_REFERENCES)
+        for own, every in zip(covered.tolist(), total.tolist(), strict=True)
+    ]
+
+
+def answer_completeness(queries: Sequence[Query], answers: Mapping[str, Answer]) -> list[Score]:
+    """Share of a question's expected facts that its answer names; an empty answer names none."""
+    found = []
+    for query in queries:
+        answer = answers.get(query.id)
+        if not query.facts:
+            found.append(Score(None, NO_FACTS))
+        elif answer is None:
+            found.append(Score(None, NO_ANSWER))
+        else:
+            found.append(Score(share_named(query.facts, [plain_form(answer.text)])))
+    return found
+
+
+NOTHING_EXPECTED = "no reference answer and no references"
+
+
+class ContextRecall:
+    """`context_recall.llm`."""
+
+    def __init__(self, model: JudgeModel) -> None:
+        self._attribution = Attribution(model)
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        return (self._attribution.prompt.version,)
+
+    def tasks(self, given: QuestionEvidence) -> list[JudgeTask]:
+        return self._attribution.tasks(given.query.text, claims_of(given.expected), given.passages)
+
+    def score(self, given: QuestionEvidence) -> Score:
+        statements = claims_of(given.expected)
+        if not statements:
+            return Score(None, NOTHING_EXPECTED)
+        question, passages = given.query.text, given.passages
+        return share([self._attribution.score(question, each, passages) for each in statements])
+
+
+class CompletenessByLlm:
+    """`completeness.llm`."""
+
+    def __init__(self, model: JudgeModel) -> None:
+        self._completeness = Completeness(model)
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        return (self._completeness.prompt.version,)
+
+    def tasks(self, given: QuestionEvidence) -> list[JudgeTask]:
+        if not given.expected.strip():
+            return []
+        return self._completeness.tasks(given.query.text, given.expected, given.context)
+
+    def score(self, given: QuestionEvidence) -> Score:
+        if not given.expected.strip():
+            return Score(None, NOTHING_EXPECTED)
+        return self._completeness.score(given.query.text, given.expected, given.context)

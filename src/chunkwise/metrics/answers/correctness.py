@@ -1,0 +1,88 @@
+"""Does an answer say what the reference answer says, all of it and nothing else?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from chunkwise.core import Query, Score
+from chunkwise.metrics.answers.answer import NO_ANSWER, Answer
+from chunkwise.metrics.answers.citations import NO_CLAIMS
+from chunkwise.metrics.answers.completeness import NO_REFERENCE_ANSWER, NOTHING_TO_SEEK
+from chunkwise.metrics.answers.llm_material import BySupport, QuestionEvidence, claims_of, share
+from chunkwise.metrics.claims.claim_support import THRESHOLD, supports
+from chunkwise.metrics.claims.readable import Readable, sentences
+from chunkwise.metrics.judges.llm.model import JudgeTask
+
+
+def answer_correctness(
+    queries: Sequence[Query], answers: Mapping[str, Answer], threshold: float = THRESHOLD
+) -> list[Score]:
+    """F1 of the claims of the answer that the reference answer supports, and the other way round.
+
+    Claims are sentences; whether a text supports one `claim_support.supports` says. An empty answer says nothing of
+    what it should: 0.
+    """
+
+    def score(query: Query) -> Score:
+        answer = answers.get(query.id)
+        if (why := why_unscored(query, answer)) or answer is None or query.answer is None:
+            return Score(None, why)
+        if not answer.text.strip():
+            return Score(0.0)
+        said, expected = sentences(answer.text), sentences(query.answer)
+        if not said or not expected:
+            return Score(None, NO_CLAIMS if not said else NOTHING_TO_SEEK)
+        given, reference = Readable(answer.text), Readable(query.answer)
+        right = [supports(reference, claim, threshold) for claim in said]
+        named = [supports(given, claim, threshold) for claim in expected]
+        return Score(f1(sum(right) / len(right), sum(named) / len(named)))
+
+    return [score(query) for query in queries]
+
+
+def why_unscored(query: Query, answer: Answer | None) -> str:
+    """What is missing to compare; empty: nothing."""
+    if not query.answer or not query.answer.strip():
+        return NO_REFERENCE_ANSWER
+    return NO_ANSWER if answer is None else ""
+
+
+def f1(precision: float, recall: float) -> float:
+    """The harmonic mean; 0 where both are."""
+    both = precision + recall
+    return 2 * precision * recall / both if both else 0.0
+
+
+class AnswerCorrectnessByLlm(BySupport):
+    """`answer_correctness.llm`."""
+
+    def tasks(self, given: QuestionEvidence) -> list[JudgeTask]:
+        return [
+            task
+            for claims, text in _both_ways(given)
+            for task in self._support.tasks(given.query.text, claims, [text])
+        ]
+
+    def score(self, given: QuestionEvidence) -> Score:
+        if why := why_unscored(given.query, given.answer):
+            return Score(None, why)
+        shares = [
+            share([self._support.score(given.query.text, claim, [text]) for claim in claims])
+            for claims, text in _both_ways(given)
+        ]
+        if not shares:
+            return Score(0.0)  # an empty answer says nothing of what it should
+        precision, recall = shares
+        if precision.value is None or recall.value is None:
+            return precision if precision.value is None else recall
+        return Score(f1(precision.value, recall.value))
+
+
+def _both_ways(given: QuestionEvidence) -> list[tuple[list[str], str]]:
+    """The claims of the answer with the reference answer, and the other way round; none where one is missing."""
+    answer, reference = given.answer, given.query.answer
+    if why_unscored(given.query, answer) or answer is None or reference is None:
+        return []
+    if not answer.text.strip():
+        return []
+    return [(claims_of(answer.text), reference), (claims_of(reference), answer.text)]

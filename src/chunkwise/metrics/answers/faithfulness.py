@@ -1,0 +1,64 @@
+"""Of the claims of an answer, those that the retrieved context supports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+
+from chunkwise.core import Hit, Query, Score
+from chunkwise.metrics.answers.answer import NO_ANSWER, REFUSED, Answer
+from chunkwise.metrics.answers.citations import NO_CLAIMS
+from chunkwise.metrics.answers.llm_material import BySupport, QuestionEvidence, claims_of, share
+from chunkwise.metrics.claims.claim_support import THRESHOLD, supports
+from chunkwise.metrics.claims.hit_texts import ReadableHits
+from chunkwise.metrics.claims.readable import sentences
+from chunkwise.metrics.judges.llm.model import JudgeTask
+
+
+def faithfulness(
+    queries: Sequence[Query],
+    hits: Sequence[Sequence[Hit]],
+    answers: Mapping[str, Answer],
+    threshold: float = THRESHOLD,
+) -> list[Score]:
+    """Supported claims / claims, by their words; one hit must hold a claim, as `claim_support.supports` says.
+
+    An answer without a claim, or that the documents do not say it, is neither faithful nor unfaithful; where nothing
+    was retrieved, nothing is supported.
+    """
+    read = ReadableHits(chain.from_iterable(hits))
+    found = []
+    for query, own in zip(queries, hits, strict=True):
+        answer = answers.get(query.id)
+        if answer is None:
+            found.append(Score(None, NO_ANSWER))
+        elif answer.is_refusal:
+            found.append(Score(None, REFUSED))
+        elif not (claims := sentences(answer.text)):
+            found.append(Score(None, NO_CLAIMS))
+        else:
+            texts = list(map(read, own))
+            held = sum(any(supports(text, claim, threshold) for text in texts) for claim in claims)
+            found.append(Score(held / len(claims)))
+    return found
+
+
+class FaithfulnessByLlm(BySupport):
+    """`faithfulness.llm`."""
+
+    def tasks(self, given: QuestionEvidence) -> list[JudgeTask]:
+        if given.answer is None or given.answer.is_refusal:
+            return []
+        claims = claims_of(given.answer.text)
+        return self._support.tasks(given.query.text, claims, given.context) if claims else []
+
+    def score(self, given: QuestionEvidence) -> Score:
+        if given.answer is None:
+            return Score(None, NO_ANSWER)
+        if given.answer.is_refusal:
+            return Score(None, REFUSED)
+        claims = claims_of(given.answer.text)
+        if not claims:
+            return Score(None, NO_CLAIMS)
+        question, context = given.query.text, given.context
+        return share([self._support.score(question, claim, context) for claim in claims])

@@ -1,0 +1,71 @@
+"""Is an answer about what was asked? By an embedder, or by a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.core import Query, Score
+from chunkwise.metrics.answers.answer import NO_ANSWER, Answer
+from chunkwise.metrics.answers.llm_material import QuestionEvidence
+from chunkwise.metrics.judges.llm.judgements import AnswerRelevancy
+from chunkwise.metrics.judges.llm.model import JudgeModel, JudgeTask
+from chunkwise.models.embed.embedder import Embedder
+
+NO_WORDS = "no words to compare"
+NO_VECTOR = "the model gave no vector"
+_DIGITS = 6
+"""The last ones depend on the machine."""
+
+
+def answer_relevancy(
+    queries: Sequence[Query], answers: Mapping[str, Answer], embedder: Embedder
+) -> list[Score]:
+    """Cosine of question and answer, below 0 as 0; an answer in the words of the question is near, right or wrong."""
+    answered = [query for query in queries if query.id in answers]
+    if not answered:
+        return [Score(None, NO_ANSWER) for _ in queries]
+    # An empty text has no vector, and some models refuse it.
+    texts = [(query.text, answers[query.id].text) for query in answered]
+    compared = [number for number, pair in enumerate(texts) if all(map(str.strip, pair))]
+    found = {query.id: Score(None, NO_WORDS) for query in answered}
+    if compared:
+        asked = embedder.embed([texts[number][0] for number in compared], "query")
+        said = embedder.embed([texts[number][1] for number in compared], "passage")
+        for number, one, other in zip(compared, asked, said, strict=True):
+            found[answered[number].id] = _cosine(
+                np.asarray(one, np.float64), np.asarray(other, np.float64)
+            )
+    return [found.get(query.id, Score(None, NO_ANSWER)) for query in queries]
+
+
+def _cosine(one: NDArray[np.float64], other: NDArray[np.float64]) -> Score:
+    if not (np.isfinite(one).all() and np.isfinite(other).all()):
+        return Score(None, NO_VECTOR)
+    lengths = float(np.linalg.norm(one) * np.linalg.norm(other))
+    if not lengths:
+        return Score(None, NO_WORDS)
+    return Score(round(min(1.0, max(0.0, float(one @ other) / lengths)), _DIGITS))
+
+
+class AnswerRelevancyByLlm:
+    """`answer_relevancy.llm`."""
+
+    def __init__(self, model: JudgeModel) -> None:
+        self._relevancy = AnswerRelevancy(model)
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        return (self._relevancy.prompt.version,)
+
+    def tasks(self, given: QuestionEvidence) -> list[JudgeTask]:
+        if given.answer is None:
+            return []
+        return self._relevancy.tasks(given.query.text, given.answer.text)
+
+    def score(self, given: QuestionEvidence) -> Score:
+        if given.answer is None:
+            return Score(None, NO_ANSWER)
+        return self._relevancy.score(given.query.text, given.answer.text)

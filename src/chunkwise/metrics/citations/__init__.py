@@ -1,1 +1,0 @@
-"""Can one point at the source?"""

@@ -1,1 +1,0 @@
-"""Is everything needed there?"""

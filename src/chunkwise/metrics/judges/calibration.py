@@ -1,0 +1,273 @@
+"""How far a judge can be trusted: its verdicts beside those of people or of gold spans, and its best threshold."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.core import Score
+from chunkwise.stats.agreement import agreement
+from chunkwise.stats.intervals import Interval, clustered_interval
+from chunkwise.stats.table import ScoreMatrix
+
+Against = Literal["labels", "spans"]
+"""What is taken for the truth: people's labels, or the references of the questions."""
+
+WEAK = 0.2
+"""Kappa under which two judges agree slightly at best (Landis and Koch 1977)."""
+MOST_UNSCORED = 0.5
+FEWEST_VERDICTS = 20
+"""Under this nothing can be said: with ten verdicts kappa may be anything from chance to perfection."""
+
+
+class Verdict(NamedTuple):
+    """What a judge said of one passage, beside what is so."""
+
+    question: str
+    is_relevant: bool
+    said: Score
+
+
+class Confusion(NamedTuple):
+    """How many passages of each class were called what."""
+
+    relevant_as_relevant: int = 0
+    relevant_as_irrelevant: int = 0
+    irrelevant_as_relevant: int = 0
+    irrelevant_as_irrelevant: int = 0
+
+    @property
+    def relevant(self) -> int:
+        return self.relevant_as_relevant + self.relevant_as_irrelevant
+
+    @property
+    def irrelevant(self) -> int:
+        return self.irrelevant_as_relevant + self.irrelevant_as_irrelevant
+
+    @property
+    def scored(self) -> int:
+        return self.relevant + self.irrelevant
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What 1,000 verdicts take."""
+
+    calls: float = 0.0
+    prompt_tokens: float = 0.0
+    output_tokens: float = 0.0
+    money: float | None = 0.0
+    """US dollars; None: the model's price is not known."""
+    minutes: float | None = None
+    """None: nothing was asked this time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """The figures of one judge on one set of questions, each with its 95 % interval."""
+
+    judge: str
+    """Its identity: all its verdicts depend on."""
+    name: str
+    """llm, similarity, spans, labels."""
+    against: Against
+    question_set: str
+    """A hash of the questions."""
+    questions: int
+    """With at least one passage that was judged."""
+    accuracy: Interval | None
+    """Share of the verdicts that are right."""
+    kappa: Interval | None
+    """1: always right; 0: as often as by chance; None: all passages are of one class, and so are the verdicts."""
+    missed: Interval | None
+    """Of the relevant passages, the share that was called irrelevant."""
+    false_alarms: Interval | None
+    """Of the irrelevant passages, the share that was called relevant."""
+    confusion: Confusion
+    unscored: Mapping[str, int] = field(default_factory=dict)
+    """Reasons, and how many passages have no verdict for each."""
+    cost: Cost | None = None
+    """Per 1,000 verdicts; None: not known."""
+    when: str = ""
+    """Date and time, UTC."""
+
+    @property
+    def verdicts(self) -> int:
+        """That were asked for, had or not."""
+        return self.confusion.scored + sum(self.unscored.values())
+
+    @property
+    def unscored_share(self) -> float:
+        return sum(self.unscored.values()) / self.verdicts if self.verdicts else 0.0
+
+    @property
+    def weakness(self) -> str:
+        """Why its figures say little, in words; empty where they may be read."""
+        if self.unscored_share > MOST_UNSCORED:
+            return f"{sum(self.unscored.values()):,} of {self.verdicts:,} verdicts could not be had"
+        if self.kappa is not None and self.kappa.mean < WEAK:
+            return f"κ is {self.kappa.mean:.2f}, under {WEAK:g}{self._one_word}"
+        return ""
+
+    @property
+    def _one_word(self) -> str:
+        counts = self.confusion
+        if not counts.relevant_as_irrelevant + counts.irrelevant_as_irrelevant:
+            return "; it calls every passage relevant"
+        if not counts.relevant_as_relevant + counts.irrelevant_as_relevant:
+            return "; it calls every passage irrelevant"
+        return ""
+
+
+def similarity_identity(embedder: str, threshold: float) -> str:
+    """Of a judge by similarity: all its verdicts depend on."""
+    return f"similarity:{embedder}:{float(threshold)!r}"
+
+
+def spans_identity(threshold: float) -> str:
+    return f"spans:{float(threshold)!r}"
+
+
+def calibration(
+    verdicts: Sequence[Verdict],
+    *,
+    judge: str,
+    name: str,
+    against: Against,
+    question_set: str = "",
+    cost: Cost | None = None,
+    seed: int = 0,
+) -> Calibration:
+    """The figures of these verdicts; unscored ones are counted and in no figure."""
+    scored = [each for each in verdicts if each.said.value is not None]
+    groups = _groups(scored)
+    right, wrong = groups[:, [0, 3]].sum(axis=1), groups[:, [1, 2]].sum(axis=1)
+
+    def share(part: NDArray[np.float64], rest: NDArray[np.float64]) -> Interval | None:
+        return clustered_interval(np.column_stack([part, rest]), _part, seed=seed)
+
+    known = agreement(
+        [each.is_relevant for each in scored], [each.said.value == 1 for each in scored]
+    )
+    kappa = clustered_interval(groups, _kappa, bounds=(-1.0, 1.0), seed=seed)
+    if kappa is not None and known.kappa is not None:
+        # Counted in whole numbers it is exact.
+        kappa = kappa._replace(mean=known.kappa)
+    return Calibration(
+        judge, name, against, question_set, len({each.question for each in verdicts}),
+        share(right, wrong), kappa, share(groups[:, 1], groups[:, 0]), share(groups[:, 2], groups[:, 3]),
+        Confusion(*(int(count) for count in groups.sum(axis=0))),
+        dict(Counter(each.said.reason for each in verdicts if each.said.value is None)), cost,
+    )  # fmt: skip
+
+
+def _groups(scored: Sequence[Verdict]) -> ScoreMatrix:
+    """Questions × the four counts of a `Confusion`."""
+    row = {id: number for number, id in enumerate(dict.fromkeys(each.question for each in scored))}
+    table = np.zeros((len(row), 4))
+    for each in scored:
+        wrong = each.is_relevant != (each.said.value == 1)
+        column = int(wrong) if each.is_relevant else 3 - int(wrong)
+        table[row[each.question], column] += 1
+    return table
+
+
+def _share(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
+    found = np.full(len(whole), np.nan)
+    np.divide(part, whole, out=found, where=whole > 0)
+    return found
+
+
+def _part(counts: ScoreMatrix) -> NDArray[np.float64]:
+    return _share(counts[:, 0], counts.sum(axis=1))
+
+
+def _kappa(counts: ScoreMatrix) -> NDArray[np.float64]:
+    return kappa_of(*counts.T)
+
+
+def kappa_of(
+    both: NDArray[np.float64],
+    missed: NDArray[np.float64],
+    false: NDArray[np.float64],
+    neither: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Cohen's, of many tables of counts at once; NaN where chance alone makes the two agree."""
+    total = both + missed + false + neither
+    chance = (both + missed) * (both + false) + (false + neither) * (missed + neither)
+    return _share(total * (both + neither) - chance, total**2 - chance)
+
+
+NEAR = 1e-6
+"""Cosines so far under a threshold reach it: rounding must not decide."""
+
+
+class Threshold(NamedTuple):
+    """A cosine from which a passage is best called relevant."""
+
+    value: float
+    kappa: float
+    """On the very passages it was chosen by: somewhat too good."""
+    kappa_elsewhere: float | None
+    """Chosen on one half of the questions, measured on the other, both ways; None: too few questions."""
+
+
+def best_threshold(
+    cosines: Sequence[float], is_relevant: Sequence[bool], questions: Sequence[str]
+) -> Threshold | None:
+    """The line with the highest kappa, about half-way between the two cosines it parts, with as few digits as tell it
+    from both; None: there is one class only."""
+    known = ~np.isnan(np.asarray(cosines, dtype=np.float64))
+    near = np.asarray(cosines, dtype=np.float64)[known]
+    truth = np.asarray(is_relevant, dtype=bool)[known]
+    found = _best(near, truth)
+    if found is None:
+        return None
+    number = {id: at for at, id in enumerate(dict.fromkeys(questions))}
+    half = np.array([number[id] % 2 for id in questions])[known]
+    return Threshold(*found, _elsewhere(near, truth, half))
+
+
+def _elsewhere(
+    near: NDArray[np.float64], truth: NDArray[np.bool_], half: NDArray[np.int64]
+) -> float | None:
+    called = np.zeros(len(near), dtype=bool)
+    for own in (0, 1):
+        chosen = _best(near[half == own], truth[half == own])
+        if chosen is None:
+            return None
+        called[half != own] = near[half != own] >= chosen[0]
+    return agreement(truth.tolist(), called.tolist()).kappa
+
+
+def _best(near: NDArray[np.float64], truth: NDArray[np.bool_]) -> tuple[float, float] | None:
+    """The line and its kappa."""
+    relevant, irrelevant = int(truth.sum()), int((~truth).sum())
+    if not relevant or not irrelevant:
+        return None
+    order = np.argsort(-near, kind="stable")
+    ranked = near[order]
+    both = np.cumsum(truth[order]).astype(np.float64)
+    false = np.arange(1, len(near) + 1) - both
+    kappa = kappa_of(both, relevant - both, false, irrelevant - false)
+    # A line can only be drawn between two cosines that differ; behind the last all are called relevant.
+    parts = np.append(ranked[:-1] > ranked[1:], True)
+    kappa[~parts] = -np.inf
+    at = int(np.argmax(kappa))
+    below = ranked[at + 1] if at + 1 < len(ranked) else None
+    return _round(below, float(ranked[at])), float(kappa[at])
+
+
+def _round(below: float | None, above: float) -> float:
+    """A short number over the one and at most the other: written down, it draws the same line."""
+    middle = above if below is None else (float(below) + above) / 2
+    for digits in range(2, 16):
+        short = round(middle, digits)
+        if (below is None or below + NEAR < short) and short <= above:
+            return short
+    return middle

@@ -1,0 +1,223 @@
+"""A language model that judges: what it can read at once, what is to be asked, what it said before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from random import Random
+
+from chunkwise.base.errors import ChunkwiseError
+from chunkwise.core import OnProgress
+from chunkwise.models.cache import CachedTexts, ModelCache
+from chunkwise.models.llm.client import LlmClient
+from chunkwise.models.llm.language_model import Reply, Request, Schema
+from chunkwise.models.llm.prompt import Prompt
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeTask:
+    """One request, and who takes the reply."""
+
+    request: Request
+    take: Callable[[Reply], None]
+
+
+def work_through(
+    client: LlmClient, tasks: Sequence[JudgeTask], advance: OnProgress | None = None
+) -> str:
+    """Asks all of it; an error that every request would meet is the reason of those that are left, and returned."""
+    waiting = dict.fromkeys(range(len(tasks)))
+
+    def took(at: int, reply: Reply) -> None:
+        del waiting[at]
+        tasks[at].take(reply)
+        if advance is not None:
+            advance(1, f"{len(tasks) - len(waiting):,} of {len(tasks):,} calls")
+
+    try:
+        with closing(client.ask_each([task.request for task in tasks])) as replies:
+            for at, reply in replies:
+                took(at, reply)
+    except ChunkwiseError as error:
+        for at in list(waiting):
+            took(at, Reply(reason=str(error)))
+        return str(error)
+    return ""
+
+
+NOT_ASKED = "the language model was not asked"
+
+
+class VerdictStore:
+    """The verdicts of one model: on disk as they arrive, and why there is none where there is none.
+
+    A passage is known by its text alone: the same words in another chunking, found by another search or with another
+    k, are the same passage.
+    """
+
+    def __init__(self, identity: str, cache: ModelCache | None = None) -> None:
+        self._texts = CachedTexts(cache, identity, "verdict")
+        self._labels: dict[bytes, str] = {}
+        self._reasons: dict[bytes, str] = {}
+        self._looked_up: set[bytes] = set()
+        self._planned: set[bytes] = set()
+        self._kept = 0
+
+    def anew(self) -> VerdictStore:
+        """The same store, with nothing planned yet."""
+        return VerdictStore(self._texts.identity, self._texts.cache)
+
+    def key(self, version: str, asked: Sequence[str], text: str) -> bytes:
+        """`version` is the prompt's; `asked` are the question, the statement … that the text is held against."""
+        return self._texts.key(text, [version, *asked])
+
+    def look_up(self, keys: Iterable[bytes]) -> None:
+        """Reads what is kept, all at once."""
+        new = [key for key in dict.fromkeys(keys) if key not in self._looked_up]
+        self._looked_up.update(new)
+        known = self._texts.get(new)
+        self._labels.update(known)
+        self._kept += len(known)
+
+    def label(self, key: bytes) -> str | None:
+        """None: there is no verdict (yet), see `reason`."""
+        if key not in self._looked_up:
+            self.look_up([key])
+        return self._labels.get(key)
+
+    def reason(self, key: bytes) -> str:
+        """Why there is no label."""
+        return self._reasons.get(key, NOT_ASKED)
+
+    def plan(self, keys: Sequence[bytes]) -> list[bytes]:
+        """Those that nobody has asked about yet; from now on they count as asked about."""
+        self.look_up(keys)
+        new = [
+            key
+            for key in dict.fromkeys(keys)
+            if key not in self._labels and key not in self._planned
+        ]
+        self._planned.update(new)
+        return new
+
+    def unplan(self, keys: Iterable[bytes]) -> None:
+        """They were shown, and nothing was said of them: whoever needs a verdict may plan them again."""
+        self._planned.difference_update(keys)
+
+    def keep(self, labels: Mapping[bytes, str]) -> None:
+        """On disk before the next is asked for."""
+        self._labels.update(labels)
+        self._looked_up.update(labels)
+        self._texts.put(labels)
+
+    def fail(self, keys: Iterable[bytes], reason: str) -> None:
+        """Not kept: another run asks again."""
+        for key in keys:
+            self._reasons.setdefault(key, reason)
+
+    @property
+    def kept(self) -> int:
+        """How many verdicts of earlier runs were found."""
+        return self._kept
+
+
+_FOR_TEXT = 0.55
+"""Of a model's window, for passages and the question; its own tokenizer may count a third more than ours."""
+_FOR_CLAIMS = 0.15
+MOST = 50
+"""Labels in one answer: longer lists lose count."""
+_LABEL_TOKENS = 12
+_AROUND = 26 + _LABEL_TOKENS + 24
+"""Tokens that come with each text: the marks around it, its label in the answer, its line in the schema."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeModel:
+    """Shared by all judgements of one evaluation."""
+
+    client: LlmClient
+    verdicts: VerdictStore
+    seed: int = 0
+
+    @classmethod
+    def of(cls, client: LlmClient, cache: ModelCache | None = None, seed: int = 0) -> JudgeModel:
+        return cls(client, VerdictStore(client.identity, cache or client.cache), seed)
+
+    def anew(self) -> JudgeModel:
+        """The same model, with nothing planned yet."""
+        return JudgeModel(self.client, self.verdicts.anew(), self.seed)
+
+    def request(self, prompt: Prompt, schema: Schema, labels: int, **values: str) -> Request:
+        """A filled prompt that is answered with so many labels."""
+        system, user = prompt.filled(**values)
+        return Request(
+            system, user, schema, max_tokens=16 + _LABEL_TOKENS * labels, version=prompt.version
+        )
+
+    def shuffled(self, texts: Sequence[str], asked: str) -> list[str]:
+        """In an order that says nothing of their ranks; the same for the same seed and question."""
+        found = list(texts)
+        Random(f"{self.seed}\n{asked}").shuffle(found)
+        return found
+
+    def groups(self, texts: Sequence[str], question: str) -> list[list[str]]:
+        """Passages in their order, as many together as the model can read at once, beside the question."""
+        window = self.client.model.window
+        room = None if window is None else _FOR_TEXT * window - _tokens(question)
+        return _groups(texts, room, _AROUND)
+
+    def claim_groups(self, claims: Sequence[str], passages: int = 0) -> list[list[str]]:
+        """The same of what is held against passages; `passages`: how many each may be answered with the number of."""
+        window = self.client.model.window
+        room = None if window is None else _FOR_CLAIMS * window
+        return _groups(claims, room, _AROUND + 3 * passages)
+
+    def too_long(self, text: str, *asked: str, passages: int = 1) -> str:
+        """Why a text of so many passages cannot be read even alone, beside what is asked about it; empty: it can."""
+        window = self.client.model.window
+        if window is None:
+            return ""
+        size, beside = _tokens(text), sum(map(_tokens, asked))
+        if size + passages * _AROUND + beside <= _FOR_TEXT * window:
+            return ""
+        with_it = f", with {beside:,} of what is asked about it," if beside > size else ""
+        return f"a text of {size:,} tokens{with_it} is too long for a model that holds {window:,}"
+
+    def claim_too_long(self, claim: str) -> str:
+        """Why a claim cannot be held against anything; empty: it can."""
+        window = self.client.model.window
+        if window is None or (size := _tokens(claim)) + _AROUND <= _FOR_CLAIMS * window:
+            return ""
+        return f"a claim of {size:,} tokens is too long for a model that holds {window:,}"
+
+
+def _groups(texts: Sequence[str], room: float | None, around: int) -> list[list[str]]:
+    """In their order, so many together as there is room for; None: for any number up to `MOST`."""
+    found: list[list[str]] = []
+    used = 0
+    for text in texts:
+        size = 0 if room is None else _tokens(text) + around
+        if not found or len(found[-1]) == MOST or (room is not None and used + size > room):
+            found.append([])
+            used = 0
+        found[-1].append(text)
+        used += size
+    return found
+
+
+def labels_schema(count: int, labels: Sequence[str]) -> Schema:
+    """Exactly one of the labels for each number from 1 on, and nothing else."""
+    names = [str(number) for number in range(1, count + 1)]
+    one = {"type": "string", "enum": list(labels)}
+    return {
+        "type": "object",
+        "properties": dict.fromkeys(names, one),
+        "required": names,
+        "additionalProperties": False,
+    }
+
+
+def _tokens(text: str) -> int:
+    return get_tokenizer(DEFAULT_TOKENIZER).count(text)
