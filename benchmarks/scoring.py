@@ -9,7 +9,9 @@ import numpy as np
 
 from benchmarks.tables import table
 from chunkwise.core import Document
-from chunkwise.metrics.measures import NAMES, MetricAt, parse, span_scores
+from chunkwise.metrics.metric import SpanMetric
+from chunkwise.metrics.registry import MetricAt, known_metrics, parse
+from chunkwise.metrics.scorer import span_scores
 from chunkwise.metrics.spans.budget import TokenCut
 from chunkwise.metrics.spans.tables import Chunking, Gold, HitTable
 
@@ -35,6 +37,10 @@ class Scoring(NamedTuple):
     alone: dict[str, float]
 
 
+def _names() -> list[str]:
+    return [name for name, each in known_metrics().items() if isinstance(each, SpanMetric)]
+
+
 def measure(questions: int = 10_000, depth: int = 20, chunks: int = 1_000_000) -> Scoring:
     """Half of the hits near the references, half anywhere; two references a question, every third repeated."""
     rng = np.random.default_rng(20240229)
@@ -42,7 +48,7 @@ def measure(questions: int = 10_000, depth: int = 20, chunks: int = 1_000_000) -
     gold = _gold(rng, questions, chunks)
     found = _found(rng, gold, chunking, depth)
     documents = _texts(chunks)
-    wanted = [parse(name, k=5) for name in (*NAMES, _BUDGET)]
+    wanted = [parse(name, k=5) for name in (*_names(), _BUDGET)]
 
     def seconds(some: list[MetricAt]) -> float:
         cut = TokenCut(documents)  # nothing is tokenised yet

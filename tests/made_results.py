@@ -7,8 +7,6 @@ import numpy as np
 from chunkwise.core import Passage
 from chunkwise.evaluation.results import (
     Agreement,
-    CutCounts,
-    CutIssue,
     Figure,
     FoundSpan,
     MetricAdvice,
@@ -16,6 +14,7 @@ from chunkwise.evaluation.results import (
     QuestionResult,
     Results,
 )
+from chunkwise.metrics.cuts.boundary_issues import CutCounts, CutIssue
 from chunkwise.stats.intervals import interval
 
 METRICS = ("recall@5", "precision@5", "mrr@5", "failure@5")
@@ -68,7 +67,9 @@ def of_questions(
         summary=summary,
         by_type={"numeric": {name: summary[name] for name in names}},
         by_document={"leave.md": {name: summary[name] for name in names}},
-        cuts=CutCounts(8, 1, {"mid_word": 1, "split_list": 0}, (CutIssue("mid_word", "leave.md", 2, 80, "wri", "ting"),)),
+        cuts=CutCounts(
+            8, 1, {"mid_word": 1, "split_list": 0}, (CutIssue("mid_word", "leave.md", 2, 80, "wri", "ting"),)
+        ),
         cost={"chunks": 8, "storage": 1.25, "model": "minilm"},
         agreement=(Agreement("labels", "spans", None, 1.0, 80),),
         advice=(MetricAdvice("boundary_issues", "wrong separators: try a structure-aware strategy"),),

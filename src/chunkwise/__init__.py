@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         Piece,
         Query,
         Reference,
+        Score,
         Span,
     )
     from chunkwise.documents import LoadOptions, read
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from chunkwise.evaluation.evaluate import evaluate
     from chunkwise.evaluation.files.results_file import read_results
     from chunkwise.evaluation.results import Results
+    from chunkwise.metrics.evidence import Evidence
+    from chunkwise.metrics.metric import Metric, Targets
     from chunkwise.report.tune import Tuned, tune
     from chunkwise.retrieval.filters import Filter
     from chunkwise.retrieval.indexes import Index, index, open_index
@@ -46,18 +49,22 @@ _HOMES = {
     "Chunk": "chunkwise.core",
     "ChunkwiseError": "chunkwise.base.errors",
     "Document": "chunkwise.core",
+    "Evidence": "chunkwise.metrics.evidence",
     "Fact": "chunkwise.core",
     "Filter": "chunkwise.retrieval.filters",
     "Hit": "chunkwise.core",
     "Index": "chunkwise.retrieval.indexes",
     "Label": "chunkwise.core",
     "LoadOptions": "chunkwise.documents",
+    "Metric": "chunkwise.metrics.metric",
     "Passage": "chunkwise.core",
     "Piece": "chunkwise.core",
     "Query": "chunkwise.core",
     "Reference": "chunkwise.core",
     "Results": "chunkwise.evaluation.results",
+    "Score": "chunkwise.core",
     "Span": "chunkwise.core",
+    "Targets": "chunkwise.metrics.metric",
     "Tuned": "chunkwise.report.tune",
     "UnreadableDocument": "chunkwise.base.errors",
     "ask": "chunkwise.answering.ask",
@@ -83,18 +90,22 @@ __all__ = [
     "Chunk",
     "ChunkwiseError",
     "Document",
+    "Evidence",
     "Fact",
     "Filter",
     "Hit",
     "Index",
     "Label",
     "LoadOptions",
+    "Metric",
     "Passage",
     "Piece",
     "Query",
     "Reference",
     "Results",
+    "Score",
     "Span",
+    "Targets",
     "Tuned",
     "UnreadableDocument",
     "ask",

@@ -9,7 +9,8 @@ import chunkwise
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.chunkers.rows import hit_row
 from chunkwise.core import Document, Hit, Query
-from chunkwise.evaluation.files.hits_file import is_nowhere, read_hits
+from chunkwise.evaluation.files.hits_file import read_hits
+from chunkwise.metrics.evidence import is_nowhere
 from chunkwise.text.analysis import Analyzed
 
 LAMP = Document(

@@ -10,13 +10,12 @@ from typing import Any
 import pytest
 
 from chunkwise.answering.answered import Answered, answer_row
-from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.errors import InvalidParameter, UnknownName
 from chunkwise.core import Document, Fact, Hit, Query, Reference, Score
 from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.evaluation.evaluate_subject import QuestionSet, evaluate_subject
 from chunkwise.evaluation.files.results_file import read_results, results_text, write_results
 from chunkwise.evaluation.measuring import ScoringOptions
-from chunkwise.evaluation.metric_names import BY_LLM, chosen
 from chunkwise.evaluation.results import Results
 from chunkwise.evaluation.subject import hits_subject
 from chunkwise.evaluation.verdicts import four_questions
@@ -24,6 +23,7 @@ from chunkwise.metrics.claims.readable import sentences
 from chunkwise.metrics.judges.calibration import Verdict, calibration
 from chunkwise.metrics.judges.calibration_store import keep_calibration
 from chunkwise.metrics.judges.llm.judge import LlmJudge
+from chunkwise.metrics.registry import chosen, known_metrics
 from chunkwise.models import get_language_model
 from chunkwise.models import home as home_module
 from chunkwise.models.llm.client import LlmClient
@@ -64,6 +64,7 @@ QUERIES = [query(number) for number in range(6)]
 SETTINGS: dict[str, Any] = {
     "strategy": "sentences(max_tokens=16, overlap=0)", "vectors": "none", "retriever": "bm25", "k": 2,
 }  # fmt: skip
+BY_LLM = [each.name for each in known_metrics().values() if each.asks == "llm"]
 LLM_ONLY = ",".join(BY_LLM)
 
 
@@ -205,9 +206,10 @@ def test_nothing_is_asked_without_a_judge(server: ChatServer, answers: str) -> N
     assert plain.summary["answer_correctness.words"].scored == 3
     assert plain.summary["answer_relevancy.similarity"].scored == 2
     assert server.requests == []
-    for wrong in ({"llm": server.name()}, {"judge": "people"}):
-        with pytest.raises(InvalidParameter):
-            evaluate(DOCUMENTS, QUERIES, **SETTINGS, **wrong)  # type: ignore[arg-type]
+    with pytest.raises(InvalidParameter, match="nothing asks it; say judge='llm'"):
+        evaluate(DOCUMENTS, QUERIES, **SETTINGS, llm=server.name())
+    with pytest.raises(UnknownName, match="no judge is named 'people'; known: labels"):
+        evaluate(DOCUMENTS, QUERIES, **SETTINGS, judge="people")
     with pytest.raises(InvalidParameter, match="--judge llm --llm local"):
         evaluate(DOCUMENTS, QUERIES, **SETTINGS, metrics="faithfulness.llm")
     with pytest.raises(InvalidParameter, match=r"retrieval_precision\.llm"):

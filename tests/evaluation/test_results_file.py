@@ -23,8 +23,6 @@ from chunkwise.evaluation.files.results_file import (
 )
 from chunkwise.evaluation.results import (
     Agreement,
-    CutCounts,
-    CutIssue,
     Figure,
     FoundSpan,
     MetricAdvice,
@@ -32,6 +30,7 @@ from chunkwise.evaluation.results import (
     QuestionResult,
     Results,
 )
+from chunkwise.metrics.cuts.boundary_issues import CutCounts, CutIssue
 from chunkwise.records.typed import Misfit, json_text, read_as
 from how_many import examples
 

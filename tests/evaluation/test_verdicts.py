@@ -8,7 +8,8 @@ import re
 import pytest
 
 from chunkwise.evaluation.results import Figure
-from chunkwise.evaluation.verdicts import BOUNDS, advice, verdict
+from chunkwise.evaluation.verdicts import advice, verdict
+from chunkwise.metrics.registry import key_questions
 
 
 @pytest.mark.parametrize(
@@ -116,6 +117,10 @@ def test_answers_that_cite_badly_are_not_cut_again() -> None:
 
 
 def test_every_question_has_advice() -> None:
-    worst = {name: 1.0 if bounds.lower_is_better else 0.0 for name, bounds in BOUNDS.items()}
+    worst = {
+        name: 1.0 if question.targets.lower_is_better else 0.0
+        for name, question in key_questions().items()
+    }
     found = advice({name: Figure(value) for name, value in worst.items()})
-    assert [each.metric for each in found] == list(BOUNDS)
+    assert [each.metric for each in found] == list(key_questions())
+    assert len(found) == 4

@@ -12,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise.core import Document, Hit, Passage, Query, Reference, Span
-from chunkwise.metrics.measures import NAMES, parse, span_scores
+from chunkwise.metrics.metric import SpanMetric
+from chunkwise.metrics.registry import known_metrics, parse
+from chunkwise.metrics.scorer import span_scores
 from chunkwise.metrics.spans.budget import TokenCut, in_tokens
 from chunkwise.metrics.spans.relevance import covered_references, relevant_chunks, relevant_hits
 from chunkwise.metrics.spans.split_references import split
@@ -210,7 +212,13 @@ def test_no_hits_score_zero_and_no_references_are_unscored() -> None:
 def test_without_an_index_only_ideal_measures_are_unscored() -> None:
     gold = Gold.of([Query("q", "?", (TEN,))], NUMBERS)
     found = found_of([[Place("a", 10, 20)]])
-    got = span_scores([parse(name) for name in NAMES], gold, found, None, CUT)
+    got = span_scores(
+        [parse(name) for name, each in known_metrics().items() if isinstance(each, SpanMetric)],
+        gold,
+        found,
+        None,
+        CUT,
+    )
     unscored = {name.partition("@")[0] for name, values in got.items() if np.isnan(values[0])}
     assert unscored == {*IDEAL, "chroma.precision_omega"}
 

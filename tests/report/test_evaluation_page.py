@@ -16,12 +16,10 @@ import pytest
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document
-from chunkwise.evaluation.metric_names import OTHERS
 from chunkwise.evaluation.results import Figure, FoundSpan, Results
 from chunkwise.evaluation.verdicts import robustness
 from chunkwise.metrics.cuts.boundary_issues import KINDS
-from chunkwise.metrics.measures import NAMES
-from chunkwise.report.metric_info import help_of
+from chunkwise.metrics.registry import help_of, known_metrics
 from chunkwise.report.page import page as page_of
 from chunkwise.report.page import write_page
 from chunkwise.report.plain_text import few_lines
@@ -165,7 +163,7 @@ def test_every_figure_is_drawn_where_it_is(results: Results, html: str) -> None:
 
 
 def test_every_metric_says_what_it_is() -> None:
-    for name in (*OTHERS, *(f"{measure}@5" for measure in NAMES)):
+    for name in (*known_metrics(), "ndcg@5"):
         assert help_of(name).endswith("."), name
     assert help_of("recall@1000t") == f"{help_of('recall@5')} Within so many tokens of context."
     assert help_of("failure@20").endswith("Less is better.")

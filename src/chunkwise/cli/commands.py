@@ -57,13 +57,23 @@ class RenamedOption(click.Option):
     """An option whose old names work for one more release."""
 
     def __init__(
-        self, declarations: Sequence[str], *, old: Sequence[str] = (), **settings: Any
+        self,
+        declarations: Sequence[str],
+        *,
+        old: Sequence[str] = (),
+        late_help: Callable[[], str] | None = None,
+        **settings: Any,
     ) -> None:
         self.old = tuple(old)
+        self.late_help = late_help
+        """Help that names what is declared elsewhere, made when somebody asks for it."""
         super().__init__([*declarations, *old], **settings)
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        return super(RenamedOption, self._without_old()).get_help_record(ctx)
+        shown = self._without_old()
+        if self.late_help is not None:
+            shown.help = self.late_help()
+        return super(RenamedOption, shown).get_help_record(ctx)
 
     def get_error_hint(self, ctx: click.Context | None) -> str:
         return super(RenamedOption, self._without_old()).get_error_hint(ctx)  # type: ignore[arg-type, unused-ignore]

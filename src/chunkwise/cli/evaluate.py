@@ -71,6 +71,16 @@ Exit status: 0 evaluated, 3 something was left out or a judge could not be asked
 """
 
 
+def _metrics_help() -> str:
+    """Names the groups that are declared, third parties' among them: read when somebody asks for help."""
+    from chunkwise.metrics.registry import groups
+
+    return (
+        f"Metrics or groups of metrics, separated by commas: {', '.join(groups())}, recall@10, recall@500t, "
+        "./file.py:NAME …; `chunkwise metrics` lists them all."
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class EvaluateOptions(
     IndexOptions, SearchOptions, LlmOptions, ConfigOption, JobsOption, SourceOptions
@@ -87,8 +97,7 @@ class EvaluateOptions(
     page: Path | None = page_file("Write one HTML page that shows the results.")
     metrics: str = option(
         "--metrics", default="all", show_default=True, metavar="NAMES",
-        help="Metrics or groups of metrics, separated by commas: retrieval, retrieval_precision, completeness, "
-        "boundary_issues, citation_accuracy, answers, faithfulness, chroma, recall@10, recall@500t …",
+        late_help=_metrics_help,
     )  # fmt: skip
     count: int = option(
         "-k", type=click.IntRange(1), default=5, show_default=True, metavar="N",
@@ -121,9 +130,10 @@ class EvaluateOptions(
     answers: str | None = option(
         "--answers", metavar="FILE", help="Evaluate answers with citations, too: query_id, answer, citations."
     )  # fmt: skip
-    judge: Literal["llm"] | None = option(
-        "--judge", type=click.Choice(["llm"]),
-        help="Let a language model (--llm, else the local one) judge hits and answers, too; its metrics end in .llm.",
+    judge: str | None = option(
+        "--judge", metavar="NAMES",
+        help="Ask a judge, too: llm (a language model: --llm, else the local one) for the metrics that end in .llm, "
+        "or a judge of another package or file (./file.py:Class).",
     )  # fmt: skip
     documents: tuple[str, ...] = option(
         "--documents", multiple=True, metavar="SOURCE", help="The documents; the same as SOURCE."
@@ -156,6 +166,11 @@ class EvaluateOptions(
         help="Exit with status 4 when this metric is higher: boundary_issues=0.1. May be repeated.",
     )  # fmt: skip
     as_json: bool = json_flag("Print the results as JSON on stdout and nothing else.")
+
+    @property
+    def asks_llm(self) -> bool:
+        """Whether a language model is among the judges, which stand with commas between them."""
+        return "llm" in [name.strip() for name in (self.judge or "").split(",")]
 
 
 @commands.command("evaluate", EvaluateOptions, examples=_EXAMPLES)
@@ -238,8 +253,8 @@ def _results(
             yield advance
 
     judge, clients = options.judge, LlmClients(options, options.quiet or options.as_json)
-    client = clients.of(options.llm) if judge and options.llm else None
-    if judge and options.llm == LOCAL and not options.quiet:
+    client = clients.of(options.llm) if options.asks_llm and options.llm else None
+    if client and options.llm == LOCAL and not options.quiet:
         say("the small local model is weak at this: measure it with `chunkwise judge calibrate`")
     asking = _asking(options, clients)
     _fetch_weights(paths, options)
@@ -325,7 +340,7 @@ def _show(results: Results, options: EvaluateOptions) -> None:
 
 def _checked_judge(options: EvaluateOptions) -> EvaluateOptions:
     """A language model is named where one is asked, and only there."""
-    if options.judge == "llm":
+    if options.asks_llm:
         return replace(options, llm=or_local(options.llm))
     if not _strategy_asks(options):
         refuse_unasked("no language model is asked; add --judge llm")
@@ -379,7 +394,7 @@ def _limits(words: tuple[str, ...], sign: int) -> list[MetricLimit]:
     """What was asked for, read from the words given."""
     found = []
     for text in words:
-        match = re.fullmatch(r"\s*([\w.@]+)\s*=\s*(-?(?:\d+\.?\d*|\.\d+))\s*(%?)\s*", text)
+        match = re.fullmatch(r"\s*([\w.@-]+)\s*=\s*(-?(?:\d+\.?\d*|\.\d+))\s*(%?)\s*", text)
         if not match:
             raise click.UsageError(f"{text!r} is no limit; write it like recall@5=0.8")
         value = float(match[2]) / (100 if match[3] else 1)
@@ -393,16 +408,17 @@ def _limits(words: tuple[str, ...], sign: int) -> list[MetricLimit]:
 
 def _measured_as(limits: list[MetricLimit], options: EvaluateOptions) -> list[MetricLimit]:
     """Limits by the names the figures will have; one that names no figure is told before anything is read."""
-    from chunkwise.evaluation.metric_names import chosen
+    from chunkwise.evaluation.evaluate import named_judges
+    from chunkwise.metrics.registry import chosen
 
     k, budget = options.count, _budget(options) if limits else None
-    llm = options.judge == "llm"
+    asked = named_judges(options.judge)[0] if limits else []
     found = []
     for limit in limits:
-        known = chosen(options.metrics, k, budget, llm=llm)
+        known = chosen(options.metrics, k, budget, asked=asked)
         name = limit.name
         if name not in known:
-            names = chosen(name, k, budget, llm=llm)
+            names = chosen(name, k, budget, asked=asked)
             name = names[0] if len(names) == 1 else name
         if name not in known:
             raise click.UsageError(f"{name} is not among what is measured: {', '.join(known)}")
@@ -458,8 +474,8 @@ def _summaries(
     with progress("counting", bytes_of(paths), options.quiet) as advance:
         cut = readable(outcomes, options.strict, ChunkSummary(alone), advance)
         estimate = estimate_documents(cut, asking, None)
-    if options.judge and not estimate.calls:
+    if options.asks_llm and not estimate.calls:
         return None
-    if options.judge:
+    if options.asks_llm:
         say("this is for summaries; what the judge is asked is known once they are written")
     return estimate

@@ -189,10 +189,11 @@ def _show(sample: LintSample, tally: CutTally, cutter: Cutter) -> None:
 
     from chunkwise.evaluation.results import Figure
     from chunkwise.evaluation.verdicts import advice
+    from chunkwise.metrics.cuts.boundary_issues import QUESTION
     from chunkwise.report.terminal.lint import render_lint
     from chunkwise.report.views.lint import lint_view
 
-    figures = {"boundary_issues": Figure(tally.share)} if tally.is_complete else {}
+    figures = {QUESTION.name: Figure(tally.share)} if tally.is_complete else {}
     render_lint(lint_view(sample, tally.cuts(), cutter.label, advice(figures)), Console())
 
 

@@ -23,6 +23,7 @@ _COMMANDS = {
     "ask": "Answer a question from your documents, every claim with its source.",
     "lint": "Find the places where cuts hurt; no questions needed.",
     "evaluate": "Measure a chunking and a search with questions, and say how sure the figures are.",
+    "metrics": "List every metric: what it says, which way is better, from where on it is good.",
     "compare": "Say whether one run is better than another, question by question.",
     "tune": "Find the chunking and the search that work for your documents, and prove it.",
     "demo": "Tune for the corpus inside the package, in under a minute.",

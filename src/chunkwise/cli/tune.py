@@ -73,7 +73,8 @@ class TuneOptions(SweepOptions):
     )  # fmt: skip
     objective: str | None = option(
         "--objective", metavar="METRIC", show_default="recall@1000t",
-        help="Metric that the best configuration is chosen by: recall@1000t is recall within 1,000 tokens.",
+        help="Metric that the best configuration is chosen by: one that scores questions by what is retrieved; "
+        "recall@1000t is recall within 1,000 tokens. `chunkwise metrics` lists them.",
     )  # fmt: skip
     count: int | None = option(
         "-k", type=click.IntRange(1), metavar="N", show_default="5", help="Number of hits for each question."
@@ -310,7 +311,7 @@ class Leaders:
     """By their mean on the questions that choose: the others are not looked at before the choice is made."""
 
     def __init__(self, objective: str, splits: Sequence[str], quiet: bool) -> None:
-        from chunkwise.evaluation.direction import lower_is_better
+        from chunkwise.metrics.registry import lower_is_better
 
         self._objective = objective
         self._chooses = [split == "validation" for split in splits]

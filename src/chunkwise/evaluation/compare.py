@@ -26,9 +26,11 @@ from chunkwise.evaluation.comparison import (
     pair,
     whole_figures,
 )
-from chunkwise.evaluation.direction import lower_is_better
 from chunkwise.evaluation.files.results_file import read_results
 from chunkwise.evaluation.results import Json, Results
+from chunkwise.metrics.judges.judge import LLM
+from chunkwise.metrics.judges.similarity import SimilarityJudge
+from chunkwise.metrics.registry import lower_is_better, metric_of
 from chunkwise.models import DEFAULT as DEFAULT_MODEL
 from chunkwise.stats.intervals import intervals
 from chunkwise.stats.paired import (
@@ -44,8 +46,6 @@ from chunkwise.stats.paired import ties as find_ties
 from chunkwise.stats.power import detectable, questions_needed
 from chunkwise.stats.table import ScoreMatrix, mean
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
-
-_SIMILARITY = "retrieval_precision.similarity"
 
 
 def warnings_of(first: Results, second: Results, names: tuple[str, str]) -> list[str]:
@@ -100,7 +100,8 @@ def _amount(run: Results) -> str:
 
 
 def _recalls(run: Results) -> list[str]:
-    return [name for name in run.summary if name.startswith("recall@")]
+    """The figures that say by themselves which run finds more."""
+    return [name for name in run.summary if (metric := metric_of(name)) and metric.headline]
 
 
 def _rules(run: Results) -> Mapping[str, Json]:
@@ -108,10 +109,11 @@ def _rules(run: Results) -> Mapping[str, Json]:
     asked = run.configuration
     found = {key: asked.get(key) for key in ("unit", "relevance_threshold")}
     found["tokenizer"] = asked.get("tokenizer") or DEFAULT_TOKENIZER
-    if _SIMILARITY in run.summary:
+    declared = [metric for name in run.summary if (metric := metric_of(name))]
+    if any(metric.judge == SimilarityJudge.name for metric in declared):
         found["similarity_threshold"] = asked.get("similarity_threshold")
         found["judge model"] = asked.get("judge_model") or asked.get("model") or DEFAULT_MODEL
-    if any(name.endswith(".llm") for name in run.summary):
+    if any(metric.asks == LLM for metric in declared):
         found["language model"] = asked.get("llm")
         found["prompts"] = asked.get("judge_prompts")
     return found

@@ -9,8 +9,8 @@ from operator import attrgetter
 import numpy as np
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.evaluation.metric_names import GROUPS
 from chunkwise.evaluation.results import QuestionResult, Results
+from chunkwise.metrics.registry import groups
 from chunkwise.stats.intervals import Interval
 from chunkwise.stats.table import ScoreMatrix
 
@@ -196,8 +196,9 @@ def check_common(
 def chosen_metrics(there: Sequence[str], wanted: Sequence[str]) -> list[str]:
     """Those that are wanted, in their order; `recall` stands for every recall@…, a group for its members."""
     found: dict[str, None] = {}
+    known = groups()
     for name in wanted:
-        names = {name, *(there if name == "all" else GROUPS.get(name, ()))}
+        names = {name, *(there if name == "all" else known.get(name, ()))}
         fitting = [m for m in there if m in names or m.partition("@")[0] in names]
         if not fitting:
             raise InvalidParameter(f"no metric {name!r} is in both; there are: {', '.join(there)}")

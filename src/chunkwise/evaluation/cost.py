@@ -50,3 +50,11 @@ def index_cost(index: Index, context_tokens: Sequence[int] = ()) -> dict[str, Js
         "index_bytes": stats.bytes,
         "context_tokens": sum(context_tokens) / len(context_tokens) if context_tokens else None,
     }
+
+
+def cost_of(index: Index | None, context_tokens: Sequence[int]) -> dict[str, Json]:
+    """Beside quality, always: of the index where there is one, and of what is read for a question."""
+    if index is not None:
+        return index_cost(index, context_tokens)
+    mean = sum(context_tokens) / len(context_tokens) if context_tokens else None
+    return {"context_tokens": mean}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Literal
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.chunkers.chunk import StrategyLike
@@ -16,10 +16,9 @@ from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable
 from chunkwise.evaluation.evaluate_subject import OnEstimate, QuestionSet, evaluate_subject
 from chunkwise.evaluation.files.answers_file import read_answers
 from chunkwise.evaluation.files.chunks_file import read_chunks
-from chunkwise.evaluation.files.hits_file import is_nowhere, read_hits
+from chunkwise.evaluation.files.hits_file import read_hits
 from chunkwise.evaluation.left_out import LeftOut, OnBad
 from chunkwise.evaluation.measuring import ScoringOptions, Unit
-from chunkwise.evaluation.metric_names import BY_LLM, chosen
 from chunkwise.evaluation.progress import Stages, Stopwatch, unwatched
 from chunkwise.evaluation.provenance import documents_hash
 from chunkwise.evaluation.results import Json, Results
@@ -34,6 +33,9 @@ from chunkwise.evaluation.sources import (
 )
 from chunkwise.evaluation.subject import SearchOptions, Subject, hits_subject, usual_budget
 from chunkwise.metrics.answers.position import summary
+from chunkwise.metrics.evidence import is_nowhere
+from chunkwise.metrics.judges.judge import LLM, Judge, get_judge, registry
+from chunkwise.metrics.registry import chosen, known_metrics, of_judge
 from chunkwise.models import get_language_model, get_reranker
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.models.llm.client import LlmClient
@@ -75,7 +77,7 @@ def evaluate(
     hits: File = None,
     chunks: File = None,
     answers: File = None,
-    judge: Literal["llm"] | None = None,
+    judge: str | Judge | Sequence[str | Judge] | None = None,
     llm: str | LanguageModel | LlmClient | None = None,
     options: LoadOptions | None = None,
     jobs: int = 1,
@@ -95,8 +97,9 @@ def evaluate(
     and rows are a line to `on_bad` (a warning, without one), which gets documents, too, where it is given alone. A
     question whose passage was found elsewhere than it says is used, with a line to `on_mended`.
     `judge="llm"` adds the metrics for which the language model `llm` is asked (a name, a model or a client; the local
-    one, where none is named); without it none ever is. `on_documents` gets the documents the result's places are in,
-    `on_estimate` what asking will take, before anything is sent.
+    one, where none is named); without it none ever is. The name of another judge, `./file.py:Class` or an object adds
+    retrieval_precision by its verdicts; several are a list, or joined by commas. `on_documents` gets the documents the
+    result's places are in, `on_estimate` what asking will take, before anything is sent.
     """
     left_out, watch = LeftOut(on_bad, on_mended, on_unreadable), Stopwatch()
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
@@ -107,15 +110,13 @@ def evaluate(
         budget = usual_budget(searching, budget)
     else:
         _refuse_settings(made_with, searching)
-    client = _client(judge, llm)
+    names, judges = named_judges(judge)
+    client = _client(names, llm)
     measuring = ScoringOptions(
-        tuple(chosen(metrics, k, budget, llm=client is not None)), k, budget, unit,
-        relevance_threshold, similarity_threshold, seed=seed, llm=client,
+        tuple(chosen(metrics, k, budget, asked=names)), k, budget, unit,
+        relevance_threshold, similarity_threshold, seed=seed, llm=client, judges=judges,
     )  # fmt: skip
-    if client is not None and not set(BY_LLM).intersection(measuring.metrics):
-        raise InvalidParameter(
-            f"judge is 'llm', and no metric that was chosen asks it; those that do: {', '.join(BY_LLM)}"
-        )
+    _refuse_unasked(names, measuring)
     files = _files(test_queries, hits, chunks, answers)
     reading = ReadingOptions(options, jobs, (*leave_out, *files))
     with watch("index"):
@@ -249,14 +250,55 @@ def _refuse_repeated(queries: Sequence[Query]) -> None:
         raise InvalidParameter(f"{len(twice):,} ids belong to several questions: {twice[0]!r} …")
 
 
-def _client(judge: str | None, llm: str | LanguageModel | LlmClient | None) -> LlmClient | None:
-    """Who is asked; None: nobody."""
-    if judge is None:
+def named_judges(
+    given: str | Judge | Sequence[str | Judge] | None,
+) -> tuple[list[str], dict[str, Judge]]:
+    """The names of the judges that may be asked, and those of them that others wrote."""
+    if given is None:
+        return [], {}
+    if isinstance(given, str):
+        given = _parted(given)
+    every = given if isinstance(given, Sequence) else [given]
+    names: list[str] = []
+    judges: dict[str, Judge] = {}
+    for each in every:
+        if isinstance(each, str) and each in registry.builtin:
+            # The others of our own are asked wherever a metric needs them.
+            names.append(each)
+            continue
+        made = get_judge(each)
+        if made.name in registry.builtin:
+            raise InvalidParameter(
+                f"a judge is named {made.name!r}, as one of our own is; give it another name"
+            )
+        of_judge(made.name)
+        names.append(made.name)
+        judges[made.name] = made
+    return names, judges
+
+
+def _parted(judges: str) -> list[str]:
+    """Names with commas between them, those in brackets left alone: "llm, mine(near=0.5, far=1)"."""
+    return [each.strip() for each in re.split(r",(?![^(]*\))", judges) if each.strip()]
+
+
+def _refuse_unasked(names: Sequence[str], measuring: ScoringOptions) -> None:
+    """A judge that no metric asks was named by mistake."""
+    asked = {each.metric.opinion_of for each in measuring.wanted}
+    for name in names:
+        if name not in asked:
+            known = [each.name for each in known_metrics().values() if each.opinion_of == name]
+            raise InvalidParameter(
+                f"judge is {name!r}, and no metric that was chosen asks it; those that do: {', '.join(known)}"
+            )
+
+
+def _client(names: Sequence[str], llm: str | LanguageModel | LlmClient | None) -> LlmClient | None:
+    """The language model that is asked; None: none is."""
+    if LLM not in names:
         if llm is not None:
             raise InvalidParameter("llm is given, and nothing asks it; say judge='llm'")
         return None
-    if judge != "llm":
-        raise InvalidParameter(f"judge is {judge!r}; it is 'llm', or None: no language model")
     return llm if isinstance(llm, LlmClient) else LlmClient(get_language_model(llm or "local"))
 
 

@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from chunkwise.core import Hit, Query
-from chunkwise.evaluation.chunk_figures import chunk_figures, cost_of
+from chunkwise.evaluation.cost import cost_of
 from chunkwise.evaluation.figures import (
-    ScoreColumn,
     by_group,
     documents_of,
     figures,
@@ -21,13 +20,14 @@ from chunkwise.evaluation.llm_judging import LlmJudging
 from chunkwise.evaluation.measuring import ScoringOptions
 from chunkwise.evaluation.progress import Stages, Stopwatch, unwatched
 from chunkwise.evaluation.provenance import documents_hash, versions
-from chunkwise.evaluation.reachable import PRECISION, reachable
 from chunkwise.evaluation.results import Json, Results
 from chunkwise.evaluation.scoring import Scoring, depths
 from chunkwise.evaluation.subject import Hits, SearchRun, Subject
 from chunkwise.evaluation.trust import calibrations_told, judges_of, judges_told
 from chunkwise.evaluation.verdicts import advice
 from chunkwise.metrics.answers.answer import Answer
+from chunkwise.metrics.judges.judge import LLM
+from chunkwise.metrics.scorer import ScoreColumn
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.cost import LlmEstimate
 from chunkwise.stats.power import detectable_by
@@ -67,7 +67,7 @@ def evaluate_subject(
     queries = questions.queries
     with watch("search"), stages("searching", len(queries)) as advance:
         asking = SearchRun(subject, queries, measuring.k, measuring.budget, advance)
-        asking.prepare([*depths(measuring.metrics), measuring.k])
+        asking.prepare([*depths(measuring.wanted), measuring.k])
         shown = asking.shown
     with watch("judge"), stages("judging", len(queries)) as advance:
         verdicts = judged(queries, shown, measuring, advance)
@@ -79,7 +79,7 @@ def evaluate_subject(
             )
             by_llm = judging.scores()
             if (relevance := judging.relevance()) is not None:
-                verdicts["llm"] = relevance
+                verdicts[LLM] = relevance
     with watch("score"):
         scoring = Scoring(subject, queries, asking, measuring, verdicts, questions.answers, by_llm)
         columns = scoring.columns()
@@ -87,22 +87,24 @@ def evaluate_subject(
         worst = worst_of(columns, measuring.objective, WORST)
         further = _further(subject, asking, worst)
     with watch("chunks"):
-        whole, cuts = chunk_figures(subject, queries, shown, measuring.metrics)
+        whole, cuts = scoring.whole()
     with watch("statistics"):
-        summary = {**with_unjudged(figures(columns, measuring.seed), verdicts), **whole}
+        summary = {
+            **with_unjudged(figures(columns, measuring.seed), verdicts, measuring.wanted),
+            **whole,
+        }
         summary = {name: summary[name] for name in measuring.metrics if name in summary}
         by_type = by_group(columns, types_of(queries), measuring.seed)
         by_document = by_group(columns, documents_of(queries), measuring.seed)
         details = question_results(subject, queries, shown, further, columns, verdicts)
-        most = {}
-        if PRECISION in summary:
-            most = reachable(subject, queries, shown, measuring.relevance_threshold)
+        most = scoring.reachable()
     judges = judges_of(measuring, judging)
     nothing_known = _nothing_known(questions) and judging is None
     configuration = {
         **subject.configuration,
         **measuring.configuration(),
         **(judging.configuration() if judging else {}),
+        **_other_judges(measuring),
     }
     return Results(
         configuration=configuration,
@@ -123,8 +125,8 @@ def evaluate_subject(
         by_type=by_type,
         by_document=by_document,
         cuts=cuts,
-        cost=cost_of(subject, [each.context_tokens for each in details]),
-        agreement=agreement_of(verdicts, measuring),
+        cost=cost_of(subject.index, [each.context_tokens for each in details]),
+        agreement=agreement_of(verdicts, measuring.wanted),
         advice=() if nothing_known else advice(summary, most, configuration),
         worst=tuple(queries[number].id for number in worst),
         objective=measuring.objective,
@@ -133,6 +135,13 @@ def evaluate_subject(
         calibrations=calibrations_told(judges, hash_of(queries)),
         timing={**watch.seconds, **(judging.spent() if judging else {})},
     )
+
+
+def _other_judges(measuring: ScoringOptions) -> dict[str, Json]:
+    """Judges that others wrote, beside the language model; nothing where there are none."""
+    if not measuring.judges:
+        return {}
+    return {"judge": ",".join([*([LLM] if measuring.llm else []), *measuring.judges])}
 
 
 def _nothing_known(questions: QuestionSet) -> bool:
@@ -154,7 +163,7 @@ def _by_llm(
 ) -> LlmJudging:
     """All verdicts of the language model."""
     judging = LlmJudging(
-        client, measuring.metrics, questions.queries, shown, questions.answers, subject.texts,
+        client, [each.metric for each in measuring.wanted], questions.queries, shown, questions.answers, subject.texts,
         measuring.seed,
     )  # fmt: skip
     if on_estimate is not None:

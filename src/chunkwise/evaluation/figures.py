@@ -5,39 +5,19 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.core import Document, Hit, Passage, Query, Score
-from chunkwise.evaluation.direction import lower_is_better
-from chunkwise.evaluation.judging import Verdicts
+from chunkwise.core import Document, Hit, Passage, Query
+from chunkwise.evaluation.judging import JudgeVerdicts
 from chunkwise.evaluation.results import Figure, FoundSpan, Missed, QuestionResult
 from chunkwise.evaluation.subject import Hits, Subject
 from chunkwise.evaluation.verdicts import verdict
+from chunkwise.metrics.registry import lower_is_better
+from chunkwise.metrics.scorer import ScoreColumn
 from chunkwise.stats.intervals import Interval, intervals
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ScoreColumn:
-    """A value a question; where it is NaN the question is unscored, and `reasons` says why."""
-
-    values: NDArray[np.float64]
-    reasons: tuple[str, ...]
-
-    @classmethod
-    def of(cls, scores: Sequence[Score]) -> ScoreColumn:
-        """From single scores, in the order of the questions."""
-        values = [np.nan if score.value is None else score.value for score in scores]
-        return cls(np.array(values, np.float64), tuple(score.reason for score in scores))
-
-    @classmethod
-    def with_reason(cls, values: NDArray[np.float64], reason: str) -> ScoreColumn:
-        """All that is unscored is so for one reason."""
-        return cls(values, tuple(reason if missing else "" for missing in np.isnan(values)))
-
 
 Columns = Mapping[str, ScoreColumn]
 
@@ -167,7 +147,7 @@ def question_results(
     shown: Hits,
     further: Mapping[int, Sequence[Hit]],
     columns: Mapping[str, ScoreColumn],
-    verdicts: Verdicts,
+    verdicts: JudgeVerdicts,
 ) -> tuple[QuestionResult, ...]:
     """`further` are the hits of a question down to where was searched, by its number."""
     documents = {document.id: document for document in subject.documents}

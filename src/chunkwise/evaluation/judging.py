@@ -11,31 +11,31 @@ from chunkwise.core import Hit, OnProgress, Query, Score
 from chunkwise.evaluation.measuring import ScoringOptions
 from chunkwise.evaluation.results import Agreement, Figure
 from chunkwise.evaluation.subject import Hits
-from chunkwise.metrics.judges.judge import Judge
+from chunkwise.metrics.judges.judge import LLM, Judge
 from chunkwise.metrics.judges.labels import LabelJudge
 from chunkwise.metrics.judges.retrieval_precision import agreements, unjudged_hits
 from chunkwise.metrics.judges.similarity import SimilarityJudge
 from chunkwise.metrics.judges.spans import SpanJudge
+from chunkwise.metrics.registry import MetricAt
 from chunkwise.models import DEFAULT, get_embedder
 
-Verdicts = dict[str, list[list[Score]]]
+JudgeVerdicts = dict[str, list[list[Score]]]
 """By judge: a score a hit, by question."""
 
-_FAMILY = "retrieval_precision."
 _AT_ONCE = 32
 
 
 def judged(
-    queries: Sequence[Query], hits: Hits, measuring: ScoringOptions, advance: OnProgress
-) -> Verdicts:
-    """Of every judge named among the metrics but the language model, which is asked about more than hits
-    (`llm.judging`); gold spans are always asked, since they cost nothing."""
-    named = [name.removeprefix(_FAMILY) for name in measuring.metrics if name.startswith(_FAMILY)]
-    names = [name for name in named if name != "llm"]
-    if "spans" not in names and any(query.references for query in queries):
-        names.append("spans")
-    judges = {name: _judge(name, measuring) for name in names}
-    found: Verdicts = {name: [] for name in names}
+    queries: Sequence[Query], hits: Hits, rules: ScoringOptions, advance: OnProgress
+) -> JudgeVerdicts:
+    """Of every judge among the metrics but the language model, which is asked about more than hits (`llm_judging`);
+    gold spans are always asked, since they cost nothing."""
+    asked = [each.metric.judge for each in rules.wanted if each.metric.judge]
+    names = [name for name in asked if name != LLM]
+    if SpanJudge.name not in names and any(query.references for query in queries):
+        names.append(SpanJudge.name)
+    judges = {name: judge_of(name, rules) for name in names}
+    found: JudgeVerdicts = {name: [] for name in names}
     for low in range(0, len(queries), _AT_ONCE):
         block = slice(low, low + _AT_ONCE)
         for name, judge in judges.items():
@@ -47,49 +47,77 @@ def judged(
     return found
 
 
-def with_unjudged(summary: Mapping[str, Figure], verdicts: Verdicts) -> dict[str, Figure]:
+def with_unjudged(
+    summary: Mapping[str, Figure], verdicts: JudgeVerdicts, wanted: Sequence[MetricAt]
+) -> dict[str, Figure]:
     """A share of the judged hits says nothing about the others: they are counted beside it."""
     found = dict(summary)
-    for judge, own in verdicts.items():
-        figure = found.get(f"{_FAMILY}{judge}")
-        reasons = unjudged_hits(own).reasons
-        if figure is not None and figure.mean is not None and reasons:
+    for each in wanted:
+        figure = found.get(each.label)
+        own = verdicts.get(each.metric.judge)
+        if own is None or figure is None or figure.mean is None:
+            continue
+        if reasons := unjudged_hits(own).reasons:
             hits = {f"single hits: {reason}": count for reason, count in reasons.items()}
-            found[f"{_FAMILY}{judge}"] = replace(figure, unscored={**figure.unscored, **hits})
+            found[each.label] = replace(figure, unscored={**figure.unscored, **hits})
     return found
 
 
-def agreement_of(verdicts: Verdicts, measuring: ScoringOptions) -> tuple[Agreement, ...]:
+def agreement_of(verdicts: JudgeVerdicts, wanted: Sequence[MetricAt]) -> tuple[Agreement, ...]:
     """Every two judges that were asked for and gave a verdict somewhere."""
+    asked = {each.metric.judge for each in wanted}
     told = {
         name: own
         for name, own in verdicts.items()
-        if f"{_FAMILY}{name}" in measuring.metrics
-        and any(score.value is not None for score in chain.from_iterable(own))
+        if name in asked and any(score.value is not None for score in chain.from_iterable(own))
     }
     return tuple(Agreement(*pair) for pair in agreements(told))
 
 
-def _judge(name: str, measuring: ScoringOptions) -> Judge:
-    if name == "labels":
+def judge_of(name: str, rules: ScoringOptions) -> Judge:
+    """The judge of this name as the rules of a run make it."""
+    if name in rules.judges:
+        return _Guarded(rules.judges[name])
+    if name == LabelJudge.name:
         return LabelJudge()
-    if name == "spans":
-        return SpanJudge(measuring.relevance_threshold)
+    if name == SpanJudge.name:
+        return SpanJudge(rules.relevance_threshold)
+    if name != SimilarityJudge.name:
+        return _Absent(name, f"the judge {name} was not asked")
     try:
-        embedder = get_embedder(measuring.judge_model or DEFAULT)
+        embedder = get_embedder(rules.judge_model or DEFAULT)
     except ChunkwiseError as error:
         # Figures that need no model are there all the same.
-        return _Absent(str(error))
-    return SimilarityJudge(embedder, measuring.similarity_threshold)
+        return _Absent(name, str(error))
+    return SimilarityJudge(embedder, rules.similarity_threshold)
 
 
 class _Absent:
-    """The judge by similarity where its model cannot be had: it says why about every hit."""
+    """A judge that cannot be had: it says why about every hit."""
 
-    name = "similarity"
-
-    def __init__(self, reason: str) -> None:
+    def __init__(self, name: str, reason: str) -> None:
+        self.name = name
         self._reason = reason
 
     def judge(self, queries: Sequence[Query], hits: Sequence[Sequence[Hit]]) -> list[list[Score]]:
         return [[Score(None, self._reason) for _ in own] for own in hits]
+
+
+class _Guarded:
+    """Somebody else's judge: what it raises, or gives too much or too little of, is why there is no verdict."""
+
+    def __init__(self, judge: Judge) -> None:
+        self.name = judge.name
+        self._judge = judge
+
+    def judge(self, queries: Sequence[Query], hits: Sequence[Sequence[Hit]]) -> list[list[Score]]:
+        try:
+            found = [list(own) for own in self._judge.judge(queries, hits)]
+            if [len(own) for own in found] != [len(own) for own in hits]:
+                raise ChunkwiseError(f"the judge {self.name} did not give one score a hit")
+        except Exception as error:
+            told = (
+                error if isinstance(error, ChunkwiseError) else f"{type(error).__name__}: {error}"
+            )
+            return _Absent(self.name, str(told)).judge(queries, hits)
+        return found

@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from chunkwise.core import OnProgress, Query, Score
 from chunkwise.evaluation.results import Json
 from chunkwise.evaluation.subject import Hits
 from chunkwise.metrics.answers.answer import Answer, CitedTexts
-from chunkwise.metrics.answers.citations import CitationAccuracyByLlm
-from chunkwise.metrics.answers.completeness import CompletenessByLlm, ContextRecall
-from chunkwise.metrics.answers.correctness import AnswerCorrectnessByLlm
-from chunkwise.metrics.answers.faithfulness import FaithfulnessByLlm
-from chunkwise.metrics.answers.llm_material import LlmMetric, QuestionEvidence
-from chunkwise.metrics.answers.relevancy import AnswerRelevancyByLlm
+from chunkwise.metrics.answers.llm_material import QuestionEvidence
 from chunkwise.metrics.judges.llm.judge import LlmJudge
 from chunkwise.metrics.judges.llm.model import JudgeModel, JudgeTask, work_through
+from chunkwise.metrics.metric import LlmMetric, Metric
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.cost import LlmEstimate
-
-PRECISION = "retrieval_precision.llm"
-
-_METRICS: Mapping[str, Callable[[JudgeModel], LlmMetric]] = {
-    "completeness.llm": CompletenessByLlm,
-    "context_recall.llm": ContextRecall,
-    "citation_accuracy.llm": CitationAccuracyByLlm,
-    "answer_correctness.llm": AnswerCorrectnessByLlm,
-    "answer_relevancy.llm": AnswerRelevancyByLlm,
-    "faithfulness.llm": FaithfulnessByLlm,
-}
 
 
 class LlmJudging:
@@ -38,7 +23,7 @@ class LlmJudging:
     def __init__(
         self,
         client: LlmClient,
-        metrics: Sequence[str],
+        metrics: Sequence[Metric],
         queries: Sequence[Query],
         shown: Hits,
         answers: Mapping[str, Answer],
@@ -48,9 +33,12 @@ class LlmJudging:
         self._client = client
         self._model = JudgeModel.of(client, seed=seed)
         self._queries, self._shown = queries, shown
-        self.judge = LlmJudge(client, model=self._model) if PRECISION in metrics else None
+        is_judge = any(metric.judge == LlmJudge.name for metric in metrics)
+        self.judge = LlmJudge(client, model=self._model) if is_judge else None
         self._metrics = {
-            name: make(self._model) for name, make in _METRICS.items() if name in metrics
+            metric.name: metric.plan(self._model)
+            for metric in metrics
+            if isinstance(metric, LlmMetric)
         }
         cited = CitedTexts(texts)
         self._material = [

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.evaluation.results import Json
+from chunkwise.metrics.judges.judge import Judge
+from chunkwise.metrics.registry import MetricAt, parse
 from chunkwise.models import DEFAULT
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.models.llm.client import LlmClient
@@ -30,6 +33,8 @@ class ScoringOptions:
     seed: int = 0
     llm: LlmClient | None = None
     """The language model that judges; None: none is asked."""
+    judges: Mapping[str, Judge] = field(default_factory=dict)
+    """Judges that others wrote, by name."""
 
     def __post_init__(self) -> None:
         for name in ("k", "budget"):
@@ -48,10 +53,15 @@ class ScoringOptions:
                 raise InvalidParameter(f"{name} is {value!r}; from {least} to 1")
 
     @property
+    def wanted(self) -> tuple[MetricAt, ...]:
+        """The same with what each declares."""
+        return tuple(map(parse, self.metrics))
+
+    @property
     def objective(self) -> str:
         """The metric questions are ordered by: recall where it is measured, else the first."""
-        recall = [name for name in self.metrics if name.startswith("recall@")]
-        return (recall or [*self.metrics, ""])[0]
+        first = [each.label for each in self.wanted if each.metric.headline]
+        return (first or [*self.metrics, ""])[0]
 
     def configuration(self) -> dict[str, Json]:
         return {
@@ -67,7 +77,7 @@ class ScoringOptions:
 
     def _judge_name(self) -> str:
         """What says how near a hit is; empty where nobody is asked."""
-        if not any(name.endswith(".similarity") for name in self.metrics):
+        if not any("embedder" in each.metric.needs for each in self.wanted):
             return ""
         model = self.judge_model or DEFAULT
         return model if isinstance(model, str) else model.identity

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from chunkwise.core import Passage
+from chunkwise.metrics.cuts.boundary_issues import CutCounts
 
 _LIBRARIES = ("endpoint", "fastembed", "sentence-transformers", "sentence-transformers-reranker")
 _HASHED = ("gguf",)
@@ -91,30 +92,6 @@ class QuestionResult:
     hits: tuple[FoundSpan, ...]
     missed: tuple[Missed, ...]
     context_tokens: int
-
-
-@dataclass(frozen=True, slots=True)
-class CutIssue:
-    """A boundary issue with where it is."""
-
-    kind: str
-    doc_id: str
-    chunk: int
-    offset: int
-    before: str
-    after: str
-
-
-@dataclass(frozen=True, slots=True)
-class CutCounts:
-    """What the boundaries of the chunks are like."""
-
-    chunks: int
-    with_issues: int
-    counts: Mapping[str, int]
-    """Of every kind, also those that do not occur."""
-    examples: tuple[CutIssue, ...]
-    """A few of each kind."""
 
 
 @dataclass(frozen=True, slots=True)

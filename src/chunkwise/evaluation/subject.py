@@ -12,8 +12,9 @@ from chunkwise.base import spec
 from chunkwise.core import Document, Hit, OnProgress, Query
 from chunkwise.evaluation.results import Json
 from chunkwise.metrics.answers.position import Position
+from chunkwise.metrics.registry import MetricAt
 from chunkwise.metrics.spans.budget import TokenCut
-from chunkwise.metrics.spans.tables import Chunking
+from chunkwise.metrics.spans.tables import Chunking, HitTable
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.retrieval.indexes import Index
 from chunkwise.retrieval.retrievers import Retriever, get_retriever
@@ -204,6 +205,8 @@ class SearchRun:
     advance: OnProgress | None = None
     _known: dict[int, Hits] = field(default_factory=dict)
     _shown: Hits | None = None
+    _tables: dict[int, tuple[Hits, HitTable]] = field(default_factory=dict)
+    """With the hits themselves, so that no other list gets their id."""
 
     @property
     def shown(self) -> Hits:
@@ -253,6 +256,19 @@ class SearchRun:
             if not short or depth >= _DEEPEST:
                 return found
             before, depth = sizes, depth * 4
+
+    def hits(self, wanted: MetricAt) -> Hits:
+        """What a metric looks at."""
+        if wanted.tokens:
+            return self.filling(wanted.at)
+        return self.top(wanted.at) if wanted.at else self.shown
+
+    def table(self, wanted: MetricAt) -> HitTable:
+        """The same as arrays."""
+        hits = self.hits(wanted)
+        if id(hits) not in self._tables:
+            self._tables[id(hits)] = hits, HitTable.of(hits, self.subject.numbers)
+        return self._tables[id(hits)][1]
 
     @property
     def deepest(self) -> Hits:

@@ -11,6 +11,8 @@ from chunkwise.evaluation.measuring import ScoringOptions
 from chunkwise.evaluation.results import Json, Results, short_name
 from chunkwise.metrics.judges.calibration import FEWEST_VERDICTS, Calibration, similarity_identity
 from chunkwise.metrics.judges.calibration_store import known_calibration
+from chunkwise.metrics.judges.similarity import SimilarityJudge
+from chunkwise.metrics.registry import metric_of
 from chunkwise.models import DEFAULT, get_embedder
 
 NOT_MEASURED = "not measured: chunkwise judge calibrate"
@@ -28,14 +30,18 @@ class AskedJudge(NamedTuple):
 def judges_of(measuring: ScoringOptions, judging: LlmJudging | None) -> dict[str, AskedJudge]:
     """By the method that asked them; empty: nobody's opinion was asked."""
     found: dict[str, AskedJudge] = {}
-    if "retrieval_precision.similarity" in measuring.metrics:
+    asked = {each.metric.judge for each in measuring.wanted}
+    if SimilarityJudge.name in asked:
         try:
             model = get_embedder(measuring.judge_model or DEFAULT).identity
         except ChunkwiseError:
             pass  # it judged nothing; the figure says why
         else:
             identity = similarity_identity(model, measuring.similarity_threshold)
-            found["similarity"] = AskedJudge(model, identity)
+            found[SimilarityJudge.name] = AskedJudge(model, identity)
+    for name in measuring.judges:
+        identity = str(getattr(measuring.judges[name], "identity", name))
+        found[name] = AskedJudge(name, identity)
     if judging is not None:
         found["llm"] = AskedJudge(judging.model_identity, judging.judge_identity)
     return found
@@ -59,18 +65,23 @@ def calibrations_told(judges: Mapping[str, AskedJudge], question_set: str = "") 
 def judged_by(results: Results, metric: str) -> str:
     """One line for a metric of this name; empty: it rests on nobody's opinion."""
     judges = results.data.get("judges")
-    method = metric.rpartition(".")[2]
-    told = judges.get(method) if isinstance(judges, dict) else None
-    # The embedder of the judge compares answers, too, but gives no verdict on them.
-    if not isinstance(told, dict) or metric == "answer_relevancy.similarity":
+    judge = _judge_of(metric)
+    told = judges.get(judge) if isinstance(judges, dict) else None
+    if not isinstance(told, dict):
         return ""
-    known = results.calibrations.get(method)
+    known = results.calibrations.get(judge)
     return f"judged by {short_name(str(told.get('model')))}; {_measured(known, metric)}"
+
+
+def _judge_of(metric: str) -> str:
+    """Whose opinion a metric is, by its name in a table; empty: nobody's."""
+    known = metric_of(metric)
+    return known.opinion_of if known else ""
 
 
 def is_weak(results: Results, metric: str) -> bool:
     """Whether whoever judged is known to be little better than chance: what it praises is not praised."""
-    known = results.calibrations.get(metric.rpartition(".")[2])
+    known = results.calibrations.get(_judge_of(metric))
     return bool(judged_by(results, metric) and _says_something(known) and known.get("weakness"))
 
 
@@ -97,7 +108,8 @@ def _measured(known: Json, metric: str) -> str:
         for name, value in (("accuracy", known.get("accuracy")), ("κ", known.get("kappa")))
         if isinstance(value, int | float)
     ]
-    what = "" if metric.startswith("retrieval_precision.") else " as a judge of relevance"
+    declared = metric_of(metric)
+    what = "" if declared and declared.judge else " as a judge of relevance"
     weak = f": weak, {known['weakness']}" if known.get("weakness") else ""
     # How a judge fares depends on the documents and on how people ask: figures of other questions are a hint.
     where = "on these questions" if is_own else "measured elsewhere"

@@ -9,9 +9,10 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-from chunkwise.evaluation.direction import lower_is_better
 from chunkwise.evaluation.results import Figure, Json, MetricAdvice, Results
 from chunkwise.evaluation.trust import is_weak
+from chunkwise.metrics.metric import KeyQuestion, Remedy, Targets
+from chunkwise.metrics.registry import key_questions, lower_is_better, metric_of
 
 Verdict = Literal["excellent", "good", "below", ""]
 
@@ -19,92 +20,41 @@ _ROUNDED = 9
 """Digits that count: a mean of 0.7 may come out as 0.7000000000000001, and is no more than 0.7."""
 
 
-class Targets(NamedTuple):
-    """Figures beyond a bound deserve its word; the bound itself does not."""
-
-    good: float
-    excellent: float
-
-    @property
-    def lower_is_better(self) -> bool:
-        return self.excellent < self.good
+def targets_of(metric: str) -> Targets | None:
+    """From where on a figure is good; a metric that nobody here declares is judged as its question is."""
+    known = metric_of(metric)
+    if known is not None:
+        return known.aims
+    question = question_of(metric)
+    return question.targets if question else None
 
 
-BOUNDS: Mapping[str, Targets] = MappingProxyType(
-    {
-        "retrieval_precision": Targets(0.70, 0.85),
-        "completeness": Targets(0.75, 0.90),
-        "boundary_issues": Targets(0.10, 0.05),
-        "citation_accuracy": Targets(0.90, 0.95),
-    }
-)
-"""By family: `completeness.facts` and `completeness.spans` are judged alike."""
-
-
-def family(metric: str) -> str:
-    """`completeness` of `completeness.facts@5`."""
-    return re.split(r"[.@]", metric, maxsplit=1)[0]
+def question_of(metric: str) -> KeyQuestion | None:
+    """Which of the four questions a metric answers, by its name in a table."""
+    known = metric_of(metric)
+    if known is not None:
+        return known.question
+    return key_questions().get(re.split(r"[.@]", metric, maxsplit=1)[0])
 
 
 def verdict(metric: str, value: float | None) -> Verdict:
     """The word beside a figure; empty for metrics that have none, and where there is no figure."""
-    bounds = BOUNDS.get(family(metric))
-    if bounds is None or value is None or math.isnan(value):
+    targets = targets_of(metric)
+    if targets is None or value is None or math.isnan(value):
         return ""
-    if _beyond(bounds, bounds.excellent, value):
+    if _beyond(targets, targets.excellent, value):
         return "excellent"
-    return "good" if _beyond(bounds, bounds.good, value) else "below"
+    return "good" if _beyond(targets, targets.good, value) else "below"
 
 
-def _beyond(bounds: Targets, bound: float, value: float) -> bool:
+def _beyond(targets: Targets, target: float, value: float) -> bool:
     value = round(value, _ROUNDED)
-    return value < bound if bounds.lower_is_better else value > bound
+    return value < target if targets.lower_is_better else value > target
 
 
 _NOTHING: Mapping[str, Json] = MappingProxyType({})
-_GOLD, _GUESSED = "retrieval_precision.spans", "retrieval_precision.similarity"
 _AT = 1e-9
 """A mean so near to the most that can be reached has reached it."""
-
-
-class _Known(NamedTuple):
-    """`{k}` stands for what says how much is handed out, `{last}` for what a run can try that has no reranker yet."""
-
-    causes: str
-    remedies: str
-
-
-# By one of the four questions, or by a single metric whose causes are others.
-_KNOWN: Mapping[str, _Known] = MappingProxyType(
-    {
-        "retrieval_precision": _Known(
-            "chunks that are too large, an embedding that is too weak, a {k} that is too high",
-            "smaller chunks, a better model, {last}",
-        ),
-        "completeness": _Known(
-            "chunks that are too small, no overlap, a {k} that is too small",
-            "larger chunks, overlap, a larger {k}, or parent_child",
-        ),
-        "boundary_issues": _Known(
-            "the wrong separators or the wrong size",
-            "a strategy that follows the structure (structure, sections) or the meaning (semantic), another "
-            "size, or overlap",
-        ),
-        "citation_accuracy": _Known(
-            "offsets that are wrong or lost",
-            "cut again with exact spans, and never find text again by searching for it",
-        ),
-        "citation_accuracy.support": _Known(
-            "answers that say more than the text they cite, or cite another chunk than the one they were made from",
-            "ask for one citation behind each claim, with the words it rests on; less text to choose from, or "
-            "another model for the answers",
-        ),
-        "citation_accuracy.attribution": _Known(
-            "documents or chunks that are alike or go by numbers that are mixed up, quotes that are not word for word",
-            "give every chunk a name of its own to be cited by, with its document and place, and ask for exact quotes",
-        ),
-    }
-)
 
 
 def advice(
@@ -117,13 +67,15 @@ def advice(
     `reachable`: by metric, the most that any ranking could reach with as many hits; who has reached it needs no
     advice. `configuration`: of the run, which is told to do nothing that it does already, or cannot.
     """
-    below: dict[_Known, list[str]] = {}
+    below: dict[Remedy, list[str]] = {}
     for metric, figure in summary.items():
         if _wants_better(metric, figure, reachable) and not _known_better(
             metric, summary, reachable
         ):
-            known = _KNOWN.get(metric.partition("@")[0]) or _KNOWN[family(metric)]
-            below.setdefault(known, []).append(metric)
+            known, question = metric_of(metric), question_of(metric)
+            remedy = known.advice if known else question.remedy if question else None
+            if remedy is not None:
+                below.setdefault(remedy, []).append(metric)
     return tuple(
         MetricAdvice(metrics[0], _text(_fitting(known, configuration), metrics, summary, reachable))
         for known, metrics in below.items()
@@ -152,27 +104,35 @@ def _known_better(
     metric: str, summary: Mapping[str, Figure], reachable: Mapping[str, float]
 ) -> bool:
     """Whether the references praise what the judge by similarity blames: they know, it guesses."""
-    gold = summary.get(_GOLD) if metric == _GUESSED else None
-    return gold is not None and gold.mean is not None and not _wants_better(_GOLD, gold, reachable)
+    name = _known_by(metric)
+    gold = summary.get(name)
+    return gold is not None and gold.mean is not None and not _wants_better(name, gold, reachable)
 
 
-def _fitting(known: _Known, configuration: Mapping[str, Json]) -> _Known:
+def _known_by(metric: str) -> str:
+    """The metric that knows what this one guesses; empty: it guesses nothing."""
+    known = metric_of(metric)
+    return known.known_better_by if known else ""
+
+
+def _fitting(known: Remedy, configuration: Mapping[str, Json]) -> Remedy:
     """In the words of this run: with a budget there is no k, and hits from a file are not read again."""
     amount = "budget" if configuration.get("budget") else "k"
     can_rerank = not configuration.get("rerank") and not configuration.get("hits")
     last = f"a smaller {amount}, or `--reranker maxsim`" if can_rerank else f"or a smaller {amount}"
-    return _Known(*(each.format(k=amount, last=last) for each in known))
+    return Remedy(*(each.format(k=amount, last=last) for each in known))
 
 
 def _text(
-    known: _Known,
+    known: Remedy,
     metrics: list[str],
     summary: Mapping[str, Figure],
     reachable: Mapping[str, float],
 ) -> str:
-    bounds = BOUNDS[family(metrics[0])]
+    targets = targets_of(metrics[0])
+    assert targets is not None
     told = ", ".join(f"{metric} {summary[metric].mean:.3f}" for metric in metrics)
-    side = "under" if bounds.lower_is_better else "over"
+    side = "under" if targets.lower_is_better else "over"
     limits = "".join(
         f" With so many hits a question no ranking of these chunks reaches more than {most:.3f} by {metric}: the "
         "questions have fewer chunks that answer them."
@@ -180,7 +140,7 @@ def _text(
         if (most := reachable.get(metric)) is not None and out_of_reach(metric, most)
     )
     return (
-        f"{told}: good is {side} {bounds.good:.2f}.{limits} Usual causes: {known.causes}. "
+        f"{told}: good is {side} {targets.good:.2f}.{limits} Usual causes: {known.causes}. "
         f"What to try: {known.remedies}."
     )
 
@@ -190,12 +150,6 @@ WEAK = "weak judge"
 AT_CEILING = "at its ceiling"
 OUT_OF_REACH = "out of reach"
 """In place of "below" where no ranking of these chunks could be good with so many hits: no fault of the chunking."""
-FOUR = (
-    ("Are the retrieved chunks relevant?", "retrieval_precision"),
-    ("Is everything needed there?", "completeness"),
-    ("Do the cuts hurt?", "boundary_issues"),
-    ("Can one point at the source?", "citation_accuracy"),
-)
 
 
 class AnsweredQuestion(NamedTuple):
@@ -205,6 +159,13 @@ class AnsweredQuestion(NamedTuple):
     metric: str
     figures: Mapping[str, Figure]
     """By method; a metric with one method has it under an empty name."""
+
+    def name_of(self, method: str) -> str:
+        """The metric's whole name."""
+        if not method:
+            return self.metric
+        name = f"{self.metric}.{method}"
+        return method if metric_of(method) and not metric_of(name) else name
 
 
 class Robustness(NamedTuple):
@@ -219,18 +180,22 @@ class Robustness(NamedTuple):
 def four_questions(results: Results) -> list[AnsweredQuestion]:
     """Those that were measured, in their order; methods without any score come last."""
     found = []
-    for question, metric in FOUR:
+    for metric, question in key_questions().items():
         figures = {
-            name[len(metric) + 1 :]: replace(figure, verdict=_word(results, name, figure))
+            _method(name, metric): replace(figure, verdict=_word(results, name, figure))
             for name, figure in results.summary.items()
-            if name == metric or name.startswith(f"{metric}.")
+            if question_of(name) == question
         }
         if figures:
             scored = sorted(figures, key=lambda method: figures[method].mean is None)
-            found.append(
-                AnsweredQuestion(question, metric, {name: figures[name] for name in scored})
-            )
+            by_method = {name: figures[name] for name in scored}
+            found.append(AnsweredQuestion(question.text, metric, by_method))
     return found
+
+
+def _method(name: str, metric: str) -> str:
+    """`facts` of completeness.facts; a metric of another name goes by the whole of it."""
+    return "" if name == metric else name.removeprefix(f"{metric}.")
 
 
 def most_reachable(results: Results, metric: str) -> float | None:
@@ -244,7 +209,7 @@ def _word(results: Results, metric: str, figure: Figure) -> str:
     if figure.verdict and is_weak(results, metric):
         return WEAK
     # Whoever finds likeness in more chunks than the references name is no better a search for it.
-    most = most_reachable(results, _GOLD if metric == _GUESSED else metric)
+    most = most_reachable(results, _known_by(metric) or metric)
     if most is None or figure.mean is None or figure.verdict != "below":
         return figure.verdict
     return AT_CEILING if at_ceiling(metric, figure.mean, most) else OUT_OF_REACH

@@ -13,6 +13,7 @@ from chunkwise.documents.files import SWEEP_FILES, SWEEP_RECORD
 from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.evaluation.left_out import OnBad
 from chunkwise.evaluation.results import QuestionResult, Results
+from chunkwise.metrics.cuts.boundary_issues import QUESTION as OF_CUTS
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.report.page import write_page
 from chunkwise.report.views.side_by_side import (
@@ -134,7 +135,7 @@ def _evaluated(
         material.documents, material.questions, strategy=asked.strategy, model=embedder or asked.model or None,
         vectors=configuration.vectors, context=configuration.context, retriever=asked.retriever,
         neighbours=asked.neighbours, k=asked.k, budget=asked.budget,
-        metrics=[sweep.objective, "boundary_issues"],
+        metrics=[sweep.objective, OF_CUTS.name],
     )  # fmt: skip
 
 

@@ -8,13 +8,14 @@ from hashlib import blake2b
 from typing import Literal
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.metrics.measures import MetricAt, is_measure, parse
+from chunkwise.metrics.metric import Metric
+from chunkwise.metrics.registry import MetricAt, metric_of, parse
 from chunkwise.retrieval.settings import Context
 
 
 def budget_of(objective: str) -> int | None:
     """1000 of recall@1000t; None: the objective looks at a number of hits."""
-    wanted = parse(objective) if is_measure(objective) else None
+    wanted = parse(objective) if metric_of(objective) else None
     return wanted.at if wanted and wanted.tokens else None
 
 
@@ -23,16 +24,33 @@ BUDGETS = (250, 500, 1000, 2000)
 _AT_K = ("recall", "precision", "context_recall", "ndcg", "hit")
 
 
+def objective_of(text: str, k: int) -> str:
+    """The objective in full: recall@5 of recall."""
+    if ".py:" in text:
+        raise InvalidParameter(
+            f"objective is {text!r}; a sweep is shared between processes and gone on with another day, where nobody "
+            "reads this file: put the metric behind an entry point (docs/extending.md) and give its name"
+        )
+    return parse(text, k).label
+
+
 def wanted_scores(objective: str, k: int) -> list[MetricAt]:
     """The objective first, then recall within several budgets, then what is looked at of the best k; none twice."""
-    if not is_measure(objective):
+    metric = parse(objective, k=k).metric
+    if not metric.can_choose:
         raise InvalidParameter(
-            f"objective is {objective!r}; a sweep is decided by a measure over what is retrieved, such as "
-            "recall@1000t, ndcg@5 or context_recall@5"
+            f"objective is {objective!r}, which {_why_not(metric)}; a sweep is decided by a metric that scores every "
+            "question by what is retrieved, such as recall@1000t, ndcg@5 or completeness.facts"
         )
     names = [objective, *(f"recall@{tokens}t" for tokens in BUDGETS), *_AT_K]
     found = [parse(name, k=k) for name in names]
     return list({each.label: each for each in found}.values())
+
+
+def _why_not(metric: Metric) -> str:
+    if metric.per != "question":
+        return "is one figure of a whole chunking"
+    return f"asks {metric.asks}" if metric.asks else "looks at answers"
 
 
 VectorKind = Literal["late", "own", "none"]

@@ -20,7 +20,7 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Document, Query
 from chunkwise.evaluation.evaluate import evaluate
-from chunkwise.metrics.measures import parse
+from chunkwise.metrics.registry import parse
 from chunkwise.metrics.spans.budget import TokenCut
 from chunkwise.models.embed.embedder import Kind as TextKind
 from chunkwise.models.llm.client import LlmClient
@@ -286,10 +286,13 @@ def test_a_strategy_that_raises_fails_alone(tmp_path: Path) -> None:
 
 
 def test_an_unmeasurable_objective_is_refused_before_any_work(tmp_path: Path) -> None:
-    with pytest.raises(InvalidParameter, match=r"objective is .completeness\.facts"):
-        run_plan(
-            WORDS, DOCUMENTS, QUERIES, sweep("completeness.facts"), SweepRecord(tmp_path / "sweep")
-        )
+    for objective, why in (
+        ("citation_recall", "looks at answers"),
+        ("boundary_issues", "is one figure of a whole chunking"),
+        ("retrieval_precision.llm", "asks llm"),
+    ):
+        with pytest.raises(InvalidParameter, match=f"objective is '{objective}', which {why}"):
+            run_plan(WORDS, DOCUMENTS, QUERIES, sweep(objective), SweepRecord(tmp_path / "sweep"))
     with pytest.raises(InvalidParameter, match="jobs is 0"):
         run_plan(WORDS, DOCUMENTS, QUERIES, sweep(), SweepRecord(tmp_path / "sweep"), jobs=0)
     assert not (tmp_path / "sweep").exists()

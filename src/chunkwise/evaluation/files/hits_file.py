@@ -24,6 +24,7 @@ from chunkwise.evaluation.files.foreign_rows import (
     wrong_offset,
 )
 from chunkwise.evaluation.files.text_places import TextPlaces, find_in_own, find_texts
+from chunkwise.metrics.evidence import NOWHERE
 from chunkwise.records.encoding import marked_encoding
 from chunkwise.records.fields import integer_in, number_in
 from chunkwise.records.json import parse_json
@@ -35,7 +36,6 @@ _NESTED = ("hits", "results", "retrieved", "retrieved_contexts", "contexts", "do
 _HEAD = 1 << 16
 _COLUMNS = 6
 """Of a TREC run."""
-_NOWHERE = "nowhere"
 _UNKNOWN = "\ufffd"
 _LONGEST_NOWHERE = 100_000
 """Characters; a longer place is taken for a slip."""
@@ -283,18 +283,13 @@ def _by_offsets(said: StatedPlace, document: Document) -> _Place | str:
 
 def nowhere(where: str, said: StatedPlace, taken: Iterable[str]) -> Document:
     """Holds the hit's text and no reference; `taken` are the ids that documents have."""
-    id = f"{_NOWHERE}: {where}"
+    id = f"{NOWHERE}: {where}"
     while id in taken:
         id += "'"
     text = said.text or _UNKNOWN * _length(said)
     # JSON can spell half a character; documents hold none.
     text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return Document(id, text, format="text", metadata={_NOWHERE: True})
-
-
-def is_nowhere(hit: Hit) -> bool:
-    """Whether this is a hit that could not be found."""
-    return hit.document.metadata.get(_NOWHERE) is True
+    return Document(id, text, format="text", metadata={NOWHERE: True})
 
 
 def _length(said: StatedPlace) -> int:

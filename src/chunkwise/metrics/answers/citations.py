@@ -15,11 +15,13 @@ from chunkwise.metrics.answers.answer import (
     each_answer,
 )
 from chunkwise.metrics.answers.llm_material import BySupport, QuestionEvidence, claims_of, share
+from chunkwise.metrics.answers.position import QUESTION
 from chunkwise.metrics.claims.claim_support import THRESHOLD, supports
 from chunkwise.metrics.claims.negation import denied
 from chunkwise.metrics.claims.plain_form import holds, plain_form
 from chunkwise.metrics.claims.readable import Readable, sentences
 from chunkwise.metrics.judges.llm.model import JudgeTask
+from chunkwise.metrics.metric import LlmMetric, Metric, Remedy
 
 NO_CLAIMS = "the answer has no words to look for"
 
@@ -229,3 +231,38 @@ def _claims(answer: Answer | None, citation: AnswerCitation) -> list[str]:
     if citation.claim.strip():
         return [citation.claim.strip()]
     return claims_of(answer.text) if answer else []
+
+
+METRICS = (
+    Metric(
+        "citation_accuracy.support", "Share of the citations whose place contains the claim.",
+        score=lambda e: citation_support(e.queries, e.answers, e.texts),
+        group="citation_accuracy", question=QUESTION, needs=("citations",),
+        remedy=Remedy(
+            "answers that say more than the text they cite, or cite another chunk than the one they were made from",
+            "ask for one citation behind each claim, with the words it rests on; less text to choose from, or "
+            "another model for the answers",
+        ),
+    ),
+    Metric(
+        "citation_accuracy.attribution", "Share of the citations that name the right document and place.",
+        score=lambda e: citation_attribution(e.queries, e.answers, e.texts),
+        group="citation_accuracy", question=QUESTION, needs=("citations",),
+        remedy=Remedy(
+            "documents or chunks that are alike or go by numbers that are mixed up, quotes that are not word for word",
+            "give every chunk a name of its own to be cited by, with its document and place, and ask for exact quotes",
+        ),
+    ),
+    LlmMetric(
+        "citation_accuracy.llm", "Share of the citations whose place, to a language model, supports the claim.",
+        plan=CitationAccuracyByLlm, group="citation_accuracy", question=QUESTION, needs=("citations", "llm"),
+    ),
+    Metric(
+        "citation_precision", "Of the claims with a citation, those that it supports.",
+        score=lambda e: citation_precision(e.queries, e.answers, e.texts), group="answers", needs=("citations",),
+    ),
+    Metric(
+        "citation_recall", "Of the claims of an answer, those with a citation.",
+        score=lambda e: citation_recall(e.queries, e.answers), group="answers", needs=("answers",),
+    ),
+)  # fmt: skip

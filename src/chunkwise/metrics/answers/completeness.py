@@ -16,6 +16,7 @@ from chunkwise.metrics.claims.plain_form import plain_form
 from chunkwise.metrics.claims.readable import sentences
 from chunkwise.metrics.judges.llm.judgements import Attribution, Completeness
 from chunkwise.metrics.judges.llm.model import JudgeModel, JudgeTask
+from chunkwise.metrics.metric import KeyQuestion, LlmMetric, Metric, Remedy, Targets
 from chunkwise.metrics.spans.relevance import covered_references
 from chunkwise.metrics.spans.tables import Gold, HitTable
 
@@ -145,3 +146,42 @@ class CompletenessByLlm:
         if not given.expected.strip():
             return Score(None, NOTHING_EXPECTED)
         return self._completeness.score(given.query.text, given.expected, given.context)
+
+
+QUESTION = KeyQuestion(
+    "completeness",
+    "Is everything needed there?",
+    Targets(0.75, 0.90),
+    Remedy(
+        "chunks that are too small, no overlap, a {k} that is too small",
+        "larger chunks, overlap, a larger {k}, or parent_child",
+    ),
+)
+METRICS = (
+    Metric(
+        "completeness.facts", "Share of the expected facts that the answer or the context names.",
+        score=lambda e: facts(e.queries, e.hits, {id: each.text for id, each in e.answers.items()}),
+        group="completeness", question=QUESTION, needs=("facts",),
+    ),
+    Metric(
+        "completeness.coverage", "Share of the answer’s statements that at least one hit holds.",
+        score=lambda e: coverage(e.queries, e.hits), group="completeness", question=QUESTION,
+        needs=("reference answer",),
+    ),
+    Metric(
+        "completeness.spans", "Share of the questions whose every reference is covered.",
+        score=lambda e: spans(*e.tables()), group="completeness", question=QUESTION, needs=("references",),
+    ),
+    LlmMetric(
+        "completeness.llm", "Share of the questions whose context has, to a language model, all that the answer says.",
+        plan=CompletenessByLlm, group="completeness", question=QUESTION, needs=("reference answer", "llm"),
+    ),
+    LlmMetric(
+        "context_recall.llm", "Share of the reference’s statements that a language model finds in a hit.",
+        plan=ContextRecall, group="completeness", needs=("reference answer", "llm"),
+    ),
+    Metric(
+        "answer_completeness", "Share of the expected facts that the answer names.",
+        score=lambda e: answer_completeness(e.queries, e.answers), group="answers", needs=("answers", "facts"),
+    ),
+)  # fmt: skip

@@ -12,6 +12,7 @@ from chunkwise.metrics.answers.llm_material import BySupport, QuestionEvidence, 
 from chunkwise.metrics.claims.claim_support import THRESHOLD, supports
 from chunkwise.metrics.claims.readable import Readable, sentences
 from chunkwise.metrics.judges.llm.model import JudgeTask
+from chunkwise.metrics.metric import LlmMetric, Metric
 
 
 def answer_correctness(
@@ -86,3 +87,17 @@ def _both_ways(given: QuestionEvidence) -> list[tuple[list[str], str]]:
     if not answer.text.strip():
         return []
     return [(claims_of(answer.text), reference), (claims_of(reference), answer.text)]
+
+
+METRICS = (
+    Metric(
+        "answer_correctness.words", "F1 of the claims of answer and reference answer that the other holds, by words.",
+        score=lambda e: answer_correctness(e.queries, e.answers), group="answers",
+        needs=("answers", "reference answer"),
+    ),
+    LlmMetric(
+        "answer_correctness.llm",
+        "F1 of the claims of answer and reference answer that the other supports, to a language model.",
+        plan=AnswerCorrectnessByLlm, group="answers", needs=("answers", "reference answer", "llm"),
+    ),
+)  # fmt: skip

@@ -13,6 +13,7 @@ from chunkwise.metrics.claims.claim_support import THRESHOLD, supports
 from chunkwise.metrics.claims.hit_texts import ReadableHits
 from chunkwise.metrics.claims.readable import sentences
 from chunkwise.metrics.judges.llm.model import JudgeTask
+from chunkwise.metrics.metric import LlmMetric, Metric
 
 
 def faithfulness(
@@ -62,3 +63,15 @@ class FaithfulnessByLlm(BySupport):
             return Score(None, NO_CLAIMS)
         question, context = given.query.text, given.context
         return share([self._support.score(question, claim, context) for claim in claims])
+
+
+METRICS = (
+    Metric(
+        "faithfulness.words", "Of the claims of an answer, those that a hit holds, by their words.",
+        score=lambda e: faithfulness(e.queries, e.hits, e.answers), group="answers", needs=("answers",),
+    ),
+    LlmMetric(
+        "faithfulness.llm", "Of the claims of an answer, those that the context supports, to a language model.",
+        plan=FaithfulnessByLlm, group="answers", needs=("answers", "llm"),
+    ),
+)  # fmt: skip

@@ -47,7 +47,7 @@ class QuestionEvidence:
         return "\n".join(self.texts[each.doc_id][each.start : each.end] for each in places)
 
 
-class LlmMetric(Protocol):
+class AsksLlm(Protocol):
     """Plans what is to be asked about a question, and makes a score of what was said."""
 
     @property

@@ -7,9 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from chunkwise.core import Score, Span
+from chunkwise.metrics.metric import NO_CHUNKS, KeyQuestion, Metric, Remedy, Targets, WholeScore
+
+if TYPE_CHECKING:
+    from chunkwise.metrics.evidence import Evidence
 
 EXACT = "exact"
 NO_TEXT = "no_text"
@@ -197,3 +203,36 @@ def _move_misplaced(
             moved = verdicts[numbers[i]]
             place = Span(at, at + len(parts[i]))
             verdicts[numbers[i]] = moved._replace(kind="misplaced", place=place)
+
+
+def _share_exact(evidence: Evidence) -> WholeScore:
+    """Of chunks from a file, how many stand where they say; those of an index are places, inside the text or not."""
+    if evidence.position is not None:
+        score, counts = evidence.position.score, dict(evidence.position.counts)
+        untold = counts.pop(NO_TEXT, 0)
+        return WholeScore(score, sum(counts.values()), {KINDS[NO_TEXT]: untold} if untold else {})
+    chunks = evidence.chunking
+    if chunks is None or not len(chunks.start):
+        return WholeScore(Score(None, NO_CHUNKS))
+    sizes = np.array([len(document.text) for document in evidence.documents], np.int64)
+    inside = (
+        (chunks.start >= 0) & (chunks.start < chunks.end) & (chunks.end <= sizes[chunks.document])
+    )
+    return WholeScore(Score(float(inside.mean())), len(inside))
+
+
+QUESTION = KeyQuestion(
+    "citation_accuracy",
+    "Can one point at the source?",
+    Targets(0.90, 0.95),
+    Remedy(
+        "offsets that are wrong or lost",
+        "cut again with exact spans, and never find text again by searching for it",
+    ),
+)
+METRICS = (
+    Metric(
+        "citation_accuracy.position", "Share of the chunks that are exactly the text at their offsets.",
+        score=_share_exact, group="citation_accuracy", question=QUESTION, needs=("chunks",), per="chunking",
+    ),
+)  # fmt: skip

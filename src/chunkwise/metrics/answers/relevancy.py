@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Query, Score
 from chunkwise.metrics.answers.answer import NO_ANSWER, Answer
 from chunkwise.metrics.answers.llm_material import QuestionEvidence
 from chunkwise.metrics.judges.llm.judgements import AnswerRelevancy
 from chunkwise.metrics.judges.llm.model import JudgeModel, JudgeTask
+from chunkwise.metrics.metric import LlmMetric, Metric
+from chunkwise.models import DEFAULT, get_embedder
 from chunkwise.models.embed.embedder import Embedder
+
+if TYPE_CHECKING:
+    from chunkwise.metrics.evidence import Evidence
 
 NO_WORDS = "no words to compare"
 NO_VECTOR = "the model gave no vector"
@@ -69,3 +76,26 @@ class AnswerRelevancyByLlm:
         if given.answer is None:
             return Score(None, NO_ANSWER)
         return self._relevancy.score(given.query.text, given.answer.text)
+
+
+def _by_similarity(evidence: Evidence) -> list[Score]:
+    """By the model of the similarity judge; where it cannot be had, the others are scored all the same."""
+    if not evidence.answers:
+        return [Score(None, NO_ANSWER) for _ in evidence.queries]
+    try:
+        embedder = get_embedder(evidence.embedder or DEFAULT)
+    except ChunkwiseError as error:
+        return [Score(None, str(error)) for _ in evidence.queries]
+    return answer_relevancy(evidence.queries, evidence.answers, embedder)
+
+
+METRICS = (
+    Metric(
+        "answer_relevancy.similarity", "How near the answer is to the question: their cosine.",
+        score=_by_similarity, group="answers", needs=("answers", "embedder"),
+    ),
+    LlmMetric(
+        "answer_relevancy.llm", "Whether the answer answers the question, right or wrong: 1, in part 0.5, or 0.",
+        plan=AnswerRelevancyByLlm, group="answers", needs=("answers", "llm"),
+    ),
+)  # fmt: skip

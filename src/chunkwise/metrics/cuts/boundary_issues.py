@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from chunkwise.evaluation.results import CutCounts, CutIssue
+from chunkwise.core import Score
 from chunkwise.metrics.cuts.cut_places import CutPlaces, Flags
 from chunkwise.metrics.cuts.dangling import LONGEST, dangling_in
+from chunkwise.metrics.metric import KeyQuestion, Metric, Remedy, Targets, WholeScore
 from chunkwise.text.analysis import Analyzed, merge_sorted
 from chunkwise.text.language import language_of
+
+if TYPE_CHECKING:
+    from chunkwise.metrics.evidence import Evidence
 
 KINDS: Mapping[str, str] = MappingProxyType(
     {
@@ -31,6 +36,30 @@ KINDS: Mapping[str, str] = MappingProxyType(
 
 AROUND = 40
 """Characters shown on either side of a cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class CutIssue:
+    """A boundary issue with where it is."""
+
+    kind: str
+    doc_id: str
+    chunk: int
+    offset: int
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class CutCounts:
+    """What the boundaries of the chunks are like."""
+
+    chunks: int
+    with_issues: int
+    counts: Mapping[str, int]
+    """Of every kind, also those that do not occur."""
+    examples: tuple[CutIssue, ...]
+    """A few of each kind."""
 
 
 class Spanned(Protocol):
@@ -232,3 +261,28 @@ class _Spread:
 
 def _example(doc_id: str, issue: Issue) -> CutIssue:
     return CutIssue(issue.kind, doc_id, issue.chunk, issue.offset, issue.before, issue.after)
+
+
+def _share_with_issues(evidence: Evidence) -> WholeScore:
+    cuts = cuts_of(evidence.chunk_spans())
+    if not cuts.chunks:
+        return WholeScore(Score(None, "no chunks"), cuts=cuts)
+    return WholeScore(Score(cuts.with_issues / cuts.chunks), cuts.chunks, cuts=cuts)
+
+
+QUESTION = KeyQuestion(
+    "boundary_issues",
+    "Do the cuts hurt?",
+    Targets(0.10, 0.05),
+    Remedy(
+        "the wrong separators or the wrong size",
+        "a strategy that follows the structure (structure, sections) or the meaning (semantic), another "
+        "size, or overlap",
+    ),
+)
+METRICS = (
+    Metric(
+        "boundary_issues", "Share of the chunks with at least one issue.", score=_share_with_issues,
+        group="boundary_issues", better="lower", question=QUESTION, per="chunking", as_percent=True,
+    ),
+)  # fmt: skip

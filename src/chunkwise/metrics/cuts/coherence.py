@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import Score
+from chunkwise.metrics.metric import NO_CHUNKS, Metric, WholeScore
 from chunkwise.models.embed.late import span_vectors
 from chunkwise.retrieval.indexes import Index
+
+if TYPE_CHECKING:
+    from chunkwise.metrics.evidence import Evidence
 
 Vectors = NDArray[np.float32]
 Numbers = NDArray[np.int64]
@@ -154,3 +158,30 @@ def _inside(
     span = np.repeat(np.arange(len(spans)), size)
     atom = np.arange(len(span)) - np.repeat(np.cumsum(size) - size, size) + low[span]
     return atom, span
+
+
+def _figure(name: str) -> Callable[[Evidence], WholeScore]:
+    def score(evidence: Evidence) -> WholeScore:
+        if evidence.index is None:
+            return WholeScore(Score(None, NO_CHUNKS))
+        count = 0 if evidence.chunking is None else len(evidence.chunking.start)
+        index = evidence.index
+        return WholeScore(evidence.once("coherence", lambda: index_coherence(index))[name], count)
+
+    return score
+
+
+METRICS = (
+    Metric(
+        "coherence", "How alike neighbouring chunks are.", score=_figure("coherence"),
+        group="boundary_issues", better="lower", bounds=(-1.0, 1.0), needs=("vectors",), per="chunking",
+    ),
+    Metric(
+        "cohesion", "How alike a chunk’s sentences are to the chunk.", score=_figure("cohesion"),
+        group="boundary_issues", bounds=(-1.0, 1.0), needs=("vectors",), per="chunking",
+    ),
+    Metric(
+        "contrast", "Cohesion less coherence: a good cut has much of it.", score=_figure("contrast"),
+        group="boundary_issues", bounds=(-2.0, 2.0), needs=("vectors",), per="chunking",
+    ),
+)  # fmt: skip

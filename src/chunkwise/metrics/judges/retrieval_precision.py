@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from chunkwise.core import Score
+from chunkwise.metrics.metric import KeyQuestion, Metric, Need, Remedy, Targets
+from chunkwise.metrics.spans.relevance import relevant_chunks
+from chunkwise.metrics.spans.tables import Chunking
 from chunkwise.stats.agreement import agreement
 
-NOTHING = "nothing was retrieved"
+if TYPE_CHECKING:
+    from chunkwise.metrics.evidence import Evidence, Hits, Verdicts
 
-Verdicts = Sequence[Sequence[Score]]
-"""Of one judge: a score a hit, by question."""
+NOTHING = "nothing was retrieved"
 
 
 Pair = tuple[str, str, float | None, float | None, int]
@@ -64,3 +70,86 @@ def agreements(verdicts: Mapping[str, Verdicts]) -> list[Pair]:
     }
     pairs = combinations(flat, 2)
     return [(one, other, *agreement(flat[one], flat[other])) for one, other in pairs]
+
+
+def of_judge(
+    judge: str,
+    help: str = "",
+    *,
+    needs: tuple[Need, ...] = ("judge",),
+    asks: str | None = None,
+    known_better_by: str = "",
+) -> Metric:
+    """The metric that a judge gives; `asks`: who must be named before it is measured, a judge of others itself."""
+
+    def score(evidence: Evidence) -> list[Score]:
+        return retrieval_precision(evidence.verdicts(judge))
+
+    return Metric(
+        f"{QUESTION.name}.{judge}",
+        help or f"Share of the hits that the judge {judge} finds relevant.",
+        score=score, group=QUESTION.name, question=QUESTION, needs=needs, judge=judge,
+        asks=judge if asks is None else asks, known_better_by=known_better_by,
+    )  # fmt: skip
+
+
+def _by_spans(evidence: Evidence) -> list[Score]:
+    """Gold spans say that something is there: to find nothing is then 0. Others judge hits only."""
+    expected = [bool(query.references) for query in evidence.queries]
+    return retrieval_precision(evidence.verdicts("spans"), expected)
+
+
+def reachable(evidence: Evidence) -> float | None:
+    """The mean of the best ranking of the same chunks, with as many hits a question: five hits for a question that one
+    chunk answers hold four that do not. None where hits are no chunks of the index, as parents, neighbours and spans of
+    several sizes are not."""
+    chunks, shown = evidence.chunking, evidence.hits
+    if chunks is None or not _are_chunks(chunks, shown, evidence.numbers):
+        return None
+    asked = [number for number, query in enumerate(evidence.queries) if query.references]
+    if not asked:
+        return None
+    pairs = relevant_chunks(evidence.gold, chunks, evidence.relevance_threshold)
+    relevant = np.bincount(pairs.first, minlength=len(evidence.queries))
+    handed = np.array([len(own) for own in shown], np.int64)
+    best = np.minimum(relevant, handed) / np.maximum(handed, 1)
+    return float(best[asked].mean())
+
+
+def _are_chunks(chunks: Chunking, shown: Hits, numbers: Mapping[str, int]) -> bool:
+    columns = (chunks.document, chunks.start, chunks.end)
+    known = set(zip(*(column.tolist() for column in columns), strict=True))
+    for own in shown:
+        places = {(numbers[hit.doc_id], hit.start, hit.end) for hit in own}
+        # Somebody's hits may name a chunk twice: of those a ranking may have more than there are.
+        if len(places) < len(own) or not places <= known:
+            return False
+    return True
+
+
+QUESTION = KeyQuestion(
+    "retrieval_precision",
+    "Are the retrieved chunks relevant?",
+    Targets(0.70, 0.85),
+    Remedy(
+        "chunks that are too large, an embedding that is too weak, a {k} that is too high",
+        "smaller chunks, a better model, {last}",
+    ),
+)
+METRICS = (
+    of_judge("labels", "Share of the hits that people rated relevant.", needs=("labels",), asks=""),
+    replace(
+        of_judge(
+            "spans", "Share of the hits that hold the gold text or lie inside it.", needs=("references",), asks="",
+        ),
+        score=_by_spans, reachable=reachable,
+    ),
+    of_judge(
+        "similarity", "Share of the hits that an embedder finds near the question.", needs=("embedder",), asks="",
+        # Whoever finds likeness in more chunks than the references name is no better a search for it.
+        known_better_by=f"{QUESTION.name}.spans",
+    ),
+    of_judge(
+        "llm", "Share of the hits that a language model finds to hold the answer or a part of it.", needs=("llm",),
+    ),
+)  # fmt: skip

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from chunkwise.metrics.metric import Scores, SpanMetric
 from chunkwise.metrics.spans import coverage as coverage_module
-from chunkwise.metrics.spans.coverage import Scores, ratio
+from chunkwise.metrics.spans.coverage import ratio
 from chunkwise.metrics.spans.overlaps import (
     Numbers,
     Spans,
@@ -101,3 +102,27 @@ def precision_omega(gold: Gold, chunking: Chunking) -> Scores:
 
 def _widened(spans: Spans) -> Spans:
     return Spans(spans.start, np.where(spans.length > 0, spans.end + 1, spans.end))
+
+
+METRICS = (
+    SpanMetric(
+        "chroma.recall", "As the Chroma report has it: gold retrieved / summed references.",
+        group="chroma", needs=("references",), at="hits or tokens",
+        formula=lambda evidence, k: recall(evidence.chroma_sums(k)),
+    ),
+    SpanMetric(
+        "chroma.precision", "As the Chroma report has it: gold retrieved / summed chunks.",
+        group="chroma", needs=("references",), at="hits or tokens",
+        formula=lambda evidence, k: precision(evidence.chroma_sums(k)),
+    ),
+    SpanMetric(
+        "chroma.iou", "As the Chroma report has it: gold retrieved / (summed chunks and missed gold).",
+        group="chroma", needs=("references",), at="hits or tokens",
+        formula=lambda evidence, k: iou(evidence.chroma_sums(k)),
+    ),
+    SpanMetric(
+        "chroma.precision_omega", "As the Chroma report has it: precision if retrieval were perfect.",
+        group="chroma", needs=("references", "chunks"),
+        formula=lambda evidence, _: evidence.precision_omega(),
+    ),
+)  # fmt: skip

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.metrics.metric import Scores, SpanMetric
 from chunkwise.metrics.spans.overlaps import (
     Numbers,
     Spans,
@@ -18,8 +19,6 @@ from chunkwise.metrics.spans.overlaps import (
     shares,
 )
 from chunkwise.metrics.spans.tables import Gold, HitTable
-
-Scores = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,3 +95,30 @@ def ratio(part: NDArray[np.generic], whole: NDArray[np.generic]) -> Scores:
     out = np.zeros(len(part))
     np.divide(part, whole, out=out, where=whole != 0)
     return out
+
+
+METRICS = (
+    SpanMetric(
+        "recall",
+        "Share of the gold text that is retrieved, counted in characters; of relevant chunks it is chunk_recall.",
+        group="retrieval", needs=("references",), at="hits or tokens", usual=("", "1000t"), headline=True,
+        formula=lambda evidence, k: recall(evidence.coverage(k)),
+    ),
+    SpanMetric(
+        "precision",
+        "Share of the retrieved text that is gold, counted in characters; text retrieved twice counts once; of "
+        "relevant hits it is context_precision, or p.",
+        group="retrieval", needs=("references",), at="hits or tokens",
+        formula=lambda evidence, k: precision(evidence.coverage(k)),
+    ),
+    SpanMetric(
+        "density", "Share of the retrieved text that is gold; text retrieved twice is paid twice.",
+        group="retrieval", needs=("references",), at="hits or tokens",
+        formula=lambda evidence, k: density(evidence.coverage(k)),
+    ),
+    SpanMetric(
+        "iou", "Text that is both gold and retrieved / text that is either.",
+        group="retrieval", needs=("references",), at="hits or tokens",
+        formula=lambda evidence, k: iou(evidence.coverage(k)),
+    ),
+)  # fmt: skip

@@ -8,9 +8,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.metrics.metric import Scores
 from chunkwise.metrics.spans import chroma
 from chunkwise.metrics.spans.budget import first_hits
-from chunkwise.metrics.spans.coverage import Coverage, Scores, coverage, ratio
+from chunkwise.metrics.spans.coverage import Coverage, coverage, ratio
 from chunkwise.metrics.spans.ranking import JudgedRanking
 from chunkwise.metrics.spans.relevance import (
     chunk_numbers,
@@ -23,7 +24,7 @@ from chunkwise.metrics.spans.relevance import (
 from chunkwise.metrics.spans.tables import Chunking, Gold, HitTable
 
 
-class Evidence:
+class SpanEvidence:
     """Questions, their hits, and the index these come from where there is one."""
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Spans that meet: pairs of them, what many cover together, which place of a reference is covered best. Linear but for sorting."""
+"""Spans that meet: pairs of them, what many cover together, which place of a reference is covered best."""
 
 from __future__ import annotations
 

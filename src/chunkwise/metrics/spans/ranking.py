@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.metrics.spans.coverage import Scores, ratio
+from chunkwise.metrics.metric import Scores, SpanMetric
+from chunkwise.metrics.spans.coverage import ratio
 from chunkwise.metrics.spans.overlaps import Numbers
 
 
@@ -79,3 +80,54 @@ def ndcg(ranking: JudgedRanking, k: int) -> Scores:
     deepest = min(k, int(ranking.total.max(initial=0)))
     ideal = np.concatenate(([0.0], np.cumsum(1 / np.log2(np.arange(deepest) + 2))))
     return ratio(gain, ideal[np.minimum(ranking.total, k)])
+
+
+METRICS = (
+    SpanMetric(
+        "context_precision", "Relevant hits / hits retrieved.",
+        group="retrieval", needs=("references",), at="hits or tokens", counts_hits=True,
+        formula=lambda evidence, k: context_precision(evidence.judged, k),
+    ),
+    SpanMetric(
+        "context_recall", "Share of the references that are covered.",
+        group="retrieval", needs=("references",), at="hits or tokens",
+        formula=lambda evidence, k: evidence.context_recall(k),
+    ),
+    SpanMetric(
+        "failure", "Share of the references that are not covered.",
+        group="retrieval", better="lower", needs=("references",), at="hits or tokens",
+        # As the literature on contextual retrieval measures it.
+        usual_at=20, usual=("20",),
+        formula=lambda evidence, k: 1 - evidence.context_recall(k),
+    ),
+    SpanMetric(
+        "hit", "1 where any hit is relevant.",
+        group="retrieval", needs=("references",), at="hits or tokens", counts_hits=True,
+        formula=lambda evidence, k: hit(evidence.ranking, k),
+    ),
+    SpanMetric(
+        "mrr", "1 / the rank of the first relevant hit.",
+        group="retrieval", needs=("references",), at="hits or tokens", counts_hits=True,
+        formula=lambda evidence, k: mrr(evidence.ranking, k),
+    ),
+    SpanMetric(
+        "ndcg", "Relevant hits, early ones worth more, against the best possible order.",
+        group="retrieval", needs=("references", "chunks"), at="hits", counts_hits=True, ideal=True,
+        formula=lambda evidence, k: ndcg(evidence.ranking, k),
+    ),
+    SpanMetric(
+        "map", "Precision at each relevant hit, summed / all relevant chunks of the index.",
+        group="retrieval", needs=("references", "chunks"), at="hits", counts_hits=True, ideal=True,
+        formula=lambda evidence, k: average_precision(evidence.ranking, k),
+    ),
+    SpanMetric(
+        "p", "Relevant hits / k, however few were retrieved: precision as information retrieval has it.",
+        group="retrieval", needs=("references",), at="hits", usual=(), counts_hits=True,
+        formula=lambda evidence, k: p(evidence.ranking, k),
+    ),
+    SpanMetric(
+        "chunk_recall", "Relevant hits / all relevant chunks of the index: recall as information retrieval has it.",
+        group="retrieval", needs=("references", "chunks"), at="hits", usual=(), counts_hits=True, ideal=True,
+        formula=lambda evidence, k: chunk_recall(evidence.ranking, k),
+    ),
+)  # fmt: skip

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.core import Score
+from chunkwise.metrics.metric import NO_CHUNKS, Metric, WholeScore
 from chunkwise.metrics.spans.overlaps import by_document
 from chunkwise.metrics.spans.tables import Chunking, Gold
+
+if TYPE_CHECKING:
+    from chunkwise.metrics.evidence import Evidence
 
 
 def split(gold: Gold, chunking: Chunking) -> NDArray[np.bool_]:
@@ -19,3 +26,20 @@ def split(gold: Gold, chunking: Chunking) -> NDArray[np.bool_]:
     whole = np.zeros(len(gold.question), dtype=np.bool_)
     whole[gold.reference[reach[before] >= places.end]] = True
     return ~whole
+
+
+def _share(evidence: Evidence) -> WholeScore:
+    if evidence.chunking is None:
+        return WholeScore(Score(None, NO_CHUNKS))
+    cut = split(evidence.gold, evidence.chunking)
+    if not len(cut):
+        return WholeScore(Score(None, "no question has references"))
+    return WholeScore(Score(float(cut.mean())), len(cut))
+
+
+METRICS = (
+    Metric(
+        "split_references", "Share of the references that no single chunk holds whole.",
+        score=_share, group="boundary_issues", better="lower", needs=("references", "chunks"), per="chunking",
+    ),
+)  # fmt: skip

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from chunkwise.base.wording import counted, interval, percent, short_number, size_in_bytes
 from chunkwise.evaluation.results import Agreement, Figure
-from chunkwise.report.metric_info import AT_CEILING, OUT_OF_REACH, WEAK
+from chunkwise.evaluation.verdicts import AT_CEILING, OUT_OF_REACH, WEAK
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.terminal.parts import (
     add_row,

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chunkwise.base.wording import counted, percent
-from chunkwise.evaluation.results import CutCounts
-from chunkwise.metrics.cuts.boundary_issues import AROUND, KINDS
-from chunkwise.report.metric_info import bounds_of, verdict
+from chunkwise.evaluation.verdicts import verdict
+from chunkwise.metrics.cuts.boundary_issues import AROUND, KINDS, QUESTION, CutCounts
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.terminal.parts import BAR, bar, heading, line
 from chunkwise.report.views.cuts import kind_name
@@ -114,9 +113,9 @@ def _judged(cuts: CutCounts, share: float) -> str:
     """The words are for all kinds together: of some alone there are always fewer."""
     if len(cuts.counts) < len(KINDS):
         return ""
-    word, (good, excellent) = verdict("boundary_issues", share), bounds_of("boundary_issues")
-    said = "below good" if word == "below" else word
-    return f", {said} (good is under {100 * good:g} %, excellent under {100 * excellent:g} %)"
+    word, (good, excellent) = verdict(QUESTION.name, share), QUESTION.targets
+    named = "below good" if word == "below" else word
+    return f", {named} (good is under {100 * good:g} %, excellent under {100 * excellent:g} %)"
 
 
 def _kind_bars(cuts: CutCounts, console: Console) -> None:

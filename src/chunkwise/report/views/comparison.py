@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 from chunkwise.base.wording import counted, listed
 from chunkwise.evaluation.comparison import CONTEXT, NO_DIFFERENCE, Comparison, Contrast, Tested
-from chunkwise.report.metric_info import FOUR, family
+from chunkwise.evaluation.verdicts import question_of
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.views.view import View
 
 _FEW = 8
 """Measures that are all shown."""
 _MOST_NAMED = 4
-_QUESTIONS = frozenset(metric for _, metric in FOUR)
 _COSTS = frozenset({"chunks", "median_tokens", "storage", CONTEXT})
 
 
@@ -57,13 +56,13 @@ def first_metrics(comparison: Comparison) -> list[str]:
     """The measures that say whether one run is better; all of them where they are few."""
     every = every_metric(comparison)
     objectives = {each.objective for each in comparison.contrasts}
-    first = [name for name in every if name in objectives or family(name) in _QUESTIONS]
+    first = [name for name in every if name in objectives or question_of(name)]
     return every if len(every) <= _FEW else first
 
 
 def first_figures(names: Iterable[str]) -> list[str]:
     """Figures of whole runs that answer one of the four questions, or say what a run costs."""
-    return [name for name in names if name in _COSTS or family(name) in _QUESTIONS]
+    return [name for name in names if name in _COSTS or question_of(name)]
 
 
 def behind(contrast: Contrast, shown: Iterable[str]) -> list[str]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from chunkwise.evaluation.results import CutCounts, CutIssue
-from chunkwise.metrics.cuts.boundary_issues import KINDS
+from chunkwise.metrics.cuts.boundary_issues import KINDS, CutCounts, CutIssue
 from chunkwise.report.plain_text import one_line
 
 _RETURN = " ↵ "

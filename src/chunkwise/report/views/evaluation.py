@@ -6,21 +6,35 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from chunkwise.base.wording import between, counted, megabytes, plural, rough_dollars, short_number
+from chunkwise.base.wording import (
+    between,
+    counted,
+    megabytes,
+    percent,
+    plural,
+    rough_dollars,
+    score,
+    short_number,
+)
 from chunkwise.core import Document
 from chunkwise.evaluation.results import Agreement, Figure, Json, Results
 from chunkwise.evaluation.trust import judged_by
-from chunkwise.evaluation.verdicts import four_questions, most_reachable, robustness
-from chunkwise.metrics.answers.position import EXACT, KINDS
-from chunkwise.report.metric_info import (
-    FOUR,
-    GROUPS,
-    bounds_of,
-    group_of,
-    help_of,
-    lower_is_better,
+from chunkwise.evaluation.verdicts import (
+    AnsweredQuestion,
+    four_questions,
+    most_reachable,
     question_of,
-    value_words,
+    robustness,
+)
+from chunkwise.metrics.answers.position import EXACT, KINDS
+from chunkwise.metrics.answers.position import QUESTION as OF_OFFSETS
+from chunkwise.metrics.metric import KeyQuestion
+from chunkwise.metrics.registry import (
+    help_of,
+    key_questions,
+    lower_is_better,
+    metric_of,
+    title_of,
 )
 from chunkwise.report.views.cuts import CutsView, cuts_view
 from chunkwise.report.views.questions import (
@@ -33,6 +47,14 @@ from chunkwise.report.views.questions import (
 )
 from chunkwise.report.views.view import Tile, ValueTable, View, value_tables
 
+_GROUPS = (
+    "What is retrieved",
+    "As the Chroma report defines them",
+    "The four questions",
+    "The chunks themselves",
+    "Answers",
+)
+"""These first, in this order; what others declare comes behind them."""
 _COSTS = {
     "chunks": ("chunks", "{:,.0f}"),
     "mean_tokens": ("tokens a chunk, mean", "{:,.0f}"),
@@ -112,7 +134,7 @@ class FigureRow:
 
     @property
     def value(self) -> str:
-        return value_words(self.name, self.figure.mean)
+        return _value_words(self.name, self.figure.mean)
 
     @property
     def interval(self) -> str:
@@ -120,7 +142,7 @@ class FigureRow:
         low, high = self.figure.low, self.figure.high
         if low is None or high is None:
             return ""
-        return between(value_words(self.name, low), value_words(self.name, high))
+        return between(_value_words(self.name, low), _value_words(self.name, high))
 
     @property
     def asked(self) -> int:
@@ -265,7 +287,7 @@ def evaluation_view(
         scores=score_ranges(results),
         questions=question_table(results),
         advice=tuple(
-            AdviceCard(each.metric, question_of(each.metric), each.text) for each in results.advice
+            AdviceCard(each.metric, _question_text(each.metric), each.text) for each in results.advice
         ),
         detectable=dict(results.detectable),
         agreement=results.agreement,
@@ -295,23 +317,36 @@ def _nothing_known(results: Results) -> str:
 
 
 def _four(results: Results) -> tuple[FourCard, ...]:
-    measured = {each.metric: each.figures for each in four_questions(results)}
+    measured = {each.metric: each for each in four_questions(results)}
     if not measured:
         return ()
     return tuple(
-        _card(results, question, metric, measured.get(metric, {})) for question, metric in FOUR
+        _card(results, question, measured.get(name)) for name, question in key_questions().items()
     )
 
 
-def _card(results: Results, question: str, metric: str, figures: Mapping[str, Figure]) -> FourCard:
-    bounds = bounds_of(metric)
+def _card(results: Results, question: KeyQuestion, answered: AnsweredQuestion | None) -> FourCard:
     methods = []
-    for method, figure in figures.items():
-        name = f"{metric}.{method}" if method else metric
-        judged = judged_by(results, f"{metric}.{method}")
-        methods.append(MethodFigure(metric, method, figure, judged, most_reachable(results, name)))
-    notes = _offsets(results) if figures and metric == "citation_accuracy" else ()
-    return FourCard(question, metric, tuple(methods), notes, bounds.good, bounds.excellent)
+    for method, figure in answered.figures.items() if answered else ():
+        assert answered is not None
+        name = answered.name_of(method)
+        judged, most = judged_by(results, name), most_reachable(results, name)
+        methods.append(MethodFigure(question.name, method, figure, judged, most))
+    notes = _offsets(results) if methods and question == OF_OFFSETS else ()
+    good, excellent = question.targets
+    return FourCard(question.text, question.name, tuple(methods), notes, good, excellent)
+
+
+def _question_text(metric: str) -> str:
+    """The one of the four questions that a metric answers; empty: none."""
+    question = question_of(metric)
+    return question.text if question else ""
+
+
+def _value_words(name: str, value: float | None) -> str:
+    """A figure as it is read: in per cent where its metric says so, else with three digits."""
+    metric = metric_of(name)
+    return percent(value) if value is not None and metric and metric.as_percent else score(value)
 
 
 def _offsets(results: Results) -> tuple[str, ...]:
@@ -326,11 +361,13 @@ def _offsets(results: Results) -> tuple[str, ...]:
 
 
 def _figures(results: Results) -> tuple[FigureGroup, ...]:
-    groups: dict[str, list[FigureRow]] = {name: [] for name in GROUPS}
+    groups: dict[str, list[FigureRow]] = {name: [] for name in _GROUPS}
     for name, figure in results.summary.items():
         judged = judged_by(results, name) if figure.mean is not None else ""
-        groups[group_of(name, figure)].append(FigureRow(name, figure, help_of(name), judged))
-    return tuple(FigureGroup(title, tuple(rows)) for title, rows in groups.items() if rows)
+        metric = metric_of(name)
+        rows = groups.setdefault(title_of(metric) if metric else "Others", [])
+        rows.append(FigureRow(name, figure, help_of(name), judged))
+    return tuple(FigureGroup(title, tuple(found)) for title, found in groups.items() if found)
 
 
 def _by_group(

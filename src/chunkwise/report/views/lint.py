@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 
 from chunkwise.core import Document
-from chunkwise.evaluation.results import CutCounts, MetricAdvice
+from chunkwise.evaluation.results import MetricAdvice
+from chunkwise.metrics.cuts.boundary_issues import CutCounts
 from chunkwise.metrics.cuts.located import LocatedIssue, is_file
 from chunkwise.report.views.view import View
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import NamedTuple
 
+from chunkwise.metrics.registry import lower_is_better
 from chunkwise.report.charts.style import (
     CARD,
     COLOURS,
@@ -18,7 +19,6 @@ from chunkwise.report.charts.style import (
     chart,
     series_key,
 )
-from chunkwise.report.metric_info import lower_is_better
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.scale import Scale, scale_of
 from chunkwise.report.views.sweep_figures import SweepFigures, cost_of

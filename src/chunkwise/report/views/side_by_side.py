@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from html import escape
 
 from chunkwise.core import Passage
-from chunkwise.evaluation.results import CutCounts, Missed
-from chunkwise.metrics.cuts.boundary_issues import KINDS
+from chunkwise.evaluation.results import Missed
+from chunkwise.metrics.cuts.boundary_issues import KINDS, CutCounts
 from chunkwise.report.plain_text import clean_lines
 from chunkwise.report.views.cuts import CutsView, cuts_view, kind_name
 from chunkwise.report.views.questions import MissedPassage, missed_passages

@@ -10,8 +10,8 @@ from typing import ClassVar
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.wording import plural, points, short_number
 from chunkwise.evaluation.results import Figure, Json
+from chunkwise.metrics.registry import lower_is_better
 from chunkwise.records.typed import Misfit, read_as
-from chunkwise.report.metric_info import lower_is_better
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.scale import Scale, scale_of
 from chunkwise.report.views.leaderboard import ChunkingRow, Leaderboard, chunkings, leaderboard

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.evaluation.direction import lower_is_better
+from chunkwise.metrics.registry import lower_is_better
 from chunkwise.stats.agreement import kendall
 from chunkwise.stats.table import ScoreMatrix, mean
 from chunkwise.tuning.splits import TEST, VALIDATION

@@ -11,7 +11,6 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document
 from chunkwise.documents import LoadOptions
 from chunkwise.evaluation.left_out import LeftOut
-from chunkwise.metrics.measures import parse
 from chunkwise.models import DEFAULT, get_embedder
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder
 from chunkwise.testsets.testset import TestSet
@@ -20,7 +19,7 @@ from chunkwise.tuning.plan.default_sweep import default_chunkers, not_tried_by_d
 from chunkwise.tuning.plan.estimate import SweepEstimate, estimate_sweep
 from chunkwise.tuning.plan.grid import NotTried
 from chunkwise.tuning.plan.plan import Plan, plan_sweep
-from chunkwise.tuning.sweep import Sweep, wanted_scores
+from chunkwise.tuning.sweep import Sweep, objective_of, wanted_scores
 
 TOKENS_PER_SECOND = 2500.0
 """What the usual model reads on one core of a server; others may be ten times slower or faster."""
@@ -52,7 +51,7 @@ class PreparedSweep:
 
 def check_sweep(sweep: Sweep, embedder: Embedder | None = None) -> tuple[Sweep, bool]:
     """The sweep with its objective in full, and whether its model gives late vectors; wrong names are told at once."""
-    objective = parse(sweep.objective, sweep.k).label
+    objective = objective_of(sweep.objective, sweep.k)
     wanted_scores(objective, sweep.k)
     if "-" in (*sweep.documents, sweep.test_queries):
         raise InvalidParameter(

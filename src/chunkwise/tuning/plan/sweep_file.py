@@ -17,14 +17,13 @@ from chunkwise.base import parameters, spec
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.registry import Registry
 from chunkwise.chunkers.packing.sized import overlap_tokens
-from chunkwise.metrics.measures import parse
 from chunkwise.models import DEFAULT
 from chunkwise.retrieval import retrievers
 from chunkwise.retrieval.settings import Context
 from chunkwise.tuning.plan.budget import SweepBudget, budget_text, parse_budget, parse_price
 from chunkwise.tuning.plan.default_sweep import default_chunkers, default_retrieval
 from chunkwise.tuning.plan.grid import parameter_names
-from chunkwise.tuning.sweep import Grid, Sweep, Value
+from chunkwise.tuning.sweep import Grid, Sweep, Value, objective_of
 
 NO_MODEL = "none"
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -422,7 +421,7 @@ def _objective(table: TomlTable, k: int) -> str:
     usual = "recall@1000t"
     said = table.of_type("objective", str, usual, f'a metric is needed, such as "{usual}"')
     try:
-        return parse(said, k).label
+        return objective_of(said, k)
     except ChunkwiseError as error:
         raise table.refused("objective", error) from None
 

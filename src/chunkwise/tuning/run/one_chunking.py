@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +25,10 @@ from chunkwise.evaluation.subject import (
     index_subject,
     usual_budget,
 )
-from chunkwise.metrics.measures import MetricAt, span_scores
+from chunkwise.metrics.metric import Scores, SpanMetric
+from chunkwise.metrics.registry import MetricAt
+from chunkwise.metrics.scorer import SpanRules, score_spans
 from chunkwise.metrics.spans.budget import first_hits
-from chunkwise.metrics.spans.coverage import Scores
 from chunkwise.metrics.spans.tables import Chunking, HitTable
 from chunkwise.retrieval.filters import EVERYTHING
 from chunkwise.retrieval.indexes import Index
@@ -231,6 +233,30 @@ class Widened:
             before, depth = size, depth * 4
 
 
+class WidenedHits:
+    """What every metric looks at, made once for each depth and each budget."""
+
+    def __init__(self, widened: Widened, rank: Rank, k: int) -> None:
+        self._widened, self._rank, self._k = widened, rank, k
+        self._tables: dict[tuple[bool, int], HitTable] = {}
+
+    def table(self, wanted: MetricAt) -> HitTable:
+        return self._table(wanted.tokens, wanted.at or self._k)
+
+    def read(self, objective: MetricAt) -> HitTable:
+        """What a reader gets: the budget of the objective full, or k hits."""
+        return self._table(objective.tokens, objective.at if objective.tokens else self._k)
+
+    def _table(self, tokens: bool, at: int) -> HitTable:
+        if (tokens, at) not in self._tables:
+            self._tables[tokens, at] = (
+                self._widened.filling(self._rank, self._k, at)
+                if tokens
+                else self._widened.found(self._rank(at))
+            )
+        return self._tables[tokens, at]
+
+
 def _written(text: str) -> _Numbers:
     """Where characters stand that are no space."""
     return np.flatnonzero(np.fromiter((not each.isspace() for each in text), np.bool_, len(text)))
@@ -279,7 +305,7 @@ def _scored(
     subject: Subject, asking: SearchRun, wanted: Sequence[MetricAt], k: int, budget: int | None
 ) -> dict[str, Scores]:
     measuring = ScoringOptions(tuple(each.label for each in wanted), k, budget)
-    columns = Scoring(subject, asking.queries, asking, measuring, {}, {}).columns()
+    columns = Scoring(subject, asking.queries, asking, measuring).columns()
     return {name: np.asarray(column.values) for name, column in columns.items()}
 
 
@@ -331,7 +357,11 @@ class _Chunking:
         scores, tokens = dict[str, Scores](), list[int]()
         if not corpus.queries:
             pass  # what needs no question is told all the same
-        elif not isinstance(retriever, ChunkRetriever) or index.has_summaries:
+        elif (
+            not isinstance(retriever, ChunkRetriever)
+            or index.has_summaries
+            or not all(isinstance(each.metric, SpanMetric) for each in self._wanted)
+        ):
             scores, tokens = self._asked(index, configuration)
         elif not configuration.neighbours:
             scores, tokens = self._ranked(index, retriever)
@@ -348,41 +378,31 @@ class _Chunking:
         )
 
     def _ranked(self, index: SharedIndex, retriever: ChunkRetriever) -> Asked:
-        corpus = self._corpus
         count = max([self._k, *(each.at for each in self._wanted if not each.tokens)])
         tokens = max((each.at for each in self._wanted if each.tokens), default=0)
         places, questions = self._asking(index)
         found = places.found(ranked(index, places, retriever, questions, count, tokens))
-        scores: dict[str, Scores] = {}
         # Most hits are there for the budgets alone.
-        for within, hits in ((False, first_hits(found, count)), (True, found)):
-            some = [each for each in self._wanted if each.tokens == within]
-            scores |= span_scores(some, corpus.gold, hits, places.chunking, corpus.cut)
+        hits = _RankedHits(first_hits(found, count), found)
+        scores = score_spans(self._wanted, hits, self._rules(places))
         within = self._wanted[0].tokens
         return scores, self._read(found if within else first_hits(found, self._k))
 
     def _widened(self, index: SharedIndex, retriever: ChunkRetriever, neighbours: int) -> Asked:
         """More chunks make longer hits: every depth is an answer of its own."""
-        corpus, k = self._corpus, self._k
         places, questions = self._asking(index)
-        measures = [features.measure for features in corpus.all_features]
+        measures = [features.measure for features in self._corpus.all_features]
         widened = Widened(places, measures, neighbours)
 
         def rank(depth: int) -> list[Ranking]:
             return ranking_of(index, retriever, questions, depth)
 
-        scores: dict[str, Scores] = {}
-        for each in self._wanted:
-            found = (
-                widened.filling(rank, k, each.at)
-                if each.tokens
-                else widened.found(rank(each.at or k))
-            )
-            scores |= span_scores([each], corpus.gold, found, places.chunking, corpus.cut)
-        objective = self._wanted[0]
-        return scores, self._read(
-            widened.filling(rank, k, objective.at) if objective.tokens else widened.found(rank(k))
-        )
+        hits = WidenedHits(widened, rank, self._k)
+        scores = score_spans(self._wanted, hits, self._rules(places))
+        return scores, self._read(hits.read(self._wanted[0]))
+
+    def _rules(self, places: RankedPlaces) -> SpanRules:
+        return SpanRules(self._corpus.gold, places.chunking, self._corpus.cut)
 
     def _read(self, found: HitTable) -> list[int]:
         """Tokens of what each question's reader reads: all of it, or what the objective's budget allows."""
@@ -445,6 +465,16 @@ class _Chunking:
         if not first.strategy:
             return self._corpus.sentences(vectors)
         return self._corpus.index_of(self._strategy, first.context, vectors, self._chunks)
+
+
+class _RankedHits(NamedTuple):
+    """Ranked chunks as arrays: as many as are counted, and as many as fill the budgets."""
+
+    counted: HitTable
+    filling: HitTable
+
+    def table(self, wanted: MetricAt) -> HitTable:
+        return self.filling if wanted.tokens else self.counted
 
 
 def _values(scores: Scores) -> tuple[float | None, ...]:

@@ -1,0 +1,112 @@
+"""What a metric may look at: questions, what was retrieved for each, what was answered, and the index behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeVar
+
+from chunkwise.core import Document, Hit, Query, Score, Span
+from chunkwise.metrics.answers.answer import Answer
+from chunkwise.metrics.answers.position import Position
+from chunkwise.metrics.spans.budget import in_tokens
+from chunkwise.metrics.spans.tables import Chunking, Gold, HitTable
+from chunkwise.models.embed.embedder import Embedder
+from chunkwise.retrieval.indexes import Index
+from chunkwise.text.analysis import Analyzed
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
+
+Hits = Sequence[Sequence[Hit]]
+"""By question, best first."""
+Verdicts = Sequence[Sequence[Score]]
+"""Of one judge: a score a hit, by question."""
+
+T = TypeVar("T")
+
+NOWHERE = "nowhere"
+"""Marks a document that was made to hold a hit which stands in none."""
+
+
+def is_nowhere(hit: Hit) -> bool:
+    """Whether this is a hit that could not be found in the documents."""
+    return hit.document.metadata.get(NOWHERE) is True
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Everything of one run. `queries`, `hits`, `answers`, `documents` and `index` are all that most metrics need."""
+
+    queries: Sequence[Query]
+    hits: Hits
+    """What is read for each question: the k hits, or those that fill the budget; of name@k, the first k."""
+    documents: Sequence[Document] = ()
+    answers: Mapping[str, Answer] = field(default_factory=dict)
+    """By the id of the question; empty: nobody answered."""
+    index: Index | None = None
+    """What was asked; None: hits of another system."""
+    chunking: Chunking | None = None
+    """Every chunk there is to be found; None: they are not known."""
+    position: Position | None = None
+    """How exact the offsets of chunks from a file are."""
+    relevance_threshold: float = 0.5
+    unit: Literal["characters", "tokens"] = "characters"
+    tokenizer: str = DEFAULT_TOKENIZER
+    embedder: str | Embedder = ""
+    """What compares texts; empty: the usual one."""
+    ask_judge: Callable[[str, Sequence[Query], Hits], Verdicts] | None = None
+    """Gives the verdicts of the judge of this name."""
+    _made: dict[str, object] = field(default_factory=dict, repr=False, compare=False)
+
+    def once(self, key: str, make: Callable[[], T]) -> T:
+        """What several metrics need, made when the first of them asks; `key` is theirs alone."""
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]  # type: ignore[return-value]
+
+    def verdicts(self, judge: str) -> Verdicts:
+        """One score a hit, by the judge of this name."""
+        if self.ask_judge is None:
+            return [[Score(None, f"{judge} was not asked") for _ in own] for own in self.hits]
+        return self.ask_judge(judge, self.queries, self.hits)
+
+    def with_hits(self, hits: Hits) -> Evidence:
+        """The same run with other hits looked at."""
+        return replace(self, hits=hits, _made={})
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The text of each document by its id."""
+        return {document.id: document.text for document in self.documents}
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """The position of each document by its id."""
+        return {document.id: number for number, document in enumerate(self.documents)}
+
+    @property
+    def gold(self) -> Gold:
+        """The references of the questions as arrays."""
+        return Gold.of(self.queries, self.numbers)
+
+    def tables(self) -> tuple[Gold, HitTable]:
+        """References and hits as arrays, in the unit of the run."""
+        gold, found = self.gold, HitTable.of(self.hits, self.numbers)
+        if self.unit == "tokens":
+            gold, found, *_ = in_tokens(gold, found, None, self.documents, self.tokenizer)
+        return gold, found
+
+    def chunk_spans(self) -> Iterator[tuple[Analyzed, list[Span]]]:
+        """Every document with its chunks; where these are not known, with what was found in it."""
+        own: list[list[Span]] = [[] for _ in self.documents]
+        numbers = self.numbers
+        found = [hit for each in self.hits for hit in each if not is_nowhere(hit) and not hit.level]
+        rows = sorted({(numbers[hit.doc_id], hit.start, hit.end) for hit in found})
+        if self.chunking is not None:
+            chunks = self.chunking.without_summaries
+            columns = (chunks.document, chunks.start, chunks.end)
+            rows = list(zip(*(column.tolist() for column in columns), strict=True))
+        for number, start, end in rows:
+            own[number].append(Span(start, end))
+        for document, spans in zip(self.documents, own, strict=True):
+            if spans:
+                yield Analyzed(document), spans

@@ -1,0 +1,200 @@
+"""What a metric says of itself, once: terminal, pages, docs, `--metrics`, comparisons and sweeps all read it here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.core import Score
+
+if TYPE_CHECKING:
+    from chunkwise.metrics.answers.llm_material import AsksLlm
+    from chunkwise.metrics.cuts.boundary_issues import CutCounts
+    from chunkwise.metrics.evidence import Evidence
+    from chunkwise.metrics.judges.llm.model import JudgeModel
+    from chunkwise.metrics.spans.evidence import SpanEvidence
+
+Scores = NDArray[np.float64]
+
+NO_CHUNKS = "the hits come without the chunks of an index; name their file with --chunks"
+"""Why a metric of a whole chunking has no score."""
+
+Need = Literal[
+    "references", "labels", "facts", "reference answer", "answers", "citations", "embedder",
+    "vectors", "chunks", "llm", "judge",
+]  # fmt: skip
+"""What must be there before a metric can be scored: of the questions, of the answers, of the index, or who is asked."""
+
+NEEDS: Mapping[Need, str] = MappingProxyType(
+    {
+        "references": "references (gold spans)",
+        "labels": "people's labels",
+        "facts": "expected facts",
+        "reference answer": "a reference answer",
+        "answers": "answers (--answers)",
+        "citations": "answers that cite (--answers)",
+        "embedder": "an embedder",
+        "vectors": "an index with vectors",
+        "chunks": "the chunks of an index",
+        "llm": "a language model (--judge llm)",
+        "judge": "its judge (--judge)",
+    }
+)
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*(?:[.-][a-z0-9_]+)*")
+
+Value = float | str | Score
+"""A score, or in words why there is none."""
+
+
+class Targets(NamedTuple):
+    """Figures beyond a target deserve its word; the target itself does not."""
+
+    good: float
+    excellent: float
+
+    @property
+    def lower_is_better(self) -> bool:
+        return self.excellent < self.good
+
+
+class Remedy(NamedTuple):
+    """What usually causes a figure that is not good, and what to try. `{k}` stands for what says how much is handed
+    out, `{last}` for what a run can try that has no reranker yet."""
+
+    causes: str
+    remedies: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeyQuestion:
+    """One of the four questions about a chunking; its metrics are called `name` or `name.method`."""
+
+    name: str
+    text: str
+    targets: Targets
+    remedy: Remedy
+
+
+@dataclass(frozen=True, slots=True)
+class WholeScore:
+    """What a metric of a whole chunking gives: one value, over how many things, and what was left out of it."""
+
+    score: Score
+    count: int = 0
+    unscored: Mapping[str, int] = field(default_factory=dict)
+    cuts: CutCounts | None = None
+    """What was counted on the way, where cuts were looked at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric:
+    """One metric. `score` gives one value a question, or for `per="chunking"` one value; a text says why there is none.
+
+    What somebody else's metric raises leaves it unscored, with the reason; the others are scored all the same.
+    """
+
+    name: str = field(kw_only=False)
+    help: str = field(kw_only=False)
+    """One plain line."""
+    score: Callable[[Evidence], Sequence[Value] | Value | WholeScore] | None = None
+    group: str = "others"
+    """What names it together with others in `--metrics`."""
+    better: Literal["higher", "lower"] = "higher"
+    bounds: tuple[float, float] = (0.0, 1.0)
+    """Of a score. Intervals and pages draw shares: of a question it is one from 0 to 1."""
+    targets: Targets | None = None
+    """From where on a figure is good, and from where on excellent; None: as its question has them, or nowhere."""
+    question: KeyQuestion | None = None
+    """Which of the four questions it answers."""
+    remedy: Remedy | None = None
+    """What to do about a figure that is not good; None: as its question says."""
+    needs: tuple[Need, ...] = ()
+    at: Literal["none", "hits", "hits or tokens"] = "none"
+    """What may stand behind @: nothing, a number of hits, or also a budget of tokens as in @1000t."""
+    usual_at: int | None = None
+    """What stands behind @ where nothing is said; None: the k or the budget of the run."""
+    usual: tuple[str, ...] = ("",)
+    """What stands behind @ where the whole group is asked for; none: it must be asked for by its own name."""
+    per: Literal["question", "chunking"] = "question"
+    judge: str = ""
+    """Whose verdicts on single hits it is the share of."""
+    asks: str = ""
+    """Who has to be named with `--judge` before it is measured: asking costs time or money."""
+    known_better_by: str = ""
+    """The metric that knows what this one guesses: no advice where that one is good."""
+    reachable: Callable[[Evidence], float | None] | None = None
+    """The most that any ranking of the same chunks could reach."""
+    as_percent: bool = False
+    """Whether people read it as a percentage."""
+    headline: bool = False
+    """Whether questions are ordered by it, from the worst on, where it is measured."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
+            raise InvalidParameter(
+                f"a metric is named {self.name!r}; small letters, digits and _ are allowed, parts joined by a dot: "
+                "coverage.rare_words"
+            )
+        low, high = self.bounds
+        if self.per == "question" and not 0 <= low < high <= 1:
+            raise InvalidParameter(
+                f"{self.name} has the bounds {low:g} to {high:g}; the score of a question is a share from 0 to 1: "
+                "divide it by the most it can be"
+            )
+
+    @property
+    def family(self) -> str:
+        """`completeness` of `completeness.facts`."""
+        return self.name.partition(".")[0]
+
+    @property
+    def aims(self) -> Targets | None:
+        """Its own targets, or those of its question."""
+        return self.targets or (self.question.targets if self.question else None)
+
+    @property
+    def advice(self) -> Remedy | None:
+        """Its own, or that of its question."""
+        return self.remedy or (self.question.remedy if self.question else None)
+
+    @property
+    def can_choose(self) -> bool:
+        """Whether a sweep can be decided by it: it scores a question by what is retrieved, and asks nobody."""
+        return (
+            self.per == "question"
+            and not self.asks
+            and not {"answers", "citations"}.intersection(self.needs)
+        )
+
+    @property
+    def opinion_of(self) -> str:
+        """Whose opinion the figure is: a judge that can be calibrated; empty: nobody's."""
+        return self.judge or self.asks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpanMetric(Metric):
+    """A metric over spans and ranks, computed from arrays: of thousands of questions at once, in a sweep as well."""
+
+    formula: Callable[[SpanEvidence, int], Scores]
+    """The scores of all questions within the first so many hits."""
+    counts_hits: bool = False
+    """Relevant hits are counted; the others measure lengths of text."""
+    ideal: bool = False
+    """Held against all relevant chunks of the index, so hits must be chunks of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmMetric(Metric):
+    """A metric for which a language model is asked: what, is planned for all questions before anything is sent."""
+
+    plan: Callable[[JudgeModel], AsksLlm]
+    asks: str = "llm"

@@ -1,0 +1,294 @@
+"""Every metric there is, by the names users give: our own, those of other packages, and `./file.py:NAME`."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+import warnings
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache, lru_cache
+from types import MappingProxyType
+
+from chunkwise.base.errors import InvalidParameter, UnknownName
+from chunkwise.base.registry import Registry
+from chunkwise.metrics.judges import retrieval_precision
+from chunkwise.metrics.judges.judge import LLM
+from chunkwise.metrics.judges.judge import registry as judges
+from chunkwise.metrics.metric import KeyQuestion, Metric
+
+_FILES = (
+    "spans.coverage",
+    "spans.ranking",
+    "judges.retrieval_precision",
+    "answers.faithfulness",
+    "answers.correctness",
+    "answers.relevancy",
+    "answers.completeness",
+    "cuts.boundary_issues",
+    "spans.split_references",
+    "cuts.coherence",
+    "answers.position",
+    "answers.citations",
+    "spans.chroma",
+)
+"""Each has its metrics in METRICS."""
+
+GROUPS: Mapping[str, str] = MappingProxyType(
+    {
+        "retrieval": "What is retrieved",
+        "retrieval_precision": "What is retrieved",
+        "completeness": "What is retrieved",
+        "boundary_issues": "The chunks themselves",
+        "citation_accuracy": "Answers",
+        "answers": "Answers",
+        "chroma": "As the Chroma report defines them",
+    }
+)
+"""Our own groups in the order of the tables, and what a page calls their metrics."""
+
+registry = Registry("metric", "chunkwise.metrics", {})
+"""What other packages and files declare."""
+
+_from_files: dict[str, Metric] = {}
+"""Metrics of files that were named in this process, and of judges from files."""
+
+
+@cache
+def _own() -> dict[str, Metric]:
+    found = [
+        metric
+        for file in _FILES
+        for metric in importlib.import_module(f"chunkwise.metrics.{file}").METRICS
+    ]
+    order = list(GROUPS)
+    return {each.name: each for each in sorted(found, key=lambda each: order.index(each.group))}
+
+
+@lru_cache(maxsize=4)
+def _others(path: tuple[str, ...]) -> dict[str, Metric]:
+    """Of the packages on this path."""
+    found = {}
+    for name, part in registry.all().items():
+        try:
+            found[_checked(name, part).name] = part
+        except InvalidParameter as error:
+            warnings.warn(str(error), stacklevel=3)
+    for judge in judges.names():
+        if judge not in judges.builtin:
+            metric = retrieval_precision.of_judge(judge)
+            found[metric.name] = metric
+    return found
+
+
+def _checked(name: str, part: object) -> Metric:
+    if not isinstance(part, Metric):
+        raise InvalidParameter(
+            f"{name} is {type(part).__name__}, and no metric; a metric is chunkwise.Metric(name, help, score=…)"
+        )
+    if part.name in _own():
+        raise InvalidParameter(f"{name} declares {part.name!r}, which is one of our own metrics")
+    return part
+
+
+def known_metrics() -> dict[str, Metric]:
+    """All by name, in the order of the tables: our own, then those of others."""
+    return {**_own(), **_others(tuple(sys.path)), **_from_files}
+
+
+def is_own(metric: Metric) -> bool:
+    """Whether it is one of ours: what others wrote may raise anything."""
+    return _own().get(metric.name) is metric
+
+
+def metric_of(label: str) -> Metric | None:
+    """The metric of a name as tables and files have it, such as `failure@20`; None: nobody here declares it."""
+    name = label.partition("@")[0]
+    return _own().get(name) or known_metrics().get(name)
+
+
+def from_file(reference: str) -> Metric:
+    """The metric of `./file.py:NAME`, known by its own name from now on."""
+    metric = _checked(reference, registry.get(reference))
+    _from_files[metric.name] = metric
+    return metric
+
+
+def of_judge(judge: str) -> Metric:
+    """The share of hits that a judge finds relevant; of one from a file it is known from now on."""
+    metric = retrieval_precision.of_judge(judge)
+    known = known_metrics().get(metric.name)
+    if known is None:
+        _from_files[metric.name] = known = metric
+    return known
+
+
+def lower_is_better(label: str) -> bool:
+    """Of a metric by the name it has in a table, as in `failure@20`."""
+    metric = metric_of(label)
+    return metric is not None and metric.better == "lower"
+
+
+def help_of(label: str) -> str:
+    """What a metric says, in a sentence or two; empty for one that is not known."""
+    metric = metric_of(label)
+    if metric is None:
+        return ""
+    told = [metric.help]
+    if label.partition("@")[2].endswith("t"):
+        told.append("Within so many tokens of context.")
+    if metric.better == "lower":
+        told.append("Less is better.")
+    return " ".join(told)
+
+
+def title_of(metric: Metric) -> str:
+    """Under which head a page shows it."""
+    if metric.question is not None:
+        return "The four questions"
+    if metric.per == "chunking":
+        return "The chunks themselves"
+    return GROUPS.get(metric.group, metric.group.replace("_", " ").capitalize())
+
+
+def key_questions() -> dict[str, KeyQuestion]:
+    """The four questions about a chunking by their metrics' name, in their order."""
+    asked = [each.question for each in known_metrics().values() if each.question]
+    return {each.name: each for each in dict.fromkeys(asked)}
+
+
+def groups() -> dict[str, tuple[str, ...]]:
+    """Names that stand for several metrics: groups as they are declared, and what names have before their dot."""
+    found: dict[str, list[str]] = {name: [] for name in GROUPS}
+    families: dict[str, list[str]] = {}
+    later: dict[str, list[str]] = {}
+    for metric in known_metrics().values():
+        own = found.setdefault(metric.group, [])
+        for at in metric.usual:
+            (later.setdefault(metric.group, []) if at else own).append(
+                f"{metric.name}@{at}" if at else metric.name
+            )
+        if metric.family != metric.name:
+            families.setdefault(metric.family, []).append(metric.name)
+    for group, names in later.items():
+        found[group] += names
+    every = known_metrics()
+    several = {
+        name: own for name, own in families.items() if name not in found and name not in every
+    }
+    return {name: tuple(own) for name, own in {**found, **several}.items() if own}
+
+
+@dataclass(frozen=True, slots=True)
+class MetricAt:
+    """A metric at a number of hits or tokens."""
+
+    metric: Metric
+    at: int = 0
+    """0 where nothing stands behind its @."""
+    tokens: bool = False
+    """Whether `at` counts tokens: hits are then taken in rank order, the last one cut at the budget."""
+
+    @property
+    def label(self) -> str:
+        """The canonical name: argument, key and column head at once."""
+        if self.metric.at == "none":
+            return self.metric.name
+        return f"{self.metric.name}@{self.at}{'t' if self.tokens else ''}"
+
+
+_LABEL = re.compile(r"(?P<name>[a-z0-9_.-]+)(?:@(?P<at>0*[1-9][0-9]{0,8})(?P<tokens>t?))?")
+
+
+def parse(text: str, k: int = 5, budget: int | None = None) -> MetricAt:
+    """recall@5, recall@1000t, or a bare name: then at the budget or the k of the run, or where it is usual."""
+    if ".py:" in text:
+        text, at, number = text.partition("@")
+        text = f"{from_file(text.strip()).name}{at}{number}"
+    match = _LABEL.fullmatch(text.strip().lower())
+    name = match["name"] if match else text.strip().lower().partition("@")[0]
+    metric = metric_of(name)
+    if metric is None:
+        raise _unknown(text.strip())
+    if match is None:
+        raise InvalidParameter(
+            f"{text!r}: behind @ stands a number of hits, as in {name}@5, or of tokens, as in recall@1000t"
+        )
+    if match["at"] is None:
+        return _usual(metric, k, budget)
+    if metric.at == "none":
+        raise InvalidParameter(f"{text!r}: {name} depends on no number of hits; write {name}")
+    if match["tokens"] and metric.at == "hits":
+        raise InvalidParameter(
+            f"{text!r}: {name} counts hits and is not measured within tokens; write {name}@{k}"
+        )
+    return MetricAt(metric, int(match["at"]), bool(match["tokens"]))
+
+
+def _usual(metric: Metric, k: int, budget: int | None) -> MetricAt:
+    if metric.at == "none":
+        return MetricAt(metric)
+    if budget is not None and metric.at == "hits or tokens":
+        return MetricAt(metric, budget, tokens=True)
+    return MetricAt(metric, metric.usual_at or k)
+
+
+def _unknown(name: str) -> UnknownName:
+    known = list(dict.fromkeys(["all", *groups(), *known_metrics()]))
+    near = get_close_matches(name, known, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(known)}"
+    return UnknownName(f"no metric is named {name!r}; {hint}")
+
+
+def chosen(
+    names: str | Iterable[str], k: int, budget: int | None, *, asked: Collection[str] = ()
+) -> list[str]:
+    """The metrics asked for, each once, in the order of the tables; those over hits with how many are looked at.
+
+    `asked`: the judges that may be asked, since somebody named them.
+    """
+    given = names.split(",") if isinstance(names, str) else list(names)
+    wanted = [name.strip() for name in given if name.strip()]
+    if not wanted:
+        raise InvalidParameter(f"no metric is named; allowed: all, {', '.join(groups())}")
+    found: dict[str, None] = {}
+    for name in wanted:
+        for each in _members(name, budget, asked):
+            which = parse(each, k=k, budget=budget)
+            if which.metric.asks and which.metric.asks not in asked:
+                raise InvalidParameter(_unnamed(which.metric))
+            found[which.label] = None
+    every = [name for own in groups().values() for name in own]
+    order = {name: at for at, name in enumerate(dict.fromkeys(every))}
+
+    def place(name: str) -> int:
+        base = order.get(name.partition("@")[0], len(order))
+        # Within a budget all are at the same number: none has a place of its own.
+        return base if budget is not None else order.get(name, base)
+
+    return sorted(found, key=place)
+
+
+def _members(name: str, budget: int | None, asked: Collection[str]) -> tuple[str, ...]:
+    known = groups()
+    named = known if name == "all" else {name: known[name]} if name in known else {}
+    # A name of a group that is a metric, too, stands for the group: it holds that metric.
+    members = tuple(dict.fromkeys(each for own in named.values() for each in own))
+    if not members:
+        return (name,)
+    every = known_metrics()
+    # A search within a budget gives what fits: to look at more or at other amounts would need another search.
+    return tuple(
+        each
+        for each in members
+        if (budget is None or "@" not in each)
+        and (not (asks := every[each.partition("@")[0]].asks) or asks in asked)
+    )
+
+
+def _unnamed(metric: Metric) -> str:
+    if metric.asks == LLM:
+        return f"{metric.name} asks a language model; say so, and which: --judge llm --llm local"
+    return f"{metric.name} asks the judge {metric.asks}; say so: --judge {metric.asks}"

@@ -1,0 +1,241 @@
+"""The one scorer: what was retrieved goes in as arrays, a column of scores a metric comes out.
+
+An evaluation turns its hits into the arrays, a sweep has them already; both are scored here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.base.errors import ChunkwiseError
+from chunkwise.core import Document, Score
+from chunkwise.metrics.evidence import Evidence, Hits
+from chunkwise.metrics.metric import Metric, Scores, SpanMetric, Value, WholeScore
+from chunkwise.metrics.registry import MetricAt, is_own
+from chunkwise.metrics.spans.budget import TokenCut, TokenEnds, in_tokens, within
+from chunkwise.metrics.spans.evidence import SpanEvidence
+from chunkwise.metrics.spans.relevance import RELEVANCE_THRESHOLD
+from chunkwise.metrics.spans.tables import Chunking, Gold, HitTable
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
+
+_ALL = 1_000_000_000
+"""Hits: within a budget all are looked at that fit."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoreColumn:
+    """A value a question; where it is NaN the question is unscored, and `reasons` says why."""
+
+    values: NDArray[np.float64]
+    reasons: tuple[str, ...]
+
+    @classmethod
+    def of(cls, scores: Sequence[Score]) -> ScoreColumn:
+        """From single scores, in the order of the questions."""
+        values = [np.nan if score.value is None else score.value for score in scores]
+        return cls(np.array(values, np.float64), tuple(score.reason for score in scores))
+
+
+class Retrieved(Protocol):
+    """What was retrieved for all questions, as deep as somebody looks."""
+
+    def table(self, wanted: MetricAt) -> HitTable:
+        """Enough hits for a metric: at least its number of them, or of their tokens; the same object for the same."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SpanRules:
+    """What turns lengths and ranks into scores."""
+
+    gold: Gold
+    chunking: Chunking | None
+    cut: TokenEnds
+    threshold: float = RELEVANCE_THRESHOLD
+    documents: Sequence[Document] = ()
+    tokenizer: str = DEFAULT_TOKENIZER
+    unit: str = "characters"
+
+
+def span_scores(
+    wanted: Sequence[MetricAt],
+    gold: Gold,
+    found: HitTable,
+    chunking: Chunking | None,
+    cut: TokenEnds,
+    threshold: float = RELEVANCE_THRESHOLD,
+) -> dict[str, Scores]:
+    """By label, one value a question; NaN: unscored, for the reason `why_unscored` gives."""
+    whole = SpanEvidence(gold, found, chunking, threshold)
+    budgets = {each.at for each in wanted if each.tokens}
+    cuts = {at: SpanEvidence(gold, within(found, at, cut), chunking, threshold) for at in budgets}
+    return {each.label: _scores(each, cuts[each.at] if each.tokens else whole) for each in wanted}
+
+
+def _scores(wanted: MetricAt, evidence: SpanEvidence) -> Scores:
+    metric = wanted.metric
+    assert isinstance(metric, SpanMetric)
+    scores = metric.formula(evidence, _ALL if wanted.tokens else wanted.at)
+    unscored = evidence.without_references
+    if metric.ideal:
+        unscored = unscored | evidence.without_ideal(wanted.at)
+    return np.where(unscored, np.nan, scores)
+
+
+def score_spans(
+    wanted: Sequence[MetricAt], retrieved: Retrieved, rules: SpanRules
+) -> dict[str, Scores]:
+    """Of the metrics over spans among these; those that look at the same hits share what is found about them."""
+    tables: dict[int, tuple[HitTable, list[MetricAt]]] = {}
+    for each in wanted:
+        if isinstance(each.metric, SpanMetric):
+            table = retrieved.table(each)
+            tables.setdefault(id(table), (table, []))[1].append(each)
+    found: dict[str, Scores] = {}
+    gold, chunking, threshold = rules.gold, rules.chunking, rules.threshold
+    for table, own in tables.values():
+        found |= span_scores(own, gold, table, chunking, rules.cut, threshold)
+        if rules.unit == "tokens":
+            # Hits are counted, not measured: which one is relevant, and which is the same, characters tell.
+            measured = [each for each in own if not _counts_hits(each.metric)]
+            other = in_tokens(gold, table, chunking, rules.documents, rules.tokenizer)
+            found |= span_scores(measured, *other, threshold)
+    return found
+
+
+def _counts_hits(metric: Metric) -> bool:
+    return isinstance(metric, SpanMetric) and metric.counts_hits
+
+
+def why_unscored(wanted: MetricAt, *, references: int, chunking: Chunking | None) -> str:
+    """Why a question with so many references has no score by a metric over spans."""
+    if not references:
+        return "the question has no references"
+    if chunking is None:
+        return f"{wanted.metric.name} counts the chunks of an index, and there is none"
+    return (
+        f"{wanted.metric.name} counts chunks, and hits of this question are no chunks of the index"
+    )
+
+
+class RunHits(Retrieved, Protocol):
+    """A run whose hits are there as hits, too."""
+
+    def hits(self, wanted: MetricAt) -> Hits:
+        """What a metric looks at that reads more than places."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scorer:
+    """Every question's score by every metric over questions, and the figures of the whole chunking."""
+
+    evidence: Evidence
+    run: RunHits
+    by_llm: Mapping[str, Sequence[Score]]
+    """Scores that a language model's verdicts gave, by metric."""
+
+    def columns(self, wanted: Sequence[MetricAt]) -> dict[str, ScoreColumn]:
+        """One column a metric that scores questions, in the order they were asked for."""
+        found = self._over_spans(wanted)
+        for each in wanted:
+            metric = each.metric
+            if each.label in found or metric.per != "question":
+                continue
+            if metric.name in self.by_llm:
+                found[each.label] = ScoreColumn.of(self.by_llm[metric.name])
+            elif metric.score is not None:
+                evidence = self.evidence
+                if metric.at != "none":
+                    evidence = evidence.with_hits(self.run.hits(each))
+                found[each.label] = ScoreColumn.of(question_scores(metric, evidence))
+        return {each.label: found[each.label] for each in wanted if each.label in found}
+
+    def whole(self, wanted: Sequence[MetricAt]) -> dict[str, WholeScore]:
+        """Of the metrics that score a whole chunking."""
+        return {
+            each.label: whole_score(each.metric, self.evidence)
+            for each in wanted
+            if each.metric.per == "chunking"
+        }
+
+    def _over_spans(self, wanted: Sequence[MetricAt]) -> dict[str, ScoreColumn]:
+        evidence = self.evidence
+        gold, chunking = evidence.gold, evidence.chunking
+        rules = SpanRules(
+            gold, chunking, TokenCut(evidence.documents, evidence.tokenizer),
+            evidence.relevance_threshold, evidence.documents, evidence.tokenizer, evidence.unit,
+        )  # fmt: skip
+        scores = score_spans(wanted, self.run, rules)
+        references = np.bincount(gold.question, minlength=len(evidence.queries)).tolist()
+        return {
+            each.label: ScoreColumn(
+                values := scores[each.label],
+                tuple(
+                    why_unscored(each, references=count, chunking=chunking) if missing else ""
+                    for count, missing in zip(references, np.isnan(values).tolist(), strict=True)
+                ),
+            )
+            for each in wanted
+            if each.label in scores
+        }
+
+
+def question_scores(metric: Metric, evidence: Evidence) -> list[Score]:
+    """One score a question; what somebody else's metric raises, or gives too much or too little of, is the reason."""
+    assert metric.score is not None
+    try:
+        given = metric.score(evidence)
+        if not isinstance(given, Sequence) or isinstance(given, str):
+            raise ChunkwiseError(f"{metric.name} gave {given!r}; one value a question is needed")
+        if len(given) != len(evidence.queries):
+            raise ChunkwiseError(
+                f"{metric.name} gave {len(given):,} values for {len(evidence.queries):,} questions; one each is needed"
+            )
+        return [_score(metric, each) for each in given]
+    except Exception as error:
+        if is_own(metric):
+            raise
+        return [_failed(error)] * len(evidence.queries)
+
+
+def whole_score(metric: Metric, evidence: Evidence) -> WholeScore:
+    """The one score of a chunking."""
+    assert metric.score is not None
+    try:
+        given = metric.score(evidence)
+        if isinstance(given, WholeScore):
+            return given
+        if isinstance(given, Sequence) and not isinstance(given, str):
+            raise ChunkwiseError(f"{metric.name} gave several values; one of the whole is needed")
+        chunks = 0 if evidence.chunking is None else len(evidence.chunking.start)
+        return WholeScore(_score(metric, given), chunks)
+    except Exception as error:
+        if is_own(metric):
+            raise
+        return WholeScore(_failed(error))
+
+
+def _failed(error: Exception) -> Score:
+    told = str(error) if isinstance(error, ChunkwiseError) else f"{type(error).__name__}: {error}"
+    return Score(None, told or type(error).__name__)
+
+
+def _score(metric: Metric, value: Value) -> Score:
+    if isinstance(value, str):
+        return Score(None, value or f"{metric.name} gave no value and no reason")
+    if isinstance(value, Score):
+        if value.value is None:
+            return value
+        value = value.value
+    low, high = metric.bounds
+    number = float(value)
+    if math.isnan(number):
+        return Score(None, f"{metric.name} gave NaN")
+    if not low - 1e-9 <= number <= high + 1e-9:
+        raise ChunkwiseError(f"{metric.name} gave {number:g}; it is from {low:g} to {high:g}")
+    return Score(number)
