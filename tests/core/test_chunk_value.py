@@ -1,10 +1,14 @@
 """A chunk is a frozen value with defaults, though its fields are set by hand."""
 
+import json
 import pickle
 from dataclasses import FrozenInstanceError, fields, replace
 
 import pytest
+from hypothesis import given as tried_with
+from hypothesis import strategies as st
 
+import chunkwise
 from chunkwise.core import Chunk, Document, Span
 
 DOCUMENT = Document("d", "One two three.")
@@ -47,3 +51,33 @@ def test_a_console_shows_where_a_chunk_is_and_how_it_begins() -> None:
     assert len(shown) < 200
     summary = Chunk(DOCUMENT, 3, 0, 14, 2, summary="In short.", summarised=(Span(0, 14),), level=1)
     assert repr(summary).endswith("token_count=2, level=1, text='In short.')")
+
+
+def test_a_chunk_as_plain_values_is_ready_for_json() -> None:
+    chunk = chunkwise.chunk_text("# A\n\nOne. Two.", "sentences(max_tokens=50)", format="markdown")[
+        0
+    ]
+    values = json.loads(json.dumps(chunk.to_dict()))
+    assert values["text"] == chunk.text
+    assert (values["id"], values["start"], values["end"]) == (chunk.id, chunk.start, chunk.end)
+    assert values["spans"] == [[chunk.start, chunk.end]]
+    assert values["section"] == "A"
+
+
+def test_a_notebook_shows_hostile_text_as_text() -> None:
+    hostile = "<script>alert(1)</script> {{ 7*7 }}"
+    chunk = chunkwise.chunk_text(hostile, "characters(size=100)", id="<b>")[0]
+    hit = chunkwise.Hit(chunk.document, 0, len(hostile), 0.5, 1, 9)
+    for shown in (chunk._repr_html_(), hit._repr_html_()):
+        assert "<script>" not in shown
+        assert "<b>" not in shown
+        assert "&lt;script&gt;" in shown
+
+
+@tried_with(st.text(max_size=2_000))
+def test_a_console_shows_a_hit_in_one_short_line(text: str) -> None:
+    hit = chunkwise.Hit(Document("d", text), 0, len(text), 0.25, 3, 7)
+    assert "\n" not in repr(hit)
+    assert len(repr(hit)) < 400
+    assert repr(hit).startswith("Hit(rank=3, score=0.250, doc_id='d', start=0")
+    assert json.loads(json.dumps(hit.to_dict()))["text"] == text

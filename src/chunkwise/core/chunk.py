@@ -6,10 +6,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, Protocol, Self, final
 
 from chunkwise.core.document import SECTION_SEPARATOR, Document, Span
-
-_SHOWN = 60
-_SEEN = 4 * _SHOWN
-"""Characters of a chunk that are looked at and, without white space twice, shown of it in a console."""
+from chunkwise.core.shown import beginning, card
 
 
 class Piece(NamedTuple):
@@ -157,21 +154,53 @@ class Chunk:
     def end_index(self) -> int:
         return self.end
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON; the same names as the columns of a file of chunks."""
+        parent = self.parent
+        return {
+            "id": self.id,
+            "doc_id": self.doc_id,
+            "index": self.index,
+            "start": self.start,
+            "end": self.end,
+            "text": self.text,
+            "context": self.context,
+            "token_count": self.token_count,
+            "word_count": self.word_count,
+            "section": self.section_path,
+            "page": self.page,
+            "last_page": self.last_page,
+            "title": self.document.title,
+            "source": self.document.source,
+            "strategy": self.strategy,
+            "level": self.level,
+            "spans": [list(span) for span in self.spans],
+            "parent_start": parent.start if parent else None,
+            "parent_end": parent.end if parent else None,
+            "metadata": dict(self.document.metadata),
+        }
+
     def __repr__(self) -> str:
         """What tells it from others: where it is, its size, how it begins."""
-        begins = (
-            self.summary
+        shown = (
+            beginning(self.summary)
             if self.level
-            else self.document.text[self.start : min(self.end, self.start + _SEEN)]
+            else beginning(self.document.text, self.start, self.end)
         )
-        words = " ".join(begins.split())
-        shown = words if len(words) <= _SHOWN else f"{words[: _SHOWN - 1]}…"
         known = (
             f"id={self.id!r}, start={self.start}, end={self.end}, token_count={self.token_count}"
         )
         level = f", level={self.level}" if self.level else ""
         parent = f", parent={self.parent}" if self.parent else ""
         return f"Chunk({known}{level}{parent}, text={shown!r})"
+
+    def _repr_html_(self) -> str:
+        place = f"{self.start:,}–{self.end:,}"
+        return card(
+            self.id,
+            {"at": place, "tokens": self.token_count, "in": self.section_path or "–"},
+            self.text,
+        )
 
     def __reduce__(self) -> tuple[object, ...]:
         # A document's analysis stays in the process that made it; the path it gives travels.

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Any
 
 from chunkwise.core.document import SECTION_SEPARATOR, Document, Span
+from chunkwise.core.shown import beginning, card
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Hit:
     """A place in a document that answers a question; or a summary of several, whose `text` is the summary."""
 
-    document: Document = field(repr=False)
+    document: Document
     start: int
     end: int
     score: float
@@ -29,6 +31,22 @@ class Hit:
     summarised_tokens: tuple[int, ...] = ()
     """Of each of these places: metrics hold a summary to what it stands for."""
     level: int = 0
+    matched_chunk: int | None = None
+    """Index of the chunk that was found, also where more than it is handed out; None: no chunk was, but sentences."""
+    matched: Span | None = None
+    """Where that chunk is: the hit itself, or the child of which it is the parent."""
+    parent: Span | None = None
+    """The larger span that is handed out for its chunks, where they have one."""
+
+    @property
+    def chunk_id(self) -> str | None:
+        """Of the chunk that the hit is; None where it is not exactly one."""
+        return None if self.chunk is None else f"{self.doc_id}::{self.chunk}"
+
+    @property
+    def matched_id(self) -> str | None:
+        """Of the chunk that was found: the hit itself, or the child it is the parent of."""
+        return None if self.matched_chunk is None else f"{self.doc_id}::{self.matched_chunk}"
 
     @property
     def doc_id(self) -> str:
@@ -64,3 +82,45 @@ class Hit:
     @property
     def last_page(self) -> int | None:
         return self.document.page(max(self.start, self.end - 1))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return {
+            "rank": self.rank,
+            "score": self.score,
+            "doc_id": self.doc_id,
+            "start": self.start,
+            "end": self.end,
+            "text": self.text,
+            "token_count": self.token_count,
+            "title": self.document.title,
+            "source": self.document.source,
+            "section": self.section_path,
+            "page": self.page,
+            "last_page": self.last_page,
+            "level": self.level,
+            "spans": [list(span) for span in self.spans],
+            "chunk_id": self.chunk_id,
+            "matched_id": self.matched_id,
+            "matched": list(self.matched) if self.matched else None,
+            "parent": list(self.parent) if self.parent else None,
+        }
+
+    def __repr__(self) -> str:
+        """Where it is, how good it is, how it begins."""
+        shown = (
+            beginning(self.summary)
+            if self.level
+            else beginning(self.document.text, self.start, self.end)
+        )
+        place = f"doc_id={self.doc_id!r}, start={self.start}, end={self.end}"
+        return f"Hit(rank={self.rank}, score={self.score:.3f}, {place}, token_count={self.token_count}, text={shown!r})"
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "score": f"{self.score:.3f}",
+            "at": f"{self.start:,}–{self.end:,}",
+            "tokens": self.token_count,
+            "in": self.section_path or "–",
+        }
+        return card(f"{self.rank}. {self.document.title or self.doc_id}", facts, self.text)

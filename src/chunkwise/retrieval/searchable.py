@@ -167,6 +167,11 @@ class CandidateSpan(NamedTuple):
     spans: tuple[Span, ...] = ()
     """The places a summary stands for."""
     span_tokens: tuple[int, ...] = ()
+    matched: int | None = None
+    """Position in its document of the chunk that was found, whatever is handed out for it."""
+    matched_span: Span | None = None
+    parent: Span | None = None
+    """The larger span that is handed out for the chunk that was found."""
 
 
 def chunk_spans(
@@ -185,4 +190,5 @@ def _candidate_span(chunk: FoundChunk, score: float) -> CandidateSpan:
     return CandidateSpan(
         chunk.document, chunk.start, chunk.end, score, chunk.section, number, number, chunk.position,
         level=chunk.level, summary=chunk.summary, spans=chunk.spans, span_tokens=chunk.span_tokens,
+        matched=chunk.position, matched_span=Span(chunk.start, chunk.end),
     )  # fmt: skip

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import chunkwise
 from chunkwise.core import Document
 from chunkwise.retrieval import index
 from chunkwise.retrieval.filters import Filter
@@ -55,6 +56,26 @@ def test_it_takes_no_more_than_is_wanted() -> None:
     assert next(places).end == 1000
     assert next(places).end == 1001
     assert taken == [0, 1]
+
+
+def test_a_hit_names_its_chunk_the_child_that_was_found_and_its_parent() -> None:
+    text = "Alpha beta gamma. Delta epsilon zeta. Eta theta iota. Kappa lambda mu. " * 4
+    document = chunkwise.Document("d", text)
+    strategy = "parent_child(max_tokens=6, parent_size=20)"
+    index = chunkwise.index([document], strategy, vectors="none")
+    for hit in index.search("epsilon zeta", k=3, retriever="bm25"):
+        assert hit.parent == hit.span
+        assert hit.chunk_id is None
+        assert hit.matched is not None
+        assert hit.start <= hit.matched.start < hit.matched.end <= hit.end
+        assert "epsilon" in text[hit.matched.start : hit.matched.end]
+        assert hit.matched_id == f"d::{hit.matched_chunk}"
+    chunks = chunkwise.chunk_document(document, "sentences(max_tokens=12)")
+    plain = chunkwise.index([document], "sentences(max_tokens=12)", vectors="none")
+    hit = plain.search("epsilon", k=1)[0]
+    (own,) = [chunk for chunk in chunks if chunk.id == hit.chunk_id]
+    assert (own.start, own.end) == (hit.start, hit.end) == hit.matched
+    assert (hit.matched_id, hit.parent) == (hit.chunk_id, None)
 
 
 TEXT = "One lamp. Two ropes. Three gulls. Four nets. Five bells. Six oars. Seven tides."

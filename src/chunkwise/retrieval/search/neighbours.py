@@ -30,7 +30,8 @@ def in_parents(found: Iterable[tuple[CandidateSpan, tuple[int, int]]]) -> Iterat
             yield place
         else:
             core = Span(place.start, place.end)
-            yield place._replace(start=start, end=end, chunk=None, core=core)
+            parent = Span(start, end)
+            yield place._replace(start=start, end=end, chunk=None, core=core, parent=parent)
 
 
 def with_neighbours(

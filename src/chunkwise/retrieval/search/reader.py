@@ -59,6 +59,9 @@ def hits_of(reader: IndexReader, places: Sequence[CandidateSpan]) -> list[Hit]:
             summarised=place.spans,
             summarised_tokens=place.span_tokens,
             level=place.level,
+            matched_chunk=place.matched,
+            matched=place.matched_span,
+            parent=place.parent,
         )
         for rank, place in zip(_ranks(places), places, strict=True)
     ]
