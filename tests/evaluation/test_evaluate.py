@@ -217,7 +217,6 @@ def test_other_metrics_do_not_change_a_figure_of_merged_hits(words: Index) -> No
 
 
 def test_diverse_hits_are_measured_with_exactly_the_k_asked_for() -> None:
-    sys.path.insert(0, str(Path(__file__).parents[1] / "retrieval"))
     from retrieval.tiny_embedder import Tiny
 
     made = index(DOCUMENTS, STRATEGY, model=Tiny(), vectors="own")
@@ -354,7 +353,6 @@ def test_all_sources_of_the_same_chunks_give_the_same_figures(words: Index, tmp_
 
 
 def test_a_knowledge_base_on_a_server(words: Index) -> None:
-    sys.path.insert(0, str(Path(__file__).parents[1] / "retrieval"))
     from retrieval.postgres_server import new_url
 
     url = new_url()
@@ -620,7 +618,6 @@ def test_everything_with_the_real_model() -> None:
 
 @pytest.mark.unwatched
 def test_a_model_of_ones_own_with_every_metric() -> None:
-    sys.path.insert(0, str(Path(__file__).parents[1] / "retrieval"))
     from retrieval.tiny_embedder import Tiny
 
     results = evaluate(DOCUMENTS, QUESTIONS[:8], strategy=STRATEGY, model=Tiny(), k=3)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import naive_spans
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -20,6 +19,7 @@ from chunkwise.metrics.spans.relevance import covered_references, relevant_chunk
 from chunkwise.metrics.spans.split_references import split
 from chunkwise.metrics.spans.tables import Gold, HitTable
 from how_many import examples
+from metrics import naive_spans
 from metrics.naive_spans import Place
 from metrics.span_cases import DOCUMENTS, LENGTH, NUMBERS, Case, cases, chunking_of, found_of
 

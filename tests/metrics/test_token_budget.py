@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 
-import naive_spans
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -20,6 +19,7 @@ from chunkwise.metrics.spans.budget import TokenCut, first_hits, in_tokens, with
 from chunkwise.metrics.spans.tables import Gold, HitTable
 from chunkwise.text.tokens.openai import OpenAITokenizer
 from how_many import examples
+from metrics import naive_spans
 from metrics.naive_spans import Place
 from metrics.span_cases import DOCUMENTS, Case, cases, found_of
 

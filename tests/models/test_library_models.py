@@ -7,7 +7,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import fake_libraries
 import numpy as np
 import pytest
 
@@ -19,6 +18,7 @@ from chunkwise.models.rerank.onnx import OnnxReranker
 from chunkwise.models.rerank.sentence_transformers import SentenceTransformersReranker
 from chunkwise.models.weights.catalogue import MINILM
 from chunkwise.models.weights.installed import ensure
+from models import fake_libraries
 
 TEXTS = ["the lamps are lit at dusk", " \n", "half \ud83d a pair", "lamps " * 600]
 needs_sentence_transformers = pytest.mark.skipif(

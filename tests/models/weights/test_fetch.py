@@ -505,11 +505,11 @@ class TestShelf:
         code = (
             "import sys\nfrom parcels import THING, THINGS\n"
             "from chunkwise.models.weights.fetch import fetch\n"
-            "from chunkwise.models.weights.installed import ensure, place, standing\n"
+            "from chunkwise.models.weights.installed import ensure, fetched_path, model_status\n"
             "for _ in range(50):\n"
-            "    fetch(THING, place(THINGS, THING), sys.argv[1])\n"
+            "    fetch(THING, fetched_path(THINGS, THING), sys.argv[1])\n"
             "    ensure(THINGS, sys.argv[1])\n"
-            "    assert standing(THINGS, read=True).state == 'here'\n"
+            "    assert model_status(THINGS, read=True).state == 'here'\n"
         )
         environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
         both = [

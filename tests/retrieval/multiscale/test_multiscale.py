@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-import naive_multiscale as naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -31,6 +30,7 @@ from chunkwise.retrieval.quantized_vectors import QuantizedVectors, rotated
 from chunkwise.retrieval.searchable import AtomTable
 from chunkwise.text.terms.counts import TermCounts
 from how_many import examples
+from retrieval.multiscale import naive_multiscale as naive
 from retrieval.multiscale.naive_multiscale import Atom
 
 DIMENSIONS = 4
