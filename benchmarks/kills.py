@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.tables import table
-from chunkwise.documents.files import SWEEP_RECORD
+from chunkwise.documents.walk import SWEEP_RECORD
 from chunkwise.models import home as home_module
 
 KILLS = 10

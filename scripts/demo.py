@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import chunkwise
-from chunkwise.documents.files import SWEEP_RECORD
+from chunkwise.documents.walk import SWEEP_RECORD
 
 ROOT = Path(__file__).resolve().parents[1]
 OUT = ROOT / "out"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkwise.documents.looks_like_csv import looks_like_csv
+from chunkwise.documents.csv import looks_like_csv
 from chunkwise.records.read import csv_records as read_records
 from untimed import is_linear
 

@@ -301,7 +301,7 @@ def _refuse_if_read(path: Path, place: Path, inputs: Sequence[str]) -> None:
 
 def _is_read(path: Path, name: str) -> bool:
     """Whether a path lies in a folder that is read, or fits a pattern."""
-    from chunkwise.documents.files import is_pattern, split_pattern, to_regex
+    from chunkwise.documents.walk import is_pattern, split_pattern, to_regex
 
     if os.path.isdir(name):
         return path.is_relative_to(_place(name))

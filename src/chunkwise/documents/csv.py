@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
+import io
+import re
 from collections.abc import Iterator
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Block, Document
-from chunkwise.documents.corpus import Corpus, Entry
+from chunkwise.documents.corpus import Corpus, CorpusEntry
 from chunkwise.documents.fields import QUESTIONS, TEXT_FIELDS, are_questions
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
-from chunkwise.documents.looks_like_csv import looks_like_csv
-from chunkwise.documents.source import Source
+from chunkwise.documents.source import HEAD, Source
 from chunkwise.records.encoding import decode
 from chunkwise.records.fields import field_of
 from chunkwise.records.read import Record, column_names, csv_records, delimiter_of, named_rows
 
+_NAME = re.compile(r"\w[\w-]*(?: [\w-]+){0,3}")
+_FEWEST_ROWS = 2
 _MARK = "\ufeff"
 
 
@@ -62,10 +66,35 @@ def _table(source: Source, text: str, header: Record, rows: Iterator[Record]) ->
 
 def _entries(
     origin: str, names: list[str], rows: Iterator[Record], open_quotes: list[int]
-) -> Iterator[Entry]:
+) -> Iterator[CorpusEntry]:
     empty = True
     for row in named_rows(names, rows, open_quotes):
         empty = False
-        yield Entry(row.where, row.problem or row.value)  # type: ignore[arg-type]
+        yield CorpusEntry(row.where, row.problem or row.value)  # type: ignore[arg-type]
     if empty:
         raise UnreadableDocument(origin, "no records")
+
+
+def looks_like_csv(head: bytes) -> bool:
+    """A header that names a text, and rows that have as many fields as it; prose with commas has not."""
+    line, newline, _ = head.removeprefix(codecs.BOM_UTF8).partition(b"\n")
+    header = line.decode("utf-8", "replace")
+    delimiter = max(",;\t|", key=header.count)
+    # A bar parts the columns of tables in Markdown, too.
+    if not newline or delimiter == "|" or not _names_a_text(header, delimiter):
+        return False
+    try:
+        text = io.StringIO(head.decode("utf-8", "ignore"), newline="")
+        rows = [row for row in csv.reader(text, delimiter=delimiter) if row]
+    except csv.Error:
+        return False
+    if len(head) >= HEAD:
+        rows.pop()  # it goes on behind what is seen
+    return len(rows) > _FEWEST_ROWS and all(len(row) == len(rows[0]) for row in rows)
+
+
+def _names_a_text(header: str, delimiter: str) -> bool:
+    names = [name.strip().strip('"').strip() for name in header.split(delimiter)]
+    if len(names) < 2 or len({name.lower() for name in names}) < len(names):
+        return False
+    return all(map(_NAME.fullmatch, names)) and field_of(names, TEXT_FIELDS, None) is not None

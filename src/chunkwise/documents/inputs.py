@@ -15,11 +15,11 @@ from typing import Literal, TypeVar
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
 from chunkwise.core import Document
 from chunkwise.documents.archive import is_archive, members
-from chunkwise.documents.files import depth_of, is_pattern, split_pattern, to_regex, walk
 from chunkwise.documents.ids import Ids
 from chunkwise.documents.loader import OnUnreadable
 from chunkwise.documents.own_files import is_index_folder, is_results_file
 from chunkwise.documents.source import NO_SUCH_FILE, TOO_LONG_A_PATH, Source, os_reason, printable
+from chunkwise.documents.walk import depth_of, is_pattern, split_pattern, to_regex, walk
 
 STDIN = "-"
 _STDIN_LIMIT = 4 << 30

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
-from chunkwise.documents.corpus import Corpus, Entry
+from chunkwise.documents.corpus import Corpus, CorpusEntry, NoText
 from chunkwise.documents.fields import QUESTIONS, are_questions, has_text
 from chunkwise.documents.jsonl import JsonLinesLoader, is_lines
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.own_files import is_results
-from chunkwise.documents.record import NoText
 from chunkwise.documents.source import Source
 from chunkwise.records.encoding import decode
 from chunkwise.records.json import json_problem, parse_json
@@ -64,15 +63,15 @@ class JsonLoader:
         yield from corpus.documents(entries if bare else corpus.checked(entries), on_unreadable)
 
 
-def _entries(found: list[Keyed], text_field: str) -> Iterator[Entry]:
+def _entries(found: list[Keyed], text_field: str) -> Iterator[CorpusEntry]:
     for number, (key, record) in enumerate(found, 1):
         where = f"record {number}"
         if isinstance(record, str):
-            yield Entry(where, {text_field: record}, key)
+            yield CorpusEntry(where, {text_field: record}, key)
         elif isinstance(record, Mapping):
-            yield Entry(where, record, key)
+            yield CorpusEntry(where, record, key)
         else:
-            yield Entry(where, "neither a text nor an object")
+            yield CorpusEntry(where, "neither a text nor an object")
 
 
 def corpus_records(value: object, text_field: str | None) -> list[Keyed] | None:

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
-from chunkwise.documents.corpus import Corpus, Entry
+from chunkwise.documents.corpus import Corpus, CorpusEntry
 from chunkwise.documents.fields import has_text
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source, os_reason
@@ -52,7 +52,7 @@ def is_lines(head: bytes, *, texts: bool = False) -> bool:
     return has_text(record, None) if texts else isinstance(record, dict)
 
 
-def _entries(source: Source, options: LoadOptions) -> Iterator[Entry]:
+def _entries(source: Source, options: LoadOptions) -> Iterator[CorpusEntry]:
     """Lines that are not empty, each a record or what is wrong with it."""
 
     def decoded(data: bytes) -> str:
@@ -69,7 +69,7 @@ def _entries(source: Source, options: LoadOptions) -> Iterator[Entry]:
                 empty = False
                 is_record = isinstance(row.value, dict)
                 problem = row.problem or ("" if is_record else "not a JSON object")
-                yield Entry(row.where, row.value if is_record else problem)  # type: ignore[arg-type]
+                yield CorpusEntry(row.where, row.value if is_record else problem)  # type: ignore[arg-type]
     except OSError as error:
         raise UnreadableDocument(source.origin, os_reason(error)) from error
     if empty:

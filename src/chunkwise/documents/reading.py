@@ -10,11 +10,11 @@ from pathlib import Path
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.base.renamed import renamed
 from chunkwise.core import Document
+from chunkwise.documents.corpus import NoText
 from chunkwise.documents.fields import is_blank
 from chunkwise.documents.ids import Ids
 from chunkwise.documents.inputs import Inputs, Unreadables, WhenUnreadable, sources
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, choose_loader, crash_is_unreadable
-from chunkwise.documents.record import NoText
 from chunkwise.documents.source import Source
 
 Unit = Source | Document | UnreadableDocument

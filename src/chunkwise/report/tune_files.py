@@ -9,7 +9,7 @@ from chunkwise.base.atomic import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.chunkers.chunk import chunk_document
 from chunkwise.core import Document
-from chunkwise.documents.files import SWEEP_FILES, SWEEP_RECORD
+from chunkwise.documents.walk import SWEEP_FILES, SWEEP_RECORD
 from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.evaluation.left_out import OnBad
 from chunkwise.evaluation.results import QuestionResult, Results

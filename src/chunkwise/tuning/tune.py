@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from chunkwise.documents.files import SWEEP_RECORD
+from chunkwise.documents.walk import SWEEP_RECORD
 from chunkwise.evaluation.left_out import LeftOut
 from chunkwise.evaluation.progress import Stages, Stopwatch, unwatched
 from chunkwise.evaluation.provenance import documents_hash, versions

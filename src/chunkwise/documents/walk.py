@@ -1,4 +1,4 @@
-"""The files of a folder or of a pattern (`docs/**/*.md`), in a fixed order, without those nobody means."""
+"""The files below a folder, in a fixed order, without those nobody means; and patterns: `docs/**/*.md`."""
 
 from __future__ import annotations
 
