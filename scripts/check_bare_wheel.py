@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 USE = """
 import importlib, pkgutil, sys
 import chunkwise
-assert not {"numpy", "click", "rich", "lxml"} & set(sys.modules), "import chunkwise is not light"
+assert not {"numpy", "click", "jinja2", "rich", "lxml"} & set(sys.modules), "import chunkwise is not light"
 optional = {"chunkwise.__main__"}
 for module in pkgutil.walk_packages(chunkwise.__path__, "chunkwise."):
     if module.name not in optional:
@@ -31,6 +31,13 @@ except chunkwise.ChunkwiseError as error:
     assert "pip install 'chunkwise[parquet]'" in str(error), error
 else:
     raise AssertionError("pyarrow should not be here")
+from chunkwise.profiling import profile
+from chunkwise.report.page import fragment, page
+from chunkwise.report.views.chunks import chunk_card
+from chunkwise.report.views.profile import profile_view
+found = page(profile_view(profile(dict.fromkeys(c.document for c in chunks)), "corpus"))
+assert "Where to start" in found and "pip install &#39;chunkwise[charts]&#39;" in found
+assert chunks[0].doc_id in fragment(chunk_card(chunks[0]))
 from chunkwise.models.llm.cost import price_of
 from chunkwise.models.llm.prompt import load_prompt, prompt_names
 from chunkwise.models.llm.written import read_structured

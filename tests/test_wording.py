@@ -8,7 +8,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkwise.base.wording import counted, listed, short_number
+from chunkwise.base.wording import (
+    all_listed,
+    between,
+    counted,
+    dollars,
+    interval,
+    listed,
+    long_time,
+    mean_time,
+    megabytes,
+    money_words,
+    number,
+    plural,
+    points,
+    points_between,
+    rough_dollars,
+    score,
+    short_number,
+    signed,
+    size_in_bytes,
+    time_words,
+    with_interval,
+)
 
 
 @pytest.mark.parametrize(
@@ -52,3 +74,29 @@ def test_what_is_left_out_of_a_list_is_counted() -> None:
         "a, b",
         "a, b and 1 more",
     ]
+
+
+@pytest.mark.parametrize(
+    ("told", "shown"),
+    [
+        (score(0.12345), "0.123"), (score(-0.0001), "0.000"), (score(None), "unscored"),
+        (number(9.9999), "10.000"), (number(12.34), "12.3"), (number(1234.5), "1,234"), (number(-0.0001), "0.000"),
+        (signed(0.05), "+0.050"), (signed(-0.05), "-0.050"), (signed(0.0001), "0.000"),
+        (points(0.0712), "+7.1"), (points(-0.1), "−10"), (points(0.0001), "0"),
+        (between("0.1", "0.2"), "0.1–0.2"), (between("-0.1", "0.2"), "-0.1 to 0.2"),
+        (interval(0.1, 0.25), "0.100–0.250"), (interval(None, 0.2), ""),
+        (with_interval(0.5, 0.4, 0.6), "0.500 (0.400 to 0.600)"), (with_interval(0.5, None, None), "0.500"),
+        (with_interval(None, None, None), "not known"), (points_between(-0.012, 0.3), "-1.2 to 30.0"),
+        (all_listed(["a"]), "a"), (all_listed(["a", "b", "c"]), "a, b and c"),
+        (plural(1, "token"), "token"), (plural(0, "token"), "tokens"),
+        (size_in_bytes(12), "12 bytes"), (size_in_bytes(1_482_112), "1.5 MB"), (size_in_bytes(2e9), "2.0 GB"),
+        (megabytes(1_482_112), "1.5 MB"),
+        (time_words(0.2), "a moment"), (time_words(40), "40 s"), (time_words(4800), "1 h 20 min"),
+        (long_time(1), "1 second"), (long_time(180), "3 minutes"), (long_time(9000), "2.5 hours"),
+        (mean_time(0.05), "a few seconds"), (mean_time(1.25), "1.2 minutes"), (mean_time(150), "2.5 hours"),
+        (dollars(0), "$0.00"), (dollars(1234.5), "$1,234.50"), (dollars(1e-7), "$0.0000001"),
+        (rough_dollars(0.004), "under $0.01"), (money_words(0.001, "EUR"), "0.0010 EUR"),
+    ],
+)  # fmt: skip
+def test_figures_times_sizes_and_money(told: str, shown: str) -> None:
+    assert told == shown

@@ -233,7 +233,7 @@ def test_hostile_documents_cannot_draw_on_the_terminal(here: Run, tmp_path: Path
         (["KB"], "nothing to ask", 2),
         (["KB", " "], "the question is empty", 2),
         (["KB", "x", "--test-queries", "-"], "give one of them", 2),
-        (["KB", "--test-queries", "missing.txt"], "cannot read the questions in missing.txt", 1),
+        (["KB", "--test-queries", "missing.txt"], "cannot read missing.txt", 1),
         (["nowhere", "x"], "nowhere holds no index", 1),
         (["KB", "x", "--retriever", "hybird"], "did you mean hybrid?", 2),
         (["KB", "x", "--retriever", "hybrid(dense"], "cannot read the retriever 'hybrid(dense'", 2),

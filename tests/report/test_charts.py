@@ -15,7 +15,7 @@ from chunkwise.report.charts.style import (
     DASHES,
     MOST_SERIES,
     SHAPES,
-    Room,
+    ChartSize,
     Spec,
     chart,
     lines_and_signs,
@@ -39,16 +39,16 @@ NAMES = (
 )
 
 
-def curves(room: Room) -> Spec:
+def curves(room: ChartSize) -> Spec:
     """A curve a name, the text of each everywhere a text may stand."""
     keys = [series_key(at, name, 30) for at, name in enumerate(NAMES)]
     rows = [
-        {"series": key, "x": one_line(name, 20), "y": at, "told": one_line(name), **look(at)}
+        {"series": key, "x": one_line(name, 20), "y": at, "description": one_line(name), **look(at)}
         for at, (key, name) in enumerate(zip(keys, NAMES, strict=True))
     ]
     y = {"field": "y", "type": "quantitative", "axis": {"title": one_line(EVIL, 30)}}
     x = {"x": {"field": "x", "type": "ordinal"}}
-    text = {"mark": "text", "encoding": {"text": {"field": "told"}}}
+    text = {"mark": "text", "encoding": {"text": {"field": "description"}}}
     return {
         "width": room.width,
         "title": one_line(EVIL),

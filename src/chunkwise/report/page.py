@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -15,11 +17,10 @@ from typing import TYPE_CHECKING, TextIO
 
 from chunkwise.base import wording
 from chunkwise.base.atomic import replacing, says_what_it_writes
+from chunkwise.base.errors import InvalidParameter
 from chunkwise.report.charts.drawing import can_draw, drawn, missing_library
 from chunkwise.report.plain_text import clean_lines, few_lines, one_line
 from chunkwise.report.views.chunks import ChunksStream, ChunksView, script_json
-from chunkwise.report.views.profile import where_words
-from chunkwise.report.views.sweep_figures import interval_words
 from chunkwise.report.views.view import View
 
 if TYPE_CHECKING:
@@ -35,10 +36,10 @@ def page(view: View) -> str:
     return _rendered(view.page_template, view)
 
 
-def write_page(view: View, path: Path) -> None:
+def write_page(view: View, path: str | os.PathLike[str]) -> None:
     """The page as a file, whole or not at all."""
     content = page(view).encode("utf-8")
-    with replacing(path) as temporary, says_what_it_writes(path):
+    with replacing(Path(path)) as temporary, says_what_it_writes(Path(path)):
         temporary.write_bytes(content)
 
 
@@ -55,6 +56,10 @@ def fragment(view: View) -> str:
 
 
 def _rendered(template: str, view: View) -> str:
+    if not template:
+        raise InvalidParameter(
+            f"{type(view).__name__} is not drawn as HTML in this form; its values are in to_dict()"
+        )
     return _environment().get_template(template).render(view=view, nav=[])
 
 
@@ -92,10 +97,10 @@ def _hash(text: str) -> str:
 
 def _shown(value: object) -> object:
     """What every `{{ }}` goes through before it is escaped."""
+    if isinstance(value, str):
+        return value if hasattr(value, "__html__") else one_line(value)
     if value is None:
         raise TypeError("a template shows None: it must say what stands there instead")
-    if isinstance(value, str) and not hasattr(value, "__html__"):
-        return one_line(value)
     return value
 
 
@@ -118,7 +123,7 @@ def _environment() -> Environment:
         "breakable": _breakable,
         "code": _code,
         "counted": wording.counted,
-        "dashed": interval_words,
+        "dots_at": _dots_at,
         "few_lines": lambda text, most, lines: _lines(few_lines(text, most, lines)),
         "interval": lambda figure: wording.interval(figure.low, figure.high),
         "line": one_line,
@@ -132,7 +137,6 @@ def _environment() -> Environment:
         "short": wording.short_number,
         "sortable": lambda value: "" if value is None else f"{value:.6g}",
         "to_edge": lambda share: f"{100 * min(max(share, 0.0), 1.0):.4g}%",
-        "where": where_words,
         "whole": "{:,.0f}".format,
         "words": lambda name: name.replace("_", " "),
     }
@@ -173,6 +177,15 @@ def _breakable(name: str) -> Markup:
 
     text = str(escape(one_line(name)))
     return Markup(text.replace("_", "_<wbr>").replace(".", ".<wbr>").replace("@", "<wbr>@"))
+
+
+def _dots_at(verdicts: Sequence[bool | None], verdict: bool | None) -> str:
+    """The path of one mark for each hit with this verdict, eleven pixels apart."""
+    # A stroke of no length with round ends is a dot: a thousand rows of them stay light.
+    left, shape = (4, "h3") if verdict is None else (5.5, "h0")
+    return "".join(
+        f"M{11 * at + left:g} 5.5{shape}" for at, own in enumerate(verdicts) if own is verdict
+    )
 
 
 def _lines(text: str) -> Markup:

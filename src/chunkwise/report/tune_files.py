@@ -46,8 +46,8 @@ def files_of(folder: str | os.PathLike[str]) -> list[Path]:
 def keep_plan(prepared: PreparedSweep, folder: Path) -> None:
     """What `--resume` goes on with; a folder that belongs to another sweep is refused, and stays as it is."""
     material = prepared.material
-    told = sweep_fingerprint(material.documents, material.questions.queries, prepared.sweep)
-    sweep_record(folder).matches(told)
+    expected = sweep_fingerprint(material.documents, material.questions.queries, prepared.sweep)
+    sweep_record(folder).matches(expected)
     path = folder / PLAN
     with replacing(path) as temporary, says_what_it_writes(path):
         temporary.write_text(sweep_text(prepared.sweep, folder), encoding="utf-8")
@@ -57,8 +57,8 @@ def refuse_another(prepared: PreparedSweep, folder: Path) -> None:
     """The same, and nothing is written."""
     if (folder / SWEEP_RECORD).exists():
         material = prepared.material
-        told = sweep_fingerprint(material.documents, material.questions.queries, prepared.sweep)
-        sweep_record(folder).matches(told)
+        expected = sweep_fingerprint(material.documents, material.questions.queries, prepared.sweep)
+        sweep_record(folder).matches(expected)
 
 
 def write_tuned(
@@ -130,11 +130,11 @@ def _evaluated(
     configuration: Configuration, prepared: PreparedSweep, embedder: Embedder | None
 ) -> Results:
     sweep, material = prepared.sweep, prepared.material
-    asked = recommendation_of(configuration, sweep)
+    settings = recommendation_of(configuration, sweep)
     return evaluate(
-        material.documents, material.questions, strategy=asked.strategy, model=embedder or asked.model or None,
-        vectors=configuration.vectors, context=configuration.context, retriever=asked.retriever,
-        neighbours=asked.neighbours, k=asked.k, budget=asked.budget,
+        material.documents, material.questions, strategy=settings.strategy, model=embedder or settings.model or None,
+        vectors=configuration.vectors, context=configuration.context, retriever=settings.retriever,
+        neighbours=settings.neighbours, k=settings.k, budget=settings.budget,
         metrics=[sweep.objective, OF_CUTS.name],
     )  # fmt: skip
 

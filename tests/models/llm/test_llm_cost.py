@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.wording import dollars, rough_dollars
 from chunkwise.models.cache import ModelCache
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.cost import (
@@ -17,10 +18,8 @@ from chunkwise.models.llm.cost import (
     LlmBudget,
     LlmEstimate,
     Price,
-    dollars,
     parse_price,
     price_of,
-    rough_dollars,
 )
 from chunkwise.models.llm.endpoint import EndpointModel
 from chunkwise.models.llm.language_model import Completion, Request

@@ -80,41 +80,41 @@ def _svg(spec: str) -> str:
     return vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
 
 
-def _fit_for_a_page(svg: str, told: str, style: str, *, hints: bool) -> str:
-    """`told` is what the whole of it shows; with `hints` every mark says its own values to who points at it."""
+def _fit_for_a_page(svg: str, caption: str, style: str, *, hints: bool) -> str:
+    """`caption` is what the whole of it shows; with `hints` every mark says its own values to who points at it."""
     root = ElementTree.fromstring(_SPACE.sub("", svg, count=2))
     shown = _cleaned(root, hints=hints)
     assert shown is not None
     inner = "".join(ElementTree.tostring(child, encoding="unicode") for child in shown)
     box = _attribute(root.get("viewBox", ""))
     return (
-        f'<svg class="{style}" viewBox="{box}" role="img" aria-label="{_attribute(told, 400)}">'
+        f'<svg class="{style}" viewBox="{box}" role="img" aria-label="{_attribute(caption, 400)}">'
         f"{inner}</svg>"
     )
 
 
-def _cleaned(given: Element, *, hints: bool) -> Element | None:
+def _cleaned(element: Element, *, hints: bool) -> Element | None:
     """A copy with what is shown; None: nothing is."""
-    if given.tag not in _SHOWN or given.get("display") == "none":
+    if element.tag not in _SHOWN or element.get("display") == "none":
         return None
-    painted = given.get("fill") or given.get("stroke")
-    if given.tag in ("path", "line", "rect") and not painted:
+    painted = element.get("fill") or element.get("stroke")
+    if element.tag in ("path", "line", "rect") and not painted:
         return None
-    kept = Element(given.tag, {
+    kept = Element(element.tag, {
         name: _LONG.sub(_rounded, value)
-        for name, value in given.attrib.items()
+        for name, value in element.attrib.items()
         if name in _KEPT and _USUAL.get(name) != value
     })  # fmt: skip
-    kept.text = given.text
-    if hints and given.get("role") == "graphics-symbol" and given.tag != "g":
-        kept.append(_title(given.get("aria-label", "")))
-    for child in given:
+    kept.text = element.text
+    if hints and element.get("role") == "graphics-symbol" and element.tag != "g":
+        kept.append(_title(element.get("aria-label", "")))
+    for child in element:
         own = _cleaned(child, hints=hints)
         if own is None:
             continue
         # A group that says nothing about those inside is only length.
         kept.extend(own if own.tag == "g" and not own.attrib else [own])
-    return kept if given.tag != "g" or len(kept) else None
+    return kept if element.tag != "g" or len(kept) else None
 
 
 def _title(text: str) -> Element:

@@ -15,7 +15,7 @@ Spec = dict[str, Any]
 _WIDE, _HALF, _NARROW = 900, 480, 340
 
 
-class Room(NamedTuple):
+class ChartSize(NamedTuple):
     """What a chart is drawn for: so many pixels, on a telephone or not."""
 
     width: int
@@ -23,7 +23,7 @@ class Room(NamedTuple):
 
 
 def chart(
-    draw: Callable[[Room], Spec],
+    draw: Callable[[ChartSize], Spec],
     caption: str,
     heads: Sequence[str],
     rows: Iterable[Sequence[str]],
@@ -32,9 +32,9 @@ def chart(
     is_half: bool = False,
 ) -> Chart:
     """A chart at both widths, and its table."""
-    wide = Room(_HALF if is_half else _WIDE, False)
+    wide = ChartSize(_HALF if is_half else _WIDE, False)
     return Chart(
-        caption, draw(wide), draw(Room(_NARROW, True)), tuple(heads), tuple(tuple(row) for row in rows),
+        caption, draw(wide), draw(ChartSize(_NARROW, True)), tuple(heads), tuple(tuple(row) for row in rows),
         table_caption, is_half,
     )  # fmt: skip
 
@@ -132,13 +132,13 @@ STROKE: Spec = {"field": "colour", "type": "nominal", "scale": None}
 _DASH: Spec = {"field": "dash", "type": "nominal", "scale": None}
 
 
-def lines_and_signs(keys: Sequence[str], y: Spec, room: Room, **more: Spec) -> list[Spec]:
+def lines_and_signs(keys: Sequence[str], y: Spec, room: ChartSize, **more: Spec) -> list[Spec]:
     """Two layers, curves and the points on them; `more` are encodings that both share."""
     curve = {"detail": {"field": "series"}, "stroke": STROKE, "strokeDash": _DASH}
     sign = {
         "fill": channel(keys, COLOURS, room),
         "shape": channel(keys, SHAPES, room),
-        "description": {"field": "told"},
+        "description": {"field": "description"},
     }
     return [
         {"mark": "line", "encoding": {"y": y, **more, **curve}},
@@ -146,7 +146,7 @@ def lines_and_signs(keys: Sequence[str], y: Spec, room: Room, **more: Spec) -> l
     ]
 
 
-def channel(keys: Sequence[str], looks: Sequence[object], room: Room) -> Spec:
+def channel(keys: Sequence[str], looks: Sequence[object], room: ChartSize) -> Spec:
     """One look a series, in the order of `keys`; all such channels share one legend, which leaves the place out."""
     scale = {"type": "ordinal", "domain": list(keys), "range": list(looks[: len(keys)])}
     lines = "slice(split(datum.label, '\\n'), 1)"

@@ -136,19 +136,19 @@ def _threshold(console: Console, measured: CalibrationRun) -> None:
     best, kappa = measured.threshold, measured.calibration.kappa
     if best is None or kappa is None:
         return
-    told = (
+    sentence = (
         f"best threshold here: {best.value!r}, with κ {best.kappa:.2f} instead of {kappa.mean:.2f}"
     )
     elsewhere = best.kappa_elsewhere
     if elsewhere is not None:
-        told += f"; chosen on half of the questions, {elsewhere:.2f} on the other half"
+        sentence += f"; chosen on half of the questions, {elsewhere:.2f} on the other half"
     # A line drawn through chance looks well where it was drawn.
     if best.kappa <= kappa.mean or (elsewhere is not None and elsewhere < max(WEAK, kappa.mean)):
-        line(console, f"{told}: no reason to change it")
+        line(console, f"{sentence}: no reason to change it")
     else:
         line(
             console,
-            f"{told}. Nothing is changed: take it with --similarity-threshold {best.value!r}",
+            f"{sentence}. Nothing is changed: take it with --similarity-threshold {best.value!r}",
         )
 
 

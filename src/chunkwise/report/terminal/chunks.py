@@ -181,8 +181,8 @@ def _summary(
     line = Text(counted(len(sizes), "chunk"), "bold")
     line.append(f" of {counted(documents, 'document')}", "not bold")
     if summaries:
-        told = "a summary" if summaries == 1 else "summaries"
-        line.append(f", {summaries:,} of them {told}", "not bold")
+        noun = "a summary" if summaries == 1 else "summaries"
+        line.append(f", {summaries:,} of them {noun}", "not bold")
     if not sizes:
         return line
     middle = np.median(sizes)

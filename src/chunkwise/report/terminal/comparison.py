@@ -56,8 +56,8 @@ def render_comparison(view: ComparisonView, console: Console) -> None:
 def _runs(comparison: Comparison, console: Console) -> None:
     for run in comparison.runs:
         label, source = one_line(run.label, 200), one_line(run.source, 200)
-        told = " · ".join(part for part in (label, source) if part)
-        _say(console, f"{run.name}  {told}", "bold", indent=0)
+        names = " · ".join(part for part in (label, source) if part)
+        _say(console, f"{run.name}  {names}", "bold", indent=0)
     for contrast in comparison.contrasts:
         parts = [
             f"{counted(contrast.questions, 'question')} in both {contrast.first} and {contrast.second}"
@@ -125,9 +125,9 @@ def _best(found: Best) -> str:
     if max(shares.values()) - min(shares.values()) < _EQUAL:
         return "all equal"
     others = [name for name in found.tied if name != found.best]
-    told = f"best: {found.best}, in {percent(shares[found.best])} of resamples"
+    sentence = f"best: {found.best}, in {percent(shares[found.best])} of resamples"
     if not others:
-        return f"{told}; all others are worse"
+        return f"{sentence}; all others are worse"
     tied = [name for name in others if shares[name] >= _SELDOM]
     behind = [name for name in others if shares[name] < _SELDOM]
     for words, names in (
@@ -135,12 +135,12 @@ def _best(found: Best) -> str:
         ("seldom best, but not shown to be worse", behind),
     ):
         if names:
-            told += (
+            sentence += (
                 f"; {words}: {listed([f'{name} ({percent(shares[name])})' for name in names], 12)}"
             )
     if found.needed and found.needed > found.questions:
-        told += f"; {_many(found.needed, 'about ')} questions would separate the best two"
-    return told
+        sentence += f"; {_many(found.needed, 'about ')} questions would separate the best two"
+    return sentence
 
 
 def _row(name: str, found: Tested) -> DifferenceRow:
@@ -154,8 +154,8 @@ def _named(metric: str, found: Tested) -> str:
 
 def _behind(contrast: Contrast, metrics: Sequence[str], console: Console) -> None:
     """What is not drawn is told in a line: a difference that is shown is never out of sight."""
-    if told := behind(contrast, metrics):
-        _say(console, f"besides, {contrast.second} against {contrast.first}: {'; '.join(told)}")
+    if verdicts := behind(contrast, metrics):
+        _say(console, f"besides, {contrast.second} against {contrast.first}: {'; '.join(verdicts)}")
 
 
 def _unpaired(contrast: Contrast, metrics: Sequence[str], console: Console, whole: bool) -> None:
@@ -177,8 +177,8 @@ def _not_shown(contrast: Contrast, metrics: Sequence[str], console: Console) -> 
     tested = {name: contrast.metrics[name] for name in metrics}
     open_ones = {name: found for name, found in tested.items() if found.verdict == NO_DIFFERENCE}
     if open_ones and contrast.questions < FEWEST:
-        asked = counted(contrast.questions, "question")
-        _say(console, f"With {asked} no difference can be shown: {FEWEST} are the fewest.")
+        questions = counted(contrast.questions, "question")
+        _say(console, f"With {questions} no difference can be shown: {FEWEST} are the fewest.")
         return
     least = [
         f"{number(found.detectable)} ({one_line(name, 40)})"
@@ -197,8 +197,8 @@ def _not_shown(contrast: Contrast, metrics: Sequence[str], console: Console) -> 
         if found.needed is not None and found.needed > found.pairs
     ]
     if more:
-        told = listed(more, _MOST_NAMED)
-        _say(console, f"Questions that would about show a difference of the size seen: {told}.")
+        counts = listed(more, _MOST_NAMED)
+        _say(console, f"Questions that would about show a difference of the size seen: {counts}.")
 
 
 def _many(questions: int, about: str = "") -> str:
@@ -227,14 +227,14 @@ def _explain(comparison: Comparison, metrics: Sequence[str], console: Console) -
     ]
     if not tests:
         return
-    told = (
+    legend = (
         "● difference, ─ its 95 % interval; p of a paired randomisation test after Holm's correction "
         f"over {counted(comparison.tests, 'test')}"
     )
     if any(found.lower_is_better for found in tests):
-        told += f"; {_LOWER} lower is better"
+        legend += f"; {_LOWER} lower is better"
     console.print()
-    _say(console, told, "dim")
+    _say(console, legend, "dim")
 
 
 def _figures(comparison: Comparison, names: Sequence[str], console: Console) -> None:

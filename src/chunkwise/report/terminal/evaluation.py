@@ -100,11 +100,11 @@ def _four(console: Console, card: FourCard) -> None:
 
 def _judged(console: Console, judged: Iterable[tuple[str, str]], left: int = 2) -> None:
     """Who judged, and what that is worth; once for figures of the same judge."""
-    told: dict[str, list[str]] = {}
+    methods_of: dict[str, list[str]] = {}
     for method, who in judged:
         if who:
-            told.setdefault(who, []).append(method)
-    for who, own in told.items():
+            methods_of.setdefault(who, []).append(method)
+    for who, own in methods_of.items():
         methods = ", ".join(dict.fromkeys(own))
         indented(console, f"{methods}: {one_line(who, 300)}", "dim", left)
 
@@ -135,11 +135,13 @@ def _unscored(console: Console, rows: Sequence[FigureRow]) -> None:
         if figure.mean is None:
             none.setdefault(_why(figure), []).append(row.name)
         elif figure.unscored:
-            gone = row.asked - figure.scored
-            partly.setdefault(f"{gone:,} of {row.asked:,}: {_why(figure)}", []).append(row.name)
-    for told, reasons in (("unscored", none), ("unscored in part", partly)):
+            gone = row.question_count - figure.scored
+            partly.setdefault(f"{gone:,} of {row.question_count:,}: {_why(figure)}", []).append(
+                row.name
+            )
+    for title, reasons in (("unscored", none), ("unscored in part", partly)):
         for why, names in reasons.items():
-            line(console, f"{told}: {', '.join(names)} ({why})", "dim")
+            line(console, f"{title}: {', '.join(names)} ({why})", "dim")
 
 
 def _groups(console: Console, title: str, rows: Sequence[FigureRow], view: EvaluationView) -> None:
@@ -223,20 +225,20 @@ def _cost(console: Console, view: EvaluationView) -> None:
     if not cost and not view.llm_spent:
         return
     heading(console, "Cost")
-    told = []
+    parts = []
     if "chunks" in cost:
-        told.append(
+        parts.append(
             f"{counted(int(_number(cost['chunks'])), 'chunk')} of {_number(cost.get('median_tokens')):,.0f} tokens "
             f"(median; p95 {_number(cost.get('p95_tokens')):,.0f}, longest {_number(cost.get('max_tokens')):,.0f})"
         )
     if cost.get("storage") is not None:
-        told.append(f"storage {_number(cost['storage']):.2f}×")
+        parts.append(f"storage {_number(cost['storage']):.2f}×")
     if cost.get("index_bytes"):
-        told.append(f"index {size_in_bytes(_number(cost['index_bytes']))}")
+        parts.append(f"index {size_in_bytes(_number(cost['index_bytes']))}")
     if cost.get("context_tokens") is not None:
-        told.append(f"{_number(cost['context_tokens']):,.0f} tokens of context a question")
-    if told:
-        line(console, " · ".join(told))
+        parts.append(f"{_number(cost['context_tokens']):,.0f} tokens of context a question")
+    if parts:
+        line(console, " · ".join(parts))
     if view.llm_spent:
         spent = " · ".join(f"{each.value} {each.name}" for each in view.llm_spent)
         line(console, f"language model: {spent}")
@@ -254,5 +256,5 @@ def _detectable(console: Console, view: EvaluationView) -> None:
         )
 
 
-def _number(given: object) -> float:
-    return float(given) if isinstance(given, int | float) else 0.0
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0

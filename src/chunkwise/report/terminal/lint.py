@@ -44,9 +44,11 @@ def render_lint(view: LintView, console: Console) -> None:
 def _document(document: LintedDocument, console: Console) -> None:
     from rich.text import Text
 
-    told = f"{counted(document.issues, 'issue')} in {counted(document.chunks, 'chunk')}"
-    room = max(console.width - len(told) - 2, 12)
-    _print(Text.assemble((_shortened(document.name, room), "bold"), (f"  {told}", "dim")), console)
+    counts = f"{counted(document.issues, 'issue')} in {counted(document.chunks, 'chunk')}"
+    room = max(console.width - len(counts) - 2, 12)
+    _print(
+        Text.assemble((_shortened(document.name, room), "bold"), (f"  {counts}", "dim")), console
+    )
     for cut in document.cuts:
         _print(_place(cut), console)
         _print(_text(cut, console.width - _INDENT), console)

@@ -97,12 +97,12 @@ def _sections(console: Console, view: ProfileView) -> None:
     heading(console, "Sections by size in tokens")
     edges = _EDGES if console.width >= _WIDE_CHART else _NARROW_EDGES
     console.print(_chart(sections, edges), no_wrap=True, overflow="crop")
-    told = f"mean {sections.mean:,.0f}, median {sections.median:,}, p95 {sections.p95:,}"
+    summary = f"mean {sections.mean:,.0f}, median {sections.median:,}, p95 {sections.p95:,}"
     if longest is not None:
         where = one_line(longest.section, 60)
         named = f"{where} in " if where else ""
-        told += f", longest {longest.tokens:,}: {named}{one_line(longest.document, 60)}"
-    line(console, told, "dim")
+        summary += f", longest {longest.tokens:,}: {named}{one_line(longest.document, 60)}"
+    line(console, summary, "dim")
 
 
 def _chart(sizes: SizeSummary, edges: tuple[int | None, ...]) -> Text:

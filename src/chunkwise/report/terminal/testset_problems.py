@@ -90,20 +90,20 @@ def _summary(problems: Sequence[Problem], questions: int, console: Console, most
             f"{sum(each.dropped for each in of_kind):,} left out",
             f"{max(0, len(of_kind) - most):,} not shown: -n, --json",
         ]
-        told = ", ".join(part for part in parts if not part.startswith("0 "))
+        note = ", ".join(part for part in parts if not part.startswith("0 "))
         remark = "  remark" if kind in REMARKS else ""
         console.print(
-            Text(f"{counts[kind]:>8,}  {KIND_NAMES[kind]}{remark}{f'  ({told})' if told else ''}"),
+            Text(f"{counts[kind]:>8,}  {KIND_NAMES[kind]}{remark}{f'  ({note})' if note else ''}"),
             soft_wrap=True,
         )
     idle = counts["no_references"]
-    told = f"{counted(questions - idle, 'question')} can be used"
+    usable = f"{counted(questions - idle, 'question')} can be used"
     if idle:
         # They stay in the file: an answer may be written beside them, and what is asked of a search is asked.
-        told += (
+        usable += (
             f", {idle:,} more {'have' if idle > 1 else 'has'} nothing to find and will be unscored"
         )
-    console.print(Text(told), soft_wrap=True)
+    console.print(Text(usable), soft_wrap=True)
 
 
 def _is_mild(problem: Problem) -> bool:

@@ -74,10 +74,10 @@ def _leaders(console: Console, view: TuningView) -> None:
         view.counts.with_figures - view.counts.chosen_from - sum(bool(row.aside) for row in shown)
     )
     more = view.counts.chosen_from - sum(not row.aside for row in shown)
-    told = f"{more:,} more that may be chosen" if more else ""
+    others = f"{more:,} more that may be chosen" if more else ""
     listed = f"{aside:,} that are listed only" if aside else ""
-    if told or listed:
-        line(console, f"in the report: {' and '.join(filter(None, (told, listed)))}", "dim")
+    if others or listed:
+        line(console, f"in the report: {' and '.join(filter(None, (others, listed)))}", "dim")
 
 
 def _place(row: Leader, lower_is_better: bool) -> tuple[bool, float, float, bool]:
@@ -131,11 +131,11 @@ def _levers(console: Console, view: TuningView) -> None:
     most = max((lever.effect for lever in view.levers), default=0.0) or 1.0
     for lever in view.levers:
         best, worst = lever.levels[0].value, lever.levels[-1].value
-        told = (
+        values = (
             f"{one_line(best, 24)} over {one_line(worst, 24)}" if lever.moves else "no effect shown"
         )
         table.add_row(
             Text(f"  {lever.name}"), Text(bar(lever.effect / most, _BAR), "cyan"), f"{100 * lever.effect:.1f}",
-            f"{100 * lever.low:+.1f} to {100 * lever.high:+.1f}", Text(told, "" if lever.moves else "dim"),
+            f"{100 * lever.low:+.1f} to {100 * lever.high:+.1f}", Text(values, "" if lever.moves else "dim"),
         )  # fmt: skip
     console.print(table)

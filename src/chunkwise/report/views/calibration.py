@@ -58,15 +58,19 @@ def calibration_view(measured: Sequence[CalibrationRun], pairs: KnownPairs) -> C
 def warning_of(measured: CalibrationRun) -> str:
     """What must be said beside every figure of this judge; empty: nothing."""
     known, weak = measured.calibration, measured.of_the_judge.weakness
-    told = []
+    warnings = []
     if measured.error and known.confusion.scored:
         had = f"{known.confusion.scored:,} of {known.verdicts:,} verdicts"
-        told.append(f"not everything could be asked, the figures are of {had}: {measured.error}")
+        warnings.append(
+            f"not everything could be asked, the figures are of {had}: {measured.error}"
+        )
     elif measured.error:
-        told.append(f"this judge could not be asked, nothing is known of it: {measured.error}")
+        warnings.append(f"this judge could not be asked, nothing is known of it: {measured.error}")
     if weak:
-        told.append(f"this judge is too weak for these questions ({weak}): its figures say little")
-    return "; ".join(told)
+        warnings.append(
+            f"this judge is too weak for these questions ({weak}): its figures say little"
+        )
+    return "; ".join(warnings)
 
 
 def calibration_json(view: CalibrationView) -> dict[str, Any]:

@@ -69,10 +69,10 @@ def behind(contrast: Contrast, shown: Iterable[str]) -> list[str]:
     """What the measures that are not shown say: by which of them a run is better, and how many show nothing."""
     rest = {name: each for name, each in contrast.metrics.items() if name not in set(shown)}
     verdicts = dict.fromkeys(each.verdict for each in rest.values())
-    told = [_by(word, rest) for word in sorted(verdicts) if word != NO_DIFFERENCE]
+    sentences = [_by(word, rest) for word in sorted(verdicts) if word != NO_DIFFERENCE]
     if silent := sum(each.verdict == NO_DIFFERENCE for each in rest.values()):
-        told.append(f"{NO_DIFFERENCE} by {counted(silent, 'measure')}")
-    return told
+        sentences.append(f"{NO_DIFFERENCE} by {counted(silent, 'measure')}")
+    return sentences
 
 
 def _by(word: str, rest: Mapping[str, Tested]) -> str:

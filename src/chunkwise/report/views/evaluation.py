@@ -145,8 +145,8 @@ class FigureRow:
         return between(_value_words(self.name, low), _value_words(self.name, high))
 
     @property
-    def asked(self) -> int:
-        """Questions, scored or not."""
+    def question_count(self) -> int:
+        """Scored or not."""
         return self.figure.scored + sum(self.figure.unscored.values())
 
     @property
@@ -162,12 +162,12 @@ class FigureRow:
         return " ".join(part for part in (self.help, judged) if part)
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """What a mark says to those who hover over it, or hear it."""
-        told = f"{self.name}: {self.value}"
+        text = f"{self.name}: {self.value}"
         if self.figure.low is not None:
-            told += f", 95 % interval {self.interval}"
-        return told + (f", {counted(self.figure.scored, 'question')}" if self.figure.scored else "")
+            text += f", 95 % interval {self.interval}"
+        return text + (f", {counted(self.figure.scored, 'question')}" if self.figure.scored else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,16 +255,16 @@ def evaluation_view(
     results: Results, documents: Mapping[str, Document] | None = None
 ) -> EvaluationView:
     """`documents`, by id, give the hits of the worst questions their text."""
-    given = results.configuration
-    budget, k = given.get("budget"), given.get("k")
+    settings = results.configuration
+    budget, k = settings.get("budget"), settings.get("k")
     known = results.data.get("documents")
     spread = robustness(results)
     types = _by_group(results, results.by_type, hardest_first=False)
     return EvaluationView(
         label=results.label,
-        title=str(given.get("strategy") or given.get("hits") or "An evaluation"),
+        title=str(settings.get("strategy") or settings.get("hits") or "An evaluation"),
         steps=tuple(
-            str(each) for each in (given.get("retriever"), *results.steps, given.get("model")) if each
+            str(each) for each in (settings.get("retriever"), *results.steps, settings.get("model")) if each
         ),
         k=k if isinstance(k, int) else None,
         budget=budget if isinstance(budget, int) else None,
@@ -300,11 +300,11 @@ def evaluation_view(
     )  # fmt: skip
 
 
-def _count(given: Json) -> int:
+def _count(value: Json) -> int:
     """A number, or the one inside what else is known."""
-    if isinstance(given, dict):
-        given = given.get("count")
-    return int(given) if isinstance(given, int | float) else 0
+    if isinstance(value, dict):
+        value = value.get("count")
+    return int(value) if isinstance(value, int | float) else 0
 
 
 def _nothing_known(results: Results) -> str:
@@ -355,9 +355,9 @@ def _offsets(results: Results) -> tuple[str, ...]:
     if not isinstance(known, dict):
         return ()
     counts = {kind: count for kind in KINDS if isinstance(count := known.get(kind), int) and count}
-    told = ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in counts.items())
+    kinds = ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in counts.items())
     meanings = [f"{kind.replace('_', ' ')}: {KINDS[kind]}" for kind in counts if kind != EXACT]
-    return (f"offsets: {told}", *meanings)
+    return (f"offsets: {kinds}", *meanings)
 
 
 def _figures(results: Results) -> tuple[FigureGroup, ...]:
@@ -395,8 +395,8 @@ def _cost_tiles(results: Results) -> tuple[Tile, ...]:
         if not isinstance(value, int | float):
             tiles.append(Tile(str(value), name.replace("_", " ")))
         elif name in _COSTS:
-            told, shown = _COSTS[name]
-            tiles.append(Tile(shown.format(value), told))
+            label, shown = _COSTS[name]
+            tiles.append(Tile(shown.format(value), label))
         elif name == "index_bytes":
             tiles.append(Tile(megabytes(value), "on disk"))
         else:

@@ -64,14 +64,14 @@ class HitCard:
     @property
     def shown_parts(self) -> list[tuple[str, bool]]:
         """The beginning of the text in stretches, each with whether it is a word of the question."""
-        found: list[tuple[str, bool]] = []
+        parts: list[tuple[str, bool]] = []
         at, end = 0, min(len(self.text), _SHOWN)
         for first, last in self.marks:
             if at <= first and last <= end:
-                found += [(self.text[at:first], False), (self.text[first:last], True)]
+                parts += [(self.text[at:first], False), (self.text[first:last], True)]
                 at = last
         rest = self.text[at:end] + (" …" if end < len(self.text) else "")
-        return [part for part in (*found, (rest, False)) if part[0]]
+        return [part for part in (*parts, (rest, False)) if part[0]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +146,10 @@ def _indentation(line: str) -> int:
 
 def _marks(text: str, question: str, languages: Sequence[str]) -> tuple[tuple[int, int], ...]:
     """Where words of the question stand, in whatever form word search takes for the same, names also in parts."""
-    asked = query_terms(question, languages)
-    found: set[tuple[int, int]] = set()
+    terms_of_question = query_terms(question, languages)
+    places: set[tuple[int, int]] = set()
     for language in languages:
         terms = text_terms(text, language)
-        same = np.isin(terms.hash, asked)
-        found |= set(zip(terms.start[same].tolist(), terms.end[same].tolist(), strict=True))
-    return tuple(sorted(found))
+        same = np.isin(terms.hash, terms_of_question)
+        places |= set(zip(terms.start[same].tolist(), terms.end[same].tolist(), strict=True))
+    return tuple(sorted(places))

@@ -54,12 +54,12 @@ class Leader:
         return [name for name, is_so in so if is_so]
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """Both figures, for those who hear the drawing."""
-        told = f"validation {mean_words(self.validation)} ({interval_words(self.validation)})"
+        text = f"validation {mean_words(self.validation)} ({interval_words(self.validation)})"
         if self.test:
-            told += f", test {mean_words(self.test)} ({interval_words(self.test)})"
-        return told
+            text += f", test {mean_words(self.test)} ({interval_words(self.test)})"
+        return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,13 +135,13 @@ def leaderboard(figures: SweepFigures) -> Leaderboard | None:
 
 def _varied(figures: SweepFigures, shown: Sequence[Standing]) -> dict[str, dict[str, int]]:
     """What was varied, each value with a number; nothing that has one value only."""
-    found: dict[str, dict[str, int]] = {}
+    numbers: dict[str, dict[str, int]] = {}
     for each in shown:
         outcome = figures.outcomes.get(each.key)
         for name, value in outcome.configuration.levers.items() if outcome else ():
-            values = found.setdefault(name, {})
+            values = numbers.setdefault(name, {})
             values.setdefault(value, len(values))
-    return {name: values for name, values in found.items() if len(values) > 1}
+    return {name: values for name, values in numbers.items() if len(values) > 1}
 
 
 def _leader(
@@ -178,20 +178,20 @@ def chunkings(figures: SweepFigures) -> tuple[ChunkingRow, ...]:
     """Each chunking once, in the order of the standings; empty where questions tell more."""
     if any(each.validation.mean is not None for each in figures.tuning.standings):
         return ()
-    found: dict[tuple[str, str], Outcome] = {}
+    first_of: dict[tuple[str, str], Outcome] = {}
     for each in figures.best_first():
         if each.configuration.strategy:
-            found.setdefault((each.configuration.strategy, each.configuration.context), each)
-    return tuple(_chunking(each) for each in found.values())
+            first_of.setdefault((each.configuration.strategy, each.configuration.context), each)
+    return tuple(_chunking(each) for each in first_of.values())
 
 
 def _chunking(outcome: Outcome) -> ChunkingRow:
-    given = outcome.configuration
+    configuration = outcome.configuration
     chunks, hurt = cost_of(outcome, "chunks"), outcome.boundary_issues.get("chunks_with_issues")
     return ChunkingRow(
-        given.strategy,
-        given.context == "headings",
-        given.baseline,
+        configuration.strategy,
+        configuration.context == "headings",
+        configuration.baseline,
         hurt / chunks if chunks and hurt is not None else None,
         chunks,
         cost_of(outcome, "mean_tokens"),

@@ -12,7 +12,7 @@ from chunkwise.report.charts.style import (
     COLOURS,
     CROWD,
     SHAPES,
-    Room,
+    ChartSize,
     Spec,
     above,
     channel,
@@ -40,13 +40,13 @@ _LABEL = 15
 """Pixels a label needs."""
 
 
-def pareto_chart(measured: SweepFigures) -> Chart | None:
+def pareto_chart(sweep: SweepFigures) -> Chart | None:
     """Every configuration over what it costs, on validation, where the front was found."""
     costs = [("storage", "tokens indexed per token of the documents")]
-    if measured.budget is None:  # within one all read as much
-        costs.append(("context_tokens", measured.context_words))
+    if sweep.budget is None:  # within one all read as much
+        costs.append(("context_tokens", sweep.context_words))
     panels = [
-        (told, places) for cost, told in costs if len(places := _pareto_points(measured, cost)) > 1
+        (name, places) for cost, name in costs if len(places := _pareto_points(sweep, cost)) > 1
     ]
     if not panels:
         return None
@@ -54,52 +54,52 @@ def pareto_chart(measured: SweepFigures) -> Chart | None:
         [
             one_line(each.label, 300),
             f"{each.validation.mean or 0:.3f}",
-            *_costs(measured.outcomes.get(each.key)),
+            *_costs(sweep.outcomes.get(each.key)),
         ]
-        for each in measured.tuning.standings
+        for each in sweep.tuning.standings
         if each.pareto
     ]
-    heads = ("on the front", "quality", "storage", measured.context_words)
-    over = " and over ".join(told for told, _ in panels)
-    told = (
-        f"{measured.tuning.objective} on validation over {over}, {len(panels[0][1])} configurations"
+    heads = ("on the front", "quality", "storage", sweep.context_words)
+    over = " and over ".join(name for name, _ in panels)
+    caption = (
+        f"{sweep.tuning.objective} on validation over {over}, {len(panels[0][1])} configurations"
     )
     return chart(
-        lambda room: _pareto(measured, panels, room), told, heads, rows,
+        lambda room: _pareto(sweep, panels, room), caption, heads, rows,
         table_caption="The front, with its costs",
     )  # fmt: skip
 
 
-def _pareto_points(measured: SweepFigures, cost: str) -> list[ParetoPoint]:
+def _pareto_points(sweep: SweepFigures, cost: str) -> list[ParetoPoint]:
     """Those that are named come last, and are drawn over the others."""
-    special = {each.configuration.key: at for at, each in enumerate(measured.baselines()[:2], 1)}
-    if measured.chosen:
-        special[measured.tuning.chosen] = CHOICE
+    special = {each.configuration.key: at for at, each in enumerate(sweep.baselines()[:2], 1)}
+    if sweep.chosen:
+        special[sweep.tuning.chosen] = CHOICE
     found = []
-    for place, standing in enumerate(measured.tuning.standings):
+    for place, standing in enumerate(sweep.tuning.standings):
         if place >= _MOST_POINTS and not standing.pareto and standing.key not in special:
             continue
-        outcome, quality = measured.outcomes.get(standing.key), standing.validation.mean
+        outcome, quality = sweep.outcomes.get(standing.key), standing.validation.mean
         value = cost_of(outcome, cost) if outcome else None
         if outcome is None or value is None or quality is None or not isfinite(value):
             continue
         look = special.get(standing.key, FRONT if standing.pareto else OTHER)
         name = outcome.configuration.baseline if standing.key in special else ""
-        told = (
-            f"{measured.short_name(outcome)}: {quality:.3f}, {cost.replace('_', ' ')} {value:,.4g}"
+        description = (
+            f"{sweep.short_name(outcome)}: {quality:.3f}, {cost.replace('_', ' ')} {value:,.4g}"
         )
-        found.append(ParetoPoint(look, name if look else "the choice", told, value, quality))
+        found.append(ParetoPoint(look, name if look else "the choice", description, value, quality))
     return sorted(found, key=lambda each: (-each.look, each.cost))
 
 
 def _pareto(
-    measured: SweepFigures, panels: list[tuple[str, list[ParetoPoint]]], room: Room
+    sweep: SweepFigures, panels: list[tuple[str, list[ParetoPoint]]], room: ChartSize
 ) -> Spec:
-    objective = measured.tuning.objective
+    objective = sweep.tuning.objective
     names = {FRONT: "on the front", OTHER: "the others"}
-    if measured.chosen:
-        names[CHOICE] = f"the choice: {measured.chosen.configuration.label}"
-    for at, each in enumerate(measured.baselines()[:2], 1):
+    if sweep.chosen:
+        names[CHOICE] = f"the choice: {sweep.chosen.configuration.label}"
+    for at, each in enumerate(sweep.baselines()[:2], 1):
         names[at] = each.configuration.baseline
     seen = sorted({place.look for _, places in panels for place in places})
     keys = {look: series_key(look, names[look], 44) for look in seen}
@@ -109,13 +109,13 @@ def _pareto(
             _pareto_panel(
                 places,
                 keys,
-                told,
+                name,
                 y,
                 room,
                 best_is_low=lower_is_better(objective),
                 alone=len(panels) == 1,
             )
-            for told, places in panels
+            for name, places in panels
         ],
         "columns": 1 if room.narrow else 2,
         "spacing": 30,
@@ -139,7 +139,7 @@ class ParetoPoint(NamedTuple):
 
     look: int
     name: str
-    told: str
+    description: str
     cost: float
     quality: float
 
@@ -149,7 +149,7 @@ def _pareto_panel(
     keys: Mapping[int, str],
     x: str,
     y: str,
-    room: Room,
+    room: ChartSize,
     *,
     best_is_low: bool,
     alone: bool,
@@ -162,7 +162,8 @@ def _pareto_panel(
     shown = list(keys.values())
     colours, shapes, sizes = zip(*(_LOOKS[look] for look in keys), strict=True)
     points = [
-        {"series": keys[each.look], "cost": each.cost, "quality": each.quality, "told": one_line(each.told, 300)}
+        {"series": keys[each.look], "cost": each.cost, "quality": each.quality,
+         "description": one_line(each.description, 300)}
         for each in places
     ]  # fmt: skip
     signs = {
@@ -172,7 +173,7 @@ def _pareto_panel(
             "fill": channel(shown, colours, room),
             "shape": channel(shown, shapes, room),
             "size": channel(shown, sizes, room),
-            "description": {"field": "told"},
+            "description": {"field": "description"},
         },
     }
     named = [each for each in places if each.name]

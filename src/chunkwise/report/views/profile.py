@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -19,7 +19,7 @@ from chunkwise.profiling.results import (
     SizeSummary,
 )
 from chunkwise.profiling.tally import PREVIEW
-from chunkwise.report.charts.style import BAR, MARK, RAIL, Room, Spec, chart, row_key, rows_of
+from chunkwise.report.charts.style import BAR, MARK, RAIL, ChartSize, Spec, chart, row_key, rows_of
 from chunkwise.report.views.view import Chart, Tile, View
 
 _LEAST_BINS = 11
@@ -112,6 +112,13 @@ class ProfileView(View):
     def sizes_of(self, name: str) -> BlockSizes:
         return next(each for each in self.sizes if each.name == name)
 
+    def where(self, places: Sequence[PassagePlace]) -> list[tuple[str, str, list[str]]]:
+        """Document, section and offsets of each place; several in one section together."""
+        starts: dict[tuple[str, str], list[str]] = {}
+        for place in places:
+            starts.setdefault((place.document, place.section), []).append(f"{place.start:,}")
+        return [(*key, offsets) for key, offsets in starts.items()]
+
 
 def profile_view(profile: Profile, title: str = "") -> ProfileView:
     """`title` is what the corpus is called."""
@@ -176,14 +183,6 @@ def _tiles(total: DocumentGroup) -> tuple[Tile, ...]:
     return (*tiles, Tile(percent(total.repeats.token_share), "of the tokens repeated"))
 
 
-def where_words(places: tuple[PassagePlace, ...]) -> list[tuple[str, str, list[str]]]:
-    """Document, section and offsets of each place; several in one section together."""
-    starts: dict[tuple[str, str], list[str]] = {}
-    for place in places:
-        starts.setdefault((place.document, place.section), []).append(f"{place.start:,}")
-    return [(*key, offsets) for key, offsets in starts.items()]
-
-
 def histogram(bins: tuple[SizeBin, ...], noun: str, marks: Mapping[int, float]) -> Chart | None:
     """Columns, one a range of sizes of a `noun`; `marks` are sizes with the share that fits into each."""
     shown = _trimmed(bins, keep=bool(marks))
@@ -198,12 +197,14 @@ def histogram(bins: tuple[SizeBin, ...], noun: str, marks: Mapping[int, float]) 
     )
 
 
-def _columns(shown: tuple[SizeBin, ...], noun: str, marks: Mapping[int, float], room: Room) -> Spec:
+def _columns(
+    shown: tuple[SizeBin, ...], noun: str, marks: Mapping[int, float], room: ChartSize
+) -> Spec:
     most = max(item.count for item in shown)
     columns = [
         {"from": at + 0.08, "to": at + 0.92, "middle": at + 0.5, "count": item.count and max(item.count, _LEAST * most),
          "label": short_number(item.count, whole=_ROOM),
-         "told": f"{counted(item.count, noun)} of {_range(item)} tokens"}
+         "description": f"{counted(item.count, noun)} of {_range(item)} tokens"}
         for at, item in enumerate(shown)
         if item.count
     ]  # fmt: skip
@@ -224,7 +225,7 @@ def _columns(shown: tuple[SizeBin, ...], noun: str, marks: Mapping[int, float], 
         "layer": [
             {"mark": {"type": "bar", "color": BAR, "cornerRadiusEnd": 2},
              "encoding": {"x": {"field": "from"}, "x2": {"field": "to"}, "y2": {"datum": 0},
-                          "description": {"field": "told"}}},
+                          "description": {"field": "description"}}},
             {"mark": {**text, "dy": -8, "fontSize": 10 if room.narrow else 11},
              "encoding": {"x": {"field": "middle"}, "text": {"field": "label"}}},
             {"data": {"values": fits}, "mark": {"type": "rule", "stroke": MARK, "strokeDash": [3, 3]},
@@ -235,7 +236,9 @@ def _columns(shown: tuple[SizeBin, ...], noun: str, marks: Mapping[int, float], 
     }  # fmt: skip
 
 
-def _sizes(edges: Mapping[int, int], count: int, marks: Mapping[int, float], room: Room) -> Spec:
+def _sizes(
+    edges: Mapping[int, int], count: int, marks: Mapping[int, float], room: ChartSize
+) -> Spec:
     """An axis on which each range is as wide as any other; every edge's number would not fit."""
     spare = _SPARE if room.narrow else ()
     named = {
@@ -282,10 +285,10 @@ def _fit_chart(fits: Mapping[int, float]) -> Chart:
     )
 
 
-def _bars(values: Mapping[str, float], room: Room) -> Spec:
+def _bars(values: Mapping[str, float], room: ChartSize) -> Spec:
     rows: list[Spec] = [
         {"row": row_key(at, name, 20), "share": min(share, 1.0), "label": percent(share),
-         "told": f"{name}: {percent(share)}"}
+         "description": f"{name}: {percent(share)}"}
         for at, (name, share) in enumerate(values.items())
     ]  # fmt: skip
     # The numbers stand behind the end of the longest.
@@ -303,7 +306,7 @@ def _bars(values: Mapping[str, float], room: Room) -> Spec:
         "layer": [
             {"mark": {**bar, "color": RAIL, "aria": False}, "encoding": {"x": {**x, "datum": 1}}},
             {"mark": {**bar, "color": BAR},
-             "encoding": {"x": {**x, "field": "share"}, "description": {"field": "told"}}},
+             "encoding": {"x": {**x, "field": "share"}, "description": {"field": "description"}}},
             {"mark": {"type": "text", "align": "right", "fontWeight": 600, "aria": False},
              "encoding": {"x": {**x, "datum": _END}, "text": {"field": "label"}}},
         ],

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from chunkwise.base.wording import counted
+from chunkwise.base.wording import score as score_of
 from chunkwise.core import Document
 from chunkwise.evaluation.results import FoundSpan, Missed, QuestionResult, Results
-from chunkwise.report.charts.style import BAR, Room, Spec, chart
+from chunkwise.report.charts.style import BAR, ChartSize, Spec, chart
 from chunkwise.report.plain_text import few_lines
 from chunkwise.report.views.view import Chart
 
@@ -59,6 +60,11 @@ class QuestionRow:
     relevant_hits: int
     has_hits: bool
     judged: tuple[JudgedHits, ...]
+
+    @property
+    def score_words(self) -> str:
+        """Every score in a line."""
+        return " · ".join(f"{name} {score_of(value)}" for name, value in self.scores.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,13 +177,13 @@ def _row(
 
 
 def _judged(question: QuestionResult, judges: Sequence[str]) -> list[JudgedHits]:
-    found = []
+    judged = []
     for judge in judges:
         verdicts = tuple(hit.relevant.get(judge) for hit in question.hits)
         if verdicts and (any(each is not None for each in verdicts) or len(judges) == 1):
             ranks = tuple(hit.rank for hit in question.hits if hit.relevant.get(judge))
-            found.append(JudgedHits(judge, verdicts, ranks))
-    return found
+            judged.append(JudgedHits(judge, verdicts, ranks))
+    return judged
 
 
 def worst_questions(
@@ -226,13 +232,13 @@ def score_ranges(results: Results) -> ScoreRanges | None:
         return None
     counts = counted_by_range(known)
     full, between, none, unscored = counts[-1], sum(counts[1:-1]), counts[0], len(scores) - len(known)  # fmt: skip
-    told = f"{full:,} with the full score, {between:,} in between, {none:,} with none"
-    told += f", {unscored:,} unscored" if unscored else ""
+    summary = f"{full:,} with the full score, {between:,} in between, {none:,} with none"
+    summary += f", {unscored:,} unscored" if unscored else ""
     return ScoreRanges(
         full, between, none, unscored,
         chart(
             lambda room: _columns(counts, room),
-            f"Questions by {results.objective}: {told}",
+            f"Questions by {results.objective}: {summary}",
             ("score", "questions"),
             [(name, f"{count:,}") for (_, name), count in zip(_RANGES, counts, strict=True)],
         ),
@@ -250,10 +256,10 @@ def counted_by_range(scores: Sequence[float]) -> list[int]:
     return counts
 
 
-def _columns(counts: Sequence[int], room: Room) -> Spec:
+def _columns(counts: Sequence[int], room: ChartSize) -> Spec:
     short = [short for short, _ in _RANGES]
     columns = [
-        {"score": short, "count": count, "label": f"{count:,}", "told": f"{name}: {counted(count, 'question')}"}
+        {"score": short, "count": count, "label": f"{count:,}", "description": f"{name}: {counted(count, 'question')}"}
         for (short, name), count in zip(_RANGES, counts, strict=True)
     ]  # fmt: skip
     colour = {
@@ -274,7 +280,7 @@ def _columns(counts: Sequence[int], room: Room) -> Spec:
         },
         "layer": [
             {"mark": {"type": "bar", "cornerRadiusEnd": 2},
-             "encoding": {"fill": colour, "description": {"field": "told"}}},
+             "encoding": {"fill": colour, "description": {"field": "description"}}},
             {"mark": {"type": "text", "dy": -8, "aria": False}, "encoding": {"text": {"field": "label"}}},
         ],
     }  # fmt: skip

@@ -234,24 +234,24 @@ class SideBySideView:
     cuts: tuple[NamedCuts, ...]
 
 
-def side_by_side_view(given: SideBySide) -> SideBySideView:
+def side_by_side_view(both: SideBySide) -> SideBySideView:
     """As many questions as there is room for, in the order given."""
     questions: list[QuestionPair] = []
     used = 0
-    for question in given.questions[:_MOST_QUESTIONS]:
-        pair = _question(question, given.texts)
+    for question in both.questions[:_MOST_QUESTIONS]:
+        pair = _question(question, both.texts)
         used += _html_bytes(pair)
         if questions and used > _ROOM:
             break
         questions.append(pair)
-    known = [each for each in given.documents if each.doc_id in given.texts][:_MOST_DOCUMENTS]
+    known = [each for each in both.documents if each.doc_id in both.texts][:_MOST_DOCUMENTS]
     return SideBySideView(
-        given.chosen,
-        given.baseline,
+        both.chosen,
+        both.baseline,
         tuple(questions),
-        len(given.questions) - len(questions),
-        tuple(_document(each, given.texts[each.doc_id]) for each in known),
-        tuple(NamedCuts(label, cuts_view(cuts)) for label, cuts in given.cuts.items()),
+        len(both.questions) - len(questions),
+        tuple(_document(each, both.texts[each.doc_id]) for each in known),
+        tuple(NamedCuts(label, cuts_view(cuts)) for label, cuts in both.cuts.items()),
     )
 
 
@@ -319,15 +319,15 @@ def _gap(text: str, start: int, end: int, *, first: bool) -> str:
 
 
 def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
+    merged: list[tuple[int, int]] = []
     for low, high in sorted(spans):
         if low >= high:
             continue
-        if found and low <= found[-1][1]:
-            found[-1] = (found[-1][0], max(high, found[-1][1]))
+        if merged and low <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(high, merged[-1][1]))
         else:
-            found.append((low, high))
-    return found
+            merged.append((low, high))
+    return merged
 
 
 def _html_bytes(pair: QuestionPair) -> int:
@@ -398,5 +398,5 @@ def _count(outcome: Outcome, kind: str) -> IssueCount:
 
 
 def _column(figures: SweepFigures, outcome: Outcome) -> str:
-    given = outcome.configuration
-    return "the choice" if given.key == figures.tuning.chosen else given.baseline
+    configuration = outcome.configuration
+    return "the choice" if configuration.key == figures.tuning.chosen else configuration.baseline

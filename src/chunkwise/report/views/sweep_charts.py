@@ -14,7 +14,7 @@ from chunkwise.report.charts.style import (
     MOST_SERIES,
     SOFT,
     STROKE,
-    Room,
+    ChartSize,
     Spec,
     above,
     chart,
@@ -44,27 +44,27 @@ BySize = Mapping[str, Mapping[str, Mapping[str, Figure]]]
 """Figures by strategy, then by overlap, then by size."""
 
 
-def budget_chart(measured: SweepFigures) -> Chart | None:
+def budget_chart(sweep: SweepFigures) -> Chart | None:
     """Recall over the tokens a question may be given: the choice, the defaults, the best of every retriever."""
     budgets = sorted(
         {
             int(found[1])
-            for each in measured.tuning.outcomes
+            for each in sweep.tuning.outcomes
             for name in each.scores
             if (found := _BUDGET.fullmatch(name))
         }
     )
     shown = [
         (name, figures)
-        for name, outcome in _compared(measured)[:MOST_SERIES]
-        if any(figures := measured.figures(outcome, [f"recall@{own}t" for own in budgets]))
+        for name, outcome in _compared(sweep)[:MOST_SERIES]
+        if any(figures := sweep.figures(outcome, [f"recall@{own}t" for own in budgets]))
     ]
     if len(budgets) < 2 or not shown:
         return None
-    told = f"Recall within {budgets[0]:,} to {budgets[-1]:,} tokens of context for {len(shown)} configurations"
+    caption = f"Recall within {budgets[0]:,} to {budgets[-1]:,} tokens of context for {len(shown)} configurations"
     return chart(
         lambda room: _curves(shown, budgets, room),
-        told,
+        caption,
         ["configuration", *(f"{own:,} tokens" for own in budgets)],
         [
             [one_line(name, 200), *(_numbers(figure) for figure in figures)]
@@ -73,12 +73,12 @@ def budget_chart(measured: SweepFigures) -> Chart | None:
     )
 
 
-def _curves(shown: Curves, budgets: list[int], room: Room) -> Spec:
+def _curves(shown: Curves, budgets: list[int], room: ChartSize) -> Spec:
     letters = 44 if room.narrow else 56
     keys = [series_key(at, name, letters) for at, (name, _) in enumerate(shown)]
     points = [
         {"series": key, "budget": f"{budget:,}", "mean": figure.mean, "low": figure.low, "high": figure.high,
-         "told": one_line(f"{name}, {budget:,} tokens: {_numbers(figure)}", 300), **look(at)}
+         "description": one_line(f"{name}, {budget:,} tokens: {_numbers(figure)}", 300), **look(at)}
         for at, (key, (name, figures)) in enumerate(zip(keys, shown, strict=True))
         for budget, figure in zip(budgets, figures, strict=True)
         if figure and figure.mean is not None
@@ -118,7 +118,7 @@ def _curves(shown: Curves, budgets: list[int], room: Room) -> Spec:
     }
 
 
-def _compared(measured: SweepFigures) -> list[tuple[str, Outcome]]:
+def _compared(sweep: SweepFigures) -> list[tuple[str, Outcome]]:
     """Each once, under all the names it goes by."""
     names: dict[str, list[str]] = {}
     found: dict[str, Outcome] = {}
@@ -128,12 +128,12 @@ def _compared(measured: SweepFigures) -> list[tuple[str, Outcome]]:
         found[key] = outcome
         names.setdefault(key, []).append(name)
 
-    if measured.chosen:
-        add(measured.chosen, "the choice")
-    for each in measured.baselines():
+    if sweep.chosen:
+        add(sweep.chosen, "the choice")
+    for each in sweep.baselines():
         add(each, each.configuration.baseline)
     seen: set[str] = set()
-    for each in measured.best_first():
+    for each in sweep.best_first():
         retriever = each.configuration.retriever.split("(", 1)[0]
         if retriever not in seen and not each.error:
             seen.add(retriever)
@@ -168,12 +168,12 @@ def lever_chart(levers: Sequence[Lever], objective: str) -> Chart | None:
     )
 
 
-def _effects(levers: list[Lever], room: Room) -> Spec:
+def _effects(levers: list[Lever], room: ChartSize) -> Spec:
     """Full where an effect is shown, hollow where not."""
     rows: list[Spec] = [
         {"row": row_key(at, lever.name, 20), "effect": 100 * lever.effect, "low": 100 * lever.low,
          "high": 100 * lever.high, "word": _lever_word(lever),
-         "told": one_line(f"{lever.name}: {points(lever.effect)} points, 95 % interval {lever_interval(lever)}", 200)}
+         "description": one_line(f"{lever.name}: {_effect_words(lever)}", 200)}
         for at, lever in enumerate(levers)
     ]  # fmt: skip
     y = rows_of(row["row"] for row in rows)
@@ -198,7 +198,8 @@ def _effects(levers: list[Lever], room: Room) -> Spec:
             {"mark": {"type": "rule", "stroke": ACCENT, "strokeWidth": 2},
              "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y}},
             {"mark": {"type": "point", "stroke": ACCENT, "strokeWidth": 2, "size": 110},
-             "encoding": {"x": {**x, "field": "effect"}, "y": y, "fill": word, "description": {"field": "told"}}},
+             "encoding": {"x": {**x, "field": "effect"}, "y": y, "fill": word,
+                          "description": {"field": "description"}}},
         ],
     }  # fmt: skip
 
@@ -207,23 +208,25 @@ def _lever_word(lever: Lever) -> str:
     return _LEVER_WORDS[0 if lever.moves else 1]
 
 
+def _effect_words(lever: Lever) -> str:
+    return f"{points(lever.effect)} points, 95 % interval {lever_interval(lever)}"
+
+
 def lever_interval(lever: Lever) -> str:
     return f"{points(lever.low)} to {points(lever.high)}"
 
 
-def size_chart(measured: SweepFigures) -> Chart | None:
+def size_chart(sweep: SweepFigures) -> Chart | None:
     """Quality over size, all else as in the best configuration that has chunks; None where no size was varied."""
-    like = reference(measured)
+    like = reference(sweep)
     if like is None:
         return None
-    alike = [
-        each.configuration for each in measured.best_first() if _alike(each.configuration, like)
-    ]
+    alike = [each.configuration for each in sweep.best_first() if _alike(each.configuration, like)]
     # A default of a size or an overlap of its own would be a dot without a line.
     varied = {_point(each) for each in alike if not each.baseline}
     found: dict[str, dict[str, dict[str, Figure]]] = defaultdict(lambda: defaultdict(dict))
     for each in alike:
-        figure, (size, overlap) = measured.quality(each.key), _point(each)
+        figure, (size, overlap) = sweep.quality(each.key), _point(each)
         if figure and figure.mean is not None and size and (size, overlap) in varied:
             found[each.levers.get("boundaries", "")][overlap].setdefault(size, figure)
     sizes = sorted(
@@ -238,52 +241,60 @@ def size_chart(measured: SweepFigures) -> Chart | None:
         for overlap in overlaps
         for size, figure in sorted(found[name].get(overlap, {}).items(), key=lambda item: in_order(item[0]))
     ]  # fmt: skip
-    caption = f"{measured.tuning.objective} by strategy, overlap and size"
+    caption = f"{sweep.tuning.objective} by strategy, overlap and size"
     heads = ("strategy", "overlap", "size", "mean", "95 % interval")
     return chart(
         lambda room: _panels(found, sizes, overlaps[:MOST_SERIES], room), caption, heads, rows
     )
 
 
-def reference(measured: SweepFigures) -> Configuration | None:
+def reference(sweep: SweepFigures) -> Configuration | None:
     """The choice, or the best that has chunks where the choice has none."""
-    candidates = [measured.chosen] if measured.chosen else []
-    for each in [*candidates, *measured.best_first()]:
+    candidates = [sweep.chosen] if sweep.chosen else []
+    for each in [*candidates, *sweep.best_first()]:
         if each.configuration.strategy and not each.error:
             return each.configuration
     return None
 
 
-def held(measured: SweepFigures) -> str:
+def fixed_settings(sweep: SweepFigures) -> str:
     """ "hybrid, late vectors, headings beside the text, neighbours 1": what is the same in all charts."""
-    like = reference(measured)
+    like = reference(sweep)
     if like is None:
         return ""
-    told = [like.retriever, "no vectors" if like.vectors == "none" else f"{like.vectors} vectors"]
-    told += ["headings beside the text"] if like.context == "headings" else []
-    told += [f"neighbours {like.neighbours}"] if like.neighbours else []
-    return ", ".join(told)
+    settings = [
+        like.retriever,
+        "no vectors" if like.vectors == "none" else f"{like.vectors} vectors",
+    ]
+    settings += ["headings beside the text"] if like.context == "headings" else []
+    settings += [f"neighbours {like.neighbours}"] if like.neighbours else []
+    return ", ".join(settings)
 
 
-def _alike(given: Configuration, like: Configuration) -> bool:
-    return bool(given.strategy) and (
-        (given.retriever, given.context, given.neighbours, given.vectors)
+def _alike(configuration: Configuration, like: Configuration) -> bool:
+    return bool(configuration.strategy) and (
+        (
+            configuration.retriever,
+            configuration.context,
+            configuration.neighbours,
+            configuration.vectors,
+        )
         == (like.retriever, like.context, like.neighbours, like.vectors)
     )
 
 
-def _point(given: Configuration) -> tuple[str, str]:
-    return given.levers.get("size", ""), given.levers.get("overlap", "")
+def _point(configuration: Configuration) -> tuple[str, str]:
+    return configuration.levers.get("size", ""), configuration.levers.get("overlap", "")
 
 
-def _panels(found: BySize, sizes: list[str], overlaps: list[str], room: Room) -> Spec:
+def _panels(found: BySize, sizes: list[str], overlaps: list[str], room: ChartSize) -> Spec:
     # Sizes of one unit need not say it; those of several are different places.
     short = len({size.partition(" ")[2] for size in sizes}) == 1
     shown = {size: one_line(size.partition(" ")[0] if short else size, 16) for size in sizes}
     keys = [series_key(at, f"overlap {name or 'none'}", 40) for at, name in enumerate(overlaps)]
     points = [
         {"series": key, "strategy": row_key(place, name or "chunks", 24), "size": shown[size],
-         "mean": figure.mean, "told": one_line(_told(name, overlap, size, figure), 300), **look(at)}
+         "mean": figure.mean, "description": one_line(_told(name, overlap, size, figure), 300), **look(at)}
         for place, name in enumerate(sorted(found))
         for at, (key, overlap) in enumerate(zip(keys, overlaps, strict=True))
         for size, figure in found[name].get(overlap, {}).items()
@@ -337,18 +348,18 @@ def in_order(value: str) -> tuple[float, str]:
 
 def weight_chart(fit: WeightFit, objective: str) -> Chart:
     """The weights of several sizes that were tried; its table is the page's own, which marks what was kept."""
-    told = f"Mean {one_line(objective, 40)} on the validation questions"
+    caption = f"Mean {one_line(objective, 40)} on the validation questions"
     rows = [(one_line(label, 120), f"{mean:.3f}") for label, mean in fit.tried]
     return chart(
-        lambda room: _weights(fit, told, room), told, ("weights", "mean"), rows, is_half=True
+        lambda room: _weights(fit, caption, room), caption, ("weights", "mean"), rows, is_half=True
     )
 
 
-def _weights(fit: WeightFit, told: str, room: Room) -> Spec:
+def _weights(fit: WeightFit, title: str, room: ChartSize) -> Spec:
     """The one that was kept is full."""
     rows: list[Spec] = [
         {"row": row_key(at, label, 26), "mean": mean, "kept": "kept" if label == fit.kept else "tried",
-         "told": one_line(f"{label}: {mean:.3f}", 160)}
+         "description": one_line(f"{label}: {mean:.3f}", 160)}
         for at, (label, mean) in enumerate(fit.tried)
     ]  # fmt: skip
     kept = {
@@ -364,8 +375,8 @@ def _weights(fit: WeightFit, told: str, room: Room) -> Spec:
         "encoding": {
             "y": rows_of(row["row"] for row in rows),
             "x": {"field": "mean", "type": "quantitative", "scale": {"zero": False, "padding": 14},
-                  "axis": {"title": told, "tickCount": 4}},
+                  "axis": {"title": title, "tickCount": 4}},
             "fill": kept,
-            "description": {"field": "told"},
+            "description": {"field": "description"},
         },
     }  # fmt: skip

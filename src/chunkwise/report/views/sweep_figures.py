@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from chunkwise.base.wording import interval
 from chunkwise.evaluation.results import Figure
 from chunkwise.stats.intervals import intervals
 from chunkwise.tuning.sweep import budget_of
@@ -20,9 +21,9 @@ class SweepFigures:
         self.outcomes = {each.configuration.key: each for each in tuning.outcomes}
         self.standings = {each.key: each for each in tuning.standings}
         self.chosen = self.outcomes.get(tuning.chosen)
-        self.asked = "test" if "test" in tuning.splits else "validation"
+        self.split = "test" if "test" in tuning.splits else "validation"
         """The questions figures are reported on."""
-        self.count = sum(split == self.asked for split in tuning.splits)
+        self.split_count = sum(split == self.split for split in tuning.splits)
         self.budget = budget_of(tuning.objective)
         """Tokens that the objective allows a question."""
 
@@ -52,14 +53,14 @@ class SweepFigures:
         standing = self.standings.get(key)
         if standing is None:
             return None
-        return standing.test if self.asked == "test" else standing.validation
+        return standing.test if self.split == "test" else standing.validation
 
     def figures(self, outcome: Outcome, metrics: Sequence[str]) -> list[Figure | None]:
         """Of several metrics on the questions that count; None: not measured."""
         known = [metric for metric in metrics if metric in outcome.scores]
-        if not known or not self.count:
+        if not known or not self.split_count:
             return [None] * len(metrics)
-        counted = np.array([split == self.asked for split in self.tuning.splits])
+        counted = np.array([split == self.split for split in self.tuning.splits])
         table = np.array(
             [[np.nan if score is None else score for score in outcome.scores[name]] for name in known],
             dtype=np.float64,
@@ -73,9 +74,13 @@ class SweepFigures:
 
     def short_name(self, outcome: Outcome) -> str:
         """The name of a default, else its label; `chosen` says so."""
-        given = outcome.configuration
-        said = f"{given.baseline} · {given.retriever}" if given.baseline else given.label
-        return f"the choice: {said}" if given.key == self.tuning.chosen else said
+        configuration = outcome.configuration
+        said = (
+            f"{configuration.baseline} · {configuration.retriever}"
+            if configuration.baseline
+            else configuration.label
+        )
+        return f"the choice: {said}" if configuration.key == self.tuning.chosen else said
 
 
 def mean_words(figure: Figure | None) -> str:
@@ -85,9 +90,7 @@ def mean_words(figure: Figure | None) -> str:
 
 def interval_words(figure: Figure | None) -> str:
     """Its interval; empty where there is none."""
-    if figure is None or figure.low is None or figure.high is None:
-        return ""
-    return f"{figure.low:.3f}–{figure.high:.3f}"
+    return "" if figure is None else interval(figure.low, figure.high)
 
 
 def cost_of(outcome: Outcome, name: str) -> float | None:

@@ -25,7 +25,7 @@ from chunkwise.report.views.side_by_side import (
 )
 from chunkwise.report.views.sweep_charts import (
     budget_chart,
-    held,
+    fixed_settings,
     lever_chart,
     size_chart,
     weight_chart,
@@ -82,7 +82,7 @@ class Reasons:
 
 
 @dataclass(frozen=True, slots=True)
-class NotTried:
+class UntriedGroup:
     """What failed, waits, or was left out."""
 
     title: str
@@ -166,7 +166,7 @@ class TuningView(View):
     lever_scale: Scale
     lever_chart: Chart | None
     sizes: Chart | None
-    held: str
+    fixed_settings: str
     """What is the same in all charts of sizes."""
     pareto: Chart | None
     parts: tuple[CorpusPart, ...]
@@ -186,7 +186,7 @@ class TuningView(View):
     detectable: float | None
     needed: int | None
     caveats: tuple[str, ...]
-    not_tried: tuple[NotTried, ...]
+    untried: tuple[UntriedGroup, ...]
     sweep_file: str
     """The sweep as the file that asks for it again; empty where the plan holds none."""
     made_with: tuple[ValueTable, ...]
@@ -226,8 +226,8 @@ def tuning_view(
         objective=tuning.objective,
         lower_is_better=lower_is_better(tuning.objective),
         figure=figures.quality(tuning.chosen),
-        split=figures.asked,
-        split_count=figures.count,
+        split=figures.split,
+        split_count=figures.split_count,
         question_count=len(tuning.questions),
         validation_count=sum(split == "validation" for split in tuning.splits),
         test_count=sum(split == "test" for split in tuning.splits),
@@ -244,7 +244,7 @@ def tuning_view(
         lever_scale=scale_of((level.mean for lever in levers for level in lever.levels), 4),
         lever_chart=lever_chart(levers, tuning.objective),
         sizes=size_chart(figures),
-        held=held(figures),
+        fixed_settings=fixed_settings(figures),
         pareto=pareto_chart(figures),
         parts=tuning.parts,
         part_scale=_interval_scale(tuning.parts, [each.gain for each in tuning.parts]),
@@ -261,7 +261,7 @@ def tuning_view(
         detectable=tuning.detectable,
         needed=tuning.needed,
         caveats=tuning.caveats,
-        not_tried=_not_tried(tuning),
+        untried=_untried(tuning),
         sweep_file=text,
         made_with=_made_with(figures, text),
     )
@@ -281,19 +281,19 @@ def _tiles(figures: SweepFigures) -> tuple[Tile, ...]:
     figure = figures.quality(tuning.chosen)
     if figure and figure.mean is not None:
         sure = interval_words(figure)
-        told = f"on {figures.asked} questions" + (f" ({sure})" if sure else "")
-        tiles.append(Tile(mean_words(figure), told, tuning.objective))
+        name = f"on {figures.split} questions" + (f" ({sure})" if sure else "")
+        tiles.append(Tile(mean_words(figure), name, tuning.objective))
     for each in tuning.against[:2]:
         between = f"{points(each.low)} to {points(each.high)}"
-        told = (
+        name = (
             f"points against {one_line(each.baseline, 60)} ({between}): {one_line(each.words, 40)}"
         )
-        tiles.append(Tile(points(each.difference), told))
+        tiles.append(Tile(points(each.difference), name))
     tied = sum(each.tied for each in tuning.standings)
     if tied:
         entrants = sum(not each.aside for each in tuning.standings)
-        told = f"of {entrants:,} that may be chosen are tied with the best"
-        tiles.append(Tile(f"{tied:,}", told))
+        name = f"of {entrants:,} that may be chosen are tied with the best"
+        tiles.append(Tile(f"{tied:,}", name))
     if figures.chosen:
         for name, shown, unit in (
             ("storage", "{:.2f}×", "tokens indexed per token"),
@@ -306,10 +306,10 @@ def _tiles(figures: SweepFigures) -> tuple[Tile, ...]:
 
 
 def _defaults(figures: SweepFigures) -> tuple[DefaultComparison, ...]:
-    found = []
+    rows = []
     for each in figures.tuning.against:
         outcome = figures.outcomes.get(each.key)
-        found.append(
+        rows.append(
             DefaultComparison(
                 each.baseline,
                 outcome.configuration.label if outcome else "",
@@ -322,7 +322,7 @@ def _defaults(figures: SweepFigures) -> tuple[DefaultComparison, ...]:
                 each.words,
             )
         )
-    return tuple(found)
+    return tuple(rows)
 
 
 def _costs(figures: SweepFigures) -> CostTable | None:
@@ -330,11 +330,11 @@ def _costs(figures: SweepFigures) -> CostTable | None:
     unique = list({each.configuration.key: each for each in columns}.values())
     kinds = (*_COSTS, ("context_tokens", figures.context_words, "{:,.0f}".format))
     rows = []
-    for name, told, shown in kinds:
+    for name, label, shown in kinds:
         values = [cost_of(each, name) for each in unique]
         if any(value is not None for value in values):
             cells = tuple("–" if value is None else shown(value) for value in values)
-            rows.append(CostRow(told, cells))
+            rows.append(CostRow(label, cells))
     if not rows:
         return None
     return CostTable(tuple(figures.short_name(each) for each in unique), tuple(rows))
@@ -367,7 +367,7 @@ def _counts(tuning: SweepResult) -> SweepCounts:
     )
 
 
-def _not_tried(tuning: SweepResult) -> tuple[NotTried, ...]:
+def _untried(tuning: SweepResult) -> tuple[UntriedGroup, ...]:
     """What failed, what had no time, and what was left out of the grid, each with its reason."""
     lost = [each for each in tuning.outcomes if each.error]
     failed, waiting = (
@@ -375,7 +375,7 @@ def _not_tried(tuning: SweepResult) -> tuple[NotTried, ...]:
         for waits in (False, True)
     )
     return tuple(
-        NotTried(title, len(rows), head, _by_reason(rows))
+        UntriedGroup(title, len(rows), head, _by_reason(rows))
         for title, rows, head in (
             ("Failed", failed, "configuration"),
             ("Not run yet", waiting, "configuration"),
@@ -386,16 +386,16 @@ def _not_tried(tuning: SweepResult) -> tuple[NotTried, ...]:
 
 
 def _left_out(plan: Mapping[str, Json]) -> list[tuple[str, str]]:
-    given = plan.get("left_out")
-    found = []
-    for each in given if isinstance(given, list) else []:
+    listed = plan.get("left_out")
+    reasons = []
+    for each in listed if isinstance(listed, list) else []:
         if isinstance(each, dict):
-            found.append((str(each.get("what", "")), str(each.get("why", ""))))
+            reasons.append((str(each.get("what", "")), str(each.get("why", ""))))
         elif isinstance(each, list):
-            found.append((str(each[0]) if each else "", " ".join(str(part) for part in each[1:])))
+            reasons.append((str(each[0]) if each else "", " ".join(str(part) for part in each[1:])))
         else:
-            found.append((str(each), ""))
-    return found
+            reasons.append((str(each), ""))
+    return reasons
 
 
 def _by_reason(rows: Sequence[tuple[str, str]]) -> tuple[Reasons, ...]:
