@@ -100,7 +100,7 @@ def test_a_client_is_made_once_a_name() -> None:
     one, two = clients.of("http://localhost:1/v1#a"), clients.of("http://localhost:1/v1#b")
     assert clients.of("http://localhost:1/v1#a") is one
     assert one._budget is two._budget
-    assert clients.made == [one, two]
+    assert clients.used == [one, two]
 
 
 @pytest.mark.unwatched

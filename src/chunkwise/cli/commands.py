@@ -22,10 +22,9 @@ import click
 from click.core import ParameterSource
 
 Options = TypeVar("Options")
-Declaration = Callable[[str], click.Parameter]
-"""Makes the parameter of click for a field of this name."""
 
 _DECLARATION = "click"
+"""Key of a field's metadata: makes the parameter of click for a field of a name."""
 
 
 def option(*flags: str, old: Sequence[str] = (), **settings: Any) -> Any:
@@ -43,14 +42,15 @@ def option(*flags: str, old: Sequence[str] = (), **settings: Any) -> Any:
 
 def argument(metavar: str, **settings: Any) -> Any:
     """A field that the words of the command line fill which belong to no flag."""
-    declare: Declaration = lambda name: click.Argument([name], metavar=metavar, **settings)  # noqa: E731
-    return field(metadata={_DECLARATION: declare})
+    return field(
+        metadata={_DECLARATION: lambda name: click.Argument([name], metavar=metavar, **settings)}
+    )
 
 
 def is_typed(name: str) -> bool:
     """Whether the field of this name was given on the command line, not by the environment or a file."""
-    found = click.get_current_context().get_parameter_source(name)
-    return found is ParameterSource.COMMANDLINE
+    source = click.get_current_context().get_parameter_source(name)
+    return source is ParameterSource.COMMANDLINE
 
 
 class RenamedOption(click.Option):
@@ -97,8 +97,8 @@ class TypedCommand(click.Command):
             for old in each.old
         }
         flags = args[: args.index("--")] if "--" in args else args
-        typed = dict.fromkeys(flag.partition("=")[0] for flag in flags)
-        for flag in filter(new.__contains__, typed):
+        given = dict.fromkeys(flag.partition("=")[0] for flag in flags)
+        for flag in filter(new.__contains__, given):
             from chunkwise.cli.messages import say
 
             say(f"{flag} is now {new[flag]}")
@@ -122,11 +122,11 @@ def command(
         def call(**values: Any) -> None:
             run(options(**values))
 
-        made = TypedCommand(
+        typed = TypedCommand(
             name, params=list(_parameters(options)), callback=call, help=run.__doc__, epilog=examples
         )  # fmt: skip
-        made.options = options
-        return made
+        typed.options = options
+        return typed
 
     return declare
 
