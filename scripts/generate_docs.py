@@ -1,6 +1,7 @@
 """Command output in README and docs, run for real: `<!-- output: COMMAND -->` owns the block that follows it.
 
-A command may end in `| head -N`, as in a shell: a page shows how an output begins.
+A command may end in `| head -N`, as in a shell: a page shows how an output begins. `<!-- table: NAME -->` owns the
+table that follows it, which is made of what metrics declare.
 """
 
 from __future__ import annotations
@@ -18,12 +19,15 @@ from pathlib import Path
 
 import chunkwise
 from chunkwise.cli import progress
+from chunkwise.metrics.metric import NEEDS, Targets
+from chunkwise.metrics.registry import key_questions, known_metrics
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(
     r"(<!-- output: (?P<command>.+?) -->\n```\w*\n)(?P<shown>.*?)(?P<end>^```$)", re.M | re.S
 )
+TABLE = re.compile(r"(<!-- table: (?P<name>\w+) -->\n)(?P<shown>(?:\|.*\n)*)")
 HEAD = re.compile(r" \| head -(?P<lines>\d+)$")
 SECONDS = re.compile(r"\b\d+\.\d s$", re.M)
 """How long a command took differs from run to run; nobody should read it here."""
@@ -78,8 +82,63 @@ def run_all(commands: Iterable[str], folder: Path) -> dict[str, str]:
 
 
 def renewed(page: str, printed: Mapping[str, str]) -> str:
-    """The page with every block's output made anew."""
-    return BLOCK.sub(lambda m: m.group(1) + printed[m["command"]] + m["end"], page)
+    """The page with every block's output and every table made anew."""
+    page = BLOCK.sub(lambda m: m.group(1) + printed[m["command"]] + m["end"], page)
+    return TABLE.sub(lambda m: m.group(1) + TABLES[m["name"]](), page)
+
+
+def table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """In Markdown."""
+    lines = [list(heads), *map(list, rows)]
+    lines.insert(1, ["---"] * len(lines[0]))
+    return "".join(f"| {' | '.join(each)} |\n".replace("|  |", "| |") for each in lines)
+
+
+def all_metrics() -> str:
+    """Every metric of ours with what it declares."""
+    return table(
+        ("metric", "what it says", "better", "needs"),
+        (
+            (
+                f"`{each.name}`{_AT[each.at]}", each.help, each.better,
+                ", ".join(NEEDS[need] for need in each.needs),
+            )
+            for each in known_metrics().values()
+        ),
+    )  # fmt: skip
+
+
+_AT = {"none": "", "hits": "@k", "hits or tokens": "@k, @Nt"}
+
+
+def targets() -> str:
+    """From where on figures are good."""
+    return table(
+        ("", "good", "excellent"),
+        (
+            (f"`{each.name}`", *(_target(each.targets, aim) for aim in each.targets))
+            for each in key_questions().values()
+        ),
+    )
+
+
+def _target(targets: Targets, target: float) -> str:
+    return f"under {target:.0%}" if targets.lower_is_better else f"over {target:.2f}"
+
+
+def remedies() -> str:
+    """What usually causes a figure that is not good, and what to try."""
+    words = {"k": "k or budget", "last": "a smaller k or budget, or `--rerank maxsim`"}
+    return table(
+        ("below good", "usual causes", "try"),
+        (
+            (f"`{each.name}`", *(part.format(**words) for part in each.remedy))
+            for each in key_questions().values()
+        ),
+    )
+
+
+TABLES = {"metrics": all_metrics, "targets": targets, "remedies": remedies}
 
 
 def main() -> None:

@@ -11,8 +11,7 @@ import pytest
 from chunkwise.core import Score
 from chunkwise.evaluation.files.results_file import read_results
 from chunkwise.evaluation.results import short_name
-from chunkwise.metrics.judges.calibration import Verdict, calibration
-from chunkwise.metrics.judges.calibration_store import keep_calibration
+from chunkwise.metrics.judges.calibration import Verdict, calibration, keep_calibration
 from chunkwise.models import home as home_module
 from cli.in_process import Run, here
 from cli.small_corpus import passage, write_corpus, write_questions

@@ -286,7 +286,7 @@ def test_few_questions_show_little_and_it_is_said(here: Run, docs: Path, tmp_pat
     ("words", "status", "said"),
     [
         ((), 2, "no documents"),
-        (("docs", "--objective", "quality"), 2, "no measure is named 'quality'"),
+        (("docs", "--objective", "quality"), 2, "no metric is named 'quality'"),
         (("docs", "--objective", "boundary_issues"), 2, "boundary_issues"),
         (("docs", "--time", "10"), 2, "budget is '10'; allowed: a time"),
         (("docs", "--time", "5 USD"), 2, "a time is needed"),

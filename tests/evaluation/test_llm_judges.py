@@ -15,14 +15,13 @@ from chunkwise.core import Document, Fact, Hit, Query, Reference, Score
 from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.evaluation.evaluate_subject import QuestionSet, evaluate_subject
 from chunkwise.evaluation.files.results_file import read_results, results_text, write_results
-from chunkwise.evaluation.measuring import ScoringOptions
+from chunkwise.evaluation.options import ScoringOptions
 from chunkwise.evaluation.results import Results
 from chunkwise.evaluation.subject import hits_subject
 from chunkwise.evaluation.verdicts import four_questions
 from chunkwise.metrics.claims.readable import sentences
-from chunkwise.metrics.judges.calibration import Verdict, calibration
-from chunkwise.metrics.judges.calibration_store import keep_calibration
-from chunkwise.metrics.judges.llm.judge import LlmJudge
+from chunkwise.metrics.judges.calibration import Verdict, calibration, keep_calibration
+from chunkwise.metrics.judges.llm_judge import LlmJudge
 from chunkwise.metrics.registry import chosen, known_metrics
 from chunkwise.models import get_language_model
 from chunkwise.models import home as home_module

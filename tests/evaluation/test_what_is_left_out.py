@@ -10,8 +10,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document, Query, Reference
 from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.evaluation.left_out import LeftOut
-from chunkwise.evaluation.provenance import documents_hash
-from chunkwise.evaluation.results import Results
+from chunkwise.evaluation.results import Results, documents_hash
 from chunkwise.testsets.testset import Problem
 
 LEAVE = Document(

@@ -17,7 +17,7 @@ import chunkwise
 from chunkwise import Document, Evidence, Metric, Query, Score, Targets
 from chunkwise.base.errors import InvalidParameter, UnknownName
 from chunkwise.cli.main import group as main_group
-from chunkwise.metrics.registry import known_metrics, lower_is_better
+from chunkwise.metrics.registry import known_metrics, lower_is_better, remember
 
 PAGE = Path(__file__).parents[2] / "docs" / "extending.md"
 FILES = dict(
@@ -179,6 +179,27 @@ def test_a_metric_of_a_file(tmp_path: Path, corpus: Path) -> None:
         )
     asked = ("--test-queries", "queries.json", "--objective", "./mine.py:VARIETY")
     assert "behind an entry point" in refused("tune", "handbook", *asked)
+
+
+def test_who_reads_results_need_not_have_the_metric(
+    tmp_path: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = (
+        FILES["variety.py"]
+        .replace('"variety"', '"sameness"')
+        .replace('at="hits"', 'better="lower"')
+    )
+    (corpus / "mine.py").write_text(code.replace(", targets=Targets(good=0.5, excellent=0.8)", ""))
+    for name, strategy in (("a.json", "sentences(max_tokens=8)"), ("b.json", "sections")):
+        run(*EVALUATE, "-s", strategy, "--metrics", "recall,./mine.py:VARIETY", "-o", name)
+    monkeypatch.setattr("chunkwise.metrics.registry._from_files", {})
+    assert not lower_is_better("sameness")
+    found = chunkwise.compare(["a.json", "b.json"])
+    assert found.contrasts[0].metrics["sameness"].lower_is_better
+    with pytest.raises(UnknownName, match="no metric is named 'sameness'"):
+        chunkwise.evaluate("handbook", "queries.json", retriever="bm25", metrics="sameness")
+    remember({"odd name": {"help": "x"}, "recall": {"help": "Mine."}, "half": 3})
+    assert not {"odd name", "half"} & set(known_metrics())
 
 
 def test_a_judge_gives_a_metric_of_its_own(site: Path, corpus: Path) -> None:

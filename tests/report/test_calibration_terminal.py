@@ -7,8 +7,7 @@ import pytest
 from rich.console import Console
 
 from chunkwise.core import Document, Hit, Query, Score
-from chunkwise.evaluation.calibrate import CalibrationRun, Disagreement
-from chunkwise.evaluation.calibration_pairs import KnownPairs
+from chunkwise.evaluation.calibrate import CalibrationRun, Disagreement, KnownPairs
 from chunkwise.metrics.judges.calibration import Calibration, Cost, Threshold, Verdict, calibration
 from chunkwise.report.terminal.calibration import cost_words, render_calibration
 from chunkwise.report.views.calibration import calibration_view, warning_of

@@ -14,8 +14,7 @@ from rich.console import Console
 from chunkwise.core import Document, Span
 from chunkwise.evaluation.results import Figure
 from chunkwise.evaluation.verdicts import advice
-from chunkwise.metrics.cuts.boundary_issues import KINDS, CutTally
-from chunkwise.metrics.cuts.located import LocatedIssue, located
+from chunkwise.metrics.cuts.boundary_issues import KINDS, CutTally, LocatedIssue, located
 from chunkwise.report.terminal.lint import MARK, render_lint
 from chunkwise.report.views.lint import LintSample, cuts_in, lint_view
 from chunkwise.text.analysis import Analyzed

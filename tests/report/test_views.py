@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 from chunkwise.evaluation.calibrating import Disagreement, Measured
 from chunkwise.evaluation.comparing.compare import compare
-from chunkwise.evaluation.files.json_values import Misfit
 from chunkwise.evaluation.scores.cuts import CutTally
 from chunkwise.evaluation.scores.located_issues import located
 from chunkwise.judges.calibration import Calibration, Confusion
@@ -27,6 +26,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Chunk, Document, Hit
 from chunkwise.profiling import profile
+from chunkwise.records.typed import Misfit
 from chunkwise.report import page as pages
 from chunkwise.report.page import fragment, page
 from chunkwise.report.views.answer import answer_view

@@ -24,8 +24,7 @@ from chunkwise.cli.progress import fetch_weights, progress
 from chunkwise.cli.streams import print_json
 
 if TYPE_CHECKING:
-    from chunkwise.evaluation.calibrate import CalibrationRun
-    from chunkwise.evaluation.calibration_pairs import KnownPairs
+    from chunkwise.evaluation.calibrate import CalibrationRun, KnownPairs
     from chunkwise.metrics.judges.judge import Judge
     from chunkwise.models.embed.embedder import Embedder
     from chunkwise.models.llm.client import LlmClient
@@ -153,8 +152,7 @@ def _names(options: CalibrateOptions) -> list[str]:
 
 def _pairs(options: CalibrateOptions) -> tuple[KnownPairs, bool]:
     from chunkwise.base.errors import ChunkwiseError
-    from chunkwise.evaluation.calibrate import documents_and_questions
-    from chunkwise.evaluation.calibration_pairs import known_pairs
+    from chunkwise.evaluation.calibrate import documents_and_questions, known_pairs
     from chunkwise.evaluation.left_out import LeftOut
 
     def bad(line: str) -> None:
@@ -196,7 +194,7 @@ def _setup(name: str, client: LlmClient | None, options: CalibrateOptions) -> _J
     from chunkwise.metrics.judges.calibration import spans_identity
 
     if client is not None and name == "llm":
-        from chunkwise.metrics.judges.llm.judge import LlmJudge
+        from chunkwise.metrics.judges.llm_judge import LlmJudge
 
         judge = LlmJudge(client)
         return _JudgeSetup(judge, judge.identity)
@@ -225,7 +223,7 @@ def _similarity(options: CalibrateOptions) -> _JudgeSetup:
 
 
 def _estimate(setups: list[_JudgeSetup], pairs: KnownPairs, options: CalibrateOptions) -> None:
-    from chunkwise.metrics.judges.llm.judge import LlmJudge
+    from chunkwise.metrics.judges.llm_judge import LlmJudge
 
     for each in setups:
         if isinstance(each.judge, LlmJudge):
@@ -235,7 +233,7 @@ def _estimate(setups: list[_JudgeSetup], pairs: KnownPairs, options: CalibrateOp
 def _measured(setup: _JudgeSetup, pairs: KnownPairs, options: CalibrateOptions) -> CalibrationRun:
     from chunkwise.base.errors import ChunkwiseError
     from chunkwise.evaluation import calibrate as calibrate_module
-    from chunkwise.metrics.judges.calibration_store import keep_calibration
+    from chunkwise.metrics.judges.calibration import keep_calibration
 
     total = calibrate_module.steps(setup.judge, pairs)
     with progress(f"asking {setup.judge.name}", total, options.quiet) as advance:

@@ -29,8 +29,7 @@ from chunkwise.cli.progress import bytes_of, progress
 if TYPE_CHECKING:
     from chunkwise.chunkers.chunk import Chunked, ChunkOutcome
     from chunkwise.cli.chunked import ChunkSummary, Cutter
-    from chunkwise.metrics.cuts.boundary_issues import CutTally
-    from chunkwise.metrics.cuts.located import LocatedIssue
+    from chunkwise.metrics.cuts.boundary_issues import CutTally, LocatedIssue
     from chunkwise.report.views.lint import LintSample
     from chunkwise.text.tokens.tokenizers import TokenizerLike
 
@@ -94,8 +93,7 @@ def command(options: LintOptions) -> None:
     chunks are checked. No questions are needed.
     """
     from chunkwise.cli.chunked import ChunkSummary, readable
-    from chunkwise.metrics.cuts.boundary_issues import CutTally
-    from chunkwise.metrics.cuts.located import located
+    from chunkwise.metrics.cuts.boundary_issues import CutTally, located
     from chunkwise.report.views.lint import LintSample
 
     tally, sample = CutTally(_kinds(options.kinds)), LintSample(options.show)

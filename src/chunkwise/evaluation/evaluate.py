@@ -18,10 +18,9 @@ from chunkwise.evaluation.files.answers_file import read_answers
 from chunkwise.evaluation.files.chunks_file import read_chunks
 from chunkwise.evaluation.files.hits_file import read_hits
 from chunkwise.evaluation.left_out import LeftOut, OnBad
-from chunkwise.evaluation.measuring import ScoringOptions, Unit
+from chunkwise.evaluation.options import ScoringOptions, Unit
 from chunkwise.evaluation.progress import Stages, Stopwatch, unwatched
-from chunkwise.evaluation.provenance import documents_hash
-from chunkwise.evaluation.results import Json, Results
+from chunkwise.evaluation.results import Json, Results, documents_hash
 from chunkwise.evaluation.sources import (
     IndexSettings,
     ReadingOptions,

@@ -15,18 +15,17 @@ from chunkwise.evaluation.figures import (
     types_of,
     worst_of,
 )
-from chunkwise.evaluation.judging import agreement_of, judged, with_unjudged
-from chunkwise.evaluation.llm_judging import LlmJudging
-from chunkwise.evaluation.measuring import ScoringOptions
+from chunkwise.evaluation.judging import LlmJudging, agreement_of, judged, with_unjudged
+from chunkwise.evaluation.options import ScoringOptions
 from chunkwise.evaluation.progress import Stages, Stopwatch, unwatched
-from chunkwise.evaluation.provenance import documents_hash, versions
-from chunkwise.evaluation.results import Json, Results
+from chunkwise.evaluation.results import Json, Results, documents_hash, versions
 from chunkwise.evaluation.scoring import Scoring, depths
 from chunkwise.evaluation.subject import Hits, SearchRun, Subject
 from chunkwise.evaluation.trust import calibrations_told, judges_of, judges_told
 from chunkwise.evaluation.verdicts import advice
 from chunkwise.metrics.answers.answer import Answer
 from chunkwise.metrics.judges.judge import LLM
+from chunkwise.metrics.registry import described
 from chunkwise.metrics.scorer import ScoreColumn
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.cost import LlmEstimate
@@ -120,6 +119,7 @@ def evaluate_subject(
             **({"reachable": dict(most)} if most else {}),
             **({"positions": dict(subject.position.counts)} if subject.position else {}),
             **judges_told(judges, judging),
+            **_others_metrics(measuring),
         },
         summary=summary,
         by_type=by_type,
@@ -142,6 +142,12 @@ def _other_judges(measuring: ScoringOptions) -> dict[str, Json]:
     if not measuring.judges:
         return {}
     return {"judge": ",".join([*([LLM] if measuring.llm else []), *measuring.judges])}
+
+
+def _others_metrics(measuring: ScoringOptions) -> dict[str, Json]:
+    """What metrics say of themselves that others wrote; nothing where there are none."""
+    found = described(each.metric for each in measuring.wanted)
+    return {"metrics": {name: {**each} for name, each in found.items()}} if found else {}
 
 
 def _nothing_known(questions: QuestionSet) -> bool:

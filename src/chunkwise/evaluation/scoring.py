@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from chunkwise.core import Hit, Query, Score
 from chunkwise.evaluation.judging import JudgeVerdicts, judge_of
-from chunkwise.evaluation.measuring import ScoringOptions
+from chunkwise.evaluation.options import ScoringOptions
 from chunkwise.evaluation.results import Figure
 from chunkwise.evaluation.subject import SearchRun, Subject
 from chunkwise.evaluation.verdicts import verdict

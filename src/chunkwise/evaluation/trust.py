@@ -6,11 +6,15 @@ from collections.abc import Mapping
 from typing import NamedTuple, TypeGuard
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.evaluation.llm_judging import LlmJudging
-from chunkwise.evaluation.measuring import ScoringOptions
+from chunkwise.evaluation.judging import LlmJudging
+from chunkwise.evaluation.options import ScoringOptions
 from chunkwise.evaluation.results import Json, Results, short_name
-from chunkwise.metrics.judges.calibration import FEWEST_VERDICTS, Calibration, similarity_identity
-from chunkwise.metrics.judges.calibration_store import known_calibration
+from chunkwise.metrics.judges.calibration import (
+    FEWEST_VERDICTS,
+    Calibration,
+    known_calibration,
+    similarity_identity,
+)
 from chunkwise.metrics.judges.similarity import SimilarityJudge
 from chunkwise.metrics.registry import metric_of
 from chunkwise.models import DEFAULT, get_embedder

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from chunkwise.metrics.answers.llm_material import AsksLlm
     from chunkwise.metrics.cuts.boundary_issues import CutCounts
     from chunkwise.metrics.evidence import Evidence
-    from chunkwise.metrics.judges.llm.model import JudgeModel
+    from chunkwise.metrics.judges.llm_model import JudgeModel
     from chunkwise.metrics.spans.evidence import SpanEvidence
 
 Scores = NDArray[np.float64]

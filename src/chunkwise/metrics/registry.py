@@ -125,6 +125,33 @@ def of_judge(judge: str) -> Metric:
     return known
 
 
+def described(metrics: Iterable[Metric]) -> dict[str, dict[str, str]]:
+    """What files of results keep of metrics that are not ours: who reads them may not have the package."""
+    return {
+        each.name: {
+            "help": each.help, "better": each.better, "group": each.group, "per": each.per
+        }
+        for each in metrics
+        if not is_own(each) and not each.judge
+    }  # fmt: skip
+
+
+def remember(told: object) -> None:
+    """Metrics as a file describes them, where nobody here declares them; what makes no sense is left alone."""
+    known = known_metrics()
+    for name, each in told.items() if isinstance(told, dict) else ():
+        if name in known or not isinstance(each, dict) or not isinstance(each.get("help"), str):
+            continue
+        try:
+            _from_files[name] = Metric(
+                name, each["help"], group=str(each.get("group", "others")),
+                better="lower" if each.get("better") == "lower" else "higher",
+                per="chunking" if each.get("per") == "chunking" else "question", at="hits or tokens",
+            )  # fmt: skip
+        except InvalidParameter:
+            continue
+
+
 def lower_is_better(label: str) -> bool:
     """Of a metric by the name it has in a table, as in `failure@20`."""
     metric = metric_of(label)
@@ -238,7 +265,11 @@ def _usual(metric: Metric, k: int, budget: int | None) -> MetricAt:
 def _unknown(name: str) -> UnknownName:
     known = list(dict.fromkeys(["all", *groups(), *known_metrics()]))
     near = get_close_matches(name, known, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(known)}"
+    hint = (
+        f"did you mean {' or '.join(near)}?"
+        if near
+        else f"known: all, {', '.join(groups())}; `chunkwise metrics` lists every single one"
+    )
     return UnknownName(f"no metric is named {name!r}; {hint}")
 
 
@@ -257,6 +288,8 @@ def chosen(
     for name in wanted:
         for each in _members(name, budget, asked):
             which = parse(each, k=k, budget=budget)
+            if type(which.metric) is Metric and which.metric.score is None:
+                raise _unknown(each)  # a file describes it, and nobody here can score it
             if which.metric.asks and which.metric.asks not in asked:
                 raise InvalidParameter(_unnamed(which.metric))
             found[which.label] = None

@@ -42,7 +42,7 @@ class ScoreColumn:
         return cls(np.array(values, np.float64), tuple(score.reason for score in scores))
 
 
-class Retrieved(Protocol):
+class RetrievedTables(Protocol):
     """What was retrieved for all questions, as deep as somebody looks."""
 
     def table(self, wanted: MetricAt) -> HitTable:
@@ -88,7 +88,7 @@ def _scores(wanted: MetricAt, evidence: SpanEvidence) -> Scores:
 
 
 def score_spans(
-    wanted: Sequence[MetricAt], retrieved: Retrieved, rules: SpanRules
+    wanted: Sequence[MetricAt], retrieved: RetrievedTables, rules: SpanRules
 ) -> dict[str, Scores]:
     """Of the metrics over spans among these; those that look at the same hits share what is found about them."""
     tables: dict[int, tuple[HitTable, list[MetricAt]]] = {}
@@ -123,7 +123,7 @@ def why_unscored(wanted: MetricAt, *, references: int, chunking: Chunking | None
     )
 
 
-class RunHits(Retrieved, Protocol):
+class RunHits(RetrievedTables, Protocol):
     """A run whose hits are there as hits, too."""
 
     def hits(self, wanted: MetricAt) -> Hits:

@@ -10,8 +10,7 @@ from pathlib import Path
 from chunkwise.documents.walk import SWEEP_RECORD
 from chunkwise.evaluation.left_out import LeftOut
 from chunkwise.evaluation.progress import Stages, Stopwatch, unwatched
-from chunkwise.evaluation.provenance import documents_hash, versions
-from chunkwise.evaluation.results import Json
+from chunkwise.evaluation.results import Json, documents_hash, versions
 from chunkwise.metrics.registry import lower_is_better
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.tuning.choose.choose import choose

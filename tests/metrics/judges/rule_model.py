@@ -1,6 +1,6 @@
 """A language model of a simple kind: it looks at each fenced text and judges it by its words.
 
-From any folder of tests: `from judges.rule_model import RuleModel, by_rule`.
+From any folder of tests: `from metrics.judges.rule_model import RuleModel, by_rule`.
 """
 
 from __future__ import annotations

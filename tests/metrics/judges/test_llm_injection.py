@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from chunkwise.core import Document, Hit, Query
-from chunkwise.metrics.judges.llm.judge import LlmJudge
+from chunkwise.metrics.judges.llm_judge import LlmJudge
 from chunkwise.models import get_language_model
 from chunkwise.models.cache import ModelCache
 from chunkwise.models.llm.client import LlmClient

@@ -10,6 +10,7 @@ from pathlib import Path
 from chunkwise.base.atomic import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.evaluation.results import VERSION, Results
+from chunkwise.metrics.registry import remember
 from chunkwise.records.json import parse_json
 from chunkwise.records.typed import Misfit, json_text, read_as
 
@@ -75,6 +76,7 @@ def read_results(path: str | Path) -> Results:
     except Misfit as misfit:
         where = misfit.way.removeprefix(".")
         raise ChunkwiseError(f"{path} is damaged: {where} is {misfit.found}") from None
+    remember(found.data.get("metrics"))
     return found
 
 

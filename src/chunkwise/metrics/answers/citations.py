@@ -16,11 +16,10 @@ from chunkwise.metrics.answers.answer import (
 )
 from chunkwise.metrics.answers.llm_material import BySupport, QuestionEvidence, claims_of, share
 from chunkwise.metrics.answers.position import QUESTION
-from chunkwise.metrics.claims.claim_support import THRESHOLD, supports
-from chunkwise.metrics.claims.negation import denied
+from chunkwise.metrics.claims.claim_support import THRESHOLD, denied, supports
 from chunkwise.metrics.claims.plain_form import holds, plain_form
 from chunkwise.metrics.claims.readable import Readable, sentences
-from chunkwise.metrics.judges.llm.model import JudgeTask
+from chunkwise.metrics.judges.llm_model import JudgeTask
 from chunkwise.metrics.metric import LlmMetric, Metric, Remedy
 
 NO_CLAIMS = "the answer has no words to look for"

@@ -14,8 +14,8 @@ from chunkwise.metrics.claims.claim_support import THRESHOLD, supports
 from chunkwise.metrics.claims.hit_texts import PlainHits, ReadableHits, share_named
 from chunkwise.metrics.claims.plain_form import plain_form
 from chunkwise.metrics.claims.readable import sentences
-from chunkwise.metrics.judges.llm.judgements import Attribution, Completeness
-from chunkwise.metrics.judges.llm.model import JudgeModel, JudgeTask
+from chunkwise.metrics.judges.llm_judge import Attribution, Completeness
+from chunkwise.metrics.judges.llm_model import JudgeModel, JudgeTask
 from chunkwise.metrics.metric import KeyQuestion, LlmMetric, Metric, Remedy, Targets
 from chunkwise.metrics.spans.relevance import covered_references
 from chunkwise.metrics.spans.tables import Gold, HitTable

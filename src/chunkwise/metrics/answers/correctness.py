@@ -11,7 +11,7 @@ from chunkwise.metrics.answers.completeness import NO_REFERENCE_ANSWER, NOTHING_
 from chunkwise.metrics.answers.llm_material import BySupport, QuestionEvidence, claims_of, share
 from chunkwise.metrics.claims.claim_support import THRESHOLD, supports
 from chunkwise.metrics.claims.readable import Readable, sentences
-from chunkwise.metrics.judges.llm.model import JudgeTask
+from chunkwise.metrics.judges.llm_model import JudgeTask
 from chunkwise.metrics.metric import LlmMetric, Metric
 
 

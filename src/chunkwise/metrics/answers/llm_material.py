@@ -10,8 +10,8 @@ from chunkwise.core import Hit, Query, Score
 from chunkwise.metrics.answers.answer import Answer, CitedTexts
 from chunkwise.metrics.claims.hit_texts import joined
 from chunkwise.metrics.claims.readable import sentences
-from chunkwise.metrics.judges.llm.judgements import Support
-from chunkwise.metrics.judges.llm.model import JudgeModel, JudgeTask
+from chunkwise.metrics.judges.llm_judge import Support
+from chunkwise.metrics.judges.llm_model import JudgeModel, JudgeTask
 
 
 @dataclass(frozen=True, slots=True)

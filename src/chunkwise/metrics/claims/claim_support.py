@@ -1,16 +1,153 @@
-"""Whether a text says what a sentence says, by their words: no model is asked."""
+"""Whether a text supports a claim: the same terms, numbers, names and negations in neighbouring sentences."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from functools import lru_cache
+from itertools import groupby
 from math import ceil
+from typing import NamedTuple
 
 from chunkwise.metrics.claims.amounts import counted, has_amounts
-from chunkwise.metrics.claims.names import is_missing, names_of
-from chunkwise.metrics.claims.negation import denied
 from chunkwise.metrics.claims.plain_form import holds, plain_form
 from chunkwise.metrics.claims.readable import Readable
+from chunkwise.text.terms.stems import stemmer, stop_words
+from chunkwise.text.terms.terms import text_terms
+
+# As they stand in the plain form: "don't" is "don t", every Chinese and Japanese character a word of its own.
+_NEGATIONS = {
+    "en": r"not|no|never|none|nobody|nothing|neither|nor|without|cannot|\w*n t|unable|impossible|forbidden|prohibit\w*",
+    "de": r"nicht|kein\w*|nie|niemals|niemand\w*|nichts|ohne|weder|verboten\w*|untersagt\w*|unmöglich",
+    "fr": r"ne|n|pas|non|jamais|sans|aucune?|rien|ni|interdite?s?|impossible",
+    "es": r"no|nunca|jamás|sin|ningún|ninguna?|nada|nadie|tampoco|ni|prohibid[oa]s?|imposible",
+    "it": r"non|no|mai|senza|nessun\w*|niente|nulla|né|vietat[oaie]|impossibile",
+    "pt": r"não|nunca|jamais|sem|nenhuma?|nada|ninguém|nem|proibid[oa]s?|impossível",
+    "nl": r"niet|geen|nooit|zonder|niets|niemand|noch|verboden|onmogelijk",
+    "sv": r"inte|ej|aldrig|ingen|inget|inga|förbjud\w*",
+    "da": r"ikke|aldrig|ingen|intet|uden|forbudt",
+    "no": r"ikke|aldri|ingen|intet|uten|forbudt",
+    "pl": r"nie|nigdy|bez|żaden|żadn\w*|nikt|nic|brak|zabronion\w*",
+    "cs": r"ne|nikdy|bez|žádn\w*|nikdo|nic|zakázán\w*",
+    "ru": r"не|нет|ни|без|никогда|никто|ничего|нельзя|запрещ\w*",
+    "uk": r"не|немає|ні|без|ніколи|ніхто|нічого|заборон\w*",
+    "bg": r"не|няма|без|никога|никой|нищо|забран\w*",
+    "el": r"δεν|μην?|χωρίς|ποτέ|κανείς|τίποτα",
+    "tr": r"değil\w*|yok\w*|asla|hiç\w*|yasak\w*",
+    "ar": r"لا|لم|لن|ليس\w*|غير|بدون",
+    "he": r"לא|אין|בלי|ללא",
+    "hi": r"नहीं|मत|बिना",
+    "zh": r"不|没|沒|無|无|未|勿|禁|莫",
+    "ja": r"な い|な か|な く|な し|ま せ ん|ず|不|無|未|禁",
+    "ko": r"않|없|못|아 니|안 (?=[되하돼])",
+}  # fmt: skip
+_NOT_NEGATIONS = {
+    "en": r"not only|no later than|whether or not|no(?= \d)",
+    "de": r"nicht nur|nicht zuletzt",
+    "fr": r"non seulement",
+    "es": r"no s[oó]lo",
+    "zh": r"不 [仅僅但只论論断斷过過久同少]|[无無] [论論]|未 [来來]",
+}
+_JOINS = frozenset(
+    "and or but und oder aber sondern et ou mais y o pero e ma mas en of maar".split()
+)
+_NEAR = 4
+"""Words behind a negation among which are those it denies."""
+
+
+def denied(plain: str, language: str) -> list[list[str]]:
+    """Of a text in its plain form, the stems behind every negation, up to an "and"; empty: nothing is denied."""
+    negation, idiom = _patterns(language)
+    plain = idiom.sub("", plain)
+    return [_stems_behind(plain[match.end() :], language) for match in negation.finditer(plain)]
+
+
+def _stems_behind(rest: str, language: str) -> list[str]:
+    small, stem = stop_words(language), stemmer(language)
+    found = []
+    for word in rest.split(maxsplit=_NEAR)[:_NEAR]:
+        if word in _JOINS:
+            break
+        if word not in small:
+            found.append(stem(word))
+    return found
+
+
+@lru_cache(maxsize=64)
+def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """English is looked for as well, because of a short text the language is easily mistaken; but "no" is a small
+    word of Portuguese."""
+    own = [language] if language in _NEGATIONS else ["de", "zh"]
+    english = _NEGATIONS["en"].split("|")
+    if language != "en":
+        english = [word for word in english if word not in stop_words(language)]
+    words = "|".join([*english, *(_NEGATIONS[each] for each in own)])
+    idioms = "|".join(_NOT_NEGATIONS[each] for each in ("en", *own) if each in _NOT_NEGATIONS)
+    whole = "(?<= )(?:{})(?= )"
+    return re.compile(whole.format(words)), re.compile(whole.format(idioms))
+
+
+_NOUNS_HAVE_CAPITALS = frozenset(("de",))
+"""Languages in which a capital letter inside a sentence does not tell a name."""
+
+
+class Name(NamedTuple):
+    """A capitalised content word."""
+
+    word: str
+    terms: frozenset[int]
+    first: bool
+    """It opens the sentence: every word has a capital there."""
+
+
+@lru_cache(maxsize=1 << 8)
+def names_of(text: str, language: str) -> tuple[Name, ...]:
+    """The capitalised words of a sentence; none of one that is written in capitals."""
+    if text.isupper():
+        return ()
+    terms = text_terms(text, language)
+    places = zip(terms.start.tolist(), terms.end.tolist(), terms.hash.tolist(), strict=True)
+    found = []
+    for (start, end), same in groupby(places, lambda place: place[:2]):
+        word = text[start:end]
+        first = not any(map(str.isalnum, text[:start]))
+        if word[0].isupper() and (first or language not in _NOUNS_HAVE_CAPITALS):
+            found.append(Name(word, frozenset(term for _, _, term in same), first))
+    return tuple(found)
+
+
+def is_missing(
+    name: Name, window: str, terms: AbstractSet[int], claim: str, text: str, language: str
+) -> bool:
+    """Whether a window of a text, of these terms, does not have a name of the claim.
+
+    A word that opens the claim is a name when the window has another one in its place, and neither is written with a
+    small letter anywhere: Anna for Peter, but not Staff for Employees where the text goes on about employees. Where
+    nouns have capitals the two must stand before the same word.
+    """
+    if name.terms & terms:
+        return False
+    if not name.first:
+        return True
+    if _is_small(name.word, text) or _is_small(name.word, claim):
+        return False
+    said = text_terms(claim, language).hash.tolist()
+    others = [each for each in names_of(window, language) if not each.terms.intersection(said)]
+    if language in _NOUNS_HAVE_CAPITALS:
+        behind = _behind(name.word, claim)
+        others = [each for each in others if behind and _behind(each.word, window) == behind]
+    return any(not _is_small(each.word, text) for each in others)
+
+
+def _behind(word: str, text: str) -> str:
+    found = re.search(rf"(?<!\w){re.escape(word)}\s+(\w+)", text)
+    return found[1] if found else ""
+
+
+def _is_small(word: str, text: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(word.lower())}(?!\w)", text) is not None
+
 
 THRESHOLD = 0.7
 """Share of a sentence's content terms that a text must have to hold it."""

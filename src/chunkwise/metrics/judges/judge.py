@@ -20,7 +20,7 @@ registry = Registry(
         "labels": "chunkwise.metrics.judges.labels:LabelJudge",
         "spans": "chunkwise.metrics.judges.spans:SpanJudge",
         "similarity": "chunkwise.metrics.judges.similarity:SimilarityJudge",
-        LLM: "chunkwise.metrics.judges.llm.judge:LlmJudge",
+        LLM: "chunkwise.metrics.judges.llm_judge:LlmJudge",
     },
 )
 

@@ -7,8 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from chunkwise.base.wording import counted
-from chunkwise.evaluation.calibrate import CalibrationRun
-from chunkwise.evaluation.calibration_pairs import KnownPairs
+from chunkwise.evaluation.calibrate import CalibrationRun, KnownPairs
 from chunkwise.report.views.view import View
 
 

@@ -8,8 +8,7 @@ from operator import attrgetter
 
 from chunkwise.core import Document
 from chunkwise.evaluation.results import MetricAdvice
-from chunkwise.metrics.cuts.boundary_issues import CutCounts
-from chunkwise.metrics.cuts.located import LocatedIssue, is_file
+from chunkwise.metrics.cuts.boundary_issues import CutCounts, LocatedIssue, is_file
 from chunkwise.report.views.view import View
 
 Cut = tuple[LocatedIssue, ...]

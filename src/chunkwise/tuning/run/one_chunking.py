@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.core import Chunk
-from chunkwise.evaluation.measuring import ScoringOptions
+from chunkwise.evaluation.options import ScoringOptions
 from chunkwise.evaluation.scoring import Scoring
 from chunkwise.evaluation.subject import (
     Hits,

@@ -13,8 +13,7 @@ from chunkwise.base.atomic import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.chunkers import get_strategy, registry
 from chunkwise.core import Document, Query
-from chunkwise.evaluation.provenance import documents_hash
-from chunkwise.evaluation.results import Json
+from chunkwise.evaluation.results import Json, documents_hash
 from chunkwise.records.typed import Misfit, json_text, read_as
 from chunkwise.retrieval.indexing.fingerprint import strategy_code
 from chunkwise.testsets.reading import hash_of

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from chunkwise.core import Passage, Query, Reference
 from chunkwise.metrics.spans.tables import Chunking, Gold, HitTable
-from metrics.naive_spans import Place
+from metrics.spans.naive_spans import Place
 
 LENGTH = 40
 DOCUMENTS = ("a", "b", "c")

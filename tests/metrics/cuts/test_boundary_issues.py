@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.core import Document, Span
-from chunkwise.metrics.cuts.boundary_issues import KINDS, count_issues, find_issues
+from chunkwise.metrics.cuts.boundary_issues import KINDS, Issue, count_issues, find_issues, located
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.language import language_of
 
@@ -238,3 +238,39 @@ def test_counted_are_the_places_and_chunks_that_are_told(
     assert list(counts) == list(KINDS)
     assert counts == {kind: sum(i.kind == kind and not i.again for i in issues) for kind in KINDS}
     assert chunks == len({issue.chunk for issue in issues})
+
+
+def place(document: Document, offset: int) -> tuple[int | None, int | None, int | None]:
+    (found,) = located(Analyzed(document), [Issue("mid_word", 0, offset, "", "")])
+    return found.line, found.column, found.page
+
+
+@given(st.text(st.sampled_from("ab\n\r\v\x85\u2028é🙂"), min_size=1, max_size=30), st.data())
+def test_equal_to_a_naive_count(text: str, data: st.DataObject) -> None:
+    offset = data.draw(st.integers(0, len(text)))
+    document = Document("d.txt", text, source="in/d.txt")
+    before = [match for match in re.finditer("\r\n|\r|\n", text) if match.end() <= offset]
+    start = before[-1].end() if before else 0
+    assert place(document, offset) == (len(before) + 1, offset - start + 1, None)
+
+
+@pytest.mark.parametrize(
+    ("document", "expected"),
+    [
+        (Document("d.md", "a\nbc", source="in/d.md", format="markdown"), (2, 2, None)),
+        (Document("in/d.py", "a\nbc", source="/home/in/d.py", format="code"), (2, 2, None)),
+        (Document("d.html", "a\nbc", source="in/d.html", format="html"), (None, None, None)),
+        (Document("d.pdf", "a\nbc", source="d.pdf", format="pdf", pages=(0, 2)), (None, None, 2)),
+        # A record: its text is no part of its file, as it stands there.
+        (Document("d.md", "a\nbc", source="corpus.jsonl", format="markdown"), (None, None, None)),
+        (Document("c.jsonl#1", "a\nbc", source="in/c.jsonl"), (None, None, None)),
+    ],
+)
+def test_only_texts_that_are_their_file_have_lines(
+    document: Document, expected: tuple[int | None, int | None, int | None]
+) -> None:
+    assert place(document, 3) == expected
+
+
+def test_no_issue_is_no_work() -> None:
+    assert located(Analyzed(Document("d.txt", "", source="d.txt")), []) == []

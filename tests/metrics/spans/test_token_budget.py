@@ -19,9 +19,9 @@ from chunkwise.metrics.spans.budget import TokenCut, first_hits, in_tokens, with
 from chunkwise.metrics.spans.tables import Gold, HitTable
 from chunkwise.text.tokens.openai import OpenAITokenizer
 from how_many import examples
-from metrics import naive_spans
-from metrics.naive_spans import Place
-from metrics.span_cases import DOCUMENTS, Case, cases, found_of
+from metrics.spans import naive_spans
+from metrics.spans.naive_spans import Place
+from metrics.spans.span_cases import DOCUMENTS, Case, cases, found_of
 
 TEXT = "The lamp is lit at dusk, and it burns til"  # of the length all cases have
 TEXTS = [Document(name, TEXT[:40]) for name in DOCUMENTS]

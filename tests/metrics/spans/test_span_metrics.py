@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from chunkwise.core import Document, Hit, Passage, Query, Reference, Span
 from chunkwise.metrics.metric import SpanMetric
 from chunkwise.metrics.registry import known_metrics, parse
-from chunkwise.metrics.scorer import span_scores
+from chunkwise.metrics.scorer import span_scores, why_unscored
 from chunkwise.metrics.spans.budget import TokenCut, in_tokens
 from chunkwise.metrics.spans.relevance import covered_references, relevant_chunks, relevant_hits
 from chunkwise.metrics.spans.split_references import split
 from chunkwise.metrics.spans.tables import Gold, HitTable
 from how_many import examples
-from metrics import naive_spans
-from metrics.naive_spans import Place
-from metrics.span_cases import DOCUMENTS, LENGTH, NUMBERS, Case, cases, chunking_of, found_of
+from metrics.spans import naive_spans
+from metrics.spans.naive_spans import Place
+from metrics.spans.span_cases import DOCUMENTS, LENGTH, NUMBERS, Case, cases, chunking_of, found_of
 
 TEXTS = [Document(name, "x" * LENGTH) for name in DOCUMENTS]
 CUT = TokenCut(TEXTS, "characters")
@@ -321,3 +321,10 @@ def test_places_of_summaries_are_measured_in_tokens_too() -> None:
     assert told is not None
     assert told.stood_for is not None
     assert told.stood_for.tolist() == [[1, 1, 3, 9], [1, 4, 5, 4]]
+
+
+def test_why_a_question_is_unscored() -> None:
+    wanted = parse("ndcg@5")
+    assert "no references" in why_unscored(wanted, references=0, chunking=None)
+    assert "ndcg counts the chunks" in why_unscored(wanted, references=1, chunking=None)
+    assert "no chunks of the index" in why_unscored(wanted, references=1, chunking=chunking_of([]))

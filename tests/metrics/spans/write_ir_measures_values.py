@@ -1,6 +1,6 @@
 """Writes ir_measures_values.json: what `ir_measures` says about random rankings, by any provider that has all five.
 
-    python tests/metrics/write_ir_measures_values.py ranx
+    python tests/metrics/spans/write_ir_measures_values.py ranx
 
 Needs ir_measures with that provider (pytrec_eval or ranx), and chunkwise; not part of the tests.
 """  # fmt: skip
@@ -16,7 +16,7 @@ from pathlib import Path
 import ir_measures
 from ir_measures.providers import registry
 
-from metrics.judgements import Judged, theirs
+from metrics.spans.judgements import Judged, theirs
 
 CUTS = (1, 5, 20)
 PACKAGES = {"ranx": "ranx", "pytrec_eval": "pytrec-eval-terrier"}

@@ -12,15 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.core import Document, Hit, Query, Score
-from chunkwise.metrics.judges.llm.judge import LlmJudge
-from chunkwise.metrics.judges.llm.judgements import (
+from chunkwise.metrics.judges.llm_judge import (
     AnswerRelevancy,
     Attribution,
     Completeness,
+    LlmJudge,
     Relevance,
     Support,
 )
-from chunkwise.metrics.judges.llm.model import MOST, JudgeModel, work_through
+from chunkwise.metrics.judges.llm_model import MOST, JudgeModel, work_through
 from chunkwise.models.cache import ModelCache
 from chunkwise.models.http.error import EndpointError
 from chunkwise.models.llm.client import LlmClient, check_window

@@ -10,10 +10,9 @@ import pytest
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Hit, Label, Passage, Query, Reference, Score
-from chunkwise.evaluation.calibrate import calibrate, steps
-from chunkwise.evaluation.calibration_pairs import KnownPairs, known_pairs
-from chunkwise.metrics.judges.calibration_store import keep_calibration
-from chunkwise.metrics.judges.llm.judge import LlmJudge
+from chunkwise.evaluation.calibrate import KnownPairs, calibrate, known_pairs, steps
+from chunkwise.metrics.judges.calibration import keep_calibration
+from chunkwise.metrics.judges.llm_judge import LlmJudge
 from chunkwise.metrics.judges.similarity import SimilarityJudge
 from chunkwise.models.cache import ModelCache
 from chunkwise.models.home import HOME_VARIABLE

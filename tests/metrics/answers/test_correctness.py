@@ -10,7 +10,7 @@ from chunkwise.core import Query, Score
 from chunkwise.metrics.answers.answer import Answer
 from chunkwise.metrics.answers.correctness import answer_correctness, f1
 from how_many import examples
-from metrics.claims.facts_in_words import FACTS, sentence, text_of
+from metrics.answers.facts_in_words import FACTS, sentence, text_of
 
 some = st.lists(st.sampled_from(FACTS), unique=True, min_size=1, max_size=6)
 

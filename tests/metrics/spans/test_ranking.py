@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from chunkwise.metrics.spans.ranking import JudgedRanking, context_precision, hit
 from how_many import examples
-from metrics.judgements import Judged, ours, theirs
+from metrics.spans.judgements import Judged, ours, theirs
 
 KEPT = json.loads(Path(__file__).with_name("ir_measures_values.json").read_text(encoding="utf-8"))
 rankings = st.builds(Judged, st.lists(st.booleans(), min_size=1, max_size=12), st.integers(0, 6))

@@ -9,7 +9,7 @@ from chunkwise.core import Document, Hit, Query, Score
 from chunkwise.metrics.answers.answer import Answer
 from chunkwise.metrics.answers.faithfulness import faithfulness
 from how_many import examples
-from metrics.claims.facts_in_words import FACTS, sentence, text_of
+from metrics.answers.facts_in_words import FACTS, sentence, text_of
 
 some = st.lists(st.sampled_from(FACTS), unique=True, max_size=5)
 

@@ -1,1 +1,0 @@
-"""A language model as a judge: what it is asked, and what it said before."""
