@@ -71,7 +71,7 @@ def test_the_model_is_part_of_it_unless_said_otherwise(
     here: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[Sweep] = []
-    monkeypatch.setattr(tune, "run_sweep", lambda sweep, *_: asked.append(sweep))
+    monkeypatch.setattr(tune, "tune_and_show", lambda source, _: asked.append(source.sweep))
     here("demo", "-q")
     (sweep,) = asked
     assert sweep.model == "minilm"

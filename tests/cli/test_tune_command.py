@@ -285,7 +285,7 @@ def test_few_questions_show_little_and_it_is_said(here: Run, docs: Path, tmp_pat
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [
-        ((), 2, "no documents"),
+        ((), 2, "there is no document"),
         (("docs", "--objective", "quality"), 2, "no metric is named 'quality'"),
         (("docs", "--objective", "boundary_issues"), 2, "boundary_issues"),
         (("docs", "--time", "10"), 2, "budget is '10'; allowed: a time"),

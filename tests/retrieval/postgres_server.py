@@ -12,9 +12,8 @@ import pytest
 
 from chunkwise.core import Document
 from chunkwise.retrieval.indexes import Index, index
-from chunkwise.retrieval.indexing.gather import Reading
 from chunkwise.retrieval.indexing.resolve import RequestedSettings
-from chunkwise.retrieval.indexing.update import Changes
+from chunkwise.retrieval.indexing.update import Changes, Reading
 from chunkwise.retrieval.postgres import PostgresIndex, into_postgres
 from chunkwise.retrieval.settings import Vectors
 from retrieval.tiny_embedder import Tiny

@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.retrieval.fusion import Side, by_ranks, by_scores, followed, scaled
+from chunkwise.retrieval.fusion import (
+    Side,
+    followed,
+    reciprocal_rank_fusion,
+    scaled,
+    weighted_fusion,
+)
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.retrievers import get_retriever
 from chunkwise.retrieval.retrievers.chunk_retrievers import HybridRetriever
@@ -28,17 +34,17 @@ WEIGHTS = st.sampled_from([0.0, 0.5, 1.0, 3.0])
 def test_reciprocal_ranks_by_hand() -> None:
     words = ranking({7: 9.0, 3: 5.0, 1: 1.0})
     near = ranking({3: 0.9, 4: 0.8})
-    fused = by_ranks([Side(words), Side(near)], 10)
+    fused = reciprocal_rank_fusion([Side(words), Side(near)], 10)
     assert fused.numbers.tolist() == [3, 7, 4, 1]
     expected = [1 / 62 + 1 / 61, 1 / 61, 1 / 62, 1 / 63]
     assert fused.scores.tolist() == pytest.approx(expected, rel=1e-6)
-    assert by_ranks([Side(words), Side(near)], 2).numbers.tolist() == [3, 7]
+    assert reciprocal_rank_fusion([Side(words), Side(near)], 2).numbers.tolist() == [3, 7]
 
 
 def test_scaled_scores_by_hand() -> None:
     words = ranking({7: 9.0, 3: 5.0, 1: 1.0})
     near = ranking({3: 0.9, 4: 0.5, 7: 0.1})
-    fused = by_scores([Side(words, 1.0, floor=0.0), Side(near, 0.5)], 10)
+    fused = weighted_fusion([Side(words, 1.0, floor=0.0), Side(near, 0.5)], 10)
     assert fused.numbers.tolist() == [3, 7, 4, 1]
     assert fused.scores.tolist() == pytest.approx([5 / 9 + 0.5, 1.0, 0.25, 1 / 9], rel=1e-6)
 
@@ -59,8 +65,8 @@ def test_both_equal_a_naive_sum(
             by_rank[number] = by_rank.get(number, 0.0) + share / (60 + place + 1)
     sides = [Side(first), Side(second, weight)]
     for fused, naive in (
-        (by_scores(sides, depth), by_score),
-        (by_ranks(sides, depth), by_rank),
+        (weighted_fusion(sides, depth), by_score),
+        (reciprocal_rank_fusion(sides, depth), by_rank),
     ):
         assert len(fused.numbers) == min(depth, len(naive))
         assert [naive[number] for number in fused.numbers.tolist()] == pytest.approx(
@@ -86,22 +92,31 @@ def test_what_is_not_fused_follows_by_its_better_rank() -> None:
 
 def test_nothing_and_equal_scores() -> None:
     nothing = ranking({})
-    assert len(by_scores([Side(nothing), Side(nothing)], 5).numbers) == 0
-    assert len(by_ranks([Side(nothing), Side(nothing)], 5).numbers) == 0
+    assert len(weighted_fusion([Side(nothing), Side(nothing)], 5).numbers) == 0
+    assert len(reciprocal_rank_fusion([Side(nothing), Side(nothing)], 5).numbers) == 0
     assert scaled(np.array([2, 2], np.float32)).tolist() == [1, 1]
-    assert by_scores([Side(nothing), Side(ranking({5: 0.3}))], 5).numbers.tolist() == [5]
+    assert weighted_fusion([Side(nothing), Side(ranking({5: 0.3}))], 5).numbers.tolist() == [5]
+
+
+def test_old_names_of_fusions_work_and_say_the_new_ones() -> None:
+    with pytest.warns(FutureWarning, match="fusion='ranks' is called 'rrf' now"):
+        assert get_retriever("hybrid(fusion=ranks)") == HybridRetriever(fusion="rrf")
+    with pytest.warns(FutureWarning, match="fusion='scores' is called 'weighted' now"):
+        assert get_retriever("hybrid(fusion='scores')") == HybridRetriever()
 
 
 def test_parameters_are_checked() -> None:
-    made = get_retriever("hybrid(fusion=ranks, dense=1, depth=50)")
-    assert made == HybridRetriever(fusion="ranks", dense=1, depth=50)
+    made = get_retriever("hybrid(fusion=rrf, dense=1, depth=50)")
+    assert made == HybridRetriever(fusion="rrf", dense=1, depth=50)
     for wrong, message in (
         ("hybrid(dense=-1)", "dense is -1; the least allowed is 0.0"),
         ("hybrid(dense='much')", "dense is 'much'"),
-        ("hybrid(fusion='sum')", "allowed: 'scores', 'ranks'"),
+        ("hybrid(fusion='sum')", "allowed: 'weighted', 'rrf'"),
         ("hybrid(depth=0)", "the least allowed is 1"),
         ("hybrid(weight=1)", "hybrid has no parameter 'weight'"),
         ("bm25(k=3)", "bm25"),
+        ("bm25(k1=-1)", "k1 is -1; the least allowed is 0.0"),
+        ("hybrid(b=2)", "b is 2; the most allowed is 1.0"),
     ):
         with pytest.raises(InvalidParameter, match=r"hybrid|bm25") as caught:
             get_retriever(wrong)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Chunk, Document
 from chunkwise.models.embed.embedder import Kind
+from chunkwise.retrieval.bm25 import K1, B
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.searchable import AtomBounds, FoundChunk
@@ -86,7 +87,10 @@ class TinyIndex:
             for _, chunk in self.found
         ]
 
-    def words(self, queries: Sequence[str], depth: int, only: Filter) -> list[Ranking]:
+    def words(
+        self, queries: Sequence[str], depth: int, only: Filter, *, k1: float = K1, b: float = B
+    ) -> list[Ranking]:
+        """By how many of the query's words there are: there is nothing for `k1` and `b` to weigh."""
         rankings = []
         for query in queries:
             asked = set(words(query))

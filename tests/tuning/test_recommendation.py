@@ -125,7 +125,7 @@ CHOICES = {
     "words": Recommendation("sentences(max_tokens=20)", vectors="none", retriever="bm25", k=2),
     "headings": Recommendation("sections", "headings", "", "none", "bm25", neighbours=1),
     "sizes": Recommendation("structure", "none", "", "none", "multiscale(dense=0)", budget=12),
-    "vectors": Recommendation("sentences", retriever="hybrid(dense=1, fusion='ranks')", k=1),
+    "vectors": Recommendation("sentences", retriever="hybrid(dense=1, fusion='rrf')", k=1),
 }
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from chunkwise.base.errors import InvalidParameter
@@ -19,6 +21,8 @@ class ParameterBounds(NamedTuple):
     high: float | None = None
     choices: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
+    old_choices: Mapping[str, str] = MappingProxyType({})
+    """Choices under their old names, with the new ones: taken for one release."""
     share: bool = False
     """Whether a share of another parameter, such as '10%', may stand for the number; then the class checks it."""
 
@@ -43,12 +47,15 @@ def param(
     high: float | None = None,
     choices: tuple[str, ...] = (),
     aliases: tuple[str, ...] = (),
+    old_choices: Mapping[str, str] = MappingProxyType({}),
     share: bool = False,
 ) -> Any:
     """A dataclass field that carries its `Bounds`."""
     return dataclasses.field(
         default=default,
-        metadata={"bounds": ParameterBounds(help, unit, low, high, choices, aliases, share)},
+        metadata={
+            "bounds": ParameterBounds(help, unit, low, high, choices, aliases, old_choices, share)
+        },
     )
 
 
@@ -69,6 +76,14 @@ def check(value: object) -> None:
         given, allowed = getattr(value, field.name), bounds(field)
         if isinstance(field.default, bool) and not isinstance(given, bool):
             raise InvalidParameter(f"{field.name} is {given!r}; allowed: True, False")
+        if isinstance(given, str) and given in allowed.old_choices:
+            new = allowed.old_choices[given]
+            # Shown to those who wrote it, in a file or on the command line.
+            warnings.warn(
+                f"{field.name}={given!r} is called {new!r} now", FutureWarning, stacklevel=4
+            )
+            object.__setattr__(value, field.name, new)
+            continue
         if allowed.choices and given not in allowed.choices:
             raise InvalidParameter(
                 f"{field.name} is {given!r}; allowed: {', '.join(map(repr, allowed.choices))}"

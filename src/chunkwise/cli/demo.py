@@ -40,8 +40,9 @@ class DemoOptions(QuietOption):
 def command(options: DemoOptions) -> None:
     """Tune for the corpus inside the package: 13 small documents, 132 questions, under a minute."""
     import chunkwise
-    from chunkwise.cli.tune import SweepOptions, run_sweep
+    from chunkwise.cli.tune import SweepOptions, tune_and_show
     from chunkwise.tuning.plan.default_sweep import default_retrieval
+    from chunkwise.tuning.plan.source import SweepSource
     from chunkwise.tuning.sweep import Grid, Sweep
 
     model = "" if options.embedder == "none" else options.embedder
@@ -55,7 +56,8 @@ def command(options: DemoOptions) -> None:
         model=model,
         finalists=0,
     )
-    run_sweep(sweep, SweepOptions(output=options.output, source=(), quiet=options.quiet))
+    shown = SweepOptions(output=options.output, source=(), quiet=options.quiet)
+    tune_and_show(SweepSource(sweep), shown)
     if not options.quiet:
         click.echo(f"open {options.output / 'report.html'} in a browser", err=True)
         click.echo("your documents: chunkwise tune FOLDER --test-queries questions.json", err=True)

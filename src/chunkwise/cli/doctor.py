@@ -328,10 +328,10 @@ def _postgres(url: str) -> Iterator[Check]:
         command = "pip install 'chunkwise[postgres]'"
         yield Check("PostgreSQL", "server", "fails", "no client here", command, needed=True)
         return
-    from chunkwise.retrieval.postgres.connection import address, is_postgres
+    from chunkwise.retrieval.postgres.connection import is_postgres, parse_address
 
     try:
-        url = address(url).url if is_postgres(url) else url
+        url = parse_address(url).url if is_postgres(url) else url
     except InvalidParameter as error:
         yield Check("PostgreSQL", "server", "fails", str(error), _ADDRESS, needed=True)
         return

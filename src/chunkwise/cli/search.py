@@ -45,7 +45,7 @@ Examples:
   chunkwise search kb "leave" --only-document "*.md" --section approval --json
   chunkwise search kb "what is the report about?" --level 1   # summaries alone, where the strategy was raptor
   chunkwise search kb --test-queries questions.jsonl -k 10 --json > hits.jsonl
-  chunkwise search kb "night shift" --retriever "hybrid(dense=1, fusion='ranks')" --neighbours 1 --mmr 0.7
+  chunkwise search kb "night shift" --retriever "hybrid(dense=1, fusion='rrf')" --neighbours 1 --mmr 0.7
 \b
 Exit status: 0 searched, 3 a question was skipped (a line on stderr), 1 an error, 2 wrong usage or value.
 """

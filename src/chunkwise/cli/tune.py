@@ -24,10 +24,11 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from chunkwise.core import OnProgress
-    from chunkwise.evaluation.left_out import LeftOut, OnBad
+    from chunkwise.evaluation.left_out import OnBad
     from chunkwise.tuning.plan.prepare import PreparedSweep
-    from chunkwise.tuning.sweep import Sweep
-    from chunkwise.tuning.sweep_result import Outcome, SweepResult
+    from chunkwise.tuning.plan.source import SweepSource
+    from chunkwise.tuning.sweep_result import Outcome
+    from chunkwise.tuning.tune import CompletedSweep, RunOptions
 
 FOLDER = "chunkwise-tune"
 _UNASKED = (
@@ -105,45 +106,53 @@ def command(options: TuneOptions) -> None:
     one part of the questions and tested on the other. Results are kept: the same command continues where it was
     stopped.
     """
-    sweep, plan = _sweep(options)
-    run_sweep(sweep, options, plan)
+    from chunkwise.tuning.plan.source import sweep_from_source
+
+    source = sweep_from_source(
+        options.source, options.test_queries,
+        embedder="" if options.embedder == "none" else options.embedder,
+        objective=options.objective, k=options.count, seed=options.seed, exact=options.exact or None,
+        time=options.time, resume=options.output if options.resume else None,
+    )  # fmt: skip
+    tune_and_show(source, options)
 
 
-def run_sweep(sweep: Sweep, options: SweepOptions, plan: Path | None = None) -> None:
-    """All of it; `plan` is the file the sweep was read from."""
+def tune_and_show(source: SweepSource, options: SweepOptions) -> None:
+    """Runs a sweep as its options say, shows what it found, and ends with the status that tells what was left out."""
     from chunkwise.evaluation.left_out import LeftOut
-    from chunkwise.report.tune_files import files_of, keep_plan, refuse_another
-    from chunkwise.tuning.plan.prepare import prepare_sweep
+    from chunkwise.tuning.tune import run_sweep
+
+    left_out = LeftOut(*_listeners(options.strict))
+    if_interrupted = ""
+
+    def prepared_to_run(prepared: PreparedSweep) -> RunOptions | None:
+        nonlocal if_interrupted
+        _check_and_announce(prepared, options)
+        if_interrupted = f"what is done is kept in {folder}: the same command goes on with it"
+        return None if options.dry_run else _run_options(prepared, options)
+
+    def write(completed: CompletedSweep, folder: Path) -> None:
+        nonlocal if_interrupted
+        if_interrupted = (
+            f"every figure is kept in {folder}, and what was being written may be missing: "
+            f"chunkwise tune --resume -o {shlex.quote(str(folder))} writes it"
+        )
+        _write(completed, options)
 
     folder = options.output
-    left_out = LeftOut(*_listeners(options.strict))
-    _check_folder(folder, dry=options.dry_run)
-    written = [*files_of(folder), *([plan.resolve()] if plan else [])]
-    prepared = prepare_sweep(sweep, left_out, options=options.loading(), leave_out=written)
-    for strategy in sorted({each.strategy for each in prepared.plan.configurations} - {""}):
-        refuse_unlimited(strategy)
-    refuse_another(prepared, folder)
-    _tell_work(prepared, options)
-    if not options.dry_run:
-        keep_plan(prepared, folder)
-        try:
-            tuning = _run(prepared, left_out, options)
-        except KeyboardInterrupt:
-            say(f"what is done is kept in {folder}: the same command goes on with it")
-            raise
-        try:
-            _write(tuning, prepared, options)
-        except KeyboardInterrupt:
-            say(
-                f"every figure is kept in {folder}, and what was being written may be missing: "
-                f"chunkwise tune --resume -o {shlex.quote(str(folder))} writes it"
-            )
-            raise
-        if failed := [each for each in tuning.outcomes if each.error and not each.waits]:
-            say(
-                f"{len(failed):,} of {len(tuning.outcomes):,} configurations failed: {failed[0].error}"
-            )
-            sys.exit(SKIPPED)
+    try:
+        completed = run_sweep(
+            source, folder, prepared_to_run, write, left_out=left_out, options=options.loading(),
+            dry_run=options.dry_run,
+        )  # fmt: skip
+    except KeyboardInterrupt:
+        if if_interrupted:
+            say(if_interrupted)
+        raise
+    outcomes = completed.result.outcomes if completed else ()
+    if failed := [outcome for outcome in outcomes if outcome.error and not outcome.waits]:
+        say(f"{len(failed):,} of {len(outcomes):,} configurations failed: {failed[0].error}")
+        sys.exit(SKIPPED)
     if left_out.any:
         sys.exit(SKIPPED)
 
@@ -159,61 +168,18 @@ def _listeners(strict: bool) -> tuple[OnBad, OnBad]:
     return bad, lambda line: say(f"mended {line}")
 
 
-def _check_folder(folder: Path, *, dry: bool) -> None:
-    """That nothing can be written there is told before hours are spent."""
-    from chunkwise.base.atomic import check_writable
-    from chunkwise.report.tune_files import RESULTS
-
-    if not dry and folder.exists():
-        check_writable(folder / RESULTS)
-
-
-def _sweep(options: TuneOptions) -> tuple[Sweep, Path | None]:
-    """From a plan, from the folder, or the usual one; what is said on the command line wins."""
-    from chunkwise.report.tune import changed, seconds_of
-    from chunkwise.report.tune_files import PLAN
-    from chunkwise.tuning.plan.default_sweep import default_sweep
-    from chunkwise.tuning.plan.sweep_file import read_sweep
-
-    inputs, folder = options.source, options.output
-    path: Path | None = None
-    if options.resume:
-        if inputs:
-            raise click.UsageError(
-                "--resume goes on with what is in the folder: name no documents beside it"
-            )
-        path = folder / PLAN
-        if not path.is_file():
-            raise click.UsageError(
-                f"{folder} holds no sweep to go on with; name another folder: -o FOLDER"
-            )
-    elif any(name.lower().endswith(".toml") for name in inputs):
-        if len(inputs) > 1:
-            raise click.UsageError(
-                "a plan names its documents itself: give the plan alone, or documents alone"
-            )
-        path = Path(inputs[0])
-    elif not inputs:
-        raise click.UsageError("no documents: name files or folders, or a plan: sweep.toml")
-    sweep = default_sweep(inputs, None, has_headings=True) if path is None else read_sweep(path)
-    sweep = changed(
-        sweep, test_queries=options.test_queries, objective=options.objective,
-        k=options.count, seed=options.seed, exact=options.exact or None,
-        seconds=seconds_of(options.time) if options.time else None,
-        model="" if options.embedder == "none" else options.embedder,
-    )  # fmt: skip
-    return sweep, path
-
-
-def _tell_work(prepared: PreparedSweep, options: SweepOptions) -> None:
-    """What there is to do, before it is done; what would cost more than it may is not begun."""
+def _check_and_announce(prepared: PreparedSweep, options: SweepOptions) -> None:
+    """Says how much work it is; refuses what would cost more than it may."""
     from chunkwise.base.errors import ChunkwiseError
     from chunkwise.base.wording import counted, time_words
     from chunkwise.tuning.plan.prepare import TOKENS_PER_SECOND
-    from chunkwise.tuning.tune import sweep_record
+    from chunkwise.tuning.sweep_folder import SweepFolder
 
     sweep, material = prepared.sweep, prepared.material
-    known = {key for key, each in sweep_record(options.output).known().items() if not each.error}
+    for strategy in sorted({each.strategy for each in prepared.plan.configurations} - {""}):
+        refuse_unlimited(strategy)
+    record = SweepFolder(options.output).record
+    known = {key for key, outcome in record.known().items() if not outcome.error}
     estimate = prepared.estimate(known, options.workers(material.characters))
     lines = [
         f"{counted(len(material.documents), 'document')}, {counted(len(material.questions), 'question')}",
@@ -264,44 +230,38 @@ def _left_out(prepared: PreparedSweep) -> list[str]:
     ]
 
 
-def _run(prepared: PreparedSweep, left_out: LeftOut, options: SweepOptions) -> SweepResult:
-    from chunkwise.tuning.tune import run_and_choose, sweep_record
+def _run_options(prepared: PreparedSweep, options: SweepOptions) -> RunOptions:
+    from chunkwise.tuning.tune import RunOptions
 
     material = prepared.material
     fetch_weights(prepared.sweep.model, options.quiet)
     leaders = Leaders(prepared.sweep.objective, material.splits, options.quiet)
-    return run_and_choose(
-        prepared, sweep_record(options.output), left_out=left_out,
-        jobs=options.workers(material.characters),
-        on_outcome=leaders.add, stages=leaders.stages,
-    )  # fmt: skip
+    return RunOptions(options.workers(material.characters), leaders.add, leaders.stages)
 
 
-def _write(tuning: SweepResult, prepared: PreparedSweep, options: SweepOptions) -> None:
+def _write(completed: CompletedSweep, options: SweepOptions) -> None:
     from chunkwise.report.tune_files import write_tuned
 
-    written = write_tuned(tuning, prepared, options.output, on_bad=say)
+    written = write_tuned(completed, options.output, on_bad=say)
     if options.as_json:
-        _print_json(tuning, prepared)
+        _print_json(completed)
     elif not options.quiet:
         from rich.console import Console
 
         from chunkwise.report.terminal.tuning import render_tuning
         from chunkwise.report.views.tuning import tuning_view
 
-        render_tuning(tuning_view(tuning), Console(file=sys.stdout, highlight=False))
+        render_tuning(tuning_view(completed.result), Console(file=sys.stdout, highlight=False))
     if not options.quiet:
         sys.stdout.flush()
         click.echo(f"written to {options.output}/: {', '.join(written)}", err=True)
 
 
-def _print_json(tuning: SweepResult, prepared: PreparedSweep) -> None:
-    from chunkwise.report.tune import recommended
-
-    recommendation = recommended(tuning, prepared)
+def _print_json(completed: CompletedSweep) -> None:
+    result, recommendation = completed.result, completed.recommendation
     shown = {
-        "sentence": tuning.sentence,
-        "caveats": list(tuning.caveats),
+        "sentence": result.sentence,
+        "caveats": list(result.caveats),
         "recommendation": recommendation and recommendation.settings(),
     }
     print_json(shown, indent=None)

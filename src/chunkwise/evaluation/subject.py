@@ -18,8 +18,7 @@ from chunkwise.metrics.spans.tables import Chunking, HitTable
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.retrieval.indexes import Index
 from chunkwise.retrieval.retrievers import Retriever, get_retriever
-from chunkwise.retrieval.search.request import DEFAULT_BUDGET, SearchRequest
-from chunkwise.retrieval.search.search import default_retriever
+from chunkwise.retrieval.search.search import DEFAULT_BUDGET, SearchRequest, default_retriever
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 
 

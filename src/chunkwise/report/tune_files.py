@@ -1,20 +1,16 @@
-"""The files of a sweep: its plan before it runs, then the recommendation, the results and the report."""
+"""The files a sweep ends with: the recommendation, the results and the report."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
-from chunkwise.base.atomic import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.chunkers.chunk import chunk_document
 from chunkwise.core import Document
-from chunkwise.documents.walk import SWEEP_FILES, SWEEP_RECORD
 from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.evaluation.left_out import OnBad
 from chunkwise.evaluation.results import QuestionResult, Results
 from chunkwise.metrics.cuts.boundary_issues import QUESTION as OF_CUTS
-from chunkwise.models.embed.embedder import Embedder
 from chunkwise.report.page import write_page
 from chunkwise.report.views.side_by_side import (
     ComparedDocument,
@@ -24,65 +20,34 @@ from chunkwise.report.views.side_by_side import (
     SideResult,
 )
 from chunkwise.report.views.tuning import tuning_view
-from chunkwise.tuning.choose.recommend import chosen_configuration, recommendation_of
-from chunkwise.tuning.plan.prepare import PreparedSweep
-from chunkwise.tuning.plan.sweep_file import sweep_text
+from chunkwise.tuning.choose.recommend import recommendation_of
 from chunkwise.tuning.recommendation import snippets, write_recommendation
-from chunkwise.tuning.run.record import sweep_fingerprint
 from chunkwise.tuning.sweep import Configuration
-from chunkwise.tuning.sweep_result import SweepResult, write_sweep_result
-from chunkwise.tuning.tune import sweep_record
+from chunkwise.tuning.sweep_folder import RECOMMENDATION, REPORT, RESULTS
+from chunkwise.tuning.sweep_result import write_sweep_result
+from chunkwise.tuning.tune import CompletedSweep
 
-PLAN, RECOMMENDATION, RESULTS, REPORT = SWEEP_FILES
 _QUESTIONS = 200
 _DOCUMENTS = 20
 
 
-def files_of(folder: str | os.PathLike[str]) -> list[Path]:
-    """What a sweep writes into a folder, which is no document of it."""
-    return [Path(folder).resolve() / name for name in SWEEP_FILES]
-
-
-def keep_plan(prepared: PreparedSweep, folder: Path) -> None:
-    """What `--resume` goes on with; a folder that belongs to another sweep is refused, and stays as it is."""
-    material = prepared.material
-    expected = sweep_fingerprint(material.documents, material.questions.queries, prepared.sweep)
-    sweep_record(folder).matches(expected)
-    path = folder / PLAN
-    with replacing(path) as temporary, says_what_it_writes(path):
-        temporary.write_text(sweep_text(prepared.sweep, folder), encoding="utf-8")
-
-
-def refuse_another(prepared: PreparedSweep, folder: Path) -> None:
-    """The same, and nothing is written."""
-    if (folder / SWEEP_RECORD).exists():
-        material = prepared.material
-        expected = sweep_fingerprint(material.documents, material.questions.queries, prepared.sweep)
-        sweep_record(folder).matches(expected)
-
-
 def write_tuned(
-    tuning: SweepResult,
-    prepared: PreparedSweep,
-    folder: Path,
-    *,
-    embedder: Embedder | None = None,
-    on_bad: OnBad | None = None,
+    completed: CompletedSweep, folder: Path, *, on_bad: OnBad | None = None
 ) -> list[str]:
     """The names of the files; an older recommendation goes where there is none now."""
     written = [RESULTS, REPORT]
-    chosen, code = chosen_configuration(tuning), None
+    tuning, sweep = completed.result, completed.prepared.sweep
+    recommendation, code = completed.recommendation, None
     write_sweep_result(tuning, folder / RESULTS)
-    if chosen is None:
+    if recommendation is None:
         (folder / RECOMMENDATION).unlink(missing_ok=True)
     else:
-        recommended = recommendation_of(chosen, prepared.sweep)
-        write_recommendation(recommended, folder / RECOMMENDATION, tuning.sentence)
-        named = prepared.sweep.documents or ("documents/",)
-        code = snippets(recommended, named, str(folder / RECOMMENDATION))
+        write_recommendation(recommendation, folder / RECOMMENDATION, tuning.sentence)
+        documents = sweep.documents or ("documents/",)
+        code = snippets(recommendation, documents, str(folder / RECOMMENDATION))
         written.insert(0, RECOMMENDATION)
     try:
-        sides = side_by_side(tuning, prepared, embedder)
+        sides = side_by_side(completed)
     except (
         ChunkwiseError
     ) as error:  # a model that no longer answers: the rest of the report is as good
@@ -93,27 +58,28 @@ def write_tuned(
     return written
 
 
-def side_by_side(
-    tuning: SweepResult, prepared: PreparedSweep, embedder: Embedder | None = None
-) -> SideBySide | None:
-    """The choice and the default it is held against, asked once more; None: one of them is missing."""
-    sweep, documents = prepared.sweep, prepared.material.documents
-    queries = prepared.material.questions.queries
-    known = {each.configuration.key: each.configuration for each in tuning.outcomes}
+def side_by_side(completed: CompletedSweep) -> SideBySide | None:
+    """The choice and the default it is compared with, evaluated once more; None: one of them is missing."""
+    tuning, material = completed.result, completed.prepared.material
+    objective, documents = completed.prepared.sweep.objective, material.documents
+    known = {outcome.configuration.key: outcome.configuration for outcome in tuning.outcomes}
     chosen = known.get(tuning.chosen)
-    default = next((known[each.key] for each in tuning.against if each.key in known), None)
+    default = next((known[other.key] for other in tuning.against if other.key in known), None)
     if chosen is None or default is None:
         return None
-    ours, theirs = (_evaluated(each, prepared, embedder) for each in (chosen, default))
+    ours, theirs = (_evaluated(side, completed) for side in (chosen, default))
     others = {question.id: question for question in theirs.questions}
-    gold = {query.id: tuple(p for r in query.references for p in r.places) for query in queries}
-    order = sorted(ours.questions, key=lambda each: _score(each, sweep.objective))[:_QUESTIONS]
+    gold = {
+        query.id: tuple(place for reference in query.references for place in reference.places)
+        for query in material.questions.queries
+    }
+    order = sorted(ours.questions, key=lambda question: _score(question, objective))[:_QUESTIONS]
     questions = tuple(
         ComparedQuestion(
-            each.id, each.text, gold[each.id], _result(each, sweep.objective),
-            _result(others[each.id], sweep.objective),
+            question.id, question.text, gold[question.id], _result(question, objective),
+            _result(others[question.id], objective),
         )
-        for each in order
+        for question in order
     )  # fmt: skip
     cut = tuple(
         ComparedDocument(document.id, _cuts(document, chosen), _cuts(document, default))
@@ -121,18 +87,17 @@ def side_by_side(
     )
     names = [(chosen.label, ours), (default.label, theirs)]
     return SideBySide(
-        chosen.label, default.label, questions, {each.id: each.text for each in documents}, cut,
+        chosen.label, default.label, questions, {document.id: document.text for document in documents}, cut,
         {name: result.cuts for name, result in names if result.cuts is not None},
     )  # fmt: skip
 
 
-def _evaluated(
-    configuration: Configuration, prepared: PreparedSweep, embedder: Embedder | None
-) -> Results:
-    sweep, material = prepared.sweep, prepared.material
+def _evaluated(configuration: Configuration, completed: CompletedSweep) -> Results:
+    sweep, material = completed.prepared.sweep, completed.prepared.material
     settings = recommendation_of(configuration, sweep)
     return evaluate(
-        material.documents, material.questions, strategy=settings.strategy, model=embedder or settings.model or None,
+        material.documents, material.questions, strategy=settings.strategy,
+        model=completed.embedder or settings.model or None,
         vectors=configuration.vectors, context=configuration.context, retriever=settings.retriever,
         neighbours=settings.neighbours, k=settings.k, budget=settings.budget,
         metrics=[sweep.objective, OF_CUTS.name],

@@ -15,6 +15,11 @@ from chunkwise.retrieval.errors import DamagedIndex
 from chunkwise.retrieval.ranking import Ranking, best_of_each
 from chunkwise.text.terms.counts import TermCounts, ranges
 
+K1 = 1.5
+"""How soon more of the same word adds nothing: `k1` unless a retriever says another."""
+B = 0.75
+"""How much a row pays for its length: `b` unless a retriever says another."""
+
 _MOST_BITS = 22
 """Of a hash that choose its slot: more would take more than 50 MB."""
 
@@ -127,15 +132,24 @@ _CELLS = 4_000_000
 """Scores of a block at most, about 100 MB: an index of many rows is asked fewer questions at a time."""
 
 
+def inverse_document_frequency(frequency: NDArray[np.integer], rows: int) -> NDArray[np.float64]:
+    """Of terms that occur in so many of the rows: ln(1 + (N - df + ½) / (df + ½))."""
+    return np.log1p((rows - frequency + 0.5) / (frequency + 0.5))
+
+
+def half_worth(length: NDArray[np.float64], k1: float = K1, b: float = B) -> NDArray[np.float64]:
+    """The count at which a term is worth half of the most it can be, for each row: the longer, the more."""
+    mean = float(length.mean()) if len(length) else 0.0
+    return k1 * (1 - b + b * length / (mean or 1.0))
+
+
 @dataclass(frozen=True, eq=False)
 class Bm25:
     """A score is summed in the order of the terms' hashes: the same in every run, whatever else is asked."""
 
     table: TermTable
-    k1: float = 1.5
-    """How soon more of the same word adds nothing."""
-    b: float = 0.75
-    """How much a row pays for its length."""
+    k1: float = K1
+    b: float = B
 
     def scores(self, queries: Sequence[NDArray[np.uint64]]) -> NDArray[np.float32]:
         """Questions × rows; a question is its terms, those that stand there twice count twice."""
@@ -158,8 +172,8 @@ class Bm25:
         """What each of these terms adds to the score of each row: a `scipy.sparse.csc_matrix`, rows × terms."""
         matrix = self.table.matrix(hashes)
         frequency = np.diff(matrix.indptr)
-        idf = np.log1p((self.table.rows - frequency + 0.5) / (frequency + 0.5))
-        damped = self._damp[matrix.indices]
+        idf = inverse_document_frequency(frequency, self.table.rows)
+        damped = self._half_worth[matrix.indices]
         damped += matrix.data
         value = np.repeat(idf, frequency)
         value *= matrix.data
@@ -168,11 +182,8 @@ class Bm25:
         return matrix
 
     @cached_property
-    def _damp(self) -> NDArray[np.float64]:
-        """The count at which a term is worth half of the most it can be, a row: the longer, the more."""
-        length = self.table.length.astype(np.float64)
-        mean = float(length.mean()) if len(length) else 0.0
-        return self.k1 * (1 - self.b + self.b * length / (mean or 1.0))
+    def _half_worth(self) -> NDArray[np.float64]:
+        return half_worth(self.table.length.astype(np.float64), self.k1, self.b)
 
     def _blocks(
         self, queries: Sequence[NDArray[np.uint64]], allowed: NDArray[np.bool_] | None = None

@@ -25,9 +25,9 @@ def wrong_dimensions_error(shape: tuple[int, ...], dimensions: int) -> InvalidPa
     )
 
 
-def wrong_model_error(expected: str, name: str, found: str) -> InvalidParameter:
+def wrong_model_error(expected: str, name: str, actual: str) -> InvalidParameter:
     return InvalidParameter(
-        f"the index was made with the model {expected!r}, and {name!r} is {found!r}: vectors of two models cannot be "
+        f"the index was made with the model {expected!r}, and {name!r} is {actual!r}: vectors of two models cannot be "
         f"compared; use the first, search by words (bm25), or {REBUILD}"
     )
 
@@ -68,6 +68,6 @@ def reporting_damage(source: object) -> Iterator[None]:
         if not is_ours and isinstance(source, Checksummed):
             try:
                 source.check_bytes()
-            except ChunkwiseError as found:
-                raise found from error
+            except ChunkwiseError as damage:
+                raise damage from error
         raise

@@ -1,4 +1,4 @@
-"""Several rankings of the same chunks made into one: by scaled scores, or by ranks."""
+"""Several rankings of the same chunks made into one: by scaled scores (weighted), or by ranks (rrf)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from chunkwise.retrieval.ranking import Ranking
 
-Fusion = Literal["scores", "ranks"]
+Fusion = Literal["weighted", "rrf"]
 
-RANK_CONSTANT = 60
+RRF_CONSTANT = 60
 """Of Cormack, Clarke and Büttcher (2009): how little the very first ranks stand out."""
 
 
@@ -25,14 +25,16 @@ class Side(NamedTuple):
     """None: the score of the last chunk in the ranking."""
 
 
-def by_scores(sides: Sequence[Side], depth: int) -> Ranking:
+def weighted_fusion(sides: Sequence[Side], depth: int) -> Ranking:
     """Sum of (score − floor) / (best − floor), weighted; a chunk that a side does not have gets 0 from it."""
     return _summed(
         [(side.ranking.numbers, side.weight * scaled(side.ranking.scores, side.floor)) for side in sides], depth
     )  # fmt: skip
 
 
-def by_ranks(sides: Sequence[Side], depth: int, constant: int = RANK_CONSTANT) -> Ranking:
+def reciprocal_rank_fusion(
+    sides: Sequence[Side], depth: int, constant: int = RRF_CONSTANT
+) -> Ranking:
     """Sum of 1 / (constant + rank), weighted: reciprocal rank fusion."""
     return _summed(
         [

@@ -31,6 +31,13 @@ class SpanRows:
         return len(self.start)
 
 
+def touched_atoms(
+    starts: NDArray[np.int64], start: NDArray[np.int64], end: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Of each span its first atom, and the one behind its last; `starts` are those of atoms that tile the text."""
+    return starts.searchsorted(start, "right") - 1, starts.searchsorted(end)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Summaries:
     """What is to be known of those chunks of a document that are summaries: they come behind the others."""

@@ -17,10 +17,9 @@ from chunkwise.models.embed.embedder import Embedder
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.retrieval.errors import reporting_damage
 from chunkwise.retrieval.filters import EVERYTHING, Filter
-from chunkwise.retrieval.indexing.gather import Reading
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder, Llm
 from chunkwise.retrieval.indexing.resolve import RequestedSettings, ResolvedSettings
-from chunkwise.retrieval.indexing.update import Changes
+from chunkwise.retrieval.indexing.update import Changes, Reading
 from chunkwise.retrieval.local import folder as folder_module
 from chunkwise.retrieval.local import update as update_module
 from chunkwise.retrieval.local.folder import verify_folder
@@ -153,7 +152,7 @@ class Index:
     def __repr__(self) -> str:
         where = f"in {self.place or 'memory'}"
         if not isinstance(self.source, LocalIndex):
-            where = f"at {self.source.place.shown}"  # without the password
+            where = f"at {self.source.address.shown}"  # without the password
         return (
             f"<Index {where}: {len(self):,} documents, {self.source.chunk_count:,} chunks, "
             f"{self.settings.strategy}, {self.settings.model or 'words alone'}>"

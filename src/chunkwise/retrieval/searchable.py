@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import Document, Span
-from chunkwise.retrieval.bm25 import TermTable
+from chunkwise.retrieval.bm25 import K1, B, TermTable
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.quantized_vectors import QuantizedVectors
 from chunkwise.retrieval.ranking import Ranking
@@ -71,7 +71,7 @@ class ChunkTable(NamedTuple):
     tokens: NDArray[np.int64]
     level: NDArray[np.int64] | None = None
     """0: a chunk, above it a summary; None: there are no summaries."""
-    stood_for: NDArray[np.int64] | None = None
+    summarised: NDArray[np.int64] | None = None
     """A row each place that a summary stands for, in order: which chunk the summary is, start, end, tokens."""
 
 
@@ -89,7 +89,9 @@ class Searchable(Protocol):
     @property
     def settings(self) -> Settings: ...
 
-    def words(self, queries: Sequence[str], depth: int, only: Filter) -> list[Ranking]:
+    def words(
+        self, queries: Sequence[str], depth: int, only: Filter, *, k1: float = K1, b: float = B
+    ) -> list[Ranking]:
         """Chunks by BM25, `depth` a question at most; chunks that share no term with it are left out."""
 
     def nearest(self, vectors: NDArray[np.float32], depth: int, only: Filter) -> list[Ranking]:
@@ -147,7 +149,7 @@ _AT_ONCE = 16
 
 
 class CandidateSpan(NamedTuple):
-    """Numbers, not texts: most places are dropped again."""
+    """A span that may become a hit, by numbers without texts: most are dropped again."""
 
     document: int
     start: int
@@ -158,7 +160,7 @@ class CandidateSpan(NamedTuple):
     """Number of the first chunk it is made of; -1: it is not made of chunks."""
     last: int = -1
     chunk: int | None = None
-    """Position of the chunk in its document, where the place is exactly one chunk."""
+    """Position of the chunk in its document, where the span is exactly one chunk."""
     core: Span | None = None
     """The chunk that was found, where more is handed out: what must not be lost when that is too much."""
     level: int = 0

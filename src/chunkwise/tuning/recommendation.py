@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -13,6 +12,7 @@ from textwrap import wrap
 from chunkwise.base.atomic import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.models import DEFAULT
+from chunkwise.tuning.toml_file import read_toml, shortened, toml_line
 
 _FORMAT = "chunkwise recommendation"
 _WIDTH = 100
@@ -37,7 +37,7 @@ class Recommendation:
     """Tokens a question, for retrievers that fill a budget; None: `k` hits."""
     neighbours: int = 0
 
-    def settings(self) -> dict[str, object]:
+    def settings(self) -> dict[str, str | int]:
         """By name; what has no meaning here is not among them."""
         found = {field.name: getattr(self, field.name) for field in fields(self)}
         if self.budget is None:
@@ -46,7 +46,7 @@ class Recommendation:
             del found["model"]
         return found
 
-    def options(self) -> dict[str, object]:
+    def options(self) -> dict[str, str | int]:
         """As the commands name them: a budget takes the place of a number of hits."""
         found = self.settings()
         k = found.pop("k")
@@ -58,25 +58,16 @@ def write_recommendation(recommendation: Recommendation, path: Path, why: str) -
     # A comment of TOML holds no control characters, and a label can be anyone's.
     plain = "".join(sign if sign.isprintable() else " " for sign in why)
     lines = [f"# {line}" for line in wrap(plain, _WIDTH, break_on_hyphens=False)]
-    lines += ["", f"format = {json.dumps(_FORMAT)}", ""]
+    lines += ["", toml_line("format", [_FORMAT]), ""]
     for name, value in recommendation.settings().items():
-        # A JSON string is one of TOML, but for the one control character that JSON lets stand.
-        said = json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-        lines.append(f"{_FILE_KEYS.get(name, name)} = {said}")
+        lines.append(toml_line(_FILE_KEYS.get(name, name), [value]))
     with replacing(path) as temporary, says_what_it_writes(path):
         temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def read_recommendation(path: Path) -> Recommendation:
     """What `write_recommendation` wrote, or a person did."""
-    try:
-        given = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise ChunkwiseError(f"cannot read {path}: {error.strerror or error}") from error
-    except RecursionError:
-        raise ChunkwiseError(f"{path} is no recommendation: it is nested too deeply") from None
-    except ValueError as error:  # no TOML, no UTF-8, or a number of thousands of digits
-        raise ChunkwiseError(f"{path} is no TOML: {error}") from error
+    given = read_toml(path, "recommendation")
     if "sweep" in given:
         raise ChunkwiseError(
             f"{path} is the plan of a sweep, not what it recommends; chunkwise tune {path} makes recommendation.toml"
@@ -97,16 +88,11 @@ def read_recommendation(path: Path) -> Recommendation:
             fits = type(value) is int and _LEAST[name] <= value <= _MOST
             needed = f"a whole number from {_LEAST[name]} is"
         if not fits:
-            raise InvalidParameter(f"{path}: {name} is {_short(value)}; {needed} needed")
+            raise InvalidParameter(f"{path}: {name} is {shortened(value)}; {needed} needed")
     if "strategy" not in given:
         raise InvalidParameter(f'{path} names no strategy; write one: strategy = "structure"')
     names = {key: field for field, key in _FILE_KEYS.items()}
     return Recommendation(**{names.get(key, key): value for key, value in given.items()})
-
-
-def _short(value: object) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 80 else f"{shown[:80]}…"
 
 
 COMMANDS = "Command line"

@@ -15,8 +15,8 @@ from chunkwise.retrieval.settings import Context
 
 def budget_of(objective: str) -> int | None:
     """1000 of recall@1000t; None: the objective looks at a number of hits."""
-    wanted = parse(objective) if metric_of(objective) else None
-    return wanted.at if wanted and wanted.tokens else None
+    metric = parse(objective) if metric_of(objective) else None
+    return metric.at if metric and metric.tokens else None
 
 
 BUDGETS = (250, 500, 1000, 2000)
@@ -34,7 +34,7 @@ def objective_of(text: str, k: int) -> str:
     return parse(text, k).label
 
 
-def wanted_scores(objective: str, k: int) -> list[MetricAt]:
+def metrics_to_score(objective: str, k: int) -> list[MetricAt]:
     """The objective first, then recall within several budgets, then what is looked at of the best k; none twice."""
     metric = parse(objective, k=k).metric
     if not metric.can_choose:

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
-from chunkwise.documents.walk import SWEEP_RECORD
+from chunkwise.documents import LoadOptions
 from chunkwise.evaluation.left_out import LeftOut
 from chunkwise.evaluation.progress import Stages, Stopwatch, unwatched
 from chunkwise.evaluation.results import Json, documents_hash, versions
 from chunkwise.metrics.registry import lower_is_better
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.tuning.choose.choose import choose
+from chunkwise.tuning.choose.recommend import chosen_configuration, recommendation_of
 from chunkwise.tuning.material import Material
 from chunkwise.tuning.plan.plan import Plan
-from chunkwise.tuning.plan.prepare import PreparedSweep
+from chunkwise.tuning.plan.prepare import PreparedSweep, prepare_sweep
+from chunkwise.tuning.plan.source import SweepSource
+from chunkwise.tuning.recommendation import Recommendation
 from chunkwise.tuning.run.record import SweepRecord
 from chunkwise.tuning.run.run import run_plan
 from chunkwise.tuning.run.sweep_embedder import sweep_embedder
 from chunkwise.tuning.sweep import Configuration
+from chunkwise.tuning.sweep_folder import SweepFolder
 from chunkwise.tuning.sweep_result import NOT_RUN, Outcome, SweepResult
 
 
@@ -60,9 +68,83 @@ def _mean(outcome: Outcome, splits: Sequence[str], objective: str) -> float | No
 OnOutcome = Callable[[Outcome], None]
 
 
-def sweep_record(folder: str | Path) -> SweepRecord:
-    """What a folder knows already."""
-    return SweepRecord(Path(folder) / SWEEP_RECORD)
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How a prepared sweep is run, and who watches it."""
+
+    jobs: int = 1
+    on_outcome: OnOutcome | None = None
+    stages: Stages = unwatched
+
+
+class CompletedSweep(NamedTuple):
+    """A sweep that was run, and what it was run on."""
+
+    prepared: PreparedSweep
+    result: SweepResult
+    embedder: Embedder | None = None
+    """None: that of the sweep, by its name."""
+
+    @property
+    def recommendation(self) -> Recommendation | None:
+        """The choice as settings; None: without queries nothing is chosen."""
+        chosen = chosen_configuration(self.result)
+        return None if chosen is None else recommendation_of(chosen, self.prepared.sweep)
+
+
+OnPrepared = Callable[[PreparedSweep], RunOptions | None]
+"""Gets the work before it is done and says how to do it; None: not at all. An exception refuses it."""
+Write = Callable[[CompletedSweep, Path], object]
+"""Writes the files of a sweep into its folder."""
+
+
+def run_sweep(
+    source: SweepSource,
+    output: str | os.PathLike[str] | None,
+    on_prepared: OnPrepared,
+    write: Write,
+    *,
+    left_out: LeftOut,
+    options: LoadOptions | None = None,
+    dry_run: bool = False,
+) -> CompletedSweep | None:
+    """Reads, plans, runs, chooses and writes; None: it was not to be run.
+
+    Without an `output` nothing is kept. The same call continues what is in that folder. A `dry_run` writes nothing.
+    """
+    folder = None if output is None else SweepFolder(output)
+    if folder is not None and not dry_run:
+        folder.check_writable()
+    own_files = [
+        *(folder.files if folder else []),
+        *([source.plan.resolve()] if source.plan else []),
+    ]
+    prepared = prepare_sweep(
+        source.sweep, left_out, embedder=source.embedder, documents=source.documents, questions=source.queries,
+        options=options, leave_out=own_files,
+    )  # fmt: skip
+    if folder is not None:
+        folder.refuse_another(prepared)
+    running = on_prepared(prepared)
+    if running is None or dry_run:
+        return None
+    with nullcontext(folder) if folder else _scratch_folder() as kept:
+        if folder is not None and source.is_resumable:
+            folder.keep_plan(prepared)
+        result = run_and_choose(
+            prepared, kept.record, left_out=left_out, embedder=source.embedder, jobs=running.jobs,
+            on_outcome=running.on_outcome, stages=running.stages,
+        )  # fmt: skip
+    completed = CompletedSweep(prepared, result, source.embedder)
+    if folder is not None:
+        write(completed, folder.path)
+    return completed
+
+
+@contextmanager
+def _scratch_folder() -> Iterator[SweepFolder]:
+    with TemporaryDirectory() as path:
+        yield SweepFolder(path)
 
 
 def run_and_choose(

@@ -132,11 +132,11 @@ def test_windows_are_those_of_the_loop(atoms: list[Atom], sizes: list[int]) -> N
     columns = table(atoms)
     for size in sizes:
         found = windows_of(columns.document, columns.tokens, size)
-        held = [list(range(a, b)) for a, b in zip(found.first, found.behind, strict=True)]
+        held = [list(range(a, b)) for a, b in zip(found.first, found.stop, strict=True)]
         assert held == naive.windows(atoms, size)
         assert sorted({i for window in held for i in window}) == list(range(len(atoms)))
     found = whole_documents(columns.document)
-    held = [list(range(a, b)) for a, b in zip(found.first, found.behind, strict=True)]
+    held = [list(range(a, b)) for a, b in zip(found.first, found.stop, strict=True)]
     assert held == naive.windows(atoms, None)
 
 

@@ -12,23 +12,23 @@ import pytest
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.core import Document
 from chunkwise.retrieval.postgres import is_postgres, open_postgres
-from chunkwise.retrieval.postgres.connection import address, masked, without_password
+from chunkwise.retrieval.postgres.connection import masked, parse_address, without_password
 from retrieval.postgres_server import new_url, put, server_url
 
 SECRET = "s3cr:t/@p%40ss"
 
 
 def test_a_name_is_taken_out_of_the_address() -> None:
-    found = address("postgres://ada@db.example:5433/wiki?sslmode=require&kb=hand%20book")
+    found = parse_address("postgres://ada@db.example:5433/wiki?sslmode=require&kb=hand%20book")
     assert found.name == "hand book"
     assert found.url == "postgresql://ada@db.example:5433/wiki?sslmode=require"
-    assert address("postgresql:///wiki").name == "chunkwise"
+    assert parse_address("postgresql:///wiki").name == "chunkwise"
 
 
 @pytest.mark.parametrize("name", ["", "pg_mine", "information_schema", "x" * 64, "a%00b", "a%25b"])
 def test_names_the_server_would_not_keep_are_refused(name: str) -> None:
     with pytest.raises(InvalidParameter, match="kb is"):
-        address(f"postgresql:///db?kb={name}")
+        parse_address(f"postgresql:///db?kb={name}")
 
 
 def test_folders_are_no_servers() -> None:
@@ -37,7 +37,7 @@ def test_folders_are_no_servers() -> None:
     assert not is_postgres("./postgresql")
     assert not is_postgres(Path("x"))
     with pytest.raises(InvalidParameter, match="postgresql://"):
-        address("mysql://ada:secret@host/db")
+        parse_address("mysql://ada:secret@host/db")
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_tables_of_somebody_else_are_never_touched() -> None:
     import psycopg
 
     url = new_url()
-    name = address(url).name
+    name = parse_address(url).name
     with psycopg.connect(server_url(), autocommit=True) as connection:
         connection.execute(f"create schema {name}")
         for table in ("documents", "about"):

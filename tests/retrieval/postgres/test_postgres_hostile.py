@@ -17,7 +17,7 @@ from chunkwise.core import Document
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.postgres import PostgresIndex
-from chunkwise.retrieval.postgres.connection import address
+from chunkwise.retrieval.postgres.connection import parse_address
 from chunkwise.retrieval.postgres.statements import as_regex
 from chunkwise.retrieval.search.search import search
 from how_many import examples
@@ -141,6 +141,6 @@ def _connection() -> Any:
 )
 def test_names_of_knowledge_bases_are_quoted(name: str) -> None:
     index, _ = put([Document("a", "One plum.")], f"{server_url()}&kb={quote(name)}")
-    assert address(f"{server_url()}&kb={quote(name)}").name == name
+    assert parse_address(f"{server_url()}&kb={quote(name)}").name == name
     assert index.words(["plum"], 1)[0].numbers.size == 1
     assert index.stats().bytes > 0

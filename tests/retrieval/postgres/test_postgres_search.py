@@ -18,7 +18,7 @@ from chunkwise.cli.main import group
 from chunkwise.core import Document, Hit
 from chunkwise.retrieval import index, open_index
 from chunkwise.retrieval.filters import EVERYTHING, Filter
-from chunkwise.retrieval.fusion import Side, by_ranks, by_scores
+from chunkwise.retrieval.fusion import Side, reciprocal_rank_fusion, weighted_fusion
 from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.postgres import PostgresIndex
 from chunkwise.retrieval.ranking import Ranking
@@ -94,6 +94,23 @@ def test_bm25_scores_and_order_are_those_of_the_memory_engine(only: Filter, dept
     _same(pg, pg.words(QUESTIONS, depth, only), memory.words(QUESTIONS, depth, only))
 
 
+def test_bm25_takes_its_parameters_on_the_server() -> None:
+    pg, memory = both()
+    there = pg.words(QUESTIONS, 20, EVERYTHING, k1=0.4, b=0.1)
+    _same(pg, there, memory.words(QUESTIONS, 20, EVERYTHING, k1=0.4, b=0.1))
+    usual = pg.words(QUESTIONS, 20, EVERYTHING)
+    assert any(
+        one.scores.tolist() != other.scores.tolist()
+        for one, other in zip(there, usual, strict=True)
+    )
+    fused = pg.hybrid(QUESTIONS, _vectors(), 5, side_depth=20, k1=0.4, b=0.1)
+    sides = zip(there, pg.nearest(_vectors(), 20), strict=True)
+    for one, (words, near) in zip(fused, sides, strict=True):
+        floor = None if len(words.numbers) >= 20 else 0.0
+        expected = weighted_fusion([Side(words, floor=floor), Side(near, 0.5)], 5)
+        assert one.numbers.tolist() == expected.numbers.tolist()
+
+
 @pytest.mark.parametrize("only", [EVERYTHING, *FILTERS])
 def test_exact_neighbours_are_those_of_the_memory_engine(only: Filter) -> None:
     pg, memory = both()
@@ -119,7 +136,7 @@ def test_filters_also_hold_for_the_index_of_vectors(only: Filter) -> None:
         assert set(one.numbers.tolist()) == set(other.numbers.tolist())
 
 
-@pytest.mark.parametrize("fusion", ["scores", "ranks"])
+@pytest.mark.parametrize("fusion", ["weighted", "rrf"])
 @pytest.mark.parametrize("only", [EVERYTHING, FILTERS[1], FILTERS[-1]])
 @pytest.mark.parametrize(("depth", "side_depth"), [(5, 30), (40, 7), (10, 1000)])
 def test_hybrid_in_one_statement_is_the_fusion_of_both_sides(
@@ -127,7 +144,7 @@ def test_hybrid_in_one_statement_is_the_fusion_of_both_sides(
 ) -> None:
     pg, _ = both()
     deep = max(depth, side_depth)
-    fuse = by_scores if fusion == "scores" else by_ranks
+    fuse = weighted_fusion if fusion == "weighted" else reciprocal_rank_fusion
     words, near = pg.words(QUESTIONS, deep, only), pg.nearest(_vectors(), deep, only)
     found = pg.hybrid(
         QUESTIONS, _vectors(), depth, only, side_depth=side_depth, fusion=fusion, dense=0.5

@@ -22,7 +22,7 @@ from chunkwise.core import Document
 from chunkwise.retrieval.filters import EVERYTHING
 from chunkwise.retrieval.indexes import index
 from chunkwise.retrieval.postgres import open_postgres, server_settings, writing
-from chunkwise.retrieval.postgres.connection import address
+from chunkwise.retrieval.postgres.connection import parse_address
 from chunkwise.retrieval.settings import Settings
 from retrieval.postgres_server import embedded, new_url, put
 from retrieval.tiny_embedder import Tiny
@@ -44,12 +44,12 @@ DOCUMENTS = [_document(number) for number in range(12)]
 def _sql(url: str) -> Iterator[Any]:
     import psycopg
 
-    with psycopg.connect(address(url).url, autocommit=True) as connection:
+    with psycopg.connect(parse_address(url).url, autocommit=True) as connection:
         yield connection
 
 
 def _tables(url: str) -> dict[str, int]:
-    name = address(url).name
+    name = parse_address(url).name
     tables = ("documents", "sections", "chunks", "atoms", "postings")
     with _sql(url) as connection:
         return {
@@ -117,7 +117,7 @@ def test_nothing_to_do_does_nothing() -> None:
     url = new_url()
     put(DOCUMENTS, url)
     with _sql(url) as connection:
-        state = f"select xmin::text, * from {address(url).name}.about"
+        state = f"select xmin::text, * from {parse_address(url).name}.about"
         before = connection.execute(state).fetchone()
         _, changes = put(DOCUMENTS, url)
         assert str(changes) == f"{len(DOCUMENTS)} unchanged"
@@ -139,11 +139,11 @@ def test_other_settings_make_new_tables_and_keep_what_else_is_there() -> None:
     url = new_url()
     old, _ = put(DOCUMENTS[:3], url)
     with _sql(url) as connection:
-        connection.execute(f"create table {address(url).name}.mine (x int)")
+        connection.execute(f"create table {parse_address(url).name}.mine (x int)")
         with pytest.raises(InvalidParameter, match="rebuild"):
             put(DOCUMENTS[:3], url, vectors="own")
         new, _ = put(DOCUMENTS[:3], url, vectors="none", rebuild=True)
-        connection.execute(f"select from {address(url).name}.mine")
+        connection.execute(f"select from {parse_address(url).name}.mine")
     assert new.settings.vectors == "none"
     assert new.words(["plum"], 3)[0].numbers.size == 3
     with pytest.raises(ChunkwiseError, match="other settings; open it again"):
@@ -154,7 +154,7 @@ def test_readers_see_the_old_state_until_the_commit() -> None:
     url = new_url()
     index, _ = put(DOCUMENTS[:3], url)
     built = _built(_document(7))
-    with writing(address(url)) as writer:
+    with writing(parse_address(url)) as writer:
         update = writer.start(index.settings)
         update.add(built)
         update._flush()
@@ -194,7 +194,7 @@ def test_an_update_that_fails_changes_nothing() -> None:
 
 
 def _add_twice(url: str, settings: Settings) -> None:
-    with writing(address(url)) as writer:
+    with writing(parse_address(url)) as writer:
         update = writer.start(settings)
         update.add(_built(_document(8)))
         update.add(_built(_document(8)))
@@ -203,7 +203,7 @@ def _add_twice(url: str, settings: Settings) -> None:
 def test_a_second_writer_waits_and_is_told() -> None:
     url = new_url()
     index, _ = put(DOCUMENTS[:3], url)
-    with writing(address(url)) as writer:
+    with writing(parse_address(url)) as writer:
         writer.start(index.settings).leave(DOCUMENTS[0].id)
         started = time.monotonic()
         with pytest.raises(ChunkwiseError, match="written by somebody else"):
@@ -263,14 +263,14 @@ def test_a_killed_writer_leaves_the_last_good_state() -> None:
 import os, pickle, sys
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 from chunkwise.retrieval.postgres import open_postgres, writing
-from chunkwise.retrieval.postgres.connection import address
+from chunkwise.retrieval.postgres.connection import parse_address
 built = pickle.loads({pickle.dumps(_built(_document(30)))!r})
 for line in sys.stdin:
     if os.fork():
         print("killed by", os.wait()[1], flush=True)
         continue
     settings = open_postgres({url!r}).settings
-    with writing(address({url!r})) as writer:
+    with writing(parse_address({url!r})) as writer:
         update = writer.start(settings, anew=line == "anew\\n")
         update.add(built)
         update._flush()
@@ -311,7 +311,7 @@ def test_tables_of_another_version_are_not_read(format: int, step: str) -> None:
     url = new_url()
     put(DOCUMENTS[:2], url)
     with _sql(url) as connection:
-        connection.execute(f"update {address(url).name}.about set format = {format}")
+        connection.execute(f"update {parse_address(url).name}.about set format = {format}")
     before = _tables(url)
     for does in (open_postgres, server_settings, partial(put, DOCUMENTS)):
         with pytest.raises(ChunkwiseError, match=step):
@@ -348,7 +348,7 @@ def test_a_knowledge_base_that_was_dropped_and_made_again_is_noticed() -> None:
     assert index.document(0).text == "Plums are blue."
     table = index.atom_table()
     with _sql(url) as connection:
-        connection.execute(f"drop schema {address(url).name} cascade")
+        connection.execute(f"drop schema {parse_address(url).name} cascade")
     put([Document("a", "Pears are green.")], url)
     (ranking,) = index.words(["pears"], 3)
     assert (
@@ -361,7 +361,7 @@ def test_a_knowledge_base_that_was_dropped_and_made_again_is_noticed() -> None:
 def test_tables_of_the_first_version_are_made_again() -> None:
     url = new_url()
     put(DOCUMENTS[:2], url)
-    name = address(url).name
+    name = parse_address(url).name
     with _sql(url) as connection:
         connection.execute(f"update {name}.about set format = 1")
         connection.execute(f"alter table {name}.about drop column born")
@@ -379,7 +379,7 @@ def test_an_index_made_anew_keeps_the_settings_of_an_older_version() -> None:
         language="en", tokenizer="cl100k_base",
     )  # fmt: skip
     with _sql(url) as connection:
-        connection.execute(f"update {address(url).name}.about set format = 1")
+        connection.execute(f"update {parse_address(url).name}.about set format = 1")
     with pytest.raises(ChunkwiseError, match="older"):
         index(DOCUMENTS[:3], into=url)
     anew = index(DOCUMENTS[:3], into=url, rebuild=True)

@@ -46,7 +46,7 @@ def test_never_over_the_budget_and_nothing_twice(
         end = min(start + size, len(TEXTS[document]))
         core = Span((start + end) // 2, end) if rank % 2 else None
         places.append(CandidateSpan(document, start, end, float(-rank), core=core))
-    found = fill_budget(reader, places, budget, most).places
+    found = fill_budget(reader, places, budget, most).candidates
     count = get_tokenizer(tokenizer).count
     texts = [TEXTS[place.document][place.start : place.end] for place in found]
     assert sum(map(count, texts)) <= budget
@@ -71,10 +71,10 @@ def test_never_over_the_budget_and_nothing_twice(
 def test_the_last_one_ends_with_a_sentence() -> None:
     reader = IndexReader(TinyIndex(documents(PROSE)))
     place = CandidateSpan(0, 0, len(PROSE), 1.0, chunk=0)
-    (cut,) = fill_budget(reader, [place], 15).places
+    (cut,) = fill_budget(reader, [place], 15).candidates
     assert PROSE[cut.start : cut.end].rstrip() == "The lamp is lit at dusk. It burns till dawn!"
     assert cut.chunk is None
-    (whole,) = fill_budget(reader, [place], 100).places
+    (whole,) = fill_budget(reader, [place], 100).candidates
     assert whole == place
 
 
@@ -87,21 +87,23 @@ def test_a_cut_does_not_end_with_a_heading_or_a_header_of_a_table() -> None:
     sentence, row = TABLE.index("##"), TABLE.index("| Arm")
     ends = {0, sentence, row, len(TABLE)}
     for budget in range(reader.count(0, 0, sentence), 60):
-        (cut,) = fill_budget(reader, [place], budget).places
+        (cut,) = fill_budget(reader, [place], budget).candidates
         assert cut.end in ends
         assert cut.end == max(end for end in ends if reader.count(0, 0, end) <= budget)
     # Nothing but a heading fits: alone it is shown, behind another place it is not.
-    (alone,) = fill_budget(reader, [place], 4).places
+    (alone,) = fill_budget(reader, [place], 4).candidates
     assert TABLE[: alone.end].rstrip() == "# Lamps"
-    (part,) = fill_budget(reader, [place], 1).places
+    (part,) = fill_budget(reader, [place], 1).candidates
     assert TABLE[part.start : part.end] == "#"
-    (text,) = fill_budget(reader, [place], reader.count(0, 0, sentence) - 1).places
+    (text,) = fill_budget(reader, [place], reader.count(0, 0, sentence) - 1).candidates
     assert TABLE[text.start : text.end].rstrip() == "Lamps burn at night."
-    (row,) = fill_budget(reader, [CandidateSpan(0, TABLE.index("| Fault"), row, 1.0)], 10).places
+    (row,) = fill_budget(
+        reader, [CandidateSpan(0, TABLE.index("| Fault"), row, 1.0)], 10
+    ).candidates
     assert TABLE[row.start : row.end].rstrip() == "| Ring | 24 |"
     first, rest = CandidateSpan(0, 0, sentence, 1.0), CandidateSpan(0, sentence, len(TABLE), 0.5)
     found = fill_budget(reader, [first, rest], reader.count(0, 0, sentence) + 12)
-    assert found.places == [first]
+    assert found.candidates == [first]
     assert found.full
 
 
@@ -111,7 +113,7 @@ def test_a_cut_knows_the_layout_that_a_format_declares() -> None:
     blocks = (Block("paragraph", 0, 20), heading, Block("paragraph", 28, len(text)))
     for layout in (blocks, (heading,)):
         reader = IndexReader(TinyIndex([Document("d", text, format="docx", blocks=layout)]))
-        (cut,) = fill_budget(reader, [CandidateSpan(0, 0, len(text), 1.0)], 9).places
+        (cut,) = fill_budget(reader, [CandidateSpan(0, 0, len(text), 1.0)], 9).candidates
         assert text[: cut.end].rstrip() == "Lamps burn at night."
 
 
@@ -121,9 +123,9 @@ def test_whole_sentences_count_from_where_the_part_starts() -> None:
     text = long + "The lamp sleeps. The lamp eats. The lamp runs far over the hills."
     reader = IndexReader(TinyIndex(documents(text)))
     place = CandidateSpan(0, text.index("the end"), len(text), 1.0)
-    (cut,) = fill_budget(reader, [place], 9).places
+    (cut,) = fill_budget(reader, [place], 9).candidates
     assert text[cut.start : cut.end].rstrip() == "the end. The lamp sleeps."
-    (cut,) = fill_budget(reader, [place], 4).places
+    (cut,) = fill_budget(reader, [place], 4).candidates
     assert text[cut.start : cut.end].rstrip() == "the end."
 
 
@@ -132,7 +134,7 @@ def test_no_sentence_is_cut_where_a_whole_one_fits(start: int, budget: int, toke
     index = TINY[tokenizer]
     reader = IndexReader(index)
     text = TEXTS[0]
-    places = fill_budget(reader, [CandidateSpan(0, start, len(text), 1.0)], budget).places
+    places = fill_budget(reader, [CandidateSpan(0, start, len(text), 1.0)], budget).candidates
     ends = index.atoms(0).end.tolist()
     count = get_tokenizer(tokenizer).count
     following = next(end for end in ends if end > start)
@@ -143,11 +145,11 @@ def test_no_sentence_is_cut_where_a_whole_one_fits(start: int, budget: int, toke
 
 def test_only_the_very_first_is_cut_inside_a_sentence() -> None:
     reader = IndexReader(TinyIndex(documents(PROSE)))
-    (cut,) = fill_budget(reader, [CandidateSpan(0, 0, 90, 1.0)], 3).places
+    (cut,) = fill_budget(reader, [CandidateSpan(0, 0, 90, 1.0)], 3).candidates
     assert PROSE[: cut.end] == "The lamp is"
     first = CandidateSpan(0, 25, 44, 1.0)
     found = fill_budget(reader, [first, CandidateSpan(0, 60, 95, 0.5)], reader.count(0, 25, 44) + 2)
-    assert found.places == [first]
+    assert found.candidates == [first]
     assert found.full
 
 
@@ -155,15 +157,15 @@ def test_a_cut_does_not_lose_what_was_found() -> None:
     """A parent is too large, and the chunk that was found stands at its end."""
     reader = IndexReader(TinyIndex(documents(PROSE)))
     whole = CandidateSpan(0, 0, len(PROSE), 1.0, core=Span(45, 58))
-    (cut,) = fill_budget(reader, [whole], 6).places
+    (cut,) = fill_budget(reader, [whole], 6).candidates
     assert PROSE[cut.start : cut.end].rstrip() == "Who trims it?"
-    (cut,) = fill_budget(reader, [whole], 22).places
+    (cut,) = fill_budget(reader, [whole], 22).candidates
     assert PROSE[cut.start : cut.end].rstrip().endswith("Who trims it?")
     assert cut.start == 0
-    (cut,) = fill_budget(reader, [whole], 2).places
+    (cut,) = fill_budget(reader, [whole], 2).candidates
     assert PROSE[cut.start : cut.end] == "Who trims"
     last = whole._replace(core=Span(PROSE.index("Nobody"), PROSE.index("Nobody") + 7))
-    (cut,) = fill_budget(reader, [last], 16).places
+    (cut,) = fill_budget(reader, [last], 16).candidates
     assert PROSE[cut.start : cut.end].startswith("Who trims it? Nobody knows")
     assert cut.end == len(PROSE)
 
@@ -172,7 +174,7 @@ def test_a_larger_hit_shows_what_is_new_on_both_sides() -> None:
     reader = IndexReader(TinyIndex(documents(PROSE)))
     small, large = CandidateSpan(0, 25, 44, 1.0), CandidateSpan(0, 0, 59, 0.5)
     found = fill_budget(reader, [small, large, small], 1000)
-    shown = [PROSE[place.start : place.end] for place in found.places]
+    shown = [PROSE[place.start : place.end] for place in found.candidates]
     assert shown == ["It burns till dawn!", "The lamp is lit at dusk.", "Who trims it?"]
     assert not found.full
 
@@ -222,7 +224,7 @@ def test_no_cut_parts_what_is_seen_as_one_character(
         start, end = own[first], own[min(first + size, len(own) - 1)]
         places.append(CandidateSpan(number, start, end, float(-rank)))
     reader = IndexReader(JOINED_TINY[tokenizer])
-    found = fill_budget(reader, places, budget).places
+    found = fill_budget(reader, places, budget).candidates
     assert all({p.start, p.end} <= set(breaks[p.document]) for p in found)
     assert sum(reader.count(p.document, p.start, p.end) for p in found) <= budget
 
@@ -250,7 +252,7 @@ def test_headed_texts_stay_within_the_budget_and_are_shown_once(
         CandidateSpan(0, edges[at], edges[min(at + size, len(edges) - 1)], 1.0)
         for at, size in spans
     ]
-    found = fill_budget(reader, places, budget).places
+    found = fill_budget(reader, places, budget).candidates
     assert sum(reader.count(0, place.start, place.end) for place in found) <= budget
     shown = sorted((place.start, place.end) for place in found)
     assert all(one[1] <= other[0] for one, other in pairwise(shown))

@@ -126,7 +126,7 @@ def test_merged_places_are_apart_and_cover_the_same_text(spans: list[tuple[int, 
     together = MergedSpans(reader)
     for place in places:
         together.add(place)
-    found = together.places()
+    found = together.candidates()
     tokens = sum(reader.count(place.document, place.start, place.end) for place in found)
     assert together.reach(tokens)
     assert not together.reach(tokens + 1)
@@ -201,5 +201,5 @@ def test_a_large_budget_is_merged_without_counting_everything_again() -> None:
         place = CandidateSpan(document, chunk.start, chunk.end, 1.0, (), number, number)
         together.add(place)
         assert not together.reach(1_000_000)
-    assert len(together.places()) == 10
+    assert len(together.candidates()) == 10
     assert sum(counted) < 3 * size

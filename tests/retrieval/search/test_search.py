@@ -48,7 +48,7 @@ def ask(question: str, **options: object) -> list[Hit]:
     return hits
 
 
-@pytest.mark.parametrize("retriever", ["bm25", "dense", "hybrid", "hybrid(fusion=ranks)"])
+@pytest.mark.parametrize("retriever", ["bm25", "dense", "hybrid", "hybrid(fusion=rrf)"])
 def test_every_retriever_finds_the_document(retriever: str) -> None:
     for question, doc_id in (("who lights the lamp", "d0"), ("salt the fish", "d1")):
         hits = ask(question, retriever=retriever, k=3)
@@ -92,7 +92,7 @@ def test_a_batch_is_embedded_once_each_text_once_and_only_when_needed() -> None:
 @settings(max_examples=examples(20))
 def test_any_question_is_answered_within_both_limits(question: str, k: int, budget: int) -> None:
     shallow = "hybrid(depth=3)"  # fewer than there are chunks, and than are asked for
-    for retriever in ("bm25", "dense", "hybrid", shallow, f"{shallow[:-1]}, fusion=ranks)"):
+    for retriever in ("bm25", "dense", "hybrid", shallow, f"{shallow[:-1]}, fusion=rrf)"):
         hits = ask(question, k=k, budget=budget, retriever=retriever)
         assert len(hits) <= k
         assert sum(hit.token_count for hit in hits) <= budget
@@ -125,7 +125,7 @@ def many() -> Index:
 
 
 @pytest.mark.unwatched
-@pytest.mark.parametrize("retriever", ["hybrid", "hybrid(fusion=ranks)", "hybrid(depth=30)"])
+@pytest.mark.parametrize("retriever", ["hybrid", "hybrid(fusion=rrf)", "hybrid(depth=30)"])
 def test_more_hits_do_not_change_those_before(retriever: str) -> None:
     question = " ".join(random.Random(retriever).choices(MANY_WORDS, k=4))
     every = many().search(question, k=450, retriever=retriever)
@@ -315,9 +315,10 @@ def test_an_index_that_fuses_both_sides_itself_is_asked_to() -> None:
 
     asked: list[object] = []
     server = Server(documents(HARBOUR))
-    retriever = "hybrid(fusion=ranks, dense=2.0, depth=50)"
+    retriever = "hybrid(fusion=rrf, dense=2.0, depth=50)"
     search(server, "lamp", k=3, retriever=retriever, embedder=lambda: server.embedder)
-    assert asked == [(["lamp"], (1, 64), 3, {"side_depth": 50, "fusion": "ranks", "dense": 2.0})]
+    how = {"side_depth": 50, "fusion": "rrf", "dense": 2.0, "k1": 1.5, "b": 0.75}
+    assert asked == [(["lamp"], (1, 64), 3, how)]
     # More than it fuses: what follows has to be the same as anywhere else.
     (hits,) = search(server, "lamp", k=51, retriever=retriever, embedder=lambda: server.embedder)
     assert len(asked) == 1

@@ -67,7 +67,7 @@ retrieval_grids = st.builds(
         neighbours=(0, 1, 2, -1, True),
         dense=(0, 0.5, 1, 1.0, 99),
         words=(0, 1),
-        fusion=("ranks", "sums"),
+        fusion=("rrf", "sums"),
         k=(5,),
     ),
 )

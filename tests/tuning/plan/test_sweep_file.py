@@ -181,7 +181,7 @@ RETRIEVAL = HEAD + '[sweep.retrieval]\nretriever = ["bm25", "hybrid"]\n'
         (RETRIEVAL + "k = [5, 10]", "[sweep.retrieval] k is [5, 10]"),
         (RETRIEVAL + "context = 'none'", "it stands in [sweep.chunkers]"),
         (RETRIEVAL + "dense = 'much'", "[sweep.retrieval] dense is 'much'; a number is needed"),
-        (RETRIEVAL + "fusion = 'rank'", "[sweep.retrieval] fusion is 'rank'; did you mean ranks?"),
+        (RETRIEVAL + "fusion = 'rff'", "[sweep.retrieval] fusion is 'rff'; did you mean rrf?"),
         (HEAD + '[sweep.retrieval]\nretriever = "bm52"', "did you mean bm25"),
         (RETRIEVAL.replace("[sweep.retrieval]", "[[sweep.retrieval]]")
          + '[[sweep.retrieval]]\nretriever="dense"\nk=2', "a sweep has one"),

@@ -92,7 +92,7 @@ CONFIGURATIONS = [
     Configuration("sentences(max_tokens=60)", "bm25", "none", 0, "none"),
     Configuration("sentences(max_tokens=60)", "dense", "none", 0, "late"),
     Configuration("sentences(max_tokens=60)", "hybrid", "none", 0, "late"),
-    Configuration("sentences(max_tokens=60)", "hybrid(fusion='ranks', depth=7)", "none", 0, "late"),
+    Configuration("sentences(max_tokens=60)", "hybrid(fusion='rrf', depth=7)", "none", 0, "late"),
     Configuration("sentences(max_tokens=60)", "hybrid", "none", 1, "late"),
     Configuration("structure(max_tokens=120)", "bm25", "headings", 0, "none"),
     Configuration("structure(max_tokens=120)", "hybrid", "headings", 0, "late"),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from pathlib import Path
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from chunkwise.base.errors import ChunkwiseError
@@ -13,7 +14,7 @@ from chunkwise.base.wording import counted
 from chunkwise.chunkers import Strategy
 from chunkwise.chunkers.chunk import Chunked, chunk_each, under_id
 from chunkwise.core import Document, OnProgress
-from chunkwise.documents import Unreadables
+from chunkwise.documents import Inputs, LoadOptions, Unreadables, WhenUnreadable
 from chunkwise.models.cache import CachedEmbedder
 from chunkwise.models.embed.embedder import Embedder, Windowed
 from chunkwise.retrieval.errors import REBUILD
@@ -25,7 +26,6 @@ from chunkwise.retrieval.indexing.fingerprint import (
     fingerprint_heads,
     unfinished_fingerprint,
 )
-from chunkwise.retrieval.indexing.gather import Reading
 from chunkwise.retrieval.indexing.resolve import ResolvedSettings
 from chunkwise.retrieval.indexing.unread import Unread, whole
 from chunkwise.retrieval.indexing.vectors import texts_at_once
@@ -248,6 +248,20 @@ class UpdateTarget(Protocol):
 
     def leave(self, id: str) -> None:
         """A document that stays as it was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The documents an index is made of, and how they are read."""
+
+    source: Inputs
+    options: LoadOptions | None = None
+    on_unreadable: WhenUnreadable = "warn"
+    jobs: int = 1
+    leave_out: Collection[Path] = ()
+    advance: OnProgress | None = None
+    keep_others: bool = False
+    """Whether documents of the index that are not among the inputs stay."""
 
 
 def update_documents(target: UpdateTarget, reading: Reading, resolved: ResolvedSettings) -> Changes:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.retrieval.filters import Filter, RowKind, page_mask
+from chunkwise.retrieval.indexed_document import touched_atoms
 from chunkwise.retrieval.local.arrays import Arrays, Strings
 
 
@@ -76,6 +77,4 @@ def _atoms_of(
     base = np.cumsum(length) - length
     starts = arrays["atom.start"] + np.repeat(base, np.diff(rows))
     shift = np.repeat(base, counts)
-    first = starts.searchsorted(arrays[f"{table}.start"] + shift, "right") - 1
-    last = starts.searchsorted(arrays[f"{table}.end"] + shift)
-    return first, last
+    return touched_atoms(starts, arrays[f"{table}.start"] + shift, arrays[f"{table}.end"] + shift)

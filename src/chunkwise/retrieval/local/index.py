@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import Document, Span
-from chunkwise.retrieval.bm25 import Bm25
+from chunkwise.retrieval.bm25 import K1, B, Bm25
 from chunkwise.retrieval.errors import DamagedIndex, no_vectors_error, wrong_dimensions_error
 from chunkwise.retrieval.filters import Filter, RowKind
 from chunkwise.retrieval.indexed_document import DocumentsCache, document_of
@@ -166,9 +167,13 @@ class LocalIndex:
     def has_summaries(self) -> bool:
         return len(self._array("span.start")) > 0
 
-    def words(self, queries: Sequence[str], depth: int, only: Filter) -> list[Ranking]:
+    def words(
+        self, queries: Sequence[str], depth: int, only: Filter, *, k1: float = K1, b: float = B
+    ) -> list[Ranking]:
         terms = [self._query_terms(query) for query in queries]
-        return self._bm25.top(terms, depth, self.allowed("chunk", only))
+        usual = (k1, b) == (K1, B)
+        bm25 = self._bm25 if usual else replace(self._bm25, k1=k1, b=b)
+        return bm25.top(terms, depth, self.allowed("chunk", only))
 
     def _query_terms(self, query: str) -> NDArray[np.uint64]:
         return query_terms(query, self.languages)
@@ -203,14 +208,14 @@ class LocalIndex:
             FoundChunk(
                 number, document, number - begin, start, end, tokens,
                 self._path(document, section), (parent[0], parent[1]), contexts[number],
-                level, summaries[number] if level else "", *(self._stood_for(number) if level else ()),
+                level, summaries[number] if level else "", *(self._summarised(number) if level else ()),
             )
             for number, document, begin, start, end, tokens, section, parent, level in zip(
                 index.tolist(), documents.tolist(), first[documents].tolist(), *columns, strict=True
             )
         ]  # fmt: skip
 
-    def _stood_for(self, chunk: int) -> tuple[tuple[Span, ...], tuple[int, ...]]:
+    def _summarised(self, chunk: int) -> tuple[tuple[Span, ...], tuple[int, ...]]:
         """The places of a summary, and the tokens of each."""
         low, high = self._begins("span")[chunk : chunk + 2].tolist()
         start, end, tokens = (
@@ -271,6 +276,13 @@ class LocalIndex:
         """What is indexed beside each chunk."""
         return self._strings("context").all()
 
+    def count_context_tokens(self) -> int:
+        """Tokens of all text that is indexed beside chunks."""
+        if not len(self._array("context.bytes")):
+            return 0
+        count = get_tokenizer(self.settings.tokenizer).count
+        return sum(count(text) * times for text, times in Counter(self.contexts()).items() if text)
+
     def ids(self) -> list[str]:
         """The ids of all documents, in order."""
         return self._strings("id").all()
@@ -289,7 +301,7 @@ class LocalIndex:
         owner = np.repeat(np.arange(len(sizes)), sizes)
         return table._replace(
             level=self._array("chunk.level").astype(np.int64),
-            stood_for=np.column_stack((owner, *places)).astype(np.int64),
+            summarised=np.column_stack((owner, *places)).astype(np.int64),
         )
 
     def atoms(self, document: int) -> AtomBounds:
@@ -360,9 +372,7 @@ class LocalIndex:
 def stats_of(index: LocalIndex) -> IndexStats:
     """Counted in the tokens the index was made with."""
     arrays, settings = index.arrays, index.settings
-    contexts = Counter(index.contexts())
-    count = get_tokenizer(settings.tokenizer).count
-    beside = sum(count(text) * times for text, times in contexts.items() if text)
+    beside = index.count_context_tokens()
     return IndexStats(
         documents=index.document_count,
         chunks=index.chunk_count,

@@ -12,13 +12,12 @@ from chunkwise.core import Document
 from chunkwise.retrieval.errors import reporting_damage
 from chunkwise.retrieval.indexed_document import record_of
 from chunkwise.retrieval.indexing.build import BuiltDocument
-from chunkwise.retrieval.indexing.gather import Reading
 from chunkwise.retrieval.indexing.resolve import (
     RequestedSettings,
     resolve_for_rebuild,
     resolve_settings,
 )
-from chunkwise.retrieval.indexing.update import BuiltIndex, update_documents
+from chunkwise.retrieval.indexing.update import BuiltIndex, Reading, update_documents
 from chunkwise.retrieval.local import files
 from chunkwise.retrieval.local import folder as folder_module
 from chunkwise.retrieval.local.arrays import (

@@ -111,13 +111,13 @@ class Multiscale:
         table = prepared.atoms
         if budget < 1 or not len(table):
             return [[] for _ in queries]
-        shut = [None if allowed is None else ~each.touching(allowed) for each in prepared.sizes]
+        excluded = [None if allowed is None else ~each.touching(allowed) for each in prepared.sizes]
         most = self._most(prepared, vectors)
 
         def voted(low: int, high: int) -> list[AtomCandidates]:
             asked = None if vectors is None else vectors[low:high]
             found = []
-            for best_windows in self._best_windows(prepared, queries[low:high], asked, shut):
+            for best_windows in self._best_windows(prepared, queries[low:high], asked, excluded):
                 points = atom_votes(best_windows, len(table)) / most
                 if allowed is not None:
                     points[~allowed] = 0
@@ -141,13 +141,15 @@ class Multiscale:
         prepared: PreparedWindows,
         queries: Sequence[NDArray[np.uint64]],
         vectors: NDArray[np.float32] | None,
-        shut: Sequence[NDArray[np.bool_] | None],
+        excluded: Sequence[NDArray[np.bool_] | None],
     ) -> Iterator[list[BestWindows]]:
-        """One list a question; `shut` are the windows of every size that may not vote."""
-        by_words = self._by_words(prepared, queries, shut) if self.words else [[] for _ in queries]
+        """One list a question; `excluded` are the windows of every size that may not vote."""
+        by_words = (
+            self._by_words(prepared, queries, excluded) if self.words else [[] for _ in queries]
+        )
         by_vectors: Sequence[list[BestWindows]] = [[] for _ in queries]
         if vectors is not None and self._by_meaning(prepared, vectors):
-            by_vectors = self._by_vectors(prepared, vectors, shut)
+            by_vectors = self._by_vectors(prepared, vectors, excluded)
         for one, other in zip(by_words, by_vectors, strict=True):
             yield one + other
 
@@ -155,18 +157,18 @@ class Multiscale:
         self,
         prepared: PreparedWindows,
         queries: Sequence[NDArray[np.uint64]],
-        shut: Sequence[NDArray[np.bool_] | None],
+        excluded: Sequence[NDArray[np.bool_] | None],
     ) -> list[list[BestWindows]]:
         hashes = np.unique(np.concatenate(queries)) if len(queries) else np.empty(0, np.uint64)
         batch = prepared.atoms.terms.columns(hashes)
         terms = [hashes.searchsorted(np.unique(query)) for query in queries]
         found: list[list[BestWindows]] = [[] for _ in queries]
-        for words, closed in zip(prepared.words, shut, strict=True):
+        for words, skipped in zip(prepared.words, excluded, strict=True):
             postings = words.postings(batch)
             for best_windows, own in zip(found, terms, strict=True):
                 scores = postings.scores(own, len(words.windows))
                 best_windows.append(
-                    self._best_of_size(words.windows, scores, closed, self.words, 0.0)
+                    self._best_of_size(words.windows, scores, skipped, self.words, 0.0)
                 )
         return found
 
@@ -174,31 +176,33 @@ class Multiscale:
         self,
         prepared: PreparedWindows,
         vectors: NDArray[np.float32],
-        shut: Sequence[NDArray[np.bool_] | None],
+        excluded: Sequence[NDArray[np.bool_] | None],
     ) -> list[list[BestWindows]]:
         found: list[list[BestWindows]] = [[] for _ in vectors]
         # A question without a direction is as near to one window as to any other: it has no voice.
         pointing = np.flatnonzero((vectors != 0).any(axis=1))
         products = running_products(prepared.atoms, vectors[pointing])
-        for windows, length, closed in zip(prepared.sizes, prepared.lengths, shut, strict=True):
+        for windows, length, skipped in zip(
+            prepared.sizes, prepared.lengths, excluded, strict=True
+        ):
             scored = cosines(products, windows, length)
             for at, scores in zip(pointing.tolist(), scored, strict=True):
-                found[at].append(self._best_of_size(windows, scores, closed, self.dense, None))
+                found[at].append(self._best_of_size(windows, scores, skipped, self.dense, None))
         return found
 
     def _best_of_size(
         self,
         windows: Windows,
         scores: NDArray[np.float32],
-        closed: NDArray[np.bool_] | None,
+        excluded: NDArray[np.bool_] | None,
         weight: float,
         floor: float | None,
     ) -> BestWindows:
-        if closed is not None:
-            scores[closed] = -np.inf
+        if excluded is not None:
+            scores[excluded] = -np.inf
         found = best(scores, self.depth)
-        first, behind = windows.first[found.numbers], windows.behind[found.numbers]
-        return BestWindows(first, behind, found.scores, weight, floor)
+        first, stop = windows.first[found.numbers], windows.stop[found.numbers]
+        return BestWindows(first, stop, found.scores, weight, floor)
 
 
 def _in_blocks(

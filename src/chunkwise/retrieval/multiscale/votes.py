@@ -9,15 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.retrieval.bm25 import TermTable
+from chunkwise.retrieval.bm25 import TermTable, half_worth, inverse_document_frequency
 from chunkwise.retrieval.fusion import scaled
 from chunkwise.retrieval.multiscale.windows import Windows, spread
 from chunkwise.retrieval.quantized_vectors import rotated
 from chunkwise.retrieval.searchable import AtomTable
 from chunkwise.text.terms.counts import ranges
-
-K1 = 1.5
-B = 0.75
 
 
 class WindowPostings(NamedTuple):
@@ -43,16 +40,15 @@ class WindowBm25:
     """What BM25 needs to know of the windows besides the terms."""
 
     windows: Windows
-    damp: NDArray[np.float64]
+    half_worth: NDArray[np.float64]
     """The count at which a term is worth half of the most it can be: more in longer windows."""
 
     @classmethod
     def of(cls, windows: Windows, length: NDArray[np.integer]) -> WindowBm25:
         """`length`: terms of each atom, every occurrence counted."""
         before = np.append(0, np.cumsum(length, dtype=np.int64))
-        own = (before[windows.behind] - before[windows.first]).astype(np.float64)
-        mean = own.mean() if len(own) else 1.0
-        return cls(windows, K1 * (1 - B + B * own / (mean or 1.0)))
+        own = (before[windows.stop] - before[windows.first]).astype(np.float64)
+        return cls(windows, half_worth(own))
 
     def postings(self, terms: TermTable) -> WindowPostings:
         """Of a table that holds the terms of a batch alone, in its order."""
@@ -70,8 +66,8 @@ class WindowBm25:
         window = key % size
         first = key.searchsorted(np.arange(count + 1) * size)
         holding = np.diff(first)
-        rarity = np.log1p((len(self.windows) - holding + 0.5) / (holding + 0.5))
-        worth = np.repeat(rarity, holding) * times / (times + self.damp[window])
+        rarity = inverse_document_frequency(holding, len(self.windows))
+        worth = np.repeat(rarity, holding) * times / (times + self.half_worth[window])
         return WindowPostings(first, window, worth)
 
 
@@ -102,7 +98,7 @@ def _add_squares(
 ) -> None:
     for low in range(0, len(windows), _ATOMS_AT_ONCE):
         some = slice(low, low + _ATOMS_AT_ONCE)
-        own = before[windows.behind[some]] - before[windows.first[some]]
+        own = before[windows.stop[some]] - before[windows.first[some]]
         square[some] += np.einsum("ij,ij->i", own, own)
 
 
@@ -128,7 +124,7 @@ def cosines(
     products: NDArray[np.float64], windows: Windows, length: NDArray[np.float64]
 ) -> NDArray[np.float32]:
     """Questions × windows; -inf for windows without any vector."""
-    found = products[windows.behind]
+    found = products[windows.stop]
     found -= products[windows.first]
     with np.errstate(divide="ignore", invalid="ignore"):
         found /= length[:, None] * _FINE
@@ -141,7 +137,7 @@ class BestWindows(NamedTuple):
 
     first: NDArray[np.int64]
     """Number of each window's first atom."""
-    behind: NDArray[np.int64]
+    stop: NDArray[np.int64]
     """The number behind its last."""
     score: NDArray[np.float32]
     weight: float = 1.0
@@ -154,5 +150,5 @@ def atom_votes(best_windows: Iterable[BestWindows], atoms: int) -> NDArray[np.fl
     total = np.zeros(atoms)
     for windows in best_windows:
         points = windows.weight * scaled(windows.score, windows.floor)
-        total += spread(windows.first, windows.behind, points, atoms)
+        total += spread(windows.first, windows.stop, points, atoms)
     return total

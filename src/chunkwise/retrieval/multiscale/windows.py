@@ -12,22 +12,22 @@ from chunkwise.text.terms.counts import ranges
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Windows:
-    """Window `i` holds the atoms `first[i]` to `behind[i] - 1`; both increase, and every atom is in a window."""
+    """Window `i` holds the atoms `first[i]` to `stop[i] - 1`; both increase, and every atom is in a window."""
 
     first: NDArray[np.int64]
-    behind: NDArray[np.int64]
+    stop: NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.first)
 
     def covering(self, atoms: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Number of the first window that holds each atom, and the number behind its last."""
-        return self.behind.searchsorted(atoms, "right"), self.first.searchsorted(atoms, "right")
+        return self.stop.searchsorted(atoms, "right"), self.first.searchsorted(atoms, "right")
 
     def touching(self, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Which windows hold at least one of the atoms allowed."""
         before = np.append(0, np.cumsum(allowed))
-        return np.asarray(before[self.behind] > before[self.first])
+        return np.asarray(before[self.stop] > before[self.first])
 
 
 def windows_of(document: NDArray[np.integer], tokens: NDArray[np.integer], size: int) -> Windows:
@@ -40,13 +40,13 @@ def windows_of(document: NDArray[np.integer], tokens: NDArray[np.integer], size:
     before = np.append(0, np.cumsum(tokens, dtype=np.int64))
     start = before[:-1]
     end_of_document = document.searchsorted(document, "right")
-    behind = np.maximum(before.searchsorted(start + size, "right") - 1, number + 1)
-    behind = np.minimum(behind, end_of_document)
+    stop = np.maximum(before.searchsorted(start + size, "right") - 1, number + 1)
+    stop = np.minimum(stop, end_of_document)
     # Half a window on, but never past an atom that this window does not hold.
     following = np.maximum(start.searchsorted(start + (size + 1) // 2), number + 1)
-    following = np.where(behind == end_of_document, behind, np.minimum(following, behind))
+    following = np.where(stop == end_of_document, stop, np.minimum(following, stop))
     first = np.array(_chain(following.tolist()), dtype=np.int64)
-    return Windows(first, behind[first])
+    return Windows(first, stop[first])
 
 
 def _chain(following: list[int]) -> list[int]:
@@ -69,11 +69,11 @@ def whole_documents(document: NDArray[np.integer]) -> Windows:
 
 def spread(
     first: NDArray[np.int64],
-    behind: NDArray[np.int64],
+    stop: NDArray[np.int64],
     points: NDArray[np.float64],
     atoms: int,
 ) -> NDArray[np.float64]:
     """The points of the best window over each atom; 0 where there is none."""
     found = np.zeros(atoms)
-    np.maximum.at(found, ranges(first, behind), np.repeat(points, behind - first))
+    np.maximum.at(found, ranges(first, stop), np.repeat(points, stop - first))
     return found

@@ -38,7 +38,7 @@ def is_postgres(into: object) -> bool:
     return isinstance(into, str) and into.split("://", 1)[0].lower() in SCHEMES and "://" in into
 
 
-def address(url: str) -> Address:
+def parse_address(url: str) -> Address:
     """`postgresql://user:password@host:port/database?kb=name`; other options go to the server's client."""
     if not is_postgres(url):
         raise InvalidParameter(
@@ -69,7 +69,7 @@ def without_password(url: str) -> str:
 
 def _replaced(url: str, user: str, option: str | None) -> str:
     """With other words for the passwords; None: without the option."""
-    place, mark, query = url.partition("?")
+    address, mark, query = url.partition("?")
     options = []
     for given in query.split("&"):
         name = given.partition("=")[0]
@@ -77,7 +77,7 @@ def _replaced(url: str, user: str, option: str | None) -> str:
             options.append(given)
         elif option is not None:
             options.append(f"{name}={option}")
-    url = place + mark * bool(options) + "&".join(options)
+    url = address + mark * bool(options) + "&".join(options)
     # The last of several @ counts, so this comes when none is left in a password among the options.
     return re.sub(r"^([^:/]*://[^:@/?]*):.*@", rf"\1{user}@", url, flags=re.DOTALL)
 
@@ -112,7 +112,7 @@ class ServerProblem(ChunkwiseError):
     """The server could not be reached, refused, or failed."""
 
 
-def connect(place: Address) -> Connection[Any]:
+def connect(address: Address) -> Connection[Any]:
     """An open connection in autocommit; statements are planned anew each time, so poolers and new tables do no harm."""
     try:
         import psycopg
@@ -120,7 +120,7 @@ def connect(place: Address) -> Connection[Any]:
     except ImportError:
         raise MissingExtra("a PostgreSQL index", "postgres") from None
     try:
-        options = conninfo_to_dict(place.url)
+        options = conninfo_to_dict(address.url)
         options.setdefault("connect_timeout", CONNECT_SECONDS)
         options.setdefault("application_name", "chunkwise")
         return psycopg.connect(
@@ -129,12 +129,12 @@ def connect(place: Address) -> Connection[Any]:
             prepare_threshold=None,
         )
     except psycopg.Error as error:
-        reason = _one_line(error, place)
-        raise ServerProblem(f"{place.shown}: {reason}; {_next_step(reason)}") from None
+        reason = _one_line(error, address)
+        raise ServerProblem(f"{address.shown}: {reason}; {_next_step(reason)}") from None
 
 
 @contextmanager
-def server_problems_explained(place: Address) -> Iterator[None]:
+def server_problems_explained(address: Address) -> Iterator[None]:
     """Turns what the server says in the middle of the work into one line of ours."""
     from psycopg import Error, errors
 
@@ -142,32 +142,32 @@ def server_problems_explained(place: Address) -> Iterator[None]:
         yield
     except errors.LockNotAvailable:
         raise ServerProblem(
-            f"{place.shown}: knowledge base {place.name!r} is being written by somebody else "
+            f"{address.shown}: knowledge base {address.name!r} is being written by somebody else "
             "(or held by a long transaction); waited for them: try again when they are done"
         ) from None
     except errors.InsufficientPrivilege as error:
         raise ServerProblem(
-            f"{place.shown}: {_one_line(error, place)}; the role needs CREATE on the database "
-            f"(or a schema {place.name!r} of its own)"
+            f"{address.shown}: {_one_line(error, address)}; the role needs CREATE on the database "
+            f"(or a schema {address.name!r} of its own)"
         ) from None
     except errors.DependentObjectsStillExist as error:
         raise ServerProblem(
-            f"{place.shown}: tables of {place.name!r} must be made again, but something of yours uses them: "
-            f"{_one_line(error, place)}"
+            f"{address.shown}: tables of {address.name!r} must be made again, but something of yours uses them: "
+            f"{_one_line(error, address)}"
         ) from None
     except errors.OperationalError as error:
-        reason = _one_line(error, place)
-        raise ServerProblem(f"{place.shown}: {reason}; the server's log says why") from None
+        reason = _one_line(error, address)
+        raise ServerProblem(f"{address.shown}: {reason}; the server's log says why") from None
     except Error as error:
-        raise ServerProblem(f"{place.shown}: {_one_line(error, place)}") from None
+        raise ServerProblem(f"{address.shown}: {_one_line(error, address)}") from None
 
 
-def _one_line(error: BaseException, place: Address) -> str:
+def _one_line(error: BaseException, address: Address) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     told = lines[0] if lines else type(error).__name__
     # libpq puts the reason behind the address it tried, and a hint on the lines after it.
     told = told.rsplit("FATAL:", 1)[-1].strip()
-    for secret in secrets(place.url):
+    for secret in secrets(address.url):
         told = told.replace(secret, "***")
     return told
 
@@ -196,10 +196,10 @@ ITERATIVE: Version = (0, 8)
 """From this version on, an index scan goes on until enough rows pass the filter."""
 
 
-def need_vectors(connection: Connection[Any], place: Address) -> Version:
+def need_vectors(connection: Connection[Any], address: Address) -> Version:
     """Creates the extension if nobody has; one line says what is missing where that cannot be done."""
     if not _found(connection):
-        _create(place)
+        _create(address)
     return use_vectors(connection)
 
 
@@ -209,23 +209,23 @@ def has_index(dimensions: int, version: Version) -> bool:
     return 0 < dimensions <= most
 
 
-def _create(place: Address) -> None:
+def _create(address: Address) -> None:
     """On a connection of its own, so that writers of other knowledge bases need not wait for this one's end."""
     from psycopg import Error, errors
 
     try:
-        with connect(place) as connection:
+        with connect(address) as connection:
             connection.execute("create extension if not exists vector")
     except errors.UniqueViolation:
         return  # somebody else was quicker
     except errors.InsufficientPrivilege:
         raise ServerProblem(
-            f"{place.shown}: this role may not create the extension pgvector; "
+            f"{address.shown}: this role may not create the extension pgvector; "
             "let a superuser run once: CREATE EXTENSION vector"
         ) from None
     except Error:
         raise ServerProblem(
-            f"{place.shown}: the server has no pgvector; install it there, or index words alone (vectors='none')"
+            f"{address.shown}: the server has no pgvector; install it there, or index words alone (vectors='none')"
         ) from None
 
 

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document
+from chunkwise.retrieval.bm25 import K1, B
 from chunkwise.retrieval.errors import no_vectors_error, wrong_dimensions_error
 from chunkwise.retrieval.filters import EVERYTHING, Filter, RowKind
-from chunkwise.retrieval.fusion import RANK_CONSTANT, Fusion
+from chunkwise.retrieval.fusion import RRF_CONSTANT, Fusion
 from chunkwise.retrieval.indexed_document import DocumentsCache, document_of
 from chunkwise.retrieval.postgres import statements
-from chunkwise.retrieval.postgres.connection import Address, address, has_index
+from chunkwise.retrieval.postgres.connection import Address, has_index, parse_address
 from chunkwise.retrieval.postgres.loading import CHUNK_BITS, text_of, unpacked
 from chunkwise.retrieval.postgres.reading import (
     KnownAtoms,
@@ -57,14 +58,15 @@ class PostgresRanking:
         self._session = session
 
     def words(
-        self, connection: Connection[Any], about: About, queries: Sequence[str], depth: int, only: Filter
+        self, connection: Connection[Any], about: About, queries: Sequence[str], depth: int, only: Filter,
+        k1: float, b: float,
     ) -> list[Ranking]:  # fmt: skip
         chosen = filter_condition(only)
         statement = _words(chosen)
         found = []
         for query in queries:
             terms = query_terms(query, about.languages)
-            values = {**chosen.values, **query_values(terms, about), "depth": depth}
+            values = {**chosen.values, **query_values(terms, about, k1, b), "depth": depth}
             found.append(self._ask(connection, statement, values) if len(terms) else NOTHING)
         return found
 
@@ -106,14 +108,15 @@ class PostgresRanking:
             "depth": side,
             "fused_depth": depth,
             "dense": float(fusing.dense),
-            "constant": RANK_CONSTANT,
+            "constant": RRF_CONSTANT,
         }
         found = []
         for query, vector in zip(queries, np.ascontiguousarray(vectors, np.float32), strict=True):
             terms = query_terms(query, about.languages)
             # A question without words, or without a direction, has one side less.
             sides = words if len(terms) else _NONE, meaning if vector.any() else _NONE
-            values = {**shared, **query_values(terms, about), "vector": vector}
+            weights = query_values(terms, about, fusing.k1, fusing.b)
+            values = {**shared, **weights, "vector": vector}
             statement = statements.fused_statement(*sides, fusing.fusion)
             found.append(self._ask(connection, statement, values))
         return found
@@ -209,9 +212,9 @@ T = TypeVar("T")
 class PostgresIndex:
     """Chunks and documents have the same numbers for ever: those of what was replaced are not used again."""
 
-    def __init__(self, place: Address) -> None:
-        self.place = place
-        self._session = Session(place)
+    def __init__(self, address: Address) -> None:
+        self.address = address
+        self._session = Session(address)
         self._settings = self._session.about().settings
         self._ranked = PostgresRanking(self._session)
         self._documents = DocumentsCache(self._read_document)
@@ -246,9 +249,17 @@ class PostgresIndex:
         """Within it all questions are answered from one state, whoever writes meanwhile."""
         return self._session.reading()
 
-    def words(self, queries: Sequence[str], depth: int, only: Filter = EVERYTHING) -> list[Ranking]:
+    def words(
+        self,
+        queries: Sequence[str],
+        depth: int,
+        only: Filter = EVERYTHING,
+        *,
+        k1: float = K1,
+        b: float = B,
+    ) -> list[Ranking]:
         with self._session.reading() as connection:
-            return self._ranked.words(connection, self._about(), queries, depth, only)
+            return self._ranked.words(connection, self._about(), queries, depth, only, k1, b)
 
     def nearest(
         self,
@@ -270,12 +281,14 @@ class PostgresIndex:
         only: Filter = EVERYTHING,
         *,
         side_depth: int = 400,
-        fusion: Fusion = "scores",
+        fusion: Fusion = "weighted",
         dense: float = 0.5,
+        k1: float = K1,
+        b: float = B,
     ) -> list[Ranking]:
         """Words and vectors in one statement, `side_depth` chunks of each, fused as `retrieval.fusion` does."""
         with self._session.reading() as connection:
-            how = FusionSettings(side_depth, fusion, dense)
+            how = FusionSettings(side_depth, fusion, dense, k1, b)
             return self._ranked.hybrid(
                 connection, self._about(), queries, vectors, depth, only, how
             )
@@ -380,7 +393,7 @@ class PostgresIndex:
         about = self._session.about()
         if about.settings != self._settings:
             raise ChunkwiseError(
-                f"{self.place.shown}: knowledge base {self.place.name!r} was made again with other settings; "
+                f"{self.address.shown}: knowledge base {self.address.name!r} was made again with other settings; "
                 "open it again"
             )
         if (about.born, about.revision) != self._state:
@@ -424,11 +437,11 @@ class PostgresIndex:
     def _there(self, found: T | None) -> T:
         if found is None:
             raise ChunkwiseError(
-                f"{self.place.shown}: knowledge base {self.place.name!r} changed during the search; ask again"
+                f"{self.address.shown}: knowledge base {self.address.name!r} changed during the search; ask again"
             )
         return found
 
 
 def open_postgres(url: str) -> PostgresIndex:
     """The knowledge base at `postgresql://user@host/database?kb=name`."""
-    return PostgresIndex(address(url))
+    return PostgresIndex(parse_address(url))

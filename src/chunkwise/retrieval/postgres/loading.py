@@ -12,7 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import SECTION_SEPARATOR, Document
-from chunkwise.retrieval.indexed_document import IndexedDocument, SpanRows, Summaries, record_of
+from chunkwise.retrieval.indexed_document import (
+    IndexedDocument,
+    SpanRows,
+    Summaries,
+    record_of,
+    touched_atoms,
+)
 from chunkwise.retrieval.postgres.schema import TableNames
 from chunkwise.retrieval.quantized_vectors import QuantizedVectors
 
@@ -154,9 +160,9 @@ def _document(numbered: NumberedDocument) -> Sequence[object]:
 
 
 def _sections(number: int, part: IndexedDocument) -> Iterator[Sequence[object]]:
-    for place, path in enumerate(part.paths):
+    for position, path in enumerate(part.paths):
         words = readable(SECTION_SEPARATOR.join(path).casefold())
-        yield number, place, json.dumps(path), words
+        yield number, position, json.dumps(path), words
 
 
 def _chunks(number: int, part: IndexedDocument, vectors: bool) -> Iterator[Sequence[object]]:
@@ -164,19 +170,23 @@ def _chunks(number: int, part: IndexedDocument, vectors: bool) -> Iterator[Seque
     counted, sections = lengths(rows), _sections_of_chunks(part)
     summaries = part.summaries or Summaries.none(len(rows))
     first = summaries.places[:, 0].searchsorted(np.arange(len(rows) + 1)).tolist()
-    for place in range(len(rows)):
-        start, stop = int(rows.start[place]), int(rows.end[place])
-        row: list[object] = [(number << CHUNK_BITS) + place, number, start, stop]
-        row += [int(rows.tokens[place]), int(rows.section[place]), sections[place]]
+    for position in range(len(rows)):
+        start, stop = int(rows.start[position]), int(rows.end[position])
+        row: list[object] = [(number << CHUNK_BITS) + position, number, start, stop]
+        row += [int(rows.tokens[position]), int(rows.section[position]), sections[position]]
         row += _pages(document, start, stop)
-        places = summaries.places[first[place] : first[place + 1], 1:]
+        places = summaries.places[first[position] : first[position + 1], 1:]
         held = places.tolist() if document.pages else []
         row.append([page for low, high, _ in held for page in _pages(document, low, high)])
-        row += [int(part.parents[place][0]), int(part.parents[place][1])]
-        row += [int(counted[place]), exact(part.contexts[place])]
-        row += [int(summaries.level[place]), exact(summaries.texts[place]), packed(places, "<i8")]
+        row += [int(part.parents[position][0]), int(part.parents[position][1])]
+        row += [int(counted[position]), exact(part.contexts[position])]
+        row += [
+            int(summaries.level[position]),
+            exact(summaries.texts[position]),
+            packed(places, "<i8"),
+        ]
         if vectors:
-            row.append(None if part.chunk_vectors is None else part.chunk_vectors[place])
+            row.append(None if part.chunk_vectors is None else part.chunk_vectors[position])
         yield row
 
 
@@ -204,8 +214,7 @@ def _atoms_of(
     part: IndexedDocument, start: NDArray[np.int64], end: NDArray[np.int64]
 ) -> Iterator[tuple[int, int]]:
     """Of each span its first atom, and the one behind its last."""
-    first = part.atoms.start.searchsorted(start, "right") - 1
-    last = part.atoms.start.searchsorted(end)
+    first, last = touched_atoms(part.atoms.start, start, end)
     return zip(first.tolist(), last.tolist(), strict=True)
 
 

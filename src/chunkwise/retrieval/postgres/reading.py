@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 class Session:
     """Threads may share it: they take turns."""
 
-    def __init__(self, place: Address) -> None:
-        self.place = place
-        self.names = TableNames(place.name)
+    def __init__(self, address: Address) -> None:
+        self.address = address
+        self.names = TableNames(address.name)
         self.version: Version = ()
         """Of pgvector; empty: the server has none."""
         self._connection: Connection[Any] | None = None
@@ -67,7 +67,7 @@ class Session:
         connection = self._open()
         from psycopg import OperationalError
 
-        stack.enter_context(server_problems_explained(self.place))
+        stack.enter_context(server_problems_explained(self.address))
         try:
             stack.enter_context(connection.transaction())
         except OperationalError:
@@ -80,13 +80,13 @@ class Session:
 
     def about(self) -> About:
         with self.reading() as connection:
-            found = read_about(connection, self.place)
+            found = read_about(connection, self.address)
         if found is None:
             raise ChunkwiseError(
-                f"{self.place.shown}: no knowledge base {self.place.name!r} here yet; "
+                f"{self.address.shown}: no knowledge base {self.address.name!r} here yet; "
                 "make it with: chunkwise index DOCUMENTS --into URL"
             )
-        check_format(found, self.place)
+        check_format(found, self.address)
         return found
 
     def close(self) -> None:
@@ -97,10 +97,10 @@ class Session:
 
     def _open(self) -> Connection[Any]:
         if self._connection is None or self._connection.closed:
-            self._connection = connect(self.place)
+            self._connection = connect(self.address)
             # An index that nobody closed takes its connection along.
             weakref.finalize(self, self._connection.close)
-            with server_problems_explained(self.place):
+            with server_problems_explained(self.address):
                 # Compiling takes longer than any of these statements.
                 self._connection.execute("set jit = off")
                 self.version = use_vectors(self._connection)
@@ -134,10 +134,10 @@ def read_chunk_table(
     found = np.array(rows.fetchall(), np.int64).reshape(-1, 6)
     known = np.array(documents, np.int64)
     table = ChunkTable(known.searchsorted(found[:, 0]), found[:, 1], found[:, 2], found[:, 3])
-    stood_for = _places_of_summaries(connection, names, found[:, 5])
-    if stood_for is None:
+    summarised = _places_of_summaries(connection, names, found[:, 5])
+    if summarised is None:
         return table
-    return table._replace(level=found[:, 4], stood_for=stood_for)
+    return table._replace(level=found[:, 4], summarised=summarised)
 
 
 def _places_of_summaries(
@@ -163,10 +163,10 @@ def _found(row: tuple[Any, ...]) -> FoundChunk:
     found = FoundChunk(
         number, document, position, start, stop, tokens, section, parent, text_of(context)
     )
-    level, text, stood_for = summary
+    level, text, summarised = summary
     if not level:
         return found
-    places = _places(stood_for)
+    places = _places(summarised)
     spans = tuple(Span(start, end) for start, end in places[:, :2].tolist())
     counted = tuple(places[:, 2].tolist())
     return found._replace(level=level, summary=text_of(text), spans=spans, span_tokens=counted)
@@ -255,8 +255,8 @@ def _paths(connection: Connection[Any], names: TableNames) -> tuple[list[str], d
         names("select document, path from {sections} order by document, number")
     ).fetchall()  # fmt: skip
     first: dict[int, int] = {}
-    for place, (document, _) in enumerate(rows):
-        first.setdefault(document, place)
+    for row, (document, _) in enumerate(rows):
+        first.setdefault(document, row)
     return [path for _, path in rows], first
 
 

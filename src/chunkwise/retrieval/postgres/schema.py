@@ -185,22 +185,22 @@ class About(NamedTuple):
     """Of all chunks together, every occurrence counted."""
 
 
-def read_about(connection: Connection[Any], place: Address) -> About | None:
+def read_about(connection: Connection[Any], address: Address) -> About | None:
     """None: no knowledge base of this name yet."""
-    names = TableNames(place.name)
+    names = TableNames(address.name)
     listed = "select relname from pg_class where relnamespace = to_regnamespace(%s) and relname = any(%s)"
     quoted = names.identifier.as_string(connection)
     there = {str(row[0]) for row in connection.execute(listed, [quoted, list(TABLES)])}
     if not there:
         return None
     if "about" not in there:
-        raise _foreign(place, min(there))
+        raise _foreign(address, min(there))
     # As one value, so that tables of an older version can be told from somebody else's.
     row = connection.execute(names("select to_jsonb(a) from {about} a")).fetchone()
     try:
         return _about(row[0] if row else {})
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise _foreign(place, "about") from None
+        raise _foreign(address, "about") from None
 
 
 def _about(row: dict[str, Any]) -> About:
@@ -219,19 +219,19 @@ def write_about(connection: Connection[Any], names: TableNames, about: About) ->
     )
 
 
-def check_format(about: About, place: Address) -> None:
+def check_format(about: About, address: Address) -> None:
     """Tables of another version are not read."""
     if about.format != FORMAT:
         older = about.format < FORMAT
         raise ChunkwiseError(
-            f"{place.shown}: knowledge base {place.name!r} was written by {'an older' if older else 'a newer'} "
+            f"{address.shown}: knowledge base {address.name!r} was written by {'an older' if older else 'a newer'} "
             f"chunkwise (tables of version {about.format}, this one reads {FORMAT}); "
             + (f"{REBUILD}, or use the version that wrote it" if older else "update chunkwise")
         )
 
 
-def _foreign(place: Address, table: str) -> ChunkwiseError:
+def _foreign(address: Address, table: str) -> ChunkwiseError:
     return ChunkwiseError(
-        f"{place.shown}: schema {place.name!r} has a table {table!r} that is not chunkwise's; "
+        f"{address.shown}: schema {address.name!r} has a table {table!r} that is not chunkwise's; "
         "nothing was touched: choose another name with ?kb=NAME"
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.retrieval.bm25 import Bm25
+from chunkwise.retrieval.bm25 import K1, B
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.fusion import Fusion
 from chunkwise.retrieval.postgres.connection import ITERATIVE, Version
@@ -118,8 +118,6 @@ def _code(char: str) -> str:
     return f"\\U{ord(char):08x}"
 
 
-K1, B = Bm25.k1, Bm25.b
-
 # Lucene's BM25: a term adds idf · tf / (tf + k1 (1 - b + b · length / mean)), idf = ln(1 + (N - df + ½) / (df + ½)).
 # Scores are compared as 4-byte numbers, so that chunks with equal words tie whatever the order of the sum was.
 # `offset 0` keeps the server from reading all postings to join them: it takes those of one term after the other.
@@ -142,7 +140,9 @@ WORDS = """
 ALLOWED = "p.chunk in (select c.number from {chunks} c where %s)"
 
 
-def query_values(terms: NDArray[np.uint64], about: About) -> dict[str, Any]:
+def query_values(
+    terms: NDArray[np.uint64], about: About, k1: float = K1, b: float = B
+) -> dict[str, Any]:
     """A question's distinct terms and how often it says each, as the statement takes them."""
     distinct, times = np.unique(terms, return_counts=True)
     mean = about.terms / about.chunks if about.terms else 1.0
@@ -150,8 +150,8 @@ def query_values(terms: NDArray[np.uint64], about: About) -> dict[str, Any]:
         "terms": distinct.view(np.int64).tolist(),
         "times": times.astype(float).tolist(),
         "rows": about.chunks,
-        "flat": K1 * (1 - B),
-        "slope": K1 * B / mean,
+        "flat": k1 * (1 - b),
+        "slope": k1 * b / mean,
     }
 
 
@@ -216,6 +216,8 @@ class FusionSettings(NamedTuple):
     fusion: Fusion
     dense: float
     """How much the vectors count; the words count 1."""
+    k1: float = K1
+    b: float = B
 
 
 # What `retrieval.fusion` does to two rankings: (score - floor) / (best - floor), all 1 where they are the same.
@@ -244,7 +246,7 @@ _RANKED = """
 
 def fused_statement(words: str, near: str, fusion: Fusion) -> str:
     """To be filled with the tables and a condition."""
-    points = _SCALED if fusion == "scores" else _RANKED
+    points = _SCALED if fusion == "weighted" else _RANKED
     return (
         f"with words as materialized ({words}), near as materialized ({near}), {points}"
         " select number, sum(points)::real as score from points group by number"

@@ -12,20 +12,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document
 from chunkwise.retrieval.indexed_document import record_of
-from chunkwise.retrieval.indexing.gather import Reading
 from chunkwise.retrieval.indexing.resolve import (
     RequestedSettings,
     resolve_for_rebuild,
     resolve_settings,
 )
-from chunkwise.retrieval.indexing.update import BuiltIndex, update_documents
+from chunkwise.retrieval.indexing.update import BuiltIndex, Reading, update_documents
 from chunkwise.retrieval.postgres.connection import (
     Address,
     ServerProblem,
     Version,
-    address,
     connect,
     need_vectors,
+    parse_address,
     server_problems_explained,
 )
 from chunkwise.retrieval.postgres.index import PostgresIndex
@@ -213,27 +212,27 @@ WAIT_SECONDS = 30.0
 class PostgresWriter:
     """Holds the lock of a knowledge base: nobody else changes it before the transaction ends."""
 
-    def __init__(self, connection: Connection[Any], place: Address, before: About | None) -> None:
+    def __init__(self, connection: Connection[Any], address: Address, before: About | None) -> None:
         self.settings = before.settings if before else None
         """What the knowledge base was made with, by whatever version; None: it is new."""
         self._before = before
         self.update: PostgresUpdate | None = None
         self._connection = connection
-        self._place = place
+        self._address = address
 
     def check_format(self) -> None:
         """Where tables are to be kept: those of an older version cannot be."""
         if self._before is not None:
-            check_format(self._before, self._place)
+            check_format(self._before, self._address)
 
     def start(self, settings: Settings, *, anew: bool = False) -> PostgresUpdate:
         """With `anew`, or with other settings than before, nothing is carried over."""
         version: Version = ()
         if settings.dimensions:
-            version = need_vectors(self._connection, self._place)
+            version = need_vectors(self._connection, self._address)
         reused = self.settings == settings and not anew
-        target = TableNames(self._place.name)
-        fresh = TableNames(f"chunkwise_new_{_key(self._place.name):016x}")
+        target = TableNames(self._address.name)
+        fresh = TableNames(f"chunkwise_new_{_key(self._address.name):016x}")
         self.update = PostgresUpdate(
             self._connection, target, settings, self._before, None if reused else fresh, version
         )
@@ -241,24 +240,24 @@ class PostgresWriter:
 
 
 @contextmanager
-def writing(place: Address, wait: float = WAIT_SECONDS) -> Iterator[PostgresWriter]:
+def writing(address: Address, wait: float = WAIT_SECONDS) -> Iterator[PostgresWriter]:
     """What was started is committed where the block ends, and undone where it raises.
 
     A second writer waits `wait` seconds for the first. A connection that breaks off leaves the last good state.
     """
-    with connect(place) as connection, server_problems_explained(place):
+    with connect(address) as connection, server_problems_explained(address):
         with connection.transaction():
-            _check_encoding(connection, place)
-            _lock(connection, place.name, wait)
-            before = read_about(connection, place)
+            _check_encoding(connection, address)
+            _lock(connection, address.name, wait)
+            before = read_about(connection, address)
             if before is not None and before.format > FORMAT:
-                check_format(before, place)
-            writer = PostgresWriter(connection, place, before)
+                check_format(before, address)
+            writer = PostgresWriter(connection, address, before)
             yield writer
             if writer.update is not None:
                 writer.update.finish()
         if writer.update is not None and writer.update.changed:
-            _tidy(connection, TableNames(place.name))
+            _tidy(connection, TableNames(address.name))
 
 
 def _lock(connection: Connection[Any], name: str, wait: float) -> None:
@@ -275,11 +274,11 @@ def _lock(connection: Connection[Any], name: str, wait: float) -> None:
     connection.execute("select pg_advisory_xact_lock(%s)", [_key(name) - (1 << 63)])
 
 
-def _check_encoding(connection: Connection[Any], place: Address) -> None:
+def _check_encoding(connection: Connection[Any], address: Address) -> None:
     found = connection.info.parameter_status("server_encoding")
     if found != "UTF8":
         raise ServerProblem(
-            f"{place.shown}: the database has the encoding {found}; texts of all languages need UTF8: "
+            f"{address.shown}: the database has the encoding {found}; texts of all languages need UTF8: "
             "createdb -E UTF8 -T template0 NAME"
         )
 
@@ -308,22 +307,22 @@ def into_postgres(
     wait: float = WAIT_SECONDS,
 ) -> BuiltIndex[PostgresIndex]:
     """A knowledge base on a server: a new one, or the one that is there brought up to date."""
-    place = address(url)
-    with writing(place, wait) as writer:
+    address = parse_address(url)
+    with writing(address, wait) as writer:
         if rebuild and writer.settings:
             resolved = resolve_for_rebuild(requested, writer.settings, reading.advance)
         else:
             writer.check_format()
             resolved = resolve_settings(requested, writer.settings, reading.advance)
         changes = update_documents(writer.start(resolved.settings, anew=rebuild), reading, resolved)
-    return BuiltIndex(PostgresIndex(place), resolved, changes)
+    return BuiltIndex(PostgresIndex(address), resolved, changes)
 
 
 def server_settings(url: str, *, of_any_version: bool = False) -> Settings | None:
     """What a knowledge base was made with; None: it is not there yet."""
-    place = address(url)
-    with connect(place) as connection, server_problems_explained(place):
-        found = read_about(connection, place)
+    address = parse_address(url)
+    with connect(address) as connection, server_problems_explained(address):
+        found = read_about(connection, address)
     if found and not of_any_version:
-        check_format(found, place)
+        check_format(found, address)
     return found.settings if found else None

@@ -56,7 +56,7 @@ def get_retriever(retriever: str | Retriever) -> Retriever:
             name, values = spec.parse(retriever)
         except InvalidParameter:
             raise InvalidParameter(
-                f"cannot read the retriever {retriever!r}; write it like hybrid(dense=1, fusion='ranks')"
+                f"cannot read the retriever {retriever!r}; write it like hybrid(dense=1, fusion='rrf')"
             ) from None
         made = parameters.build(registry.get(name), name, values)
     if not isinstance(made, ChunkRetriever | SpanRetriever):

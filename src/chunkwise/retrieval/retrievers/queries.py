@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.errors import InvalidParameter
 from chunkwise.models.embed.embedder import Embedder
+from chunkwise.retrieval.errors import no_vectors_error, wrong_model_error
 from chunkwise.retrieval.settings import Settings
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -42,17 +42,10 @@ class QueryBatch:
     def vectors(self) -> NDArray[np.float32]:
         """One row a question."""
         if not self.have_vectors:
-            raise InvalidParameter(
-                "the index was made without vectors: search it by words (bm25), "
-                "or make it again with vectors ('late', 'own' or 'both')"
-            )
+            raise no_vectors_error()
         embedder = self._embedder()
         if self.settings.identity and embedder.identity != self.settings.identity:
-            raise InvalidParameter(
-                f"the index was made with the model {self.settings.identity!r}, and "
-                f"{self.settings.model!r} is now {embedder.identity!r}; their vectors cannot be compared: "
-                "make the index again with this model, or search it by words (bm25)"
-            )
+            raise wrong_model_error(self.settings.identity, self.settings.model, embedder.identity)
         different = list(dict.fromkeys(self.texts))
         row = {text: number for number, text in enumerate(different)}
         made = np.asarray(embedder.embed(different, "query"), np.float32)

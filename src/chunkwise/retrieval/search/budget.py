@@ -21,15 +21,18 @@ _LONGEST_TOKEN = 256
 class FilledBudget(NamedTuple):
     """What fits, in the order it came in."""
 
-    places: list[CandidateSpan]
+    candidates: list[CandidateSpan]
     full: bool
-    """Nothing more fits, or as many places as allowed are there."""
+    """Nothing more fits, or as many candidates as allowed are there."""
 
 
 def fill_budget(
-    reader: IndexReader, places: Iterable[CandidateSpan], budget: int, most: int | None = None
+    reader: IndexReader,
+    candidates: Iterable[CandidateSpan],
+    budget: int,
+    max_count: int | None = None,
 ) -> FilledBudget:
-    """Places in their order until the budget is spent; each shows only what none before it showed.
+    """Candidates in their order until the budget is spent; each shows only what none before it showed.
 
     The one that does not fit any more ends with a sentence, and not with a heading or a table's header, unless that
     is all there is; only if it is the very first and its first sentence is too long, between two tokens, and never
@@ -38,46 +41,46 @@ def fill_budget(
     cut: half of it would say something else.
     """
     taken: dict[int, list[Span]] = {}
-    found: list[CandidateSpan] = []
+    chosen: list[CandidateSpan] = []
     left = budget
-    for place in places:
-        if place.level:
-            if len(found) == most or (found and reader.size(place) > left):
-                return FilledBudget(found, True)
-            if reader.size(place) <= left:
-                found.append(place)
-                left -= reader.size(place)
+    for candidate in candidates:
+        if candidate.level:
+            if len(chosen) == max_count or (chosen and reader.size(candidate) > left):
+                return FilledBudget(chosen, True)
+            if reader.size(candidate) <= left:
+                chosen.append(candidate)
+                left -= reader.size(candidate)
             continue
-        spans = taken.setdefault(place.document, [])
-        for part in _new_parts(reader.text(place.document), place, spans):
-            if left <= 0 or (most is not None and len(found) >= most):
-                return FilledBudget(found, True)
+        spans = taken.setdefault(candidate.document, [])
+        for part in _new_parts(reader.text(candidate.document), candidate, spans):
+            if left <= 0 or (max_count is not None and len(chosen) >= max_count):
+                return FilledBudget(chosen, True)
             shown = part
-            if reader.count(place.document, *part) > left:
-                shown = _cut(reader, place, part, left, first=not found)
+            if reader.count(candidate.document, *part) > left:
+                shown = _cut(reader, candidate, part, left, first=not chosen)
             if shown.start < shown.end:
-                whole = shown == (place.start, place.end)
-                chunk = place.chunk if whole else None
-                found.append(place._replace(start=shown.start, end=shown.end, chunk=chunk))
-                left -= reader.count(place.document, *shown)
+                whole = shown == (candidate.start, candidate.end)
+                chunk = candidate.chunk if whole else None
+                chosen.append(candidate._replace(start=shown.start, end=shown.end, chunk=chunk))
+                left -= reader.count(candidate.document, *shown)
                 spans.append(shown)
             if shown != part:
-                return FilledBudget(found, True)
-    return FilledBudget(found, left <= 0 or len(found) == most)
+                return FilledBudget(chosen, True)
+    return FilledBudget(chosen, left <= 0 or len(chosen) == max_count)
 
 
-def _new_parts(text: str, place: CandidateSpan, taken: list[Span]) -> list[Span]:
-    """What of a place was not taken yet, without the space at edges that are not the place's own."""
-    parts, start = [], place.start
+def _new_parts(text: str, candidate: CandidateSpan, taken: list[Span]) -> list[Span]:
+    """What of a candidate was not taken yet, without the space at edges that are not its own."""
+    parts, start = [], candidate.start
     for span in sorted(taken):
-        if span.end <= start or span.start >= place.end:
+        if span.end <= start or span.start >= candidate.end:
             continue
         if span.start > start:
             parts.append(Span(start, span.start))
         start = span.end
-    if start < place.end:
-        parts.append(Span(start, place.end))
-    if parts == [Span(place.start, place.end)]:
+    if start < candidate.end:
+        parts.append(Span(start, candidate.end))
+    if parts == [Span(candidate.start, candidate.end)]:
         return parts
     return [trimmed for part in parts if (trimmed := _trimmed(text, part)).start < trimmed.end]
 
@@ -90,21 +93,23 @@ def _trimmed(text: str, span: Span) -> Span:
     return Span(start, max(start, span.start + len(inside.rstrip())))
 
 
-def _cut(reader: IndexReader, place: CandidateSpan, part: Span, left: int, *, first: bool) -> Span:
+def _cut(
+    reader: IndexReader, candidate: CandidateSpan, part: Span, left: int, *, first: bool
+) -> Span:
     """As much of a part as fits: from its start, or around the chunk that was found if that would be lost."""
-    end = _end_within(reader, place.document, part, left, first)
+    end = _end_within(reader, candidate.document, part, left, first)
     if (
         first
-        and end_before_headings(reader.document(place.document), part.start, end) == part.start
+        and end_before_headings(reader.document(candidate.document), part.start, end) == part.start
     ):
-        return _behind_headings(reader, place.document, part, end, left)
-    core = place.core
+        return _behind_headings(reader, candidate.document, part, end, left)
+    core = candidate.core
     if core is None or end >= core.end or not part.start < core.start < part.end:
         return Span(part.start, end)
     rest = Span(core.start, part.end)
-    if reader.count(place.document, *rest) <= left:
-        return Span(_start_within(reader, place.document, part, core.start, left), part.end)
-    return Span(core.start, _end_within(reader, place.document, rest, left, first))
+    if reader.count(candidate.document, *rest) <= left:
+        return Span(_start_within(reader, candidate.document, part, core.start, left), part.end)
+    return Span(core.start, _end_within(reader, candidate.document, rest, left, first))
 
 
 def _behind_headings(reader: IndexReader, document: int, part: Span, end: int, left: int) -> Span:

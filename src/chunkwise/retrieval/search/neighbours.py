@@ -18,44 +18,44 @@ def in_parents(found: Iterable[tuple[CandidateSpan, tuple[int, int]]]) -> Iterat
     A summary has none: it stands beside the chunks it is made of.
     """
     seen: set[tuple[int, int, int]] = set()
-    for place, (start, end) in found:
-        if place.level:
-            yield place
+    for candidate, (start, end) in found:
+        if candidate.level:
+            yield candidate
             continue
-        key = place.document, start, end
+        key = candidate.document, start, end
         if key in seen:
             continue
         seen.add(key)
-        if key == place[:3]:
-            yield place
+        if key == candidate[:3]:
+            yield candidate
         else:
-            core = Span(place.start, place.end)
+            core = Span(candidate.start, candidate.end)
             parent = Span(start, end)
-            yield place._replace(start=start, end=end, chunk=None, core=core, parent=parent)
+            yield candidate._replace(start=start, end=end, chunk=None, core=core, parent=parent)
 
 
 def with_neighbours(
-    source: Searchable, place: CandidateSpan, count: int, only: Filter = EVERYTHING
+    source: Searchable, candidate: CandidateSpan, count: int, only: Filter = EVERYTHING
 ) -> CandidateSpan:
-    """The place with up to `count` chunks on either side, none of another document or beyond what the filter takes."""
-    low, high = source.chunk_range(place.document)
-    first, last = max(low, place.first - count), min(high - 1, place.last + count)
-    if (first, last) == (place.first, place.last):
-        return place
+    """With up to `count` chunks on either side, none of another document or beyond what the filter takes."""
+    low, high = source.chunk_range(candidate.document)
+    first, last = max(low, candidate.first - count), min(high - 1, candidate.last + count)
+    if (first, last) == (candidate.first, candidate.last):
+        return candidate
     around = source.chunks(range(first, last + 1))
-    before, behind = around[: place.first - first], around[place.last - first + 1 :]
+    before, behind = around[: candidate.first - first], around[candidate.last - first + 1 :]
     taken = [
         *_until_shut(source, reversed(before), only),
         *_until_shut(source, behind, only),
     ]
     if not taken:
-        return place
-    core = place.core or Span(place.start, place.end)
-    return place._replace(
-        start=min(place.start, *(chunk.start for chunk in taken)),
-        end=max(place.end, *(chunk.end for chunk in taken)),
-        first=min(place.first, *(chunk.number for chunk in taken)),
-        last=max(place.last, *(chunk.number for chunk in taken)),
+        return candidate
+    core = candidate.core or Span(candidate.start, candidate.end)
+    return candidate._replace(
+        start=min(candidate.start, *(chunk.start for chunk in taken)),
+        end=max(candidate.end, *(chunk.end for chunk in taken)),
+        first=min(candidate.first, *(chunk.number for chunk in taken)),
+        last=max(candidate.last, *(chunk.number for chunk in taken)),
         chunk=None,
         core=core,
     )
@@ -78,12 +78,12 @@ def _until_shut(
 class _Group(NamedTuple):
     start: int
     rank: int
-    """That of the best place in it, from 0."""
-    place: CandidateSpan
+    """That of the best candidate in it, from 0."""
+    candidate: CandidateSpan
 
 
 class MergedSpans:
-    """Places that overlap, or have nothing but space between them, are one: where the best of them ranks."""
+    """Candidates that overlap, or have nothing but space between them, are one: where the best of them ranks."""
 
     def __init__(self, reader: IndexReader) -> None:
         self._reader = reader
@@ -93,42 +93,45 @@ class MergedSpans:
         self._added = 0
         self._tokens = 0
 
-    def add(self, place: CandidateSpan) -> None:
-        """One place more, ranked behind those before it; a summary touches nothing."""
-        if place.level:
-            self._summaries.append(_Group(place.start, self._added, place))
+    def add(self, candidate: CandidateSpan) -> None:
+        """One candidate more, ranked behind those before it; a summary touches nothing."""
+        if candidate.level:
+            self._summaries.append(_Group(candidate.start, self._added, candidate))
             self._added += 1
-            self._tokens += self._reader.size(place)
+            self._tokens += self._reader.size(candidate)
             return
-        groups = self._groups.setdefault(place.document, [])
-        low = bisect_left(groups, place.start, key=lambda group: group.start)
-        if low and self._touch(groups[low - 1].place, place):
+        groups = self._groups.setdefault(candidate.document, [])
+        low = bisect_left(groups, candidate.start, key=lambda group: group.start)
+        if low and self._touch(groups[low - 1].candidate, candidate):
             low -= 1
-        high, end = low, place.end
-        while high < len(groups) and self._touch(place._replace(end=end), groups[high].place):
-            end = max(end, groups[high].place.end)
+        high, end = low, candidate.end
+        while high < len(groups) and self._touch(
+            candidate._replace(end=end), groups[high].candidate
+        ):
+            end = max(end, groups[high].candidate.end)
             high += 1
         touched = groups[low:high]
         del groups[low:high]
         whole = _one(
-            [group.place for group in sorted(touched, key=lambda group: group.rank)] + [place]
+            [group.candidate for group in sorted(touched, key=lambda group: group.rank)]
+            + [candidate]
         )
         rank = min((group.rank for group in touched), default=self._added)
         insort(groups, _Group(whole.start, rank, whole), key=lambda group: group.start)
         self._added += 1
         self._tokens += self._new(whole, touched)
 
-    def places(self) -> list[CandidateSpan]:
+    def candidates(self) -> list[CandidateSpan]:
         """All of them, best first."""
         every = [group for groups in self._groups.values() for group in groups] + self._summaries
-        return [group.place for group in sorted(every, key=lambda group: group.rank)]
+        return [group.candidate for group in sorted(every, key=lambda group: group.rank)]
 
     def reach(self, budget: int) -> bool:
         """Whether their texts have so many tokens together."""
         if self._tokens < budget:
             return False
         # Stretches counted one by one have a token more here and there: the whole decides, and is rarely counted.
-        self._tokens = sum(map(self._reader.size, self.places()))
+        self._tokens = sum(map(self._reader.size, self.candidates()))
         return self._tokens >= budget
 
     def _touch(self, one: CandidateSpan, other: CandidateSpan) -> bool:
@@ -139,10 +142,10 @@ class MergedSpans:
     def _new(self, whole: CandidateSpan, touched: list[_Group]) -> int:
         """Tokens of the stretches that were in no group."""
         tokens, at = 0, whole.start
-        for _, _, place in touched:
-            if at < place.start:
-                tokens += self._reader.count(whole.document, at, place.start)
-            at = place.end
+        for _, _, candidate in touched:
+            if at < candidate.start:
+                tokens += self._reader.count(whole.document, at, candidate.start)
+            at = candidate.end
         return tokens + (self._reader.count(whole.document, at, whole.end) if at < whole.end else 0)
 
 
@@ -152,10 +155,10 @@ def _one(group: list[CandidateSpan]) -> CandidateSpan:
     if len(group) == 1:
         return best
     return best._replace(
-        start=min(place.start for place in group),
-        end=max(place.end for place in group),
-        score=max(place.score for place in group),
-        first=min(place.first for place in group),
-        last=max(place.last for place in group),
+        start=min(candidate.start for candidate in group),
+        end=max(candidate.end for candidate in group),
+        score=max(candidate.score for candidate in group),
+        first=min(candidate.first for candidate in group),
+        last=max(candidate.last for candidate in group),
         chunk=None,
     )

@@ -36,41 +36,41 @@ class IndexReader:
             self._counts[key] = count
         return count
 
-    def size(self, place: CandidateSpan) -> int:
-        """Tokens of what is shown of a place: its text, or the summary."""
-        if place.level:
-            return self.tokenizer.count(place.summary)
-        return self.count(place.document, place.start, place.end)
+    def size(self, candidate: CandidateSpan) -> int:
+        """Tokens of what is shown of a candidate: its text, or the summary."""
+        if candidate.level:
+            return self.tokenizer.count(candidate.summary)
+        return self.count(candidate.document, candidate.start, candidate.end)
 
 
-def hits_of(reader: IndexReader, places: Sequence[CandidateSpan]) -> list[Hit]:
+def hits_of(reader: IndexReader, candidates: Sequence[CandidateSpan]) -> list[Hit]:
     """In the order given; what was assembled from sentences is given in reading order and ranked by its score."""
     return [
         Hit(
-            document=reader.document(place.document),
-            start=place.start,
-            end=place.end,
-            score=place.score,
+            document=reader.document(candidate.document),
+            start=candidate.start,
+            end=candidate.end,
+            score=candidate.score,
             rank=rank,
-            token_count=reader.size(place),
-            section=place.section,
-            chunk=place.chunk,
-            summary=place.summary,
-            summarised=place.spans,
-            summarised_tokens=place.span_tokens,
-            level=place.level,
-            matched_chunk=place.matched,
-            matched=place.matched_span,
-            parent=place.parent,
+            token_count=reader.size(candidate),
+            section=candidate.section,
+            chunk=candidate.chunk,
+            summary=candidate.summary,
+            summarised=candidate.spans,
+            summarised_tokens=candidate.span_tokens,
+            level=candidate.level,
+            matched_chunk=candidate.matched,
+            matched=candidate.matched_span,
+            parent=candidate.parent,
         )
-        for rank, place in zip(_ranks(places), places, strict=True)
+        for rank, candidate in zip(_ranks(candidates), candidates, strict=True)
     ]
 
 
-def _ranks(places: Sequence[CandidateSpan]) -> list[int]:
-    ranks = list(range(1, len(places) + 1))
-    if places and places[0].first < 0:
-        best_first = sorted(range(len(places)), key=lambda at: -places[at].score)
+def _ranks(candidates: Sequence[CandidateSpan]) -> list[int]:
+    ranks = list(range(1, len(candidates) + 1))
+    if candidates and candidates[0].first < 0:
+        best_first = sorted(range(len(candidates)), key=lambda at: -candidates[at].score)
         for rank, at in enumerate(best_first, 1):
             ranks[at] = rank
     return ranks

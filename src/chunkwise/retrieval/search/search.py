@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple
 
@@ -20,7 +20,6 @@ from chunkwise.retrieval.retrievers.queries import QueryBatch
 from chunkwise.retrieval.search.budget import fill_budget
 from chunkwise.retrieval.search.neighbours import MergedSpans, in_parents, with_neighbours
 from chunkwise.retrieval.search.reader import IndexReader, hits_of
-from chunkwise.retrieval.search.request import DEFAULT_BUDGET, DEFAULT_COUNT, SearchRequest
 from chunkwise.retrieval.search.rerank import RERANK_DEPTH, diversified, reranked
 from chunkwise.retrieval.searchable import (
     AtomSource,
@@ -31,6 +30,55 @@ from chunkwise.retrieval.searchable import (
     chunk_spans,
 )
 
+DEFAULT_COUNT = 5
+DEFAULT_BUDGET = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """Limits hold together: `count` hits at most and `budget` tokens at most."""
+
+    count: int | None = None
+    budget: int | None = None
+    neighbours: int = 0
+    diversity: float | None = None
+    """Balance of maximal marginal relevance; None: chunks stay in their order."""
+    reranker: Reranker | None = None
+
+    def __post_init__(self) -> None:
+        _whole("k", self.count, 1, "hits")
+        _whole("budget", self.budget, 1, "tokens")
+        _whole("neighbours", self.neighbours, 0, "chunks")
+        balance = self.diversity
+        if balance is not None and (
+            isinstance(balance, bool)
+            or not isinstance(balance, int | float)
+            or not 0 <= balance <= 1
+        ):
+            raise InvalidParameter(
+                f"mmr is {balance!r}; from 0 (diversity alone) to 1 (relevance alone), such as 0.7"
+            )
+
+    @property
+    def needs_chunks(self) -> str:
+        """The first step given that works on chunks alone, by its name; empty: none."""
+        steps = {
+            "neighbours": self.neighbours > 0,
+            "mmr": self.diversity is not None,
+            "rerank": self.reranker is not None,
+        }
+        return next((name for name, given in steps.items() if given), "")
+
+
+def _whole(name: str, value: object, minimum: int, unit: str) -> None:
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
+        raise InvalidParameter(
+            f"{name} is {value!r}; a whole number of {unit} is needed, {minimum} or more"
+        )
+
+
 _DIVERSE_DEPTH = 100
 """Chunks a question that are compared with one another."""
 _BUDGET_DEPTH = 400
@@ -38,7 +86,7 @@ _DEEPER = 8
 
 
 class _Answer(NamedTuple):
-    places: list[CandidateSpan]
+    candidates: list[CandidateSpan]
     enough: bool
     """Chunks further down would change nothing."""
 
@@ -60,7 +108,7 @@ def search_chunks(
         short = []
         for at, text, ranking in zip(waiting, batch.texts, rankings, strict=True):
             answer = _answer(reader, text, ranking, request, only)
-            answers[at] = answer.places
+            answers[at] = answer.candidates
             # Several chunks made one hit, or the chunks are small: the ranking was not long enough.
             if not answer.enough and len(ranking.numbers) >= depth:
                 short.append(at)
@@ -84,40 +132,42 @@ def _answer(
     if request.diversity is not None and len(ranking.numbers):
         vectors = reader.source.chunk_vectors(ranking.numbers.tolist())
         ranking = diversified(ranking, vectors, request.diversity)
-    found = _handed_out(reader, in_parents(chunk_spans(reader.source, ranking)), request, only)
+    found = _within_limits(reader, in_parents(chunk_spans(reader.source, ranking)), request, only)
     # Reading more with a model is for the caller to ask; and more to compare would change what stands already.
     settled = request.reranker is not None or request.diversity is not None
-    return _Answer(found.places, found.enough or settled)
+    return _Answer(found.candidates, found.enough or settled)
 
 
-def _handed_out(
-    reader: IndexReader, places: Iterable[CandidateSpan], request: SearchRequest, only: Filter
+def _within_limits(
+    reader: IndexReader, candidates: Iterable[CandidateSpan], request: SearchRequest, only: Filter
 ) -> _Answer:
     enough = False
     if request.neighbours:
-        places, enough = _with_neighbours(reader, places, request, only)
+        candidates, enough = _with_neighbours(reader, candidates, request, only)
     if request.budget is not None:
-        filled = fill_budget(reader, places, request.budget, request.count)
-        return _Answer(filled.places, filled.full or enough)
-    chosen = list(islice(places, request.count))
+        filled = fill_budget(reader, candidates, request.budget, request.count)
+        return _Answer(filled.candidates, filled.full or enough)
+    chosen = list(islice(candidates, request.count))
     return _Answer(chosen, enough or len(chosen) == request.count)
 
 
 def _with_neighbours(
-    reader: IndexReader, places: Iterable[CandidateSpan], request: SearchRequest, only: Filter
+    reader: IndexReader, candidates: Iterable[CandidateSpan], request: SearchRequest, only: Filter
 ) -> _Answer:
     """As many hits as asked for, or as the budget needs, each with the chunks around it, merged where they touch."""
-    together, added = MergedSpans(reader), 0
-    for place in islice(places, request.count):
+    merged, added = MergedSpans(reader), 0
+    for candidate in islice(candidates, request.count):
         added += 1
-        summary = bool(place.level)
-        together.add(
-            place if summary else with_neighbours(reader.source, place, request.neighbours, only)
+        summary = bool(candidate.level)
+        merged.add(
+            candidate
+            if summary
+            else with_neighbours(reader.source, candidate, request.neighbours, only)
         )
         # Merged no further than the budget reaches: a long ranking would join whole documents.
-        if request.budget is not None and together.reach(request.budget):
-            return _Answer(together.places(), True)
-    return _Answer(together.places(), added == request.count)
+        if request.budget is not None and merged.reach(request.budget):
+            return _Answer(merged.candidates(), True)
+    return _Answer(merged.candidates(), added == request.count)
 
 
 _TRIES = 4
@@ -139,41 +189,49 @@ def search_spans(
         for allowed in sorted(set(waiting.values())):
             some = [at for at, its in waiting.items() if its == allowed]
             found = retriever.spans(reader.source, questions.some(some), allowed, only)
-            for at, places in zip(some, found, strict=True):
-                answers[at] = places = _best_spans(_readable_spans(reader, places), request.count)
+            for at, candidates in zip(some, found, strict=True):
+                answers[at] = candidates = _best_spans(
+                    _readable_spans(reader, candidates), request.count
+                )
                 # Tokens of sentences add up only nearly: a text by itself may have one more.
-                over = _size(reader, places) - budget
+                over = _size(reader, candidates) - budget
                 if over > 0 and allowed > over:
                     again[at] = allowed - over
         waiting = again
         if not waiting:
             break
     return [
-        places if _size(reader, places) <= budget else fill_budget(reader, places, budget).places
-        for places in answers
+        candidates
+        if _size(reader, candidates) <= budget
+        else fill_budget(reader, candidates, budget).candidates
+        for candidates in answers
     ]
 
 
-def _readable_spans(reader: IndexReader, places: Sequence[CandidateSpan]) -> list[CandidateSpan]:
+def _readable_spans(
+    reader: IndexReader, candidates: Sequence[CandidateSpan]
+) -> list[CandidateSpan]:
     """Without the white space behind them, and without those that are a brace, a fence or a rule alone."""
     kept = []
-    for place in places:
-        text = reader.text(place.document)[place.start : place.end].rstrip()
+    for candidate in candidates:
+        text = reader.text(candidate.document)[candidate.start : candidate.end].rstrip()
         if any(map(str.isalnum, text)):
-            kept.append(place._replace(end=place.start + len(text)))
+            kept.append(candidate._replace(end=candidate.start + len(text)))
     return kept
 
 
-def _size(reader: IndexReader, places: Sequence[CandidateSpan]) -> int:
-    return sum(reader.count(place.document, place.start, place.end) for place in places)
+def _size(reader: IndexReader, candidates: Sequence[CandidateSpan]) -> int:
+    return sum(
+        reader.count(candidate.document, candidate.start, candidate.end) for candidate in candidates
+    )
 
 
-def _best_spans(places: list[CandidateSpan], count: int | None) -> list[CandidateSpan]:
+def _best_spans(candidates: list[CandidateSpan], count: int | None) -> list[CandidateSpan]:
     """The best of them, shown in the same order."""
-    if count is None or len(places) <= count:
-        return places
-    order = sorted(range(len(places)), key=lambda at: (-places[at].score, at))
-    return [places[at] for at in sorted(order[:count])]
+    if count is None or len(candidates) <= count:
+        return candidates
+    order = sorted(range(len(candidates)), key=lambda at: (-candidates[at].score, at))
+    return [candidates[at] for at in sorted(order[:count])]
 
 
 def search(
@@ -214,13 +272,13 @@ def search(
     # A server may be written to meanwhile: all that is looked up has to be of one state.
     state = source.snapshot() if isinstance(source, Snapshots) else nullcontext()
     with state, reporting_damage(source):
-        found = _found_spans(reader, questions, chosen, request, only)
-        for at, places in zip(asked, found, strict=True):
-            answers[at] = hits_of(reader, places)
+        found = _candidates_of(reader, questions, chosen, request, only)
+        for at, candidates in zip(asked, found, strict=True):
+            answers[at] = hits_of(reader, candidates)
     return answers
 
 
-def _found_spans(
+def _candidates_of(
     reader: IndexReader,
     questions: QueryBatch,
     retriever: Retriever,

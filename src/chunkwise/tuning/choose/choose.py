@@ -34,13 +34,13 @@ def result_without_scores(
     splits: tuple[str, ...],
     sweep: Sweep,
     plan: Plan,
-    asked: Mapping[str, Json],
+    requested: Mapping[str, Json],
 ) -> SweepResult:
     """Nothing is chosen; standings come by the share of chunks with boundary issues, then by storage and chunks."""
     ran = sorted((outcome for outcome in outcomes if not outcome.error), key=_hurt)
     nothing = Figure(None)
     return SweepResult(
-        plan=asked,
+        plan=requested,
         versions={},
         data={},
         objective=sweep.objective,
@@ -120,34 +120,44 @@ def choose(
     and not chosen from. Of several sizes at once the fitted weights take part and the others are listed. `versions`,
     hashes of the data and `timing` are the caller's to add.
     """
-    asked = _requested_plan(sweep, plan, outcomes)
+    requested = _requested_plan(sweep, plan, outcomes)
     score_table = score_table_of(outcomes, splits, sweep)
     if score_table is None:
-        return result_without_scores(outcomes, queries, splits, sweep, plan, asked)
+        return result_without_scores(outcomes, queries, splits, sweep, plan, requested)
     fit = fit_weights(score_table)
     if fit is not None:
         score_table = _without(score_table, fit)
-    found = ties(
+    tied = ties(
         score_table.better(score_table.validation, score_table.entrants), seed=score_table.seed
     )
-    assert found is not None  # every entrant has a score on these questions
-    chosen = recommended_column(score_table, found)
-    standings = tuple(place.standing for place in ranked_standings(score_table, found, queries))
-    held = compare_with_baselines(score_table, chosen)
+    assert tied is not None  # every entrant has a score on these questions
+    chosen = recommended_column(score_table, tied)
+    standings = tuple(ranked.standing for ranked in ranked_standings(score_table, tied, queries))
+    against = compare_with_baselines(score_table, chosen)
     agreed = agreement(late_twins(score_table.outcomes), score_table.scores[score_table.validation])
-    least = _detectable(score_table, found)
+    least_detectable = _detectable(score_table, tied)
     findings = Findings(
-        sweep, plan, outcomes, queries, score_table, found, chosen, standings, held, agreed, least
+        sweep,
+        plan,
+        outcomes,
+        queries,
+        score_table,
+        tied,
+        chosen,
+        standings,
+        against,
+        agreed,
+        least_detectable,
     )
     return SweepResult(
-        plan=asked,
+        plan=requested,
         versions={},
         data={},
         objective=sweep.objective,
         chosen=score_table.outcomes[chosen].configuration.key,
         sentence=sentence(findings),
         standings=standings,
-        against=held,
+        against=against,
         levers=levers(score_table),
         parts=corpus_parts(score_table, chosen, queries, documents),
         fit=fit.fit if fit else None,
@@ -156,22 +166,21 @@ def choose(
         questions=tuple(query.id for query in queries),
         splits=splits,
         outcomes=tuple(outcomes),
-        detectable=least,
-        needed=found.needed,
+        detectable=least_detectable,
+        needed=tied.needed,
         small_parts=small_parts(score_table, queries, documents),
     )
 
 
 def _requested_plan(sweep: Sweep, plan: Plan, outcomes: Sequence[Outcome]) -> dict[str, Json]:
     """The sweep as it was asked for, and what came of it, as plain JSON."""
-    found: dict[str, Json] = {
+    return {
         "sweep": json.loads(json_text(sweep)),
         "left_out": [{"what": each.what, "why": each.why} for each in plan.left_out],
         "configurations": len(plan.configurations),
         "failed": sum(bool(outcome.error) and not outcome.waits for outcome in outcomes),
         "not_run": sum(outcome.waits for outcome in outcomes),
     }
-    return found
 
 
 def _without(score_table: ScoreTable, fit: FittedWeights) -> ScoreTable:
@@ -180,10 +189,10 @@ def _without(score_table: ScoreTable, fit: FittedWeights) -> ScoreTable:
     return replace(score_table, aside={**score_table.aside, **dict.fromkeys(fit.others, why)})
 
 
-def _detectable(score_table: ScoreTable, found: Ties) -> float | None:
+def _detectable(score_table: ScoreTable, tied: Ties) -> float | None:
     """By the spread that differences to the best usually have."""
     scores = score_table.better(score_table.validation, score_table.entrants)
-    apart = differences(np.repeat(scores[:, [found.best]], scores.shape[1], axis=1), scores)
+    apart = differences(np.repeat(scores[:, [tied.best]], scores.shape[1], axis=1), scores)
     spreads = [spread(column) for column in apart.T]
     usual = [each for each in spreads if each]
     return detectable(float(np.median(usual)), len(scores)) if usual else None

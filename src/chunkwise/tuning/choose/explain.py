@@ -60,10 +60,10 @@ class Findings:
     plan: Plan
     outcomes: Sequence[Outcome]
     queries: Sequence[Query]
-    field: ScoreTable
+    score_table: ScoreTable
     ties: Ties
     chosen: int
-    """Column of the field."""
+    """Column of the score table."""
     standings: tuple[Standing, ...]
     against: tuple[BaselineComparison, ...]
     agreement: Mapping[str, float]
@@ -72,7 +72,7 @@ class Findings:
     @property
     def configuration(self) -> Configuration:
         """The one recommended."""
-        return self.field.outcomes[self.chosen].configuration
+        return self.score_table.outcomes[self.chosen].configuration
 
     @property
     def standing(self) -> Standing:
@@ -91,28 +91,28 @@ class Findings:
 _NAMED = 3
 
 
-def caveats(found: Findings) -> tuple[str, ...]:
+def caveats(findings: Findings) -> tuple[str, ...]:
     """What weighs most comes first."""
     return (
-        *_of_the_budget(found),
-        *_of_questions(found),
-        *_of_the_choice(found),
-        *_of_vectors(found),
-        *not_run(found.sweep, found.plan, found.outcomes),
+        *_of_the_budget(findings),
+        *_of_questions(findings),
+        *_of_the_choice(findings),
+        *_of_vectors(findings),
+        *not_run(findings.sweep, findings.plan, findings.outcomes),
     )
 
 
-def _of_the_budget(found: Findings) -> Iterator[str]:
-    tokens = cost_amount(found.field.outcomes[found.chosen], "document_tokens")
-    told = fits_nearly_all(found.sweep.objective, tokens) if math.isfinite(tokens) else ""
-    if told:
-        yield f"{told}."
+def _of_the_budget(findings: Findings) -> Iterator[str]:
+    tokens = cost_amount(findings.score_table.outcomes[findings.chosen], "document_tokens")
+    line = fits_nearly_all(findings.sweep.objective, tokens) if math.isfinite(tokens) else ""
+    if line:
+        yield f"{line}."
 
 
-def _of_questions(found: Findings) -> Iterator[str]:
-    chose, judged = len(found.field.validation), len(found.field.test)
+def _of_questions(findings: Findings) -> Iterator[str]:
+    chose, judged = len(findings.score_table.validation), len(findings.score_table.test)
     if chose < FEW:
-        least = found.detectable
+        least = findings.detectable
         shows = (
             "no difference can be shown with them"
             if least is None
@@ -126,39 +126,39 @@ def _of_questions(found: Findings) -> Iterator[str]:
         )
     elif judged < FEW:
         yield f"Only {counted(judged, 'question')} could judge the choice: its intervals are wide."
-    yield from without_references(found.queries)
+    yield from without_references(findings.queries)
 
 
-def _of_the_choice(found: Findings) -> Iterator[str]:
-    field = len(found.field.entrants)
-    if found.tied > max(2, field // 4):
-        needed = found.ties.needed
+def _of_the_choice(findings: Findings) -> Iterator[str]:
+    entrants = len(findings.score_table.entrants)
+    if findings.tied > max(2, entrants // 4):
+        needed = findings.ties.needed
         more = f"; about {needed:,} would separate the first two" if needed else ""
         yield (
-            f"{found.tied} of {field} configurations that may be chosen cannot be told apart on "
-            f"{counted(found.ties.questions, 'question')}{more}."
+            f"{findings.tied} of {entrants} configurations that may be chosen cannot be told apart on "
+            f"{counted(findings.ties.questions, 'question')}{more}."
         )
-    level = [each.baseline for each in found.against if each.words == NO_DIFFERENCE]
+    level = [each.baseline for each in findings.against if each.words == NO_DIFFERENCE]
     if level:
         yield f"The choice is not shown to be better than {all_listed(level)} on the test questions."
-    for each in found.against:
+    for each in findings.against:
         if each.words == "worse":
             yield f"On the test questions {each.baseline} is better than the choice."
 
 
-def _of_vectors(found: Findings) -> Iterator[str]:
-    columns = found.field.entrants
-    if all(found.field.outcomes[at].configuration.vectors != "late" for at in columns):
+def _of_vectors(findings: Findings) -> Iterator[str]:
+    columns = findings.score_table.entrants
+    if all(findings.score_table.outcomes[at].configuration.vectors != "late" for at in columns):
         return
     said = "Figures of vectors are those of late vectors, from one pass over each document"
-    own = replace(found.configuration, vectors="own")
-    if any(outcome.configuration == own for outcome in found.field.outcomes):
-        standing = found.of(own)
+    own = replace(findings.configuration, vectors="own")
+    if any(outcome.configuration == own for outcome in findings.score_table.outcomes):
+        standing = findings.of(own)
         reached = standing.test if standing.test and standing.test.scored else standing.validation
         said += f"; with vectors of its own the choice has {with_interval(reached.mean, reached.low, reached.high)}"
-    if "kendall_tau" in found.agreement:
-        count = counted(int(found.agreement["configurations"]), "configuration")
-        tau = found.agreement["kendall_tau"]
+    if "kendall_tau" in findings.agreement:
+        count = counted(int(findings.agreement["configurations"]), "configuration")
+        tau = findings.agreement["kendall_tau"]
         said += f"; both rank {count} alike with Kendall's tau {tau:.2f} (1: the same order)"
     yield f"{said}."
 
@@ -189,20 +189,20 @@ def not_run(sweep: Sweep, plan: Plan, outcomes: Sequence[Outcome]) -> Iterator[s
         )
 
 
-def sentence(found: Findings) -> str:
+def sentence(findings: Findings) -> str:
     """What to use, what it reaches on test questions, what that is against the common defaults, and why this one."""
-    return f"{_opening(found)}{_reached(found)}{_compared(found)}. {_why(found)}"
+    return f"{_opening(findings)}{_reached(findings)}{_compared(findings)}. {_why(findings)}"
 
 
-def _opening(found: Findings) -> str:
-    label = found.configuration.label
-    if found.configuration.baseline:
+def _opening(findings: Findings) -> str:
+    label = findings.configuration.label
+    if findings.configuration.baseline:
         return (
-            f"Nothing tried is shown to beat the common default {found.configuration.baseline}, which is the choice: "
-            f"stay with {label}. It has "
+            f"Nothing tried is shown to beat the common default {findings.configuration.baseline}, which is the "
+            f"choice: stay with {label}. It has "
         )
-    if found.against and all(each.words != "better" for each in found.against):
-        names = all_listed([each.baseline for each in found.against])
+    if findings.against and all(each.words != "better" for each in findings.against):
+        names = all_listed([each.baseline for each in findings.against])
         return (
             f"Nothing is shown to beat the common defaults ({names}) on the test questions. "
             f"Of what was tried, {label} is the choice: it has "
@@ -210,25 +210,28 @@ def _opening(found: Findings) -> str:
     return f"Use {label}: it has "
 
 
-def _reached(found: Findings) -> str:
-    test = found.standing.test
+def _reached(findings: Findings) -> str:
+    test = findings.standing.test
     if test is None or test.mean is None:
-        chose = found.standing.validation
-        told = with_interval(chose.mean, chose.low, chose.high)
+        chose = findings.standing.validation
+        line = with_interval(chose.mean, chose.low, chose.high)
         count = counted(chose.scored, "question")
-        return f"{found.sweep.objective} {told} on the {count} that chose it"
-    told = with_interval(test.mean, test.low, test.high)
-    return f"{found.sweep.objective} {told} on {counted(test.scored, 'test question')}"
+        return f"{findings.sweep.objective} {line} on the {count} that chose it"
+    line = with_interval(test.mean, test.low, test.high)
+    return f"{findings.sweep.objective} {line} on {counted(test.scored, 'test question')}"
 
 
-def _compared(found: Findings) -> str:
-    said = [_against(each, _searched(found, each), found.field.lower) for each in found.against]
+def _compared(findings: Findings) -> str:
+    said = [
+        _against(each, _searched(findings, each), findings.score_table.lower)
+        for each in findings.against
+    ]
     return f", {all_listed(said)}" if said else ""
 
 
-def _searched(found: Findings, each: BaselineComparison) -> str:
+def _searched(findings: Findings, each: BaselineComparison) -> str:
     """The default with the retriever that it is held against with."""
-    outcomes = (outcome.configuration for outcome in found.field.outcomes)
+    outcomes = (outcome.configuration for outcome in findings.score_table.outcomes)
     retriever = next(own.retriever for own in outcomes if own.key == each.key)
     return f"{each.baseline} · {retriever}"
 
@@ -244,15 +247,15 @@ def _against(each: BaselineComparison, name: str, lower: bool) -> str:
     return f"{100 * gain:+.1f} points ({between}, no difference shown) against {name}"
 
 
-def _why(found: Findings) -> str:
-    chose = counted(found.ties.questions, "validation question")
-    field = len(found.field.entrants)
-    if field == 1:
+def _why(findings: Findings) -> str:
+    chose = counted(findings.ties.questions, "validation question")
+    entrants = len(findings.score_table.entrants)
+    if entrants == 1:
         return "It is the only configuration that could be chosen."
-    if found.tied == 1:
-        return f"It is the best of {field} on {chose}, and all others are shown to be worse."
+    if findings.tied == 1:
+        return f"It is the best of {entrants} on {chose}, and all others are shown to be worse."
     return (
-        f"Of {counted(field, 'configuration')} that may be chosen, {found.tied} are not shown to be worse than the "
-        f"best on {chose}; of those within a point of the best this is the cheapest, and the best of those that cost "
-        "as little."
+        f"Of {counted(entrants, 'configuration')} that may be chosen, {findings.tied} are not shown to be worse than "
+        f"the best on {chose}; of those within a point of the best this is the cheapest, and the best of those that "
+        "cost as little."
     )

@@ -28,7 +28,7 @@ def pareto_front(values: ArrayLike) -> list[bool]:
 
 
 class RankedStanding(NamedTuple):
-    """A column of the field with its standing."""
+    """A column of the score table with its standing."""
 
     column: int
     standing: Standing
@@ -88,18 +88,18 @@ def _efficient(score_table: ScoreTable, ties: Ties) -> list[bool]:
     return pareto_front(np.column_stack([ties.means, costs]))
 
 
-def _ordered(score_table: ScoreTable, found: list[RankedStanding]) -> list[RankedStanding]:
+def _ordered(score_table: ScoreTable, standings: list[RankedStanding]) -> list[RankedStanding]:
     twins = late_twins(score_table.outcomes)
-    means = [place.standing.validation.mean for place in found]
+    means = [ranked.standing.validation.mean for ranked in standings]
 
-    def behind(place: RankedStanding) -> tuple[float, int, int]:
-        # Of a twin, the place of the late one, and after it.
-        column = twins.get(place.column, place.column)
+    def order(ranked: RankedStanding) -> tuple[float, int, int]:
+        # A configuration with own vectors comes right after the same one with late vectors.
+        column = twins.get(ranked.column, ranked.column)
         mean = means[column]
         return (
             -score_table.sign * (0.0 if mean is None else mean),
             column,
-            int(place.column in twins),
+            int(ranked.column in twins),
         )
 
-    return sorted(found, key=behind)
+    return sorted(standings, key=order)

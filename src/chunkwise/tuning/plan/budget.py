@@ -28,8 +28,8 @@ class SweepBudget(NamedTuple):
 
 def parse_budget(text: str) -> SweepBudget:
     """What was written; an error says what can be."""
-    said = text.strip()
-    found = _time(said) or _money(said)
+    stripped = text.strip()
+    found = _time(stripped) or _money(stripped)
     if found is None:
         raise InvalidParameter(f"budget is {text[:80]!r}; allowed: {_ALLOWED}")
     if not (found.seconds or found.money):
@@ -39,9 +39,19 @@ def parse_budget(text: str) -> SweepBudget:
     return found
 
 
-def _time(said: str) -> SweepBudget | None:
-    parts = _TIME.findall(said.lower())
-    if not parts or _TIME.sub("", said.lower()) or any(unit not in _UNITS for _, unit in parts):
+def parse_time(text: str) -> float:
+    """Seconds of "10 min"; money is no time."""
+    seconds = parse_budget(text).seconds
+    if seconds is None:
+        raise InvalidParameter(
+            f"time is {text!r}; a time is needed: '90 s', '10 min', '1 h'. Money is for a plan: budget = \"5 USD\""
+        )
+    return seconds
+
+
+def _time(stripped: str) -> SweepBudget | None:
+    parts = _TIME.findall(stripped.lower())
+    if not parts or _TIME.sub("", stripped.lower()) or any(unit not in _UNITS for _, unit in parts):
         return None
     units = [_UNITS[unit] for _, unit in parts]
     # 1 h 30 min: each unit once, the larger first.
@@ -52,8 +62,8 @@ def _time(said: str) -> SweepBudget | None:
     )
 
 
-def _money(said: str) -> SweepBudget | None:
-    match = _MONEY.fullmatch(said)
+def _money(stripped: str) -> SweepBudget | None:
+    match = _MONEY.fullmatch(stripped)
     if match is None or bool(match["before"]) == bool(match["behind"]):
         return None
     return SweepBudget(None, float(match["amount"]), match["before"] or match["behind"])

@@ -81,8 +81,8 @@ def _overlap_words(strategy: Strategy, name: str, amount: int, share: str | None
 def _retriever_words(label: str) -> dict[str, str]:
     """The name, and the weights where they are not the usual ones."""
     name, values = spec.parse(label)
-    said = ", ".join(f"{key} {value}" for key, value in values.items())
-    return {"retriever": name, "weights": said or "usual"}
+    written = ", ".join(f"{key} {value}" for key, value in values.items())
+    return {"retriever": name, "weights": written or "usual"}
 
 
 def same_cuts(strategy: Strategy) -> tuple[object, ...]:
@@ -114,7 +114,7 @@ class PlannedChunking:
     share: str | None = None
     """Of overlap, as it was written: it says more in a table than what it comes to."""
     baseline: str = ""
-    asked: bool = True
+    in_plan: bool = True
     """Whether the plan names it; a baseline is in without."""
 
 
@@ -124,12 +124,12 @@ def chunking_grid(sweep: Sweep, left_out: NotTriedLog) -> list[list[PlannedChunk
     for name, label in BASELINES.items():
         strategy = get_strategy(label)
         found[same_cuts(strategy)] = {
-            "none": PlannedChunking(strategy, "none", None, name, asked=False)
+            "none": PlannedChunking(strategy, "none", None, name, in_plan=False)
         }
     for grid in sweep.chunkers:
         check_amount(grid)
         contexts = _contexts(grid, left_out)
-        for strategy, said, share in _strategies(grid, sweep.model, left_out):
+        for strategy, written, share in _strategies(grid, sweep.model, left_out):
             known = found.setdefault(same_cuts(strategy), {})
             for context in contexts:
                 before = known.get(context)
@@ -138,10 +138,10 @@ def chunking_grid(sweep: Sweep, left_out: NotTriedLog) -> list[list[PlannedChunk
                     # One label for one way to cut: the cuts are made once.
                     same = first.strategy if first else strategy
                     known[context] = PlannedChunking(same, context, share)
-                elif before.asked:
-                    _repeated(said, context, before, left_out)
+                elif before.in_plan:
+                    _repeated(written, context, before, left_out)
                 else:
-                    known[context] = replace(before, asked=True, share=share)
+                    known[context] = replace(before, in_plan=True, share=share)
     return _spread([list(group.values()) for group in found.values() if group])
 
 
@@ -155,9 +155,13 @@ def _spread(groups: list[list[PlannedChunking]]) -> list[list[PlannedChunking]]:
     return groups[: len(BASELINES)] + turns
 
 
-def _repeated(said: str, context: Context, before: PlannedChunking, left_out: NotTriedLog) -> None:
+def _repeated(
+    written: str, context: Context, before: PlannedChunking, left_out: NotTriedLog
+) -> None:
     beside = "" if context == "none" else f" with context {context!r}"
-    left_out.add(f"{said}{beside}", f"the same chunks as {before.strategy.label}, which is tried")
+    left_out.add(
+        f"{written}{beside}", f"the same chunks as {before.strategy.label}, which is tried"
+    )
 
 
 def _contexts(grid: Grid, left_out: NotTriedLog) -> list[Context]:
@@ -194,20 +198,20 @@ def _strategies(
         for chosen in combinations(
             Grid((name,), values), name, own, parameter_names(cls), left_out
         ):
-            said = written_out(name, chosen)
+            written = written_out(name, chosen)
             try:
-                strategy, share = _made(name, usual | chosen)
+                strategy, share = _built(name, usual | chosen)
             except ChunkwiseError as error:
-                left_out.add(said, str(error))
+                left_out.add(written, str(error))
             except Exception as error:  # somebody else's class
                 if bare in registry.builtin:
                     raise
-                left_out.add(said, f"it cannot be made: {type(error).__name__}: {error}")
+                left_out.add(written, f"it cannot be made: {type(error).__name__}: {error}")
             else:
-                yield strategy, said, share
+                yield strategy, written, share
 
 
-def _made(name: str, values: dict[str, object]) -> tuple[Strategy, str | None]:
+def _built(name: str, values: dict[str, object]) -> tuple[Strategy, str | None]:
     """With a share of overlap as the number it comes to, so that the same chunks have the same label; and the share."""
     strategy = get_strategy(name, **values)
     chunker = strategy.chunker

@@ -145,18 +145,20 @@ def estimate_sweep(
         return SweepEstimate(
             0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, None if price is None else 0.0, currency
         )
-    made = _chunkings(waiting, tokens)
-    swept = _swept(waiting, made, tokens, questions)
+    chunkings = _chunkings(waiting, tokens)
+    swept = _swept(waiting, chunkings, tokens, questions)
     last = _finalists(plan, tokens, finalists) if finalists else 0
     # What is cached was embedded by the sweep before it came to its finalists.
     new = max(0, swept - cached_tokens)
     new_last = max(0, last - max(0, cached_tokens - swept))
     speed = max(tokens_per_second, 1e-9)
-    indexing = sum(_A_CHUNK * own.chunks + _AN_INDEXED_TOKEN * own.tokens for own in made.values())
-    searching = sum(questions * _a_question(each, made, tokens) for each in waiting)
+    indexing = sum(
+        _A_CHUNK * own.chunks + _AN_INDEXED_TOKEN * own.tokens for own in chunkings.values()
+    )
+    searching = sum(questions * _a_question(each, chunkings, tokens) for each in waiting)
     return SweepEstimate(
         len(waiting),
-        len(made),
+        len(chunkings),
         _START + _A_CHARACTER * characters + _A_DOCUMENT * documents,
         new / speed,
         indexing / jobs,
@@ -178,7 +180,7 @@ def _chunkings(
 
 def _swept(
     waiting: Sequence[Configuration],
-    made: Mapping[tuple[str, str], ExpectedChunks],
+    chunkings: Mapping[tuple[str, str], ExpectedChunks],
     tokens: int,
     questions: int,
 ) -> int:
@@ -186,33 +188,33 @@ def _swept(
     and the chunks of those that have vectors of their own.
     """
     own = {(each.strategy, each.context) for each in waiting if each.vectors == "own"}
-    chunkers = [get_strategy(strategy).chunker for strategy, _ in made]
+    chunkers = [get_strategy(strategy).chunker for strategy, _ in chunkings]
     by_meaning = {
         (str(chunker.model), chunker.vectors)
         for chunker in chunkers
         if isinstance(chunker, EmbeddingChunker)
     }
     passes = any(each.vectors == "late" for each in waiting) + len(by_meaning)
-    found = passes * tokens + sum(made[key].tokens for key in own)
-    asked = any(each.vectors != "none" for each in waiting)
-    return found + (questions * _A_QUESTION_TOKENS if asked else 0)
+    found = passes * tokens + sum(chunkings[key].tokens for key in own)
+    embeds_queries = any(each.vectors != "none" for each in waiting)
+    return found + (questions * _A_QUESTION_TOKENS if embeds_queries else 0)
 
 
 def _a_question(
-    each: Configuration, made: Mapping[tuple[str, str], ExpectedChunks], tokens: int
+    each: Configuration, chunkings: Mapping[tuple[str, str], ExpectedChunks], tokens: int
 ) -> float:
     """Seconds to answer and to score it."""
     if not each.strategy:
         return _SEVERAL_SIZES + _AN_ATOM_TOKEN * tokens
     searched = _WIDENED if each.neighbours else _A_QUESTION
-    return searched + _A_COMPARISON * made[each.strategy, each.context].chunks
+    return searched + _A_COMPARISON * chunkings[each.strategy, each.context].chunks
 
 
 def _finalists(plan: Plan, tokens: int, most: int) -> int:
     """Tokens of the chunkings that are embedded once more: nobody knows which, so the mean of all."""
-    made = _chunkings((each for each in plan.configurations if each.vectors == "late"), tokens)
+    chunkings = _chunkings((each for each in plan.configurations if each.vectors == "late"), tokens)
     baselines = {(each.strategy, each.context) for each in plan.configurations if each.baseline}
-    others = [own.tokens for key, own in made.items() if key not in baselines]
+    others = [own.tokens for key, own in chunkings.items() if key not in baselines]
     mean = sum(others) / len(others) if others else 0.0
-    held = sum(own.tokens for key, own in made.items() if key in baselines)
-    return round(held + mean * min(most, len(others)))
+    baseline_tokens = sum(own.tokens for key, own in chunkings.items() if key in baselines)
+    return round(baseline_tokens + mean * min(most, len(others)))

@@ -42,8 +42,8 @@ def plan_sweep(sweep: Sweep, *, late: bool = True) -> Plan:
     `late`: whether the model gives vectors of single tokens. Without, every chunk is embedded by itself.
     """
     left_out = NotTriedLog()
-    ways = retriever_grid(sweep, late, left_out)
-    of_chunks = [way for way in ways if way.of_chunks]
+    searches = retriever_grid(sweep, late, left_out)
+    of_chunks = [search for search in searches if search.of_chunks]
     if not of_chunks:
         for grid in sweep.chunkers:
             left_out.add(
@@ -57,12 +57,12 @@ def plan_sweep(sweep: Sweep, *, late: bool = True) -> Plan:
             each
             for chunking in group
             for each in _searched(
-                chunking, _wanted(chunking, of_chunks, sweep.model, left_out), kind
+                chunking, _searches_of(chunking, of_chunks, sweep.model, left_out), kind
             )
         ]
         for group in groups
     ]
-    spans = [_several_sizes(way) for way in ways if not way.of_chunks]
+    spans = [_several_sizes(search) for search in searches if not search.of_chunks]
     if spans:
         _say_what_several_sizes_lack(sweep, left_out)
     # What the choice is held against, and what needs no chunks, is known even if time runs out.
@@ -70,47 +70,49 @@ def plan_sweep(sweep: Sweep, *, late: bool = True) -> Plan:
     return Plan((*chain(*first), *spans, *chain(*rest)), left_out.lines)
 
 
-def _wanted(
+def _searches_of(
     chunking: PlannedChunking, of_chunks: Sequence[PlannedSearch], model: str, left_out: NotTriedLog
 ) -> list[PlannedSearch]:
     """How one chunking is searched: a baseline by every retriever, without neighbours."""
     plain: dict[str, PlannedSearch] = {}
     if chunking.baseline:
-        plain = {way.label: PlannedSearch(way.label, way.retriever) for way in of_chunks}
+        plain = {
+            search.label: PlannedSearch(search.label, search.retriever) for search in of_chunks
+        }
         if not plain:  # only several sizes are tried: the like of them
             usual = "hybrid" if model else "bm25"
             plain = {usual: PlannedSearch(usual, get_retriever(usual))}
-    if not chunking.asked:
+    if not chunking.in_plan:
         return list(plain.values())
     if isinstance(chunking.strategy.chunker, ParentChildChunker):
-        around = sorted({way.neighbours for way in of_chunks if way.neighbours})
+        around = sorted({search.neighbours for search in of_chunks if search.neighbours})
         if around:
             left_out.add(
                 f"neighbours = {', '.join(map(str, around))} of {chunking.strategy.name}",
                 "what stands around a chunk is handed out already: its parent",
             )
-        of_chunks = [way for way in of_chunks if not way.neighbours]
-    return [*plain.values(), *(way for way in of_chunks if way.neighbours or not plain)]
+        of_chunks = [search for search in of_chunks if not search.neighbours]
+    return [*plain.values(), *(search for search in of_chunks if search.neighbours or not plain)]
 
 
 def _searched(
-    chunking: PlannedChunking, ways: Sequence[PlannedSearch], kind: VectorKind
+    chunking: PlannedChunking, searches: Sequence[PlannedSearch], kind: VectorKind
 ) -> Iterator[Configuration]:
     strategy, context = chunking.strategy, chunking.context
-    for way in ways:
+    for search in searches:
         levers = levers_of_chunks(
-            strategy, context, way.label, way.neighbours, share=chunking.share
+            strategy, context, search.label, search.neighbours, share=chunking.share
         )
-        baseline = "" if way.neighbours else chunking.baseline
-        vectors: VectorKind = kind if way.by_vectors else "none"
+        baseline = "" if search.neighbours else chunking.baseline
+        vectors: VectorKind = kind if search.by_vectors else "none"
         yield Configuration(
-            strategy.label, way.label, context, way.neighbours, vectors, levers, baseline
+            strategy.label, search.label, context, search.neighbours, vectors, levers, baseline
         )
 
 
-def _several_sizes(way: PlannedSearch) -> Configuration:
-    vectors: VectorKind = "late" if way.by_vectors else "none"
-    return Configuration("", way.label, "none", 0, vectors, levers_of_spans(way.label))
+def _several_sizes(search: PlannedSearch) -> Configuration:
+    vectors: VectorKind = "late" if search.by_vectors else "none"
+    return Configuration("", search.label, "none", 0, vectors, levers_of_spans(search.label))
 
 
 def _say_what_several_sizes_lack(sweep: Sweep, left_out: NotTriedLog) -> None:

@@ -19,7 +19,7 @@ from chunkwise.tuning.plan.default_sweep import default_chunkers, not_tried_by_d
 from chunkwise.tuning.plan.estimate import SweepEstimate, estimate_sweep
 from chunkwise.tuning.plan.grid import NotTried
 from chunkwise.tuning.plan.plan import Plan, plan_sweep
-from chunkwise.tuning.sweep import Sweep, objective_of, wanted_scores
+from chunkwise.tuning.sweep import Sweep, metrics_to_score, objective_of
 
 TOKENS_PER_SECOND = 2500.0
 """What the usual model reads on one core of a server; others may be ten times slower or faster."""
@@ -36,13 +36,13 @@ class PreparedSweep:
     def estimate(self, known: Collection[str] = (), jobs: int = 1) -> SweepEstimate:
         """What is left to do when these configurations are done."""
         sweep, material = self.sweep, self.material
-        made = self.plan
+        plan = self.plan
         if not len(material.questions):
             # Nobody asks: no vector is made for a search.
-            waiting = (each for each in made.configurations if each.key not in known)
-            made = Plan(tuple(replace(each, vectors="none") for each in waiting))
+            waiting = (each for each in plan.configurations if each.key not in known)
+            plan = Plan(tuple(replace(each, vectors="none") for each in waiting))
         return estimate_sweep(
-            made, known=known, documents=len(material.documents),
+            plan, known=known, documents=len(material.documents),
             characters=material.characters, tokens=material.tokens(), questions=len(material.questions),
             tokens_per_second=TOKENS_PER_SECOND, finalists=0 if sweep.exact else sweep.finalists,
             price=sweep.price, currency=sweep.currency, jobs=jobs,
@@ -52,7 +52,7 @@ class PreparedSweep:
 def check_sweep(sweep: Sweep, embedder: Embedder | None = None) -> tuple[Sweep, bool]:
     """The sweep with its objective in full, and whether its model gives late vectors; wrong names are told at once."""
     objective = objective_of(sweep.objective, sweep.k)
-    wanted_scores(objective, sweep.k)
+    metrics_to_score(objective, sweep.k)
     if "-" in (*sweep.documents, sweep.test_queries):
         raise InvalidParameter(
             "'-' is standard input, which is read once, and a sweep is gone on with; name a file instead"

@@ -56,7 +56,7 @@ def retriever_grid(sweep: Sweep, late: bool, left_out: NotTriedLog) -> list[Plan
     for grid in sweep.retrieval:
         check_amount(grid)
         neighbours = _neighbours(grid, left_out)
-        for search, said in _retrievers(grid, left_out):
+        for search, written in _retrievers(grid, left_out):
             why = _no_vectors(search, sweep.model, late)
             if why:
                 left_out.add(search.label, why)
@@ -66,11 +66,11 @@ def retriever_grid(sweep: Sweep, late: bool, left_out: NotTriedLog) -> list[Plan
                         (search.label, count), PlannedSearch(search.label, search.retriever, count)
                     )
                     if known.retriever is not search.retriever:
-                        left_out.add(said, f"the same as {search.label}, which is tried")
+                        left_out.add(written, f"the same as {search.label}, which is tried")
             else:
                 _without_neighbours(search.label, neighbours, left_out)
                 if found.setdefault((search.label, 0), search) is not search:
-                    left_out.add(said, f"the same as {search.label}, which is tried")
+                    left_out.add(written, f"the same as {search.label}, which is tried")
     return list(found.values())
 
 
@@ -120,14 +120,14 @@ def _retrievers(grid: Grid, left_out: NotTriedLog) -> Iterator[tuple[PlannedSear
         weights = WEIGHTS if bare == "multiscale" and not weighed else ({},)
         chosen = combinations(Grid((name,), values), name, own, parameter_names(cls), left_out)
         for each, weight in product(chosen, weights):
-            said = written_out(name, {**each, **weight})
+            written = written_out(name, {**each, **weight})
             try:
-                made = get_retriever(said)
+                made = get_retriever(written)
             except ChunkwiseError as error:
-                left_out.add(said, str(error))
+                left_out.add(written, str(error))
             except Exception as error:  # somebody else's class
                 if bare in registry.builtin:
                     raise
-                left_out.add(said, f"it cannot be made: {type(error).__name__}: {error}")
+                left_out.add(written, f"it cannot be made: {type(error).__name__}: {error}")
             else:
-                yield PlannedSearch(spec.describe(bare, made), made), said
+                yield PlannedSearch(spec.describe(bare, made), made), written

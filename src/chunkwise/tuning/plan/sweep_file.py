@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
-import re
-import tomllib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar, get_args
@@ -24,9 +21,9 @@ from chunkwise.tuning.plan.budget import SweepBudget, budget_text, parse_budget,
 from chunkwise.tuning.plan.default_sweep import default_chunkers, default_retrieval
 from chunkwise.tuning.plan.grid import parameter_names
 from chunkwise.tuning.sweep import Grid, Sweep, Value, objective_of
+from chunkwise.tuning.toml_file import TomlTable, read_toml, toml_line
 
 NO_MODEL = "none"
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def sweep_text(sweep: Sweep, folder: str | os.PathLike[str] = ".") -> str:
@@ -36,20 +33,20 @@ def sweep_text(sweep: Sweep, folder: str | os.PathLike[str] = ".") -> str:
 
 def _lines(sweep: Sweep, folder: Path) -> Iterator[str]:
     yield "[sweep]"
-    yield _line("documents", [_from(folder, each) for each in sweep.documents])
+    yield toml_line("documents", [_from(folder, each) for each in sweep.documents])
     if sweep.test_queries is not None:
-        yield _line("test_queries", [_from(folder, sweep.test_queries)])
-    yield _line("objective", [sweep.objective])
+        yield toml_line("test_queries", [_from(folder, sweep.test_queries)])
+    yield toml_line("objective", [sweep.objective])
     budget = budget_text(SweepBudget(sweep.seconds, sweep.money, sweep.currency))
     if budget:
-        yield _line("budget", [budget])
+        yield toml_line("budget", [budget])
     if sweep.price is not None:
-        yield _line("price", [budget_text(SweepBudget(None, sweep.price, sweep.currency))])
-    yield _line("embedder", [_named(folder, sweep.model) or NO_MODEL])
-    yield _line("seed", [sweep.seed])
-    yield _line("exact", [sweep.exact])
-    yield _line("finalists", [sweep.finalists])
-    yield _line("test_share", [sweep.test_share])
+        yield toml_line("price", [budget_text(SweepBudget(None, sweep.price, sweep.currency))])
+    yield toml_line("embedder", [_named(folder, sweep.model) or NO_MODEL])
+    yield toml_line("seed", [sweep.seed])
+    yield toml_line("exact", [sweep.exact])
+    yield toml_line("finalists", [sweep.finalists])
+    yield toml_line("test_share", [sweep.test_share])
     for grid in sweep.chunkers:
         yield ""
         yield "[[sweep.chunkers]]"
@@ -58,17 +55,17 @@ def _lines(sweep: Sweep, folder: Path) -> Iterator[str]:
         yield ""
         yield "[[sweep.retrieval]]"
         yield from _grid("retriever", grid, folder)
-        yield _line("k", [sweep.k])
+        yield toml_line("k", [sweep.k])
 
 
 def _grid(first: str, grid: Grid, folder: Path) -> Iterator[str]:
-    yield _line(first, [_named(folder, name) for name in grid.names])
+    yield toml_line(first, [_named(folder, name) for name in grid.names])
     for key, values in grid.values:
         if key == "tokenizer":
             values = tuple(
                 _named(folder, each) if isinstance(each, str) else each for each in values
             )
-        yield _line(key, values)
+        yield toml_line(key, values)
 
 
 def _named(folder: Path, name: str) -> str:
@@ -86,127 +83,6 @@ def _from(folder: Path, path: str) -> str:
         return str(Path(path).relative_to(folder))
     except ValueError:
         return os.path.abspath(path)
-
-
-def _line(key: str, values: Sequence[Value]) -> str:
-    name = key if _BARE.fullmatch(key) else _value(key)
-    said = ", ".join(map(_value, values))
-    return f"{name} = {said}" if len(values) == 1 else f"{name} = [{said}]"
-
-
-def _value(value: Value) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if not isinstance(value, str):
-        return repr(value)
-    if any("\ud800" <= sign <= "\udfff" for sign in value):
-        raise InvalidParameter(
-            f"{value!r} cannot be written into a TOML file, which holds Unicode only"
-        )
-    # A JSON string is one of TOML, but for the one control character that JSON lets stand.
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-TextOrBool = TypeVar("TextOrBool", str, bool)
-_LONGEST = 80
-
-
-class TomlTable:
-    """Values of a table with the name users know it by."""
-
-    def __init__(self, file: str, name: str, values: Mapping[str, object]) -> None:
-        self.file = file
-        self.name = name
-        self.values = values
-
-    def only(self, known: Collection[str], elsewhere: Mapping[str, str] | None = None) -> None:
-        """An error for the first key that is none of these; `elsewhere`: keys of other tables."""
-        for key in self.values:
-            if key in known:
-                continue
-            near = get_close_matches(key, known, n=1, cutoff=0.6)
-            hint = f"did you mean {near[0]}?" if near else f"allowed: {', '.join(known)}"
-            if elsewhere and key in elsewhere:
-                hint = f"it stands in {elsewhere[key]}"
-            given = f"{key[:_LONGEST]!r} (here {_short(self.values[key])})"
-            raise InvalidParameter(f"{self.file}: {self.name} has no key {given}; {hint}")
-
-    def wrong(self, key: str, value: object, needed: str) -> InvalidParameter:
-        return InvalidParameter(f"{self.file}: {self.name} {key} is {_short(value)}; {needed}")
-
-    def refused(self, key: str, error: ChunkwiseError) -> InvalidParameter:
-        """What somebody else says is wrong with a value."""
-        return InvalidParameter(f"{self.file}: {self.name} {key}: {error}")
-
-    def of_type(
-        self, key: str, kind: type[TextOrBool], default: TextOrBool, needed: str
-    ) -> TextOrBool:
-        """A text, or true or false."""
-        value = self.values.get(key, default)
-        if type(value) is not kind:
-            raise self.wrong(key, value, needed)
-        return value
-
-    def whole(self, key: str, default: int, low: int) -> int:
-        value = self.values.get(key, default)
-        if type(value) is not int or not low <= value <= 2**31:
-            raise self.wrong(key, value, f"a whole number is needed, {low} or more")
-        return value
-
-    def fraction(self, key: str, needed: str) -> float | None:
-        value = self.values.get(key)
-        if value is None:
-            return None
-        if type(value) not in (int, float):
-            raise self.wrong(key, value, needed)
-        return float(value)  # type: ignore[arg-type]
-
-    def texts(self, key: str, needed: str) -> tuple[str, ...]:
-        """One or several."""
-        value = self.values.get(key)
-        found = value if isinstance(value, list) else [value]
-        if not found or not all(isinstance(each, str) and each.strip() for each in found):
-            raise (
-                self.wrong(key, value, needed) if key in self.values else self.missing(key, needed)
-            )
-        return tuple(found)
-
-    def choices(self, key: str) -> tuple[Value, ...]:
-        """One or several values of a parameter."""
-        value = self.values[key]
-        found = value if isinstance(value, list) else [value]
-        if not found:
-            raise self.wrong(key, value, "at least one value is needed")
-        for each in found:
-            if not isinstance(each, str | int | float | bool):
-                raise self.wrong(
-                    key, each, "a text, a number, true or false is needed, or a list of them"
-                )
-            if isinstance(each, float) and not abs(each) < float("inf"):
-                raise self.wrong(key, each, "a number is needed")
-        return tuple(found)
-
-    def missing(self, key: str, needed: str) -> InvalidParameter:
-        return InvalidParameter(f"{self.file}: {self.name} has no {key}; {needed}")
-
-    def tables(self, key: str, needed: str) -> list[TomlTable]:
-        """One table or several; none where the key is not there."""
-        value = self.values.get(key, [])
-        given = value if isinstance(value, list) else [value]
-        found: list[Mapping[str, object]] = [each for each in given if isinstance(each, dict)]
-        if len(found) < len(given) or (key in self.values and not found):
-            raise self.wrong(key, value, needed)
-        name = f"{self.name.removesuffix(']')}.{key}]"
-        return [TomlTable(self.file, name, each) for each in found]
-
-
-def _short(value: object) -> str:
-    if isinstance(value, str) and len(value) > _LONGEST:
-        return f"{value[:_LONGEST]!r}…"
-    if isinstance(value, dict):
-        return "a table"
-    shown = repr(value)
-    return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…"
 
 
 SPECIAL = {"context": "chunkers", "neighbours": "retrieval", "k": "retrieval"}
@@ -280,7 +156,7 @@ def _misfit_of(field: dataclasses.Field[Any], value: Value) -> str:
     if isinstance(field.default, bool):
         return "" if isinstance(value, bool) else "true or false is needed"
     if bounds.choices:
-        return _of_choices(value, bounds.choices)
+        return "" if value in bounds.old_choices else _of_choices(value, bounds.choices)
     if field.name == "overlap" and bounds.help:
         return _overlap(value)
     number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -311,8 +187,6 @@ def _of_choices(value: Value, allowed: tuple[str, ...]) -> str:
     near = get_close_matches(value, allowed, n=1, cutoff=0.6) if isinstance(value, str) else []
     return f"did you mean {near[0]}?" if near else f"allowed: {', '.join(map(repr, allowed))}"
 
-
-__all__ = ["read_sweep", "sweep_text"]
 
 T = TypeVar("T")
 
@@ -369,18 +243,7 @@ def read_sweep(path: str | os.PathLike[str]) -> Sweep:
 
 
 def _sweep_table(file: str) -> TomlTable:
-    try:
-        given = tomllib.loads(Path(file).read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise ChunkwiseError(f"cannot read {file}: {error.strerror or error}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ChunkwiseError(f"{file} is no TOML: {error}") from error
-    except RecursionError:
-        raise ChunkwiseError(
-            f"{file} is no plan: its tables or lists are nested too deeply"
-        ) from None
-    except ValueError as error:  # a number of thousands of digits
-        raise ChunkwiseError(f"{file} is no TOML: {error}") from error
+    given = read_toml(file, "plan")
     TomlTable(file, "the file", given).only(("sweep",), dict.fromkeys(_KEYS, "[sweep]"))
     table = given.get("sweep")
     if not isinstance(table, dict):

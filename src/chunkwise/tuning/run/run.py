@@ -23,7 +23,7 @@ from chunkwise.tuning.run.one_chunking import Group, groups_of, outcomes_of
 from chunkwise.tuning.run.record import SweepRecord, sweep_fingerprint
 from chunkwise.tuning.run.shared_corpus import SharedCorpus, Sums
 from chunkwise.tuning.run.sweep_embedder import named_model
-from chunkwise.tuning.sweep import Sweep, wanted_scores
+from chunkwise.tuning.sweep import Sweep, metrics_to_score
 from chunkwise.tuning.sweep_result import Outcome
 
 
@@ -45,7 +45,7 @@ class SweepJob:
         return SharedCorpus(self.documents, self.queries, model, self.sums)
 
     def outcomes(self, corpus: SharedCorpus, group: Group) -> Iterator[Outcome]:
-        return outcomes_of(corpus, group, wanted_scores(self.objective, self.k), self.k)
+        return outcomes_of(corpus, group, metrics_to_score(self.objective, self.k), self.k)
 
 
 _DIED = "the process that ran it died, perhaps for lack of memory; run it again with one job"
@@ -69,7 +69,7 @@ def run_in_processes(
             ready = wait([worker.pipe for worker in busy])
             for worker in busy:
                 if worker.pipe in ready:
-                    yield from worker.heard()
+                    yield from worker.receive()
                     if not worker.group and not over():
                         worker.take(waiting)
             if waiting and all(worker.is_dead for worker in workers):
@@ -101,7 +101,7 @@ class _Worker:
             with suppress(OSError):  # it died: that is heard, too
                 self.pipe.send(self.group)
 
-    def heard(self) -> Iterator[Outcome]:
+    def receive(self) -> Iterator[Outcome]:
         """One outcome; those of a process that died say so."""
         try:
             found: list[Outcome] = [self.pipe.recv()]
@@ -157,7 +157,9 @@ def run_plan(
     began = time.monotonic()
     if jobs < 1:
         raise InvalidParameter(f"jobs is {jobs}; the least allowed is 1")
-    wanted_scores(sweep.objective, sweep.k)  # a wrong objective is an error before any work is done
+    metrics_to_score(
+        sweep.objective, sweep.k
+    )  # a wrong objective is an error before any work is done
     documents = list(distinct_documents(documents))
     record.matches(sweep_fingerprint(documents, queries, sweep))
     known = {key: each for key, each in record.known().items() if not each.error}

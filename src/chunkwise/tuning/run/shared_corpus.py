@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property
 
@@ -19,6 +18,7 @@ from chunkwise.metrics.spans.budget import containing
 from chunkwise.metrics.spans.overlaps import Numbers
 from chunkwise.metrics.spans.tables import Gold
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder
+from chunkwise.retrieval.bm25 import K1, B
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.indexing.build import build_on_features
 from chunkwise.retrieval.indexing.features import DocumentFeatures, embed_atoms
@@ -33,7 +33,7 @@ from chunkwise.text.analysis import Analyzed
 from chunkwise.text.language import language_of
 from chunkwise.text.terms.terms import query_terms
 from chunkwise.text.tokens.measure import TokenMeasure
-from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 from chunkwise.tuning.sweep import VectorKind
 
 
@@ -77,34 +77,33 @@ class SharedIndex(LocalIndex):
 
     @cached_property
     def context_tokens(self) -> int:
-        """Of all text that is indexed beside chunks."""
-        if not len(self.arrays["context.bytes"]):
-            return 0
-        count = get_tokenizer(self.settings.tokenizer).count
-        return sum(count(text) * times for text, times in Counter(self.contexts()).items() if text)
+        return self.count_context_tokens()
 
-    def words(self, queries: Sequence[str], depth: int, only: Filter) -> list[Ranking]:
-        asked = tuple(queries)
-        ask = super().words
-        return self._first(("words", asked, only), depth, lambda deep: ask(asked, deep, only))
+    def words(
+        self, queries: Sequence[str], depth: int, only: Filter, *, k1: float = K1, b: float = B
+    ) -> list[Ranking]:
+        texts = tuple(queries)
+        rank = super().words
+        key = "words", texts, only, k1, b
+        return self._first(key, depth, lambda deep: rank(texts, deep, only, k1=k1, b=b))
 
     def nearest(self, vectors: NDArray[np.float32], depth: int, only: Filter) -> list[Ranking]:
-        ask = super().nearest
+        rank = super().nearest
         key = "nearest", vectors.shape, vectors.tobytes(), only
-        return self._first(key, depth, lambda deep: ask(vectors, deep, only))
+        return self._first(key, depth, lambda deep: rank(vectors, deep, only))
 
     def _query_terms(self, query: str) -> NDArray[np.uint64]:
         known = self._terms.get(query)
         return super()._query_terms(query) if known is None else known
 
     def _first(
-        self, key: Hashable, depth: int, ask: Callable[[int], list[Ranking]]
+        self, key: Hashable, depth: int, rank: Callable[[int], list[Ranking]]
     ) -> list[Ranking]:
         deep, found = self._rankings.get(key, (0, []))
         if deep < depth:
             # Where there are vectors, words and they will be fused.
             deep = max(depth, _DEPTH) if self.settings.vectors != "none" else depth
-            found = ask(deep)
+            found = rank(deep)
             self._rankings[key] = deep, found
         return found if deep == depth else [ranking.first(depth) for ranking in found]
 
@@ -122,7 +121,7 @@ class SharedCorpus:
         model: LazyEmbedder | None,
         sums: Sums | None = None,
     ) -> None:
-        """`sums` is what another workshop of these documents had the model read."""
+        """`sums` is what another process had the model read of these documents."""
         self.documents = tuple(documents)
         self.queries = tuple(queries)
         self.model = model
@@ -151,8 +150,8 @@ class SharedCorpus:
         return tuple(sorted({features.terms.language for features in self.all_features}))
 
     @cached_property
-    def _told(self) -> list[str]:
-        """The language of each document."""
+    def _document_languages(self) -> list[str]:
+        """Of each document, as `language_of` tells it."""
         return [language_of(document) for document in self.documents]
 
     @cached_property
@@ -165,13 +164,13 @@ class SharedCorpus:
         if self._refused is not None:
             raise self._refused
 
-        def told(characters: int) -> None:
+        def advance_by(characters: int) -> None:
             if advance is not None:
                 advance(characters, "one pass serves every chunking")
 
         if any(features.sums is None for features in self.all_features):
             try:
-                embed_atoms(self.all_features, self._token_embedder, told)
+                embed_atoms(self.all_features, self._token_embedder, advance_by)
             except Exception as error:  # kept: no chunking need wait for it again
                 self._refused = error
                 raise
@@ -229,9 +228,10 @@ class SharedCorpus:
     def issues_of(self, chunks: Sequence[Sequence[Chunk]]) -> dict[str, int]:
         """What is wrong at the cuts, by kind, and in how many chunks."""
         counts, with_issues = dict.fromkeys(KINDS, 0), 0
-        for features, own, told in zip(self.all_features, chunks, self._told, strict=True):
+        rows = zip(self.all_features, chunks, self._document_languages, strict=True)
+        for features, own, language in rows:
             if own:
-                found, chunks_with = count_issues(features.analyzed, own, told)
+                found, chunks_with = count_issues(features.analyzed, own, language)
                 with_issues += chunks_with
                 counts = {kind: count + found[kind] for kind, count in counts.items()}
         return {**counts, "chunks_with_issues": with_issues}

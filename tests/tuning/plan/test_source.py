@@ -1,0 +1,77 @@
+"""What a user names, as the sweep it is."""
+
+from pathlib import Path
+
+import pytest
+
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.core import Document, Query
+from chunkwise.tuning.plan.default_sweep import default_retrieval, default_sweep
+from chunkwise.tuning.plan.source import sweep_from_source
+from chunkwise.tuning.plan.sweep_file import read_sweep
+from chunkwise.tuning.sweep import Grid
+from hash_embedder import HashEmbedder
+
+_PLAN = '[sweep]\ndocuments = "docs"\nembedder = "none"\nseed = 7\n'
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Path:
+    path = tmp_path / "sweep.toml"
+    path.write_text(_PLAN)
+    return path
+
+
+def test_documents_get_the_usual_sweep() -> None:
+    named = sweep_from_source(["handbook/", "notes.md"], "queries.json", k=3, time="10 min")
+    assert named.sweep == default_sweep(
+        ["handbook/", "notes.md"], "queries.json", has_headings=True, k=3, seconds=600.0
+    )
+    assert named.plan is None
+    assert named.is_resumable
+
+
+def test_a_plan_is_read_and_what_is_given_beside_it_wins(plan: Path) -> None:
+    for source in (plan, str(plan), [plan]):
+        named = sweep_from_source(source, objective="ndcg@5", exact=True)
+        assert (named.sweep.seed, named.sweep.objective, named.sweep.exact) == (7, "ndcg@5", True)
+        assert named.plan == plan
+
+
+def test_a_model_beside_a_plan_changes_the_usual_searches_alone(plan: Path) -> None:
+    assert sweep_from_source(plan, embedder="minilm").sweep.retrieval == default_retrieval("minilm")
+    plan.write_text(f'{_PLAN}[sweep.retrieval]\nretriever = "bm25"\n')
+    assert sweep_from_source(plan, embedder="minilm").sweep.retrieval == (Grid(("bm25",)),)
+
+
+def test_a_folder_is_resumed_with_its_own_plan(plan: Path) -> None:
+    named = sweep_from_source(resume=plan.parent, seed=8)
+    assert named.sweep.documents == read_sweep(plan).documents
+    assert named.sweep.seed == 8
+    with pytest.raises(InvalidParameter, match="name no documents beside it"):
+        sweep_from_source("docs", resume=plan.parent)
+    with pytest.raises(InvalidParameter, match="holds no sweep to go on with"):
+        sweep_from_source(resume=plan.parent / "empty")
+
+
+def test_what_is_in_memory_only_cannot_be_resumed() -> None:
+    document, query = Document("a", "A text."), Query("1", "Which text?", ())
+    model = HashEmbedder()
+    named = sweep_from_source([document, "docs"], [query], embedder=model)
+    assert (named.documents, named.sweep.documents) == ((document,), ("docs",))
+    assert named.queries is not None
+    assert named.queries.queries == (query,)
+    assert (named.embedder, named.sweep.model) == (model, model.identity)
+    assert not named.is_resumable
+    assert not sweep_from_source(document).is_resumable
+    assert not sweep_from_source("docs", [query]).is_resumable
+    assert not sweep_from_source("docs", embedder=model).is_resumable
+
+
+def test_a_plan_stands_alone(plan: Path) -> None:
+    with pytest.raises(InvalidParameter, match="give the plan alone, or documents alone"):
+        sweep_from_source(["docs", str(plan)])
+    with pytest.raises(InvalidParameter, match="give the plan alone, or documents alone"):
+        sweep_from_source([plan, Document("a", "A text.")])
+    with pytest.raises(InvalidParameter, match="there is no document to tune for"):
+        sweep_from_source([])

@@ -1,0 +1,117 @@
+"""Who is run again with vectors of its own; and a sweep from its source to its files."""
+
+from pathlib import Path
+
+import pytest
+
+from chunkwise.base.errors import ChunkwiseError
+from chunkwise.evaluation.left_out import LeftOut
+from chunkwise.tuning.plan.prepare import PreparedSweep
+from chunkwise.tuning.plan.source import SweepSource, sweep_from_source
+from chunkwise.tuning.sweep import Configuration, VectorKind
+from chunkwise.tuning.sweep_folder import SweepFolder
+from chunkwise.tuning.sweep_result import Outcome
+from chunkwise.tuning.tune import CompletedSweep, RunOptions, finalists, run_sweep
+
+SPLITS = ("validation", "test", "validation")
+
+
+def outcome(name: str, *scores: float | None, **more: str) -> Outcome:
+    retriever, baseline = more.get("retriever", "dense"), more.get("baseline", "")
+    vectors: VectorKind = "none" if retriever == "bm25" else "late"
+    configuration = Configuration(name, retriever, vectors=vectors, baseline=baseline)
+    return Outcome(
+        configuration, {"recall@5": scores, "failure@5": scores}, error=more.get("error", "")
+    )
+
+
+EVERY = [
+    outcome("a", 0.5, 1.0, 0.5),
+    outcome("b", 0.9, 0.0, 0.9),
+    outcome("c", 0.9, 0.0, 0.9),
+    outcome("words", 1.0, 1.0, 1.0, retriever="bm25"),
+    outcome("", 1.0, 1.0, 1.0, retriever="multiscale"),
+    outcome("failed", 1.0, 1.0, 1.0, error="why"),
+    outcome("usual", 0.1, 0.1, 0.1, baseline="usual"),
+    outcome("half", None, 1.0, 0.6),
+    outcome("never", None, 1.0, None),
+]  # fmt: skip
+
+
+def names(most: int, objective: str = "recall@5") -> list[str]:
+    found = finalists(EVERY, SPLITS, objective, most)
+    assert all(each.vectors == "own" for each in found)
+    return [each.strategy for each in found]
+
+
+def test_the_best_on_validation_and_the_defaults() -> None:
+    assert names(1) == ["b", "usual"]
+    assert names(3) == ["b", "c", "half", "usual"]
+    assert names(9) == ["b", "c", "half", "a", "usual"], "a default is not named twice"
+
+
+def test_lower_may_be_better() -> None:
+    assert names(2, "failure@5") == ["usual", "a"]
+
+
+def test_without_scores_there_are_none() -> None:
+    assert finalists([], SPLITS, "recall@5") == []
+    assert finalists(EVERY, (), "recall@5") == []
+    assert finalists(EVERY, SPLITS, "ndcg@5") == []
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> SweepSource:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "harbour.txt").write_text(
+        "The lamp is lit at dusk. The gate is shut at ten."
+    )
+    plan = tmp_path / "sweep.toml"
+    plan.write_text(
+        '[sweep]\ndocuments = "docs"\nembedder = "none"\n'
+        '[[sweep.chunkers]]\nstrategy = "sentences"\n[sweep.retrieval]\nretriever = "bm25"\n'
+    )
+    return sweep_from_source(plan)
+
+
+def test_a_sweep_is_announced_run_and_written_in_this_order(
+    source: SweepSource, tmp_path: Path
+) -> None:
+    steps: list[str] = []
+
+    def prepared(sweep: PreparedSweep) -> RunOptions:
+        steps.append(f"prepared {len(sweep.plan.configurations)}")
+        return RunOptions(on_outcome=lambda outcome: steps.append("outcome"))
+
+    def write(completed: CompletedSweep, folder: Path) -> None:
+        assert completed.recommendation is None  # there are no queries
+        steps.append(f"written to {folder.name}")
+
+    out = tmp_path / "out"
+    completed = run_sweep(source, out, prepared, write, left_out=LeftOut(None))
+    assert completed is not None
+    assert steps == ["prepared 3", "outcome", "outcome", "outcome", "written to out"]
+    assert (out / "sweep.toml").is_file()
+    assert len(SweepFolder(out).record.known()) == 3
+    steps.clear()
+    assert run_sweep(source, None, prepared, write, left_out=LeftOut(None)) == completed
+    assert "written to out" not in steps
+
+
+def test_what_is_not_to_be_run_writes_nothing(source: SweepSource, tmp_path: Path) -> None:
+    def write(completed: CompletedSweep, folder: Path) -> None:
+        raise AssertionError(folder)
+
+    def refused(prepared: PreparedSweep) -> RunOptions:
+        raise ChunkwiseError("too dear")
+
+    out = tmp_path / "out"
+    left_out = LeftOut(None)
+    assert run_sweep(source, out, lambda _: None, write, left_out=left_out) is None
+    assert (
+        run_sweep(source, out, lambda _: RunOptions(), write, left_out=left_out, dry_run=True)
+        is None
+    )
+    with pytest.raises(ChunkwiseError, match="too dear"):
+        run_sweep(source, out, refused, write, left_out=left_out)
+    assert not out.exists()
