@@ -113,7 +113,7 @@ def _asked(
     shown = f"{name}, {index.settings.context}, {retriever}{' reranked' if rerank else ''}"
     print(shown, file=sys.stderr, flush=True)
     return chunkwise.evaluate(
-        index, queries, retriever=retriever, rerank=rerank, k=20, metrics=",".join(metrics)
+        index, queries, retriever=retriever, reranker=rerank, k=20, metrics=",".join(metrics)
     )
 
 

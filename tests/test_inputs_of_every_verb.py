@@ -96,7 +96,7 @@ def _generate(source: Inputs, told: Told) -> None:
 
 
 def _tune(source: Inputs, told: Told) -> None:
-    chunkwise.tune(source, model="", on_unreadable=told)
+    chunkwise.tune(source, embedder="", on_unreadable=told)
 
 
 def _profile(source: Inputs, told: Told) -> None:
@@ -250,7 +250,7 @@ PYTHON: list[Callable[..., Any]] = [
     lambda source, **more: chunkwise.index(source, vectors="none", **more),
     lambda source, **more: chunkwise.evaluate(source, ASKED, retriever="bm25", **more),
     lambda source, **more: chunkwise.generate_questions(source, 1, **more),
-    lambda source, **more: chunkwise.tune(source, model="", **more),
+    lambda source, **more: chunkwise.tune(source, embedder="", **more),
     lambda source, **more: profile(source, **more),
 ]
 
@@ -322,7 +322,7 @@ def test_old_names_of_parameters_work_and_say_the_new_one(
     if verb is chunkwise.index:
         more["vectors"] = "none"
     if verb is chunkwise.tune:
-        more["model"] = ""
+        more["embedder"] = ""
     given = () if new == "source" else (tmp_path,)
     more |= {old: tmp_path} if new == "source" else {}
     with pytest.warns(DeprecationWarning, match=rf"the parameter {old} is called {new} now"):

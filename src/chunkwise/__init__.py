@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from chunkwise.evaluation.results import Results
     from chunkwise.metrics.evidence import Evidence
     from chunkwise.metrics.metric import Metric, Targets
-    from chunkwise.report.tune import Tuned, tune
+    from chunkwise.report.tune import tune
+    from chunkwise.report.tune_result import TuneResult
     from chunkwise.retrieval.filters import Filter
     from chunkwise.retrieval.indexes import Index, index, open_index
     from chunkwise.testsets.generate.generate import generate_questions
@@ -65,7 +66,7 @@ _HOMES = {
     "Score": "chunkwise.core",
     "Span": "chunkwise.core",
     "Targets": "chunkwise.metrics.metric",
-    "Tuned": "chunkwise.report.tune",
+    "TuneResult": "chunkwise.report.tune_result",
     "UnreadableDocument": "chunkwise.base.errors",
     "ask": "chunkwise.answering.ask",
     "chunk": "chunkwise.chunkers.chunk",
@@ -106,7 +107,7 @@ __all__ = [
     "Score",
     "Span",
     "Targets",
-    "Tuned",
+    "TuneResult",
     "UnreadableDocument",
     "ask",
     "chunk",
@@ -125,7 +126,16 @@ __all__ = [
 ]
 
 
+_OLD_NAMES = {"Tuned": "TuneResult"}
+
+
 def __getattr__(name: str) -> Any:
+    if name in _OLD_NAMES:
+        from chunkwise.base.renamed import warn_renamed
+
+        new = _OLD_NAMES[name]
+        warn_renamed(f"chunkwise.{name}", new)
+        name = new
     if name not in _HOMES:
         raise AttributeError(f"module 'chunkwise' has no attribute {name!r}")
     module, _, attribute = _HOMES[name].partition(":")

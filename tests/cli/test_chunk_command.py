@@ -270,7 +270,7 @@ def test_a_strategy_that_misbehaves_is_named(here: Run, handbook: Path, tmp_path
     for name, message in (
         ("Far", "returned (0, 1000000000) for"),
         ("Fails", "failed on deep/hours.txt: KeyError"),
-        ("Nothing", "it has no method `split`"),
+        ("Nothing", "it has no `split`"),
     ):
         done = here("chunk", "handbook", "-s", f"./mine.py:{name}")
         assert done.returncode in (1, 2)

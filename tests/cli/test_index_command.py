@@ -65,7 +65,7 @@ def test_vectors_and_headings_beside_the_chunks(here: Run, handbook: Path) -> No
     done = here("index", "handbook", "--into", "kb", "--context", "headings", "--json", "-q")
     told = summary(done)
     assert done.stderr == ""
-    assert (told["model"], told["vectors"], told["context"]) == ("minilm", "late", "headings")
+    assert (told["embedder"], told["vectors"], told["context"]) == ("minilm", "late", "headings")
     hits = here("search", "kb", "illness", "--retriever", "dense", "--json", "-k", "1").stdout
     assert json.loads(hits)["doc_id"] == "leave.md"
 
@@ -230,7 +230,7 @@ def test_an_index_made_anew_keeps_its_settings(here: Run, handbook: Path) -> Non
     more = "-s", "sentences(max_tokens=30)", "--context", "headings", "--language", "en"
     first = summary(here("index", "handbook", *WORDS, *more, "--json", "-q"))
     anew = summary(here("index", "handbook", "--into", "kb", "--rebuild", "--json", "-q"))
-    names = "strategy", "model", "vectors", "context", "language"
+    names = "strategy", "embedder", "vectors", "context", "language"
     assert [anew[name] for name in names] == [first[name] for name in names]
     assert anew["added"] == 3
     other = summary(

@@ -231,7 +231,7 @@ def test_another_judge_is_another_measure_where_it_judges() -> None:
     one, other = (
         dataclasses.replace(
             results(seed),
-            configuration={"k": 5, "model": model, "similarity_threshold": threshold},
+            configuration={"k": 5, "embedder": model, "similarity_threshold": threshold},
         )
         for seed, model, threshold in ((1, "minilm", 0.7), (2, "other", 0.6))
     )

@@ -24,7 +24,7 @@ from chunkwise.retrieval.indexes import Index, index
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 from untimed import HANG
 
-FIXTURES = Path(__file__).parent / "fixtures"
+FIXTURES = Path(__file__).parents[1] / "chunkers" / "given" / "fixtures"
 STRATEGY = "sentences(max_tokens=24, overlap=0)"
 THINGS = ("lamp", "rope", "anchor", "tide table", "fog horn", "signal flag", "oil can")
 KEEPERS = ("Orla", "Piet", "Maren", "Tove")
@@ -219,7 +219,7 @@ def test_other_metrics_do_not_change_a_figure_of_merged_hits(words: Index) -> No
 def test_diverse_hits_are_measured_with_exactly_the_k_asked_for() -> None:
     from retrieval.tiny_embedder import Tiny
 
-    made = index(DOCUMENTS, STRATEGY, model=Tiny(), vectors="own")
+    made = index(DOCUMENTS, STRATEGY, embedder=Tiny(), vectors="own")
     hits = made.search(QUESTIONS, k=3, retriever="dense", mmr=0.3)
     results = run(made, k=3, retriever="dense", mmr=0.3)
     check(results, hits, "3")
@@ -362,7 +362,7 @@ def test_a_knowledge_base_on_a_server(words: Index) -> None:
     assert found.data == expected.data
 
 
-@pytest.mark.parametrize("setting", ["strategy", "model", "vectors", "context", "language"])
+@pytest.mark.parametrize("setting", ["strategy", "embedder", "vectors", "context", "language"])
 def test_settings_of_an_index_that_is_there_are_not_given_again(words: Index, setting: str) -> None:
     with pytest.raises(InvalidParameter, match=f"{setting} is 'x', and the index was made with"):
         run(words, **{setting: "x"})
@@ -602,7 +602,7 @@ def test_everything_with_the_real_model() -> None:
     known = {document.id for document in DOCUMENTS[:2]}
     asked = [each for each in QUESTIONS if {r.doc_id for r in each.references} <= known][:12]
     results = evaluate(DOCUMENTS[:2], asked, strategy=STRATEGY, k=3)
-    assert results.configuration["model"] == "minilm"
+    assert results.configuration["embedder"] == "minilm"
     assert results.configuration["retriever"] == "hybrid"
     scored = [name for name, figure in results.summary.items() if figure.mean is not None]
     assert {"recall@3", "ndcg@3", "failure@20", "retrieval_precision.similarity", "coherence",
@@ -620,7 +620,7 @@ def test_everything_with_the_real_model() -> None:
 def test_a_model_of_ones_own_with_every_metric() -> None:
     from retrieval.tiny_embedder import Tiny
 
-    results = evaluate(DOCUMENTS, QUESTIONS[:8], strategy=STRATEGY, model=Tiny(), k=3)
+    results = evaluate(DOCUMENTS, QUESTIONS[:8], strategy=STRATEGY, embedder=Tiny(), k=3)
     assert results.summary["recall@3"].mean is not None
     assert results.summary["retrieval_precision.similarity"].scored > 0
 

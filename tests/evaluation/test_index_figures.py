@@ -36,7 +36,7 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def made(vectors: Vectors, strategy: str = STRATEGY) -> chunkwise.Index:
     model = None if vectors == "none" else HashEmbedder()
-    return chunkwise.index(DOCUMENTS, strategy, model=model, vectors=vectors)
+    return chunkwise.index(DOCUMENTS, strategy, embedder=model, vectors=vectors)
 
 
 def test_an_index_with_a_model_of_ones_own_is_judged_by_it(tmp_path: Path) -> None:
@@ -44,8 +44,8 @@ def test_an_index_with_a_model_of_ones_own_is_judged_by_it(tmp_path: Path) -> No
     answers = tmp_path / "answers.json"
     answers.write_text('[{"query_id": "q", "answer": "The lamp is lit at dusk."}]')
     names = "retrieval_precision.similarity", "answer_relevancy.similarity"
-    kept = chunkwise.index(DOCUMENTS, STRATEGY, model=HashEmbedder(), into=tmp_path / "kb")
-    opened = chunkwise.open_index(tmp_path / "kb", model=HashEmbedder())
+    kept = chunkwise.index(DOCUMENTS, STRATEGY, embedder=HashEmbedder(), into=tmp_path / "kb")
+    opened = chunkwise.open_index(tmp_path / "kb", embedder=HashEmbedder())
     for each in (made("late"), kept, opened):
         results = chunkwise.evaluate(each, [query], metrics=names, answers=answers)
         assert [results.summary[name].scored for name in names] == [1, 1]
@@ -109,7 +109,7 @@ def test_words_have_no_direction() -> None:
 
 
 def test_chunks_without_neighbours_and_without_sentences() -> None:
-    alone = chunkwise.index([DOCUMENTS[1]], STRATEGY, model=HashEmbedder())
+    alone = chunkwise.index([DOCUMENTS[1]], STRATEGY, embedder=HashEmbedder())
     found = index_coherence(alone)
     assert found["coherence"].reason == "no document has two chunks"
     assert found["cohesion"].reason == "no chunk has two sentences"

@@ -80,7 +80,7 @@ def test_a_run_is_not_told_to_do_what_it_does_or_cannot() -> None:
     plain = " ".join(each.text for each in advice(low))
     assert "a smaller k, or `--reranker maxsim`." in plain
     assert "a larger k" in plain
-    reranked = advice(low, configuration={"rerank": "maxsim:minilm:1", "k": 5})[0].text
+    reranked = advice(low, configuration={"reranker": "maxsim:minilm:1", "k": 5})[0].text
     assert "rerank" not in reranked
     assert reranked.endswith("a better model, or a smaller k.")
     assert "rerank" not in advice(low, configuration={"hits": "theirs.jsonl"})[0].text

@@ -62,7 +62,7 @@ def evaluated(count: int = 80, seed: int = 0, most: int = 12) -> Results:
     sizes = np.array([chunk.token_count for chunk in chunks])
     return Results(
         configuration={
-            "strategy": STRATEGY, "retriever": "hybrid(rrf=60)", "model": "minilm", "k": 5, "budget": None,
+            "strategy": STRATEGY, "retriever": "hybrid(rrf=60)", "embedder": "minilm", "k": 5, "budget": None,
             "tokenizer": "cl100k", "seed": 0, "metrics": names, "mmr": None,
         },
         versions={"chunkwise": "0.1.0", "python": "3.11.9", "numpy": "2.3.1"},

@@ -15,6 +15,7 @@ from chunkwise.report.charts.style import (
     DASHES,
     MOST_SERIES,
     SHAPES,
+    Chart,
     ChartSize,
     Spec,
     chart,
@@ -26,7 +27,6 @@ from chunkwise.report.page import page as page_of
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.views.profile import profile_view
 from chunkwise.report.views.questions import counted_by_range
-from chunkwise.report.views.view import Chart
 from report.reading_pages import EVIL, Page
 
 NAMES = (

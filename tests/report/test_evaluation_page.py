@@ -120,7 +120,7 @@ def test_a_ceiling_is_no_fault(results: Results) -> None:
 
 @pytest.mark.unwatched
 def test_the_head_tells_every_step_and_that_nothing_is_known(results: Results) -> None:
-    asked = {**results.configuration, "rerank": "maxsim:minilm:ab first=1", "neighbours": 1}
+    asked = {**results.configuration, "reranker": "maxsim:minilm:ab first=1", "neighbours": 1}
     html = evaluation_page(
         dataclasses.replace(results, configuration=asked, data={"nothing_known": True})
     )

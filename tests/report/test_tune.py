@@ -50,14 +50,14 @@ QUERIES = [_query(document, thing) for document in DOCUMENTS for thing in _THING
 
 def test_documents_and_questions_that_are_there_already() -> None:
     seen: list[Outcome] = []
-    tuned = chunkwise.tune(DOCUMENTS, QUERIES, model="", on_outcome=seen.append)
-    assert isinstance(tuned, chunkwise.Tuned)
-    assert str(tuned) == tuned.tuning.sentence
-    assert tuned.tuning.chosen
+    tuned = chunkwise.tune(DOCUMENTS, QUERIES, embedder="", on_outcome=seen.append)
+    assert isinstance(tuned, chunkwise.TuneResult)
+    assert str(tuned) == tuned.sweep.sentence
+    assert tuned.sweep.chosen
     assert tuned.recommendation is not None
     assert tuned.recommendation.vectors == "none"
     assert {each.configuration.key for each in seen} == {
-        each.configuration.key for each in tuned.tuning.outcomes
+        each.configuration.key for each in tuned.sweep.outcomes
     }
     html = tuned._repr_html_()
     assert html.startswith('<div class="chunkwise-tuning">')
@@ -67,16 +67,16 @@ def test_documents_and_questions_that_are_there_already() -> None:
 
 def test_a_folder_keeps_what_is_done_and_gets_the_files(tmp_path: Path) -> None:
     documents, queries = DOCUMENTS[:2], QUERIES[:10]
-    first = chunkwise.tune(documents, queries, model="", output=tmp_path / "out")
+    first = chunkwise.tune(documents, queries, embedder="", output=tmp_path / "out")
     names = {path.name for path in (tmp_path / "out").iterdir()}
     # What is only in memory cannot be gone on with from a plan.
     assert names == {".chunkwise-sweep", "recommendation.toml", "results.json", "report.html"}
     results = json.loads((tmp_path / "out" / "results.json").read_text())
-    assert results["sentence"] == first.tuning.sentence
-    again = chunkwise.tune(documents, queries, model="", output=tmp_path / "out")
+    assert results["sentence"] == first.sweep.sentence
+    again = chunkwise.tune(documents, queries, embedder="", output=tmp_path / "out")
     assert again == first
     with pytest.raises(ChunkwiseError, match="its documents are others"):
-        chunkwise.tune(documents[:1], queries[:5], model="", output=tmp_path / "out")
+        chunkwise.tune(documents[:1], queries[:5], embedder="", output=tmp_path / "out")
 
 
 def test_files_a_plan_and_what_is_said_beside_it(tmp_path: Path) -> None:
@@ -96,37 +96,39 @@ def test_files_a_plan_and_what_is_said_beside_it(tmp_path: Path) -> None:
         for query in QUERIES
     ]
     (tmp_path / "queries.json").write_text(json.dumps(rows))
-    usual = chunkwise.tune(folder, tmp_path / "queries.json", model="", output=tmp_path / "usual")
+    usual = chunkwise.tune(
+        folder, tmp_path / "queries.json", embedder="", output=tmp_path / "usual"
+    )
     assert (tmp_path / "usual" / "sweep.toml").is_file()
-    assert usual.tuning.objective == "recall@1000t"
+    assert usual.sweep.objective == "recall@1000t"
     plan = tmp_path / "sweep.toml"
     plan.write_text(
         '[sweep]\ndocuments = "docs"\ntest_queries = "queries.json"\nmodel = "none"\n'
         '[[sweep.chunkers]]\nstrategy = "sentences"\nmax_tokens = 30\n[sweep.retrieval]\nretriever = "bm25"\n'
     )
     tuned = chunkwise.tune(plan, objective="ndcg", k=3, time="10 min")
-    assert tuned.tuning.objective == "ndcg@3"
+    assert tuned.sweep.objective == "ndcg@3"
     assert tuned.recommendation is not None
     assert tuned.recommendation.budget is None
-    assert len(tuned.tuning.outcomes) == 3  # the one asked for, and the two defaults
+    assert len(tuned.sweep.outcomes) == 3  # the one asked for, and the two defaults
 
 
 def test_a_model_of_ones_own() -> None:
     model = HashEmbedder()
-    tuned = chunkwise.tune(DOCUMENTS[:2], QUERIES[:10], model=model)
-    assert not any(each.error for each in tuned.tuning.outcomes)
-    assert {"late", "own", "none"} == {each.configuration.vectors for each in tuned.tuning.outcomes}
+    tuned = chunkwise.tune(DOCUMENTS[:2], QUERIES[:10], embedder=model)
+    assert not any(each.error for each in tuned.sweep.outcomes)
+    assert {"late", "own", "none"} == {each.configuration.vectors for each in tuned.sweep.outcomes}
 
 
 def test_without_questions_nothing_is_recommended() -> None:
-    tuned = chunkwise.tune(DOCUMENTS, model="")
+    tuned = chunkwise.tune(DOCUMENTS, embedder="")
     assert tuned.recommendation is None
     assert "Nothing can be recommended" in str(tuned)
     assert "Nothing can be recommended" in tuned._repr_html_()
 
 
 def test_what_is_wrong_is_said_at_once() -> None:
-    with pytest.raises(InvalidParameter, match="no document; give files"):
+    with pytest.raises(InvalidParameter, match="needed: the path of a file"):
         chunkwise.tune([3])  # type: ignore[list-item]
     with pytest.raises(ChunkwiseError, match="no metric is named 'good'"):
         chunkwise.tune(DOCUMENTS, QUERIES, objective="good")

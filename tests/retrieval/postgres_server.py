@@ -90,4 +90,6 @@ def put(
 
 def embedded(documents: list[Document], *, vectors: Vectors = "late") -> Index:
     """The same in memory."""
-    return index(documents, STRATEGY, model=None if vectors == "none" else Tiny(), vectors=vectors)
+    return index(
+        documents, STRATEGY, embedder=None if vectors == "none" else Tiny(), vectors=vectors
+    )

@@ -52,14 +52,14 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def index() -> Index:
-    return chunkwise.index(DOCUMENTS, "sentences(max_tokens=40)", model=Tiny())
+    return chunkwise.index(DOCUMENTS, "sentences(max_tokens=40)", embedder=Tiny())
 
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> Index:
     folder = tmp_path_factory.mktemp("opened") / "kb"
-    chunkwise.index(DOCUMENTS, "sentences(max_tokens=40)", model=Tiny(), into=folder)
-    return chunkwise.open_index(folder, model=Tiny())
+    chunkwise.index(DOCUMENTS, "sentences(max_tokens=40)", embedder=Tiny(), into=folder)
+    return chunkwise.open_index(folder, embedder=Tiny())
 
 
 ASKED = [
@@ -188,15 +188,15 @@ def test_a_question_without_direction_is_near_to_nothing() -> None:
 
 
 def test_an_index_in_memory_is_brought_up_to_date() -> None:
-    index = chunkwise.index(DOCUMENTS, "sentences(max_tokens=40)", model=Tiny())
-    model = index._model
+    index = chunkwise.index(DOCUMENTS, "sentences(max_tokens=40)", embedder=Tiny())
+    model = index._embedder
     assert model is not None
     changes = index.update([*DOCUMENTS[2:], Document("new", "An otter in a boat.")])
     assert (changes.added, changes.removed, changes.unchanged) == (1, 2, 10)
     fresh = chunkwise.index(
         [*DOCUMENTS[2:], Document("new", "An otter in a boat.")],
         "sentences(max_tokens=40)",
-        model=Tiny(),
+        embedder=Tiny(),
     )
     assert index.source.arrays.keys() == fresh.source.arrays.keys()  # type: ignore[union-attr]
     for name, values in fresh.source.arrays.items():  # type: ignore[union-attr]
@@ -205,15 +205,17 @@ def test_an_index_in_memory_is_brought_up_to_date() -> None:
 
 
 def test_an_opened_index_is_brought_up_to_date(tmp_path: Path) -> None:
-    chunkwise.index(DOCUMENTS[:3], "sentences(max_tokens=40)", model=Tiny(), into=tmp_path / "kb")
-    opened = chunkwise.open_index(tmp_path / "kb", model=Tiny())
+    chunkwise.index(
+        DOCUMENTS[:3], "sentences(max_tokens=40)", embedder=Tiny(), into=tmp_path / "kb"
+    )
+    opened = chunkwise.open_index(tmp_path / "kb", embedder=Tiny())
     assert opened.changes is None
     assert str(opened.update(DOCUMENTS[1:4])) == "1 added, 1 removed, 2 unchanged"
     assert len(opened) == len(chunkwise.open_index(tmp_path / "kb")) == 3
 
 
 def test_an_embedder_without_tokens_embeds_chunks() -> None:
-    index = chunkwise.index(DOCUMENTS[:2], model=WholeTexts())
+    index = chunkwise.index(DOCUMENTS[:2], embedder=WholeTexts())
     assert index.settings.vectors == "own"
     assert index.changes is not None
     assert "no vectors of single tokens" in index.changes.notes[0]
@@ -221,7 +223,7 @@ def test_an_embedder_without_tokens_embeds_chunks() -> None:
     assert index.search("otter", retriever="dense", k=1)
     for vectors in ("late", "both"):
         with pytest.raises(ChunkwiseError, match="choose vectors='own'"):
-            chunkwise.index(DOCUMENTS[:2], model=WholeTexts(), vectors=vectors)  # type: ignore[arg-type]
+            chunkwise.index(DOCUMENTS[:2], embedder=WholeTexts(), vectors=vectors)  # type: ignore[arg-type]
 
 
 def test_an_index_of_words_has_no_vectors() -> None:
@@ -258,7 +260,7 @@ def test_vectors_of_another_size_are_refused(index: Index) -> None:
     ],
 )
 def test_wrong_values_are_told(given_: dict[str, object], message: str) -> None:
-    values = {"source": DOCUMENTS[:1], "model": Tiny(), **given_}
+    values = {"source": DOCUMENTS[:1], "embedder": Tiny(), **given_}
     with pytest.raises(ChunkwiseError, match=message):
         chunkwise.index(**values)  # type: ignore[arg-type]
 
@@ -268,7 +270,9 @@ def test_figures(index: Index) -> None:
     assert stats.documents == len(index) == 12
     assert stats.tokens == sum(int(index.source.atoms(number).tokens.sum()) for number in range(12))
     assert stats.vectors == stats.chunks + stats.atoms
-    told = chunkwise.index(DOCUMENTS, "sentences(max_tokens=40)", model=Tiny(), context="headings")
+    told = chunkwise.index(
+        DOCUMENTS, "sentences(max_tokens=40)", embedder=Tiny(), context="headings"
+    )
     assert told.stats().tokens == stats.tokens
     assert told.stats().indexed_tokens > stats.indexed_tokens
     assert repr(index) == (
@@ -289,10 +293,10 @@ def test_files_are_read_by_several_processes(tmp_path: Path) -> None:
         steps.append((amount, note))
 
     made = chunkwise.index(
-        tmp_path / "in", into=tmp_path / "kb", model=Tiny(), jobs=2, on_unreadable=skipped.append,
+        tmp_path / "in", into=tmp_path / "kb", embedder=Tiny(), jobs=2, on_unreadable=skipped.append,
         advance=advance,
     )  # fmt: skip
-    alone = chunkwise.index(tmp_path / "in", model=Tiny(), on_unreadable=skipped.append)
+    alone = chunkwise.index(tmp_path / "in", embedder=Tiny(), on_unreadable=skipped.append)
     assert len(made) == len(alone) == 12
     assert len(skipped) == 2
     assert sum(amount for amount, _ in steps) == sum(len(each.text) for each in DOCUMENTS)
@@ -300,11 +304,11 @@ def test_files_are_read_by_several_processes(tmp_path: Path) -> None:
         assert (made.source.arrays[name] == values).all(), name  # type: ignore[union-attr]
     os.remove(tmp_path / "in" / "book" / "3.md")
     again = chunkwise.index(
-        tmp_path / "in", into=tmp_path / "kb", model=Tiny(), jobs=2, on_unreadable=skipped.append
+        tmp_path / "in", into=tmp_path / "kb", embedder=Tiny(), jobs=2, on_unreadable=skipped.append
     )
     assert str(again.changes) == "1 removed, 11 unchanged, 1 skipped"
     with pytest.raises(chunkwise.UnreadableDocument, match=r"photo\.png"):
-        chunkwise.index(tmp_path / "in", model=Tiny(), on_unreadable="raise")
+        chunkwise.index(tmp_path / "in", embedder=Tiny(), on_unreadable="raise")
 
 
 SECTIONS = Document(
@@ -319,7 +323,7 @@ SECTIONS = Document(
     "strategy", ["structure", "recursive", "sentences", "parent_child", "sentences(max_tokens=8)"]
 )
 def test_a_chunk_over_several_sections_is_found_by_each(strategy: str) -> None:
-    index = chunkwise.index([SECTIONS, *DOCUMENTS[:3]], strategy, model=Tiny())
+    index = chunkwise.index([SECTIONS, *DOCUMENTS[:3]], strategy, embedder=Tiny())
     for retriever in ("bm25", "dense", "multiscale"):
         for section in ("approval", "leave > "):
             only = Filter(sections=(section,))
@@ -341,9 +345,11 @@ def test_short_documents_are_read_by_the_model_together() -> None:
     model = Counts()
     documents = [Document(f"{number}", f"Short text number {number}.") for number in range(64)]
     steps: list[int] = []
-    made = chunkwise.index(documents, model=model, advance=lambda amount, _: steps.append(amount))
+    made = chunkwise.index(
+        documents, embedder=model, advance=lambda amount, _: steps.append(amount)
+    )
     assert len(made) == sum(model.together) == 64
     assert max(model.together) >= 16
     assert sum(steps) == sum(len(each.text) for each in documents)
-    alone = chunkwise.index(documents[5:6], model=Tiny())
+    alone = chunkwise.index(documents[5:6], embedder=Tiny())
     assert (made.source.chunk_vectors([5]) == alone.source.chunk_vectors([0])).all()

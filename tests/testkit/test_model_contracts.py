@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from chunkwise.base.errors import BrokenContract
+from chunkwise.base.errors import BrokenContract, ChunkwiseError
 from chunkwise.models.embed.embedder import Kind
-from chunkwise.testkit import check_embedder, check_reranker
+from chunkwise.models.llm.language_model import Completion, Request
+from chunkwise.testkit import check_embedder, check_language_model, check_reranker
 from hash_embedder import HashEmbedder, PlainHashEmbedder
+from rule_summariser import FirstSentences
 
 Rows = NDArray[np.float32]
 
@@ -188,3 +190,76 @@ def test_rerankers_are_held_to_theirs() -> None:
     for broken, said in ((Places, "texts around it"), (Short, "scores for"), (Whole, "no scores")):
         with pytest.raises(BrokenContract, match=said):
             check_reranker(broken())
+
+
+class Echo:
+    """A language model that says what it was asked."""
+
+    identity = "echo"
+    price_name = "local"
+    window: int | None = None
+    concurrency = 1
+
+    def complete(self, request: Request, stop: object = None) -> Completion:
+        return Completion(request.user, len(request.user), len(request.user))
+
+
+class Refuses(Echo):
+    """To say why nothing comes is within the contract."""
+
+    def complete(self, request: Request, stop: object = None) -> Completion:
+        raise ChunkwiseError("not today")
+
+
+class SaysText(Echo):
+    def complete(self, request: Request, stop: object = None) -> Completion:
+        return request.user  # type: ignore[return-value]
+
+
+class FearsSurrogates(Echo):
+    def complete(self, request: Request, stop: object = None) -> Completion:
+        return Completion(request.user, len(request.user.encode()), 1)
+
+
+class CountsBelowNothing(Echo):
+    def complete(self, request: Request, stop: object = None) -> Completion:
+        return Completion("", -1, 0)
+
+
+class NoLlmName(Echo):
+    identity = ""
+
+
+class NoPrice(Echo):
+    price_name = ""
+
+
+class NoWindow(Echo):
+    window = 0
+
+
+class NobodyAtOnce(Echo):
+    concurrency = 0
+
+
+class RenamesItself(Echo):
+    def complete(self, request: Request, stop: object = None) -> Completion:
+        self.identity += "!"
+        return super().complete(request)
+
+
+def test_language_models_are_held_to_theirs() -> None:
+    for kept in (Echo(), Refuses(), FirstSentences()):
+        check_language_model(kept, ["mine"])
+    for broken, said in (
+        (SaysText, "gave str; a Completion"),
+        (FearsSurrogates, "raised UnicodeEncodeError"),
+        (CountsBelowNothing, "prompt_tokens is -1"),
+        (NoLlmName, "identity of NoLlmName is ''"),
+        (NoPrice, "price_name is ''"),
+        (NoWindow, "window is 0"),
+        (NobodyAtOnce, "concurrency is 0"),
+        (RenamesItself, "is another after use"),
+    ):
+        with pytest.raises(BrokenContract, match=said):
+            check_language_model(broken())

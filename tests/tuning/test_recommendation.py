@@ -28,7 +28,7 @@ _TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=2
     st.builds(
         Recommendation,
         strategy=_TEXT,
-        model=_TEXT,
+        embedder=_TEXT,
         vectors=st.sampled_from(["late", "own"]),
         retriever=_TEXT,
         k=st.integers(1, 1000),
@@ -48,20 +48,22 @@ def test_what_is_written_is_read_again(
 def test_words_alone_name_no_model(tmp_path: Path) -> None:
     path = tmp_path / "recommendation.toml"
     write_recommendation(
-        Recommendation("structure", model="", vectors="none", retriever="bm25"), path, "By words."
+        Recommendation("structure", embedder="", vectors="none", retriever="bm25"),
+        path,
+        "By words.",
     )
     text = path.read_text()
     assert text.startswith("# By words.\n")
     assert not {"model", "embedder"} & set(tomllib.loads(text))
-    assert "model" not in read_recommendation(path).options()
+    assert "embedder" not in read_recommendation(path).options()
 
 
 def test_the_embedder_has_an_old_name(tmp_path: Path) -> None:
     path = tmp_path / "recommendation.toml"
-    write_recommendation(Recommendation("structure", model="openai:small"), path, "")
+    write_recommendation(Recommendation("structure", embedder="openai:small"), path, "")
     assert tomllib.loads(path.read_text())["embedder"] == "openai:small"
     path.write_text('strategy = "structure"\nmodel = "openai:small"\n')
-    assert read_recommendation(path).model == "openai:small"
+    assert read_recommendation(path).embedder == "openai:small"
     path.write_text('strategy = "structure"\nmodel = "a"\nembedder = "b"\n')
     with pytest.raises(InvalidParameter, match="embedder and model are the same; leave model out"):
         read_recommendation(path)

@@ -195,7 +195,7 @@ def vectors_for(retriever: str | Retriever | None) -> Vectors | None:
     return "none" if is_words else None
 
 
-@renamed(on_skip="on_unreadable")
+@renamed(on_skip="on_unreadable", rerank="reranker")
 def ask(
     source: Inputs | Index,
     question: str,
@@ -204,7 +204,7 @@ def ask(
     k: int | None = None,
     budget: int | None = None,
     retriever: str | Retriever | None = None,
-    rerank: str | Reranker | None = None,
+    reranker: str | Reranker | None = None,
     only: Filter = EVERYTHING,
     neighbours: int = 0,
     form: Form | None = None,
@@ -222,6 +222,6 @@ def ask(
     client = llm if isinstance(llm, LlmClient) else LlmClient(get_language_model(llm))
     made = index_of(source, retriever, on_unreadable, advance)
     hits = made.search(
-        question, k=k, budget=budget, retriever=retriever, rerank=rerank, only=only, neighbours=neighbours
+        question, k=k, budget=budget, retriever=retriever, reranker=reranker, only=only, neighbours=neighbours
     )  # fmt: skip
     return answer_question(question, hits, client, form=form)

@@ -1,4 +1,4 @@
-"""Names of built-in and third-party parts, each imported only when it is needed."""
+"""Names of built-in and third-party parts, each imported only when it is needed: the same for every kind of part."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import importlib
 import importlib.util
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from hashlib import sha256
@@ -15,19 +16,50 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any
 
-from chunkwise.base.errors import ChunkwiseError, UnknownName
+from chunkwise.base import parameters, spec
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredPart:
+    """One name of a registry, for people who look for it."""
+
+    name: str
+    package: str
+    """Whose it is: `chunkwise`, or another package with its version."""
+    target: str
+    """`module:Name`; empty where a name stands for no class of its own."""
+    problem: str = ""
+    """Why it cannot be used; empty: it can."""
 
 
 class Registry:
     """One kind of part: built-in names, then those of an entry point group, then `./file.py:Name`."""
 
-    def __init__(self, kind: str, group: str, builtin: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        kind: str,
+        group: str,
+        builtin: Mapping[str, str],
+        *,
+        needs: tuple[str, ...],
+        example: str = "",
+        forms: Iterable[str] = (),
+    ) -> None:
         self.kind = kind
         self.group = group
         self.builtin = MappingProxyType(dict(builtin))
+        self.needs = needs
+        """What an object of this kind has, its method first; `a or b`: one of the two."""
+        self.example = example
+        """A specification with parameters, for error messages."""
+        self.forms = tuple(forms)
+        """Other ways to name one that whoever asks has tried before, such as `openai:NAME`."""
 
     def _plugins(self) -> dict[str, EntryPoint]:
-        return {point.name: point for point in entry_points(group=self.group)}
+        # Where two packages have the same name it must not be the folder's order that decides.
+        points = sorted(entry_points(group=self.group), key=_package, reverse=True)
+        return {point.name: point for point in points}
 
     def names(self) -> list[str]:
         """Built-in names in their order, then plugins in alphabetical order."""
@@ -42,13 +74,31 @@ class Registry:
             return _from_file(self.kind, name)
         point = self._plugins().get(name)
         if point is not None:
-            return point.load()
-        if name.endswith(".py"):
-            raise UnknownName(f"{name!r} is a file; name the class in it, too: {name}:ClassName")
-        begun = [known for known in self.names() if name and known.startswith(name)]
-        near = begun or get_close_matches(name, self.names())
-        hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(self.names())}"
-        raise UnknownName(f"no {self.kind} is named {name!r}; {hint}")
+            return self._loaded(point)
+        raise self._unknown(name)
+
+    def make(self, text: str, **given: object) -> Any:
+        """An object from `name(parameter=value)`; `given` are parameters, too."""
+        name, values = spec.parse(text, self.kind, self.example)
+        return self.build(name, self.get(name), {**values, **given})
+
+    def build(self, name: str, part: Any, values: Mapping[str, object]) -> Any:
+        """A class or a function is called with the parameters; an object is taken as it is."""
+        if isinstance(part, type) or (callable(part) and self._missing(part)):
+            return self.checked(parameters.build(part, name, values), name)
+        if values:
+            raise InvalidParameter(
+                f"{name} has no parameter {next(iter(values))!r}; it is an object that is made already"
+            )
+        return self.checked(part, name)
+
+    def checked(self, made: Any, name: str = "") -> Any:
+        """The object itself, if it has what one of this kind needs."""
+        if missing := self._missing(made):
+            raise InvalidParameter(
+                f"{name or type(made).__name__} is no {self.kind}: it has no `{missing}`"
+            )
+        return made
 
     def all(self) -> dict[str, Any]:
         """Every part that can be imported; a broken plugin is one warning, not the end."""
@@ -59,8 +109,89 @@ class Registry:
             except Exception as error:
                 if name in self.builtin:
                     raise
-                warnings.warn(f"the {self.kind} {name!r} cannot be loaded: {error}", stacklevel=2)
+                warn_once(str(error))
         return found
+
+    def made(self) -> dict[str, Any]:
+        """One object of every part, with its usual parameters; a broken plugin is one warning."""
+        found = {}
+        for name, part in self.all().items():
+            try:
+                found[name] = self.build(name, part, {})
+            except Exception as error:
+                if name in self.builtin:
+                    raise
+                warn_once(f"the {self.kind} {name!r} cannot be made: {error}")
+        return found
+
+    def listed(self) -> list[RegisteredPart]:
+        """Every name with where it comes from; plugins are loaded, to see whether they can be."""
+        own = [RegisteredPart(name, "chunkwise", target) for name, target in self.builtin.items()]
+        used = self._plugins()
+        others = sorted(entry_points(group=self.group), key=lambda point: (point.name, point.value))
+        return own + [self._entry(point, used[point.name]) for point in others]
+
+    def _entry(self, point: EntryPoint, used: EntryPoint) -> RegisteredPart:
+        problem = ""
+        if point.name in self.builtin:
+            problem = f"not used: one of our own is named {point.name!r}"
+        elif point != used:
+            problem = f"not used: {_package(used)} has {point.name!r}, too"
+        else:
+            try:
+                problem = self._why_not(self._loaded(point))
+            except ChunkwiseError as error:
+                problem = str(error)
+        return RegisteredPart(point.name, _package(point), point.value, problem)
+
+    def _why_not(self, part: Any) -> str:
+        """Nothing is made only to be listed: of a class its method is looked for, a function is taken as it is."""
+        needs = self.needs[:1] if isinstance(part, type) else () if callable(part) else self.needs
+        missing = _first_missing(part, needs)
+        return f"it is no {self.kind}: it has no `{missing}`" if missing else ""
+
+    def _loaded(self, point: EntryPoint) -> Any:
+        try:
+            return point.load()
+        except Exception as error:  # somebody else's code: say whose
+            whose = f"; it comes with {_package(point)}" if point.dist else ""
+            raise ChunkwiseError(
+                f"the {self.kind} {point.name!r} cannot be loaded: {type(error).__name__}: {error}{whose}"
+            ) from error
+
+    def _missing(self, part: Any) -> str:
+        return _first_missing(part, self.needs)
+
+    def _unknown(self, name: str) -> UnknownName:
+        if name.endswith(".py"):
+            return UnknownName(f"{name!r} is a file; name the class in it, too: {name}:ClassName")
+        known = list(dict.fromkeys([*self.forms, *self.names()]))
+        begun = [each for each in known if name and each.startswith(name)]
+        near = begun or get_close_matches(name, known)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(known)}"
+        return UnknownName(f"no {self.kind} is named {spec.quoted(name)}; {hint}")
+
+
+def warn_once(text: str) -> None:
+    """From this one line, so that Python shows the same text once, whoever comes upon it."""
+    warnings.warn(text, stacklevel=1)
+
+
+def _first_missing(part: Any, needs: tuple[str, ...]) -> str:
+    """What it needs and has not; empty: it has all."""
+    for need in needs:
+        if not any(_has(part, name) for name in need.split(" or ")):
+            return need
+    return ""
+
+
+def _has(part: Any, name: str) -> bool:
+    # A property is not asked for its value: that of a model may load its weights.
+    return hasattr(type(part), name) or hasattr(part, name)
+
+
+def _package(point: EntryPoint) -> str:
+    return f"{point.dist.name} {point.dist.version}" if point.dist else "unknown"
 
 
 def _from_file(kind: str, reference: str) -> Any:

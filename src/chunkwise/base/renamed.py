@@ -1,4 +1,4 @@
-"""Parameters under a new name: the old one works for one release and says the new one."""
+"""Parameters and names that have a new name: the old one works for one release and says the new one."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ from typing import ParamSpec, TypeVar
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
+
+
+def warn_renamed(old: str, new: str) -> None:
+    """Says to the caller of the function that calls this that something has a new name."""
+    warnings.warn(f"{old} is called {new} now", DeprecationWarning, stacklevel=3)
 
 
 def renamed(
@@ -25,11 +30,7 @@ def renamed(
                         raise TypeError(
                             f"{function.__name__}() got {old} and {new}, which are the same; give {new}"
                         )
-                    warnings.warn(
-                        f"{function.__name__}(): the parameter {old} is called {new} now",
-                        DeprecationWarning,
-                        stacklevel=2,
-                    )
+                    warn_renamed(f"{function.__name__}(): the parameter {old}", new)
                     kwargs[new] = kwargs.pop(old)
             return function(*args, **kwargs)
 

@@ -19,12 +19,15 @@ _SIGNS = frozenset("/\\:~")
 _WORDS = {"true": True, "false": False, "none": None, "null": None}
 
 
-def parse(text: str) -> tuple[str, dict[str, object]]:
-    """The name and keyword values of a specification; values are Python literals."""
+def parse(text: str, kind: str = "strategy", example: str = "") -> tuple[str, dict[str, object]]:
+    """The name and keyword values of a specification; values are Python literals.
+
+    `kind` and `example`: what an error calls it, and shows as one that can be read.
+    """
     name, bracket, rest = text.strip().partition("(")
     if not bracket:
         return name.strip(), {}
-    example = "write it like sentences(max_tokens=200, overlap=50)"
+    example = f"write it like {example or 'sentences(max_tokens=200, overlap=50)'}"
     try:
         call = ast.parse(f"_({rest}", mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -32,15 +35,15 @@ def parse(text: str) -> tuple[str, dict[str, object]]:
             example = "a share stands in quotes: overlap='10%'"
         elif bare := next((each for each in _BARE.finditer(rest) if _SIGNS & {*each[2]}), None):
             example = f"a text such as a path stands in quotes: {bare[1]}={quoted(bare[2].strip())}"
-        raise InvalidParameter(f"cannot read the strategy {quoted(text)}; {example}") from None
+        raise InvalidParameter(f"cannot read the {kind} {quoted(text)}; {example}") from None
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
-        raise InvalidParameter(f"cannot read the strategy {quoted(text)}; {example}")
+        raise InvalidParameter(f"cannot read the {kind} {quoted(text)}; {example}")
     if call.args:
         raise InvalidParameter(f"{quoted(text)} has a value without a name; {example}")
     values: dict[str, object] = {}
     for keyword in call.keywords:
         if keyword.arg is None:
-            raise InvalidParameter(f"cannot read the strategy {quoted(text)}; {example}")
+            raise InvalidParameter(f"cannot read the {kind} {quoted(text)}; {example}")
         if keyword.arg in values:
             raise InvalidParameter(f"{quoted(text)} has {keyword.arg!r} twice; give it once")
         values[keyword.arg] = _literal(keyword.arg, keyword.value)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from chunkwise.base import parameters, spec
-from chunkwise.base.errors import BrokenContract, InvalidParameter
+from chunkwise.base.errors import BrokenContract
 from chunkwise.base.registry import Registry
 from chunkwise.chunkers.pieces import check_summary, foreign_pieces
 from chunkwise.core import Chunk, Document, Piece, Span
@@ -61,6 +61,8 @@ registry = Registry(
         "parent_child": "chunkwise.chunkers.parent_child:ParentChildChunker",
         "raptor": "chunkwise.chunkers.raptor.raptor:RaptorChunker",
     },
+    needs=("split",),
+    example="sentences(max_tokens=200, overlap=50)",
 )
 
 
@@ -143,17 +145,8 @@ def get_strategy(strategy: str | Chunker | Strategy, **parameters_given: object)
     if isinstance(strategy, Strategy):
         return strategy
     if not isinstance(strategy, str):
-        return Strategy(_name_of(strategy), _checked(strategy))
-    name, values = spec.parse(strategy)
-    made = parameters.build(registry.get(name), name, {**values, **parameters_given})
-    return Strategy(name, _checked(made))
-
-
-def _checked(chunker: Any) -> Chunker:
-    if not callable(getattr(chunker, "split", None)):
-        raise InvalidParameter(f"{type(chunker).__name__} is no strategy: it has no method `split`")
-    made: Chunker = chunker
-    return made
+        return Strategy(_name_of(strategy), registry.checked(strategy))
+    return Strategy(spec.parse(strategy)[0], registry.make(strategy, **parameters_given))
 
 
 def _name_of(chunker: object) -> str:

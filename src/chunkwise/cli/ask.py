@@ -159,7 +159,7 @@ def _found(index: Index, queries: list[Query], options: AskOptions) -> list[Retr
         return [RetrievedQuestion(query, []) for query in queries]
     hits = index.search(
         queries, k=options.count, budget=options.budget, retriever=options.retriever,
-        rerank=options.reranker,
+        reranker=options.reranker,
     )  # fmt: skip
     return [RetrievedQuestion(query, found) for query, found in zip(queries, hits, strict=True)]
 

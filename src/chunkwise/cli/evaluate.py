@@ -263,10 +263,10 @@ def _results(
     results = evaluate(
         paths[0] if len(paths) == 1 else paths, options.test_queries,
         strategy=asking.strategy if asking else options.strategy,
-        model=options.embedder, vectors=options.vectors, context=options.context,
+        embedder=options.embedder, vectors=options.vectors, context=options.context,
         language=options.language, retriever=options.retriever, k=options.count,
         budget=options.budget, neighbours=options.neighbours, mmr=options.mmr,
-        rerank=options.reranker, metrics=options.metrics, split=options.split, unit=options.unit,
+        reranker=options.reranker, metrics=options.metrics, split=options.split, unit=options.unit,
         relevance_threshold=options.relevance_threshold,
         similarity_threshold=options.similarity_threshold, seed=options.seed, hits=options.hits,
         chunks=options.chunks, answers=options.answers, judge=judge, llm=client,

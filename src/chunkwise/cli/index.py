@@ -131,7 +131,7 @@ def command(options: IndexCommandOptions) -> None:
     total = bytes_of(paths)
     with progress("indexing", total, options.quiet) as advance:
         built = index(
-            paths, asking.strategy if asking else options.strategy, into=options.into, model=options.embedder,
+            paths, asking.strategy if asking else options.strategy, into=options.into, embedder=options.embedder,
             vectors=options.vectors, context=context, llm=llm, language=options.language,
             options=options.loading(),
             on_unreadable="raise" if options.strict else say_skipped, jobs=options.workers(total),
@@ -204,7 +204,7 @@ class IndexSummary:
     context_tokens: int
     bytes: int
     strategy: str
-    model: str
+    embedder: str
     vectors: str
     context: str
     llm: str
@@ -231,7 +231,7 @@ def _summary(built: Index, into: str, seconds: float) -> IndexSummary:
         context_tokens=stats.context_tokens,
         bytes=stats.bytes,
         strategy=settings.strategy,
-        model=settings.model,
+        embedder=settings.model,
         vectors=settings.vectors,
         context=settings.context,
         llm=settings.llm,
@@ -259,7 +259,7 @@ def _summary_text(summary: IndexSummary, place: str) -> str:
     lines = [
         f"{summary.into}: {counted(summary.documents, 'document')} ({done or 'nothing done'})",
         f"{counted(summary.chunks, 'chunk')} of {tokens}{more} "
-        f"by {summary.strategy}, {summary.model or 'words alone'}; {_size(summary.bytes)}, "
+        f"by {summary.strategy}, {summary.embedder or 'words alone'}; {_size(summary.bytes)}, "
         f"{summary.seconds:.1f} s",
     ]
     if summary.documents:

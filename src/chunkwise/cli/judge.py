@@ -76,7 +76,8 @@ class CalibrateOptions(LlmOptions, SourceOptions):
     )
     judges: str | None = option(
         "--judge", metavar="NAMES", show_default="llm with --llm, else similarity",
-        help=f"Judges to measure, separated by commas: {', '.join(JUDGES)}.",
+        help=f"Judges to measure, separated by commas: {', '.join(JUDGES)}, one of another package, "
+        "or ./FILE.py:CLASS.",
     )  # fmt: skip
     against: Literal["labels", "spans"] | None = option(
         "--against", type=click.Choice(["labels", "spans"]), show_default="labels, where there are any",
@@ -139,12 +140,20 @@ def calibrate(options: CalibrateOptions) -> None:
 
 
 def _names(options: CalibrateOptions) -> list[str]:
+    from chunkwise.metrics.judges.judge import get_judge, judge_names
+
     asks = is_typed("llm")
     given = options.judges if options.judges is not None else "llm" if asks else "similarity"
-    names = list(dict.fromkeys(name.strip().lower() for name in given.split(",")))
+    parted = [each.lower() if each.lower() in JUDGES else each for each in judge_names(given)]
+    if not parted:
+        raise click.UsageError(f"no judge is named; there are: {', '.join(JUDGES)}")
+    names = list(dict.fromkeys(parted))
     for name in names:
-        if name not in JUDGES:
-            raise click.UsageError(f"no judge is named {name!r}; there are: {', '.join(JUDGES)}")
+        # Who names one that is not there is told before documents are read.
+        if name not in JUDGES and (taken := get_judge(name).name) in JUDGES:
+            raise click.UsageError(
+                f"{name!r} is the judge {taken!r}, one of our own: write --judge {taken}, its thresholds are options"
+            )
     if "llm" not in names:
         refuse_unasked("no judge asks a language model; add --judge llm")
     return names
@@ -205,9 +214,14 @@ def _setup(name: str, client: LlmClient | None, options: CalibrateOptions) -> _J
 
         threshold = options.relevance_threshold
         return _JudgeSetup(SpanJudge(threshold), spans_identity(threshold))
-    from chunkwise.metrics.judges.labels import LabelJudge
+    if name == "labels":
+        from chunkwise.metrics.judges.labels import LabelJudge
 
-    return _JudgeSetup(LabelJudge(), "labels")
+        return _JudgeSetup(LabelJudge(), "labels")
+    from chunkwise.metrics.judges.judge import get_judge, judge_identity
+
+    found = get_judge(name)
+    return _JudgeSetup(found, judge_identity(found))
 
 
 def _similarity(options: CalibrateOptions) -> _JudgeSetup:

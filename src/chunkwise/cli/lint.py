@@ -298,8 +298,8 @@ def _chunks_of_file(
     from chunkwise.base.errors import UnreadableDocument
     from chunkwise.chunkers import get_strategy
     from chunkwise.chunkers.chunk import Chunked
+    from chunkwise.chunkers.given.chunks_file import read_chunks
     from chunkwise.documents import read
-    from chunkwise.evaluation.files.chunks_file import read_chunks
     from chunkwise.text.analysis import Analyzed
 
     skipped: list[UnreadableDocument] = []

@@ -32,6 +32,7 @@ _COMMANDS = {
     "prompts": "Show the prompts for language models, and copy them to change them.",
     "models": "List models; download, check and remove their weights.",
     "cache": "Show how much of models' answers is cached, and clear it.",
+    "extensions": "List what other packages may add to, what is there, and what cannot be loaded.",
     "doctor": "Check what works on this machine, and how to repair what does not.",
 }
 

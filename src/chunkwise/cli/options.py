@@ -42,7 +42,7 @@ class LoadingOptions:
         "--title-field", metavar="FIELD", help="Field or column with the title, in JSON, JSONL and CSV files."
     )  # fmt: skip
     loader: str | None = option(
-        "--loader", metavar="NAME", help="Read every file with this loader, whatever its name: text, markdown, html …"
+        "--loader", metavar="NAME", help="Read every file with this loader, whatever its name: text, ./FILE.py:CLASS …"
     )  # fmt: skip
 
     def loading(self) -> LoadOptions:
@@ -213,15 +213,10 @@ def _take_config(context: click.Context, _: click.Parameter, file: Path | None) 
     from chunkwise.tuning.recommendation import read_recommendation
 
     given = read_recommendation(file).options()
-    named = {_CONFIG_NAMES.get(name, name): value for name, value in given.items()}
     known = {each.name for each in context.command.params}
-    mine = {name: value for name, value in named.items() if name in known}
+    mine = {name: value for name, value in given.items() if name in known}
     context.default_map = {**(context.default_map or {}), **mine}
     return file
-
-
-_CONFIG_NAMES = {"model": "embedder", "rerank": "reranker"}
-"""Keys of a recommendation that options have other names for."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -135,7 +135,7 @@ def _answers(
             block = queries[low : low + _AT_ONCE]
             found = search(
                 index.source, block, k=options.count, budget=options.budget, retriever=retriever, only=only,
-                neighbours=options.neighbours, mmr=options.mmr, rerank=reranker, embedder=embedder,
+                neighbours=options.neighbours, mmr=options.mmr, reranker=reranker, embedder=embedder,
             )  # fmt: skip
             yield from zip(block, found, strict=True)
             out.flush()  # what reads a pipe need not wait for the last question

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import io
-import warnings
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
-from typing import Protocol, cast
+from functools import lru_cache
+from typing import Protocol
 
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
 from chunkwise.base.registry import Registry
@@ -25,8 +25,9 @@ class LoadOptions:
     text_field: str | None = None
     id_field: str | None = None
     title_field: str | None = None
-    loader: str | None = None
-    """Name of the loader for every file, whatever its name and content say."""
+    loader: str | Loader | None = None
+    """The loader for every file, whatever its name and content say: `name(parameter=value)`, `./file.py:Class`, or an
+    object with `accepts` and `load`."""
     max_bytes: int = 1 << 30
     """Of one file, or of one line of a file that is read line by line."""
 
@@ -87,22 +88,28 @@ loaders = Registry(
         "markdown": f"{_HERE}.markdown:MarkdownLoader",
         "text": f"{_HERE}.text:TextLoader",
     },
+    needs=("load", "accepts"),
+    example="mine(parameter=1)",
 )
 
 
-@cache
 def loaders_in_order() -> tuple[tuple[str, Loader], ...]:
     """One of each, those of third parties first: who installs one wants it used."""
-    made: dict[str, Loader] = {}
-    for name, kind in loaders.all().items():
-        try:
-            made[name] = cast(Loader, kind())
-        except Exception as error:
-            if name in loaders.builtin:
-                raise
-            warnings.warn(f"the loader {name!r} cannot be made: {error}", stacklevel=2)
+    return _made(tuple(sys.path))
+
+
+@lru_cache(maxsize=4)
+def _made(path: tuple[str, ...]) -> tuple[tuple[str, Loader], ...]:
+    """Of the packages on this path."""
+    made: dict[str, Loader] = loaders.made()
     names = [name for name in made if name not in loaders.builtin] + list(loaders.builtin)
     return tuple((name, made[name]) for name in names)
+
+
+def get_loader(loader: str | Loader) -> Loader:
+    """A loader from `name(parameter=value)`, `./file.py:Class`, or an object with `accepts` and `load`."""
+    made: Loader = loaders.make(loader) if isinstance(loader, str) else loaders.checked(loader)
+    return made
 
 
 def choose_loader(source: Source, options: LoadOptions) -> tuple[str, Loader]:
@@ -111,7 +118,8 @@ def choose_loader(source: Source, options: LoadOptions) -> tuple[str, Loader]:
     if not head:
         raise UnreadableDocument(source.origin, "empty")
     if options.loader is not None:
-        return options.loader, cast(Loader, loaders.get(options.loader)())
+        name = options.loader if isinstance(options.loader, str) else type(options.loader).__name__
+        return name, get_loader(options.loader)
     for name, loader in loaders_in_order():
         with crash_is_unreadable(source, name):
             if loader.accepts(source.name, head):

@@ -32,7 +32,7 @@ from chunkwise.metrics.judges.calibration import (
     calibration,
     same_calibration,
 )
-from chunkwise.metrics.judges.judge import Judge
+from chunkwise.metrics.judges.judge import Judge, judge_identity
 from chunkwise.metrics.judges.labels import balance_by_place
 from chunkwise.metrics.judges.llm_judge import LlmJudge
 from chunkwise.models.embed.embedder import Embedder, Kind
@@ -293,7 +293,7 @@ def calibrate(
     What a language model said is kept as it comes: an interrupted run goes on where it stopped. `advance` is told of
     so many steps as `steps` says.
     """
-    identity = identity or str(getattr(judge, "identity", judge.name))
+    identity = identity or judge_identity(judge)
     watch = _Watch(judge, pairs)
     said = list(chain.from_iterable(_asked(judge, pairs, advance)))
     verdicts = [

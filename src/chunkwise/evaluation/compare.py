@@ -112,7 +112,7 @@ def _rules(run: Results) -> Mapping[str, Json]:
     declared = [metric for name in run.summary if (metric := metric_of(name))]
     if any(metric.judge == SimilarityJudge.name for metric in declared):
         found["similarity_threshold"] = asked.get("similarity_threshold")
-        found["judge model"] = asked.get("judge_model") or asked.get("model") or DEFAULT_MODEL
+        found["judge model"] = asked.get("judge_model") or asked.get("embedder") or DEFAULT_MODEL
     if any(metric.asks == LLM for metric in declared):
         found["language model"] = asked.get("llm")
         found["prompts"] = asked.get("judge_prompts")

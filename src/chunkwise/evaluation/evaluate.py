@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.renamed import renamed
 from chunkwise.chunkers.chunk import StrategyLike
+from chunkwise.chunkers.given.chunks_file import read_chunks
 from chunkwise.core import Document, Query
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable
 from chunkwise.evaluation.evaluate_subject import OnEstimate, QuestionSet, evaluate_subject
 from chunkwise.evaluation.files.answers_file import read_answers
-from chunkwise.evaluation.files.chunks_file import read_chunks
 from chunkwise.evaluation.files.hits_file import read_hits
 from chunkwise.evaluation.left_out import LeftOut, OnBad
 from chunkwise.evaluation.options import ScoringOptions, Unit
@@ -33,7 +33,8 @@ from chunkwise.evaluation.sources import (
 from chunkwise.evaluation.subject import SearchOptions, Subject, hits_subject, usual_budget
 from chunkwise.metrics.answers.position import summary
 from chunkwise.metrics.evidence import is_nowhere
-from chunkwise.metrics.judges.judge import LLM, Judge, get_judge, registry
+from chunkwise.metrics.judges.judge import LLM, Judge, get_judge, judge_names, registry
+from chunkwise.metrics.metric import Metric
 from chunkwise.metrics.registry import chosen, known_metrics, of_judge
 from chunkwise.models import get_language_model, get_reranker
 from chunkwise.models.embed.embedder import Embedder
@@ -52,12 +53,13 @@ TestQueries = str | os.PathLike[str] | TestSet | Iterable[Query]
 File = str | os.PathLike[str] | None
 
 
+@renamed(test_queries="queries", model="embedder", rerank="reranker")
 def evaluate(
     source: Inputs | Index,
-    test_queries: TestQueries,
+    queries: TestQueries,
     *,
     strategy: StrategyLike | None = None,
-    model: str | Embedder | None = None,
+    embedder: str | Embedder | None = None,
     vectors: Vectors | None = None,
     context: Context | None = None,
     language: str | None = None,
@@ -66,8 +68,8 @@ def evaluate(
     budget: int | None = None,
     neighbours: int = 0,
     mmr: float | None = None,
-    rerank: str | Reranker | None = None,
-    metrics: str | Iterable[str] = "all",
+    reranker: str | Reranker | None = None,
+    metrics: str | Metric | Iterable[str | Metric] = "all",
     split: str = "",
     unit: Unit = "characters",
     relevance_threshold: float = 0.5,
@@ -103,8 +105,8 @@ def evaluate(
     left_out, watch = LeftOut(on_bad, on_mended, on_unreadable), Stopwatch()
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise InvalidParameter(f"seed is {seed!r}; a whole number is needed, 0 or more")
-    searching = SearchOptions(retriever, neighbours, mmr, _reranker(rerank))
-    made_with = IndexSettings(strategy, model, vectors, context, language)
+    searching = SearchOptions(retriever, neighbours, mmr, _reranker(reranker))
+    made_with = IndexSettings(strategy, embedder, vectors, context, language)
     if hits is None:
         budget = usual_budget(searching, budget)
     else:
@@ -116,7 +118,7 @@ def evaluate(
         relevance_threshold, similarity_threshold, seed=seed, llm=client, judges=judges,
     )  # fmt: skip
     _refuse_unasked(names, measuring)
-    files = _files(test_queries, hits, chunks, answers)
+    files = _files(queries, hits, chunks, answers)
     reading = ReadingOptions(options, jobs, (*leave_out, *files))
     with watch("index"):
         subject = None
@@ -130,18 +132,18 @@ def evaluate(
             )
         documents = subject.documents if subject else documents_of(source, reading, left_out)
     if subject is not None and subject.index is not None:
-        measuring = replace(measuring, judge_model=subject.index.model)
+        measuring = replace(measuring, judge_model=subject.index.embedder)
     if on_documents is not None:
         on_documents(documents)
     with watch("questions"):
-        queries, about = _questions(test_queries, documents, split, left_out)
+        asked, about = _questions(queries, documents, split, left_out)
         if subject is None:
-            subject = _answered(documents, queries, _name(hits) or "", _name(chunks), left_out)
+            subject = _answered(documents, asked, _name(hits) or "", _name(chunks), left_out)
         answered = {}
         if answers is not None:
             path = os.fspath(answers)
             with left_out.rows_of(path) as bad:
-                answered = read_answers(path, queries, documents, bad)
+                answered = read_answers(path, asked, documents, bad)
     about |= left_out.told()
     if len(subject.documents) != len(documents):
         # Those that hold hits found nowhere are no documents of the user's.
@@ -151,7 +153,7 @@ def evaluate(
             "hash": documents_hash(documents),
         }
     return evaluate_subject(
-        subject, QuestionSet(queries, about, answered), measuring,
+        subject, QuestionSet(asked, about, answered), measuring,
         watch=watch, stages=stages, on_estimate=on_estimate,
     )  # fmt: skip
 
@@ -256,7 +258,7 @@ def named_judges(
     if given is None:
         return [], {}
     if isinstance(given, str):
-        given = _parted(given)
+        given = judge_names(given)
     every = given if isinstance(given, Sequence) else [given]
     names: list[str] = []
     judges: dict[str, Judge] = {}
@@ -274,11 +276,6 @@ def named_judges(
         names.append(made.name)
         judges[made.name] = made
     return names, judges
-
-
-def _parted(judges: str) -> list[str]:
-    """Names with commas between them, those in brackets left alone: "llm, mine(near=0.5, far=1)"."""
-    return [each.strip() for each in re.split(r",(?![^(]*\))", judges) if each.strip()]
 
 
 def _refuse_unasked(names: Sequence[str], measuring: ScoringOptions) -> None:

@@ -195,8 +195,8 @@ class Results:
         """What was done with the ranking before it was handed out: two runs may differ by this alone."""
         asked = self.configuration
         told = []
-        if rerank := asked.get("rerank"):
-            told.append(f"rerank {short_name(str(rerank))}")
+        if reranker := asked.get("reranker"):
+            told.append(f"rerank {short_name(str(reranker))}")
         if asked.get("mmr") is not None:
             told.append(f"mmr {asked['mmr']}")
         if neighbours := asked.get("neighbours"):

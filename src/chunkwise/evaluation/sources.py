@@ -13,9 +13,9 @@ import numpy as np
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import Chunked, StrategyLike
+from chunkwise.chunkers.given.chunks_file import GivenChunks, read_chunks
 from chunkwise.core import Chunk, Document, KnownSection, Span
 from chunkwise.documents import Input, Inputs, LoadOptions, each_input
-from chunkwise.evaluation.files.chunks_file import GivenChunks, read_chunks
 from chunkwise.evaluation.left_out import LeftOut
 from chunkwise.evaluation.progress import Stages
 from chunkwise.evaluation.subject import SearchOptions, Subject, index_subject
@@ -68,7 +68,7 @@ class IndexSettings:
     """How documents are indexed; None: as usual."""
 
     strategy: StrategyLike | None = None
-    model: str | Embedder | None = None
+    embedder: str | Embedder | None = None
     vectors: Vectors | None = None
     context: Context | None = None
     language: str | None = None
@@ -99,9 +99,10 @@ def known_index(
         )
     for field in fields(made_with):
         if (value := getattr(made_with, field.name)) is not None:
+            known = getattr(found.settings, "model" if field.name == "embedder" else field.name)
             raise InvalidParameter(
-                f"{field.name} is {value!r}, and the index was made with "
-                f"{getattr(found.settings, field.name)!r}; leave it out, or name the documents instead of the index"
+                f"{field.name} is {value!r}, and the index was made with {known!r}; leave it out, or name the "
+                "documents instead of the index"
             )
     if not len(found):
         raise ChunkwiseError(NOTHING)
@@ -133,7 +134,7 @@ def new_index(
         strategy, position = given.strategy(), summary(given.position)
     with stages("indexing", 0) as advance:
         made = index(
-            source, strategy, model=made_with.model, vectors=_vectors(made_with.vectors, searching),
+            source, strategy, embedder=made_with.embedder, vectors=_vectors(made_with.vectors, searching),
             context=made_with.context, language=made_with.language, options=reading.options,
             on_unreadable=left_out.document, jobs=reading.jobs, leave_out=reading.leave_out, advance=advance,
         )  # fmt: skip

@@ -77,7 +77,7 @@ class SearchOptions:
     retriever: str | Retriever | None = None
     neighbours: int = 0
     mmr: float | None = None
-    rerank: Reranker | None = None
+    reranker: Reranker | None = None
 
 
 def index_subject(
@@ -85,7 +85,7 @@ def index_subject(
 ) -> Subject:
     """Everything the index holds, asked in one way; `position` is of given chunks that it was made of."""
     name, retriever = _retriever(index, searching, budget)
-    steps = SearchRequest(None, None, searching.neighbours, searching.mmr, searching.rerank)
+    steps = SearchRequest(None, None, searching.neighbours, searching.mmr, searching.reranker)
 
     def ask(
         queries: Sequence[Query],
@@ -99,7 +99,7 @@ def index_subject(
             block = queries[low : low + _AT_ONCE]
             found += index.search(
                 block, k=k, budget=budget, retriever=retriever,
-                neighbours=searching.neighbours, mmr=searching.mmr, rerank=searching.rerank,
+                neighbours=searching.neighbours, mmr=searching.mmr, reranker=searching.reranker,
             )  # fmt: skip
             if advance:
                 advance(len(block), f"{len(found):,} of {len(queries):,} questions")
@@ -108,7 +108,7 @@ def index_subject(
     settings = index.settings
     configuration: dict[str, Json] = {
         "strategy": settings.strategy,
-        "model": settings.model,
+        "embedder": settings.model,
         "vectors": settings.vectors,
         "context": settings.context,
         "language": settings.language,
@@ -116,7 +116,7 @@ def index_subject(
         "retriever": name,
         "neighbours": searching.neighbours,
         "mmr": searching.mmr,
-        "rerank": searching.rerank.identity if searching.rerank else None,
+        "reranker": searching.reranker.identity if searching.reranker else None,
     }
     documents = [index.source.document(number) for number in index.source.document_numbers()]
     # Steps behind the ranking look at the hits together: more hits would change the first ones.
@@ -143,7 +143,7 @@ def usual_budget(searching: SearchOptions, budget: int | None) -> int | None:
 
 
 def _retriever(index: Index, searching: SearchOptions, budget: int | None) -> tuple[str, Retriever]:
-    wanted = SearchRequest(None, budget, searching.neighbours, searching.mmr, searching.rerank)
+    wanted = SearchRequest(None, budget, searching.neighbours, searching.mmr, searching.reranker)
     given = searching.retriever or default_retriever(index.source, wanted)
     made = get_retriever(given)
     name = spec.parse(given)[0] if isinstance(given, str) else type(given).__name__

@@ -15,6 +15,7 @@ from chunkwise.metrics.judges.calibration import (
     known_calibration,
     similarity_identity,
 )
+from chunkwise.metrics.judges.judge import judge_identity
 from chunkwise.metrics.judges.similarity import SimilarityJudge
 from chunkwise.metrics.registry import metric_of
 from chunkwise.models import DEFAULT, get_embedder
@@ -44,8 +45,7 @@ def judges_of(measuring: ScoringOptions, judging: LlmJudging | None) -> dict[str
             identity = similarity_identity(model, measuring.similarity_threshold)
             found[SimilarityJudge.name] = AskedJudge(model, identity)
     for name in measuring.judges:
-        identity = str(getattr(measuring.judges[name], "identity", name))
-        found[name] = AskedJudge(name, identity)
+        found[name] = AskedJudge(name, judge_identity(measuring.judges[name]))
     if judging is not None:
         found["llm"] = AskedJudge(judging.model_identity, judging.judge_identity)
     return found

@@ -5,15 +5,14 @@ from __future__ import annotations
 import importlib
 import re
 import sys
-import warnings
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache, lru_cache
 from types import MappingProxyType
 
 from chunkwise.base.errors import InvalidParameter, UnknownName
-from chunkwise.base.registry import Registry
+from chunkwise.base.registry import RegisteredPart, Registry, warn_once
 from chunkwise.metrics.judges import retrieval_precision
 from chunkwise.metrics.judges.judge import LLM
 from chunkwise.metrics.judges.judge import registry as judges
@@ -49,11 +48,11 @@ GROUPS: Mapping[str, str] = MappingProxyType(
 )
 """Our own groups in the order of the tables, and what a page calls their metrics."""
 
-registry = Registry("metric", "chunkwise.metrics", {})
+registry = Registry("metric", "chunkwise.metrics", {}, needs=("score", "help"))
 """What other packages and files declare."""
 
-_from_files: dict[str, Metric] = {}
-"""Metrics of files that were named in this process, and of judges from files."""
+_handed_over: dict[str, Metric] = {}
+"""Metrics of files that were named in this process, of judges from files, and those given as objects."""
 
 
 @cache
@@ -75,7 +74,7 @@ def _others(path: tuple[str, ...]) -> dict[str, Metric]:
         try:
             found[_checked(name, part).name] = part
         except InvalidParameter as error:
-            warnings.warn(str(error), stacklevel=3)
+            warn_once(str(error))
     for judge in judges.names():
         if judge not in judges.builtin:
             metric = retrieval_precision.of_judge(judge)
@@ -95,7 +94,23 @@ def _checked(name: str, part: object) -> Metric:
 
 def known_metrics() -> dict[str, Metric]:
     """All by name, in the order of the tables: our own, then those of others."""
-    return {**_own(), **_others(tuple(sys.path)), **_from_files}
+    return {**_own(), **_others(tuple(sys.path)), **_handed_over}
+
+
+def listed_metrics() -> list[RegisteredPart]:
+    """Our own and those of other packages, as every registry lists its parts."""
+    own = [RegisteredPart(name, "chunkwise", "") for name in _own()]
+    return own + [
+        replace(each, problem=each.problem or _why_not(each.name)) for each in registry.listed()
+    ]
+
+
+def _why_not(name: str) -> str:
+    try:
+        _checked(name, registry.get(name))
+    except InvalidParameter as error:
+        return str(error)
+    return ""
 
 
 def is_own(metric: Metric) -> bool:
@@ -111,8 +126,13 @@ def metric_of(label: str) -> Metric | None:
 
 def from_file(reference: str) -> Metric:
     """The metric of `./file.py:NAME`, known by its own name from now on."""
-    metric = _checked(reference, registry.get(reference))
-    _from_files[metric.name] = metric
+    return handed_over(reference, registry.get(reference))
+
+
+def handed_over(called: str, part: object) -> Metric:
+    """A metric that stands behind no name, known by its own from now on."""
+    metric = part if isinstance(part, Metric) and is_own(part) else _checked(called, part)
+    _handed_over[metric.name] = metric
     return metric
 
 
@@ -121,7 +141,7 @@ def of_judge(judge: str) -> Metric:
     metric = retrieval_precision.of_judge(judge)
     known = known_metrics().get(metric.name)
     if known is None:
-        _from_files[metric.name] = known = metric
+        _handed_over[metric.name] = known = metric
     return known
 
 
@@ -143,7 +163,7 @@ def remember(told: object) -> None:
         if name in known or not isinstance(each, dict) or not isinstance(each.get("help"), str):
             continue
         try:
-            _from_files[name] = Metric(
+            _handed_over[name] = Metric(
                 name, each["help"], group=str(each.get("group", "others")),
                 better="lower" if each.get("better") == "lower" else "higher",
                 per="chunking" if each.get("per") == "chunking" else "question", at="hits or tokens",
@@ -274,14 +294,23 @@ def _unknown(name: str) -> UnknownName:
 
 
 def chosen(
-    names: str | Iterable[str], k: int, budget: int | None, *, asked: Collection[str] = ()
+    names: str | Metric | Iterable[str | Metric],
+    k: int,
+    budget: int | None,
+    *,
+    asked: Collection[str] = (),
 ) -> list[str]:
     """The metrics asked for, each once, in the order of the tables; those over hits with how many are looked at.
 
     `asked`: the judges that may be asked, since somebody named them.
     """
-    given = names.split(",") if isinstance(names, str) else list(names)
-    wanted = [name.strip() for name in given if name.strip()]
+    several = [names] if isinstance(names, Metric) else names
+    given = several.split(",") if isinstance(several, str) else list(several)
+    named = [
+        each if isinstance(each, str) else handed_over(type(each).__name__, each).name
+        for each in given
+    ]
+    wanted = [name.strip() for name in named if name.strip()]
     if not wanted:
         raise InvalidParameter(f"no metric is named; allowed: all, {', '.join(groups())}")
     found: dict[str, None] = {}

@@ -7,10 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from chunkwise.base import spec
-from chunkwise.base.errors import InvalidParameter, UnknownName
+from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import build
 from chunkwise.base.registry import Registry
-from chunkwise.base.spec import quoted
 
 if TYPE_CHECKING:
     from chunkwise.core import OnProgress
@@ -47,16 +46,6 @@ def _is_number(value: object) -> bool:
 DEFAULT = "minilm"
 LOCAL_RERANKER = "maxsim"
 
-embedders = Registry(
-    "embedder", "chunkwise.embedders", {DEFAULT: "chunkwise.models.embed.minilm:MiniLM"}
-)
-rerankers = Registry(
-    "reranker",
-    "chunkwise.rerankers",
-    {LOCAL_RERANKER: "chunkwise.models.rerank.maxsim:MaxSimReranker"},
-)
-language_models = Registry("language model", "chunkwise.language_models", {})
-
 EMBEDDER_FORMS = {
     "minilm": "all-MiniLM-L6-v2 on this machine; fetched once; minilm(long=truncate): only the start of long texts",
     "openai:NAME": "OpenAI's endpoint, key in OPENAI_API_KEY",
@@ -86,11 +75,39 @@ LANGUAGE_MODEL_FORMS = {
 }
 
 
+embedders = Registry(
+    "embedder",
+    "chunkwise.embedders",
+    {DEFAULT: "chunkwise.models.embed.minilm:MiniLM"},
+    needs=("embed", "identity", "dimensions"),
+    example=f"{DEFAULT}(long=truncate)",
+    forms=EMBEDDER_FORMS,
+)
+rerankers = Registry(
+    "reranker",
+    "chunkwise.rerankers",
+    {LOCAL_RERANKER: "chunkwise.models.rerank.maxsim:MaxSimReranker"},
+    needs=("scores", "identity"),
+    example=f"{LOCAL_RERANKER}(first=0.5)",
+    forms=RERANKER_FORMS,
+)
+language_models = Registry(
+    "language model",
+    "chunkwise.language_models",
+    {},
+    needs=("complete", "identity", "price_name", "window", "concurrency"),
+    example="mine(parameter=1)",
+    forms=LANGUAGE_MODEL_FORMS,
+)
+
+
 def get_embedder(
     model: str | Embedder = DEFAULT, *, cache: bool = True, advance: OnProgress | None = None
 ) -> Embedder:
     """The embedder of this name, or the one given; with `cache` no text is ever read twice."""
-    embedder = _embedder(model, advance) if isinstance(model, str) else model
+    embedder: Embedder = (
+        _embedder(model, advance) if isinstance(model, str) else embedders.checked(model)
+    )
     if not cache:
         return embedder
     from chunkwise.models.cache import CachedEmbedder, ModelCache, cached
@@ -102,7 +119,7 @@ def _embedder(model: str, advance: OnProgress | None) -> Embedder:
     if model.partition("(")[0].strip() == DEFAULT:
         from chunkwise.models.embed.minilm import MiniLM
 
-        _, values = spec.parse(model)
+        _, values = spec.parse(model, embedders.kind, embedders.example)
         made: Embedder = build(partial(MiniLM, advance=advance), DEFAULT, values)
         return made
     kind, _, name = model.partition(":")
@@ -128,13 +145,16 @@ def _embedder(model: str, advance: OnProgress | None) -> Embedder:
         from chunkwise.models.embed.onnx import OnnxEmbedder
 
         return OnnxEmbedder(model)
-    return _named(embedders, model, EMBEDDER_FORMS)
+    found: Embedder = embedders.make(model)
+    return found
 
 
 def get_reranker(model: str | Reranker) -> Reranker:
     """The reranker of this name, or the one given."""
+    made: Reranker
     if not isinstance(model, str):
-        return model
+        made = rerankers.checked(model)
+        return made
     kind, _, name = model.partition(":")
     if kind.lower() in ("http", "https", *_RERANK_SERVICES):
         from chunkwise.models.rerank.endpoint import EndpointReranker
@@ -156,16 +176,12 @@ def get_reranker(model: str | Reranker) -> Reranker:
         return OnnxReranker(model)
     if model.partition("(")[0].strip() == LOCAL_RERANKER:
         return _local_reranker(model)
-    return _named(rerankers, model, RERANKER_FORMS)
+    made = rerankers.make(model)
+    return made
 
 
 def _local_reranker(model: str) -> Reranker:
-    try:
-        _, values = spec.parse(model)
-    except InvalidParameter:
-        raise InvalidParameter(
-            f"cannot read the reranker {model!r}; write it like {LOCAL_RERANKER}(first=0.5)"
-        ) from None
+    _, values = spec.parse(model, rerankers.kind, rerankers.example)
     # A model and a cache of one's own are objects: they cannot be written in a name.
     for name in values.keys() - {"first"}:
         raise InvalidParameter(f"{LOCAL_RERANKER} has no parameter {name!r}; it has: first")
@@ -177,8 +193,10 @@ def get_language_model(
     model: str | LanguageModel, *, advance: OnProgress | None = None
 ) -> LanguageModel:
     """The language model of this name, or the one given."""
+    made: LanguageModel
     if not isinstance(model, str):
-        return model
+        made = language_models.checked(model)
+        return made
     kind, _, name = model.partition(":")
     # First: servers like to call a model by its file's name.
     if kind.lower() in ("http", "https") or (kind == "openai" and name):
@@ -193,7 +211,7 @@ def get_language_model(
         from chunkwise.models.llm.local import LocalModel, packaged
 
         return packaged(advance) if model == "local" else LocalModel(model)
-    made: LanguageModel = _named(language_models, model, LANGUAGE_MODEL_FORMS)
+    made = language_models.make(model)
     return made
 
 
@@ -214,12 +232,3 @@ def _endpoint(model: str) -> tuple[str, str, dict[str, Any]]:
         where = f"{scheme}://{place(address)}"
         raise InvalidParameter(f"{where} names no model; write {where}#NAME")
     return address, name, patience
-
-
-def _named(registry: Registry, model: str, forms: dict[str, str]) -> Any:
-    """One of a plugin; otherwise the ways to name one are told."""
-    if model in registry.names() or ".py:" in model:
-        return registry.get(model)()
-    raise UnknownName(
-        f"no {registry.kind} is named {quoted(model)}; write one of: {', '.join(forms)}"
-    )

@@ -97,7 +97,7 @@ def _evaluated(configuration: Configuration, completed: CompletedSweep) -> Resul
     settings = recommendation_of(configuration, sweep)
     return evaluate(
         material.documents, material.questions, strategy=settings.strategy,
-        model=completed.embedder or settings.model or None,
+        embedder=completed.embedder or settings.embedder or None,
         vectors=configuration.vectors, context=configuration.context, retriever=settings.retriever,
         neighbours=settings.neighbours, k=settings.k, budget=settings.budget,
         metrics=[sweep.objective, OF_CUTS.name],

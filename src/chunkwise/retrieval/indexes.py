@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.renamed import renamed
+from chunkwise.base.renamed import renamed, warn_renamed
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.core import Document, Hit, OnProgress, Query
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, read
@@ -41,7 +41,7 @@ class Index:
     def __init__(
         self,
         source: LocalIndex | PostgresIndex,
-        model: LazyEmbedder | None,
+        embedder: LazyEmbedder | None,
         place: Path | str | None = None,
         strategy: StrategyLike | None = None,
         changes: Changes | None = None,
@@ -53,7 +53,7 @@ class Index:
         """A folder, or the address of a server; None: memory."""
         self.changes = changes
         """What the last update did; None: the index was only opened."""
-        self._model = model
+        self._embedder = embedder
         self._strategy = strategy
         self._llm = llm
 
@@ -63,24 +63,31 @@ class Index:
         return self.source.settings
 
     @property
-    def model(self) -> str | Embedder:
+    def embedder(self) -> str | Embedder:
         """What makes its vectors: by its name, or itself where it was handed over; empty: nothing does."""
-        return self._model.requested if self._model else ""
+        return self._embedder.requested if self._embedder else ""
+
+    @property
+    def model(self) -> str | Embedder:
+        """The old name of `embedder`."""
+        warn_renamed("Index.model", "embedder")
+        return self.embedder
 
     @overload
     def search(  # type: ignore[overload-overlap]
         self, queries: str, *, k: int | None = ..., budget: int | None = ...,
         retriever: str | Retriever | None = ..., only: Filter = ..., neighbours: int = ...,
-        mmr: float | None = ..., rerank: str | Reranker | None = ...,
+        mmr: float | None = ..., reranker: str | Reranker | None = ...,
     ) -> list[Hit]: ...  # fmt: skip
 
     @overload
     def search(
         self, queries: Sequence[str | Query], *, k: int | None = ..., budget: int | None = ...,
         retriever: str | Retriever | None = ..., only: Filter = ..., neighbours: int = ...,
-        mmr: float | None = ..., rerank: str | Reranker | None = ...,
+        mmr: float | None = ..., reranker: str | Reranker | None = ...,
     ) -> list[list[Hit]]: ...  # fmt: skip
 
+    @renamed(rerank="reranker")
     def search(
         self,
         queries: str | Sequence[str | Query],
@@ -91,7 +98,7 @@ class Index:
         only: Filter = EVERYTHING,
         neighbours: int = 0,
         mmr: float | None = None,
-        rerank: str | Reranker | None = None,
+        reranker: str | Reranker | None = None,
     ) -> list[Hit] | list[list[Hit]]:
         """The best places for a question, or for each of several.
 
@@ -99,7 +106,7 @@ class Index:
         """
         found = search(
             self.source, queries, k=k, budget=budget, retriever=retriever, only=only,
-            neighbours=neighbours, mmr=mmr, rerank=rerank, embedder=self._model,
+            neighbours=neighbours, mmr=mmr, reranker=reranker, embedder=self._embedder,
         )  # fmt: skip
         return found[0] if isinstance(queries, str) else found
 
@@ -118,8 +125,7 @@ class Index:
 
         With `keep_others` they are added, or take the place of their older selves, and all others stay.
         """
-        model = self.model or None
-        requested = RequestedSettings(self._strategy, model, llm=self._llm)
+        requested = RequestedSettings(self._strategy, self.embedder or None, llm=self._llm)
         reading = Reading(source, options, on_unreadable, jobs, (), advance, keep_others)
         if self.place is None:
             assert isinstance(self.source, LocalIndex)
@@ -159,13 +165,13 @@ class Index:
         )
 
 
-@renamed(inputs="source", on_skip="on_unreadable")
+@renamed(inputs="source", on_skip="on_unreadable", model="embedder")
 def index(
     source: Inputs,
     strategy: StrategyLike | None = None,
     *,
     into: str | os.PathLike[str] | None = None,
-    model: str | Embedder | None = None,
+    embedder: str | Embedder | None = None,
     vectors: Vectors | None = None,
     context: Context | WrittenContext | None = None,
     llm: Llm | None = None,
@@ -182,7 +188,7 @@ def index(
 ) -> Index:
     """An index of files, folders, globs, archives and `Document`s: in memory, in a folder, on a server.
 
-    What is not said is as the index was made before, or as usual: strategy "structure", model "minilm", vectors
+    What is not said is as the index was made before, or as usual: strategy "structure", embedder "minilm", vectors
     "late", context "none", language "auto". An index that is there is brought up to date: new and changed documents
     are read, those no longer among the inputs removed, or kept with `keep_others`; with `rebuild` it is made anew.
     What cannot be read is a warning, or what `on_unreadable` makes of it; the documents the index has of it stay.
@@ -194,7 +200,7 @@ def index(
         raise InvalidParameter(
             "rebuild makes the index anew, keep_others keeps what it has; give one of them"
         )
-    requested = RequestedSettings(strategy, model, vectors, context, language, tokenizer, llm)
+    requested = RequestedSettings(strategy, embedder, vectors, context, language, tokenizer, llm)
     reading = Reading(source, options, on_unreadable, jobs, leave_out, advance, keep_others)
     if into is None:
         embedded, resolved, changes = update_module.into_memory(reading, requested)
@@ -204,32 +210,33 @@ def index(
     return Index(found, resolved.model, place, resolved.strategy, changes, resolved.llm)
 
 
+@renamed(place="source", model="embedder")
 def open_index(
-    place: str | os.PathLike[str],
+    source: str | os.PathLike[str],
     *,
-    model: str | Embedder | None = None,
+    embedder: str | Embedder | None = None,
     strategy: StrategyLike | None = None,
     llm: Llm | None = None,
 ) -> Index:
     """An index that is there, in a folder or on a server.
 
-    `model` is needed where it was made with one of your own; so are `strategy` and `llm`, to bring it up to date.
+    `embedder` is needed where it was made with one of your own; so are `strategy` and `llm`, to bring it up to date.
     What others write to a folder meanwhile is seen once it is opened again; an index on a server sees it with the
     next question.
     """
-    where = _place(place)
-    source: LocalIndex | PostgresIndex
+    where = _place(source)
+    opened: LocalIndex | PostgresIndex
     if isinstance(where, Path):
-        source = update_module.open_local_index(where)
+        opened = update_module.open_local_index(where)
     else:
         from chunkwise.retrieval.postgres import open_postgres
 
-        source = open_postgres(where)
-    settings = source.settings
-    embedder = None
+        opened = open_postgres(where)
+    settings = opened.settings
+    lazy = None
     if settings.vectors != "none":
-        embedder = LazyEmbedder(model or settings.model, settings.identity)
-    return Index(source, embedder, where, strategy, llm=llm)
+        lazy = LazyEmbedder(embedder or settings.model, settings.identity)
+    return Index(opened, lazy, where, strategy, llm=llm)
 
 
 def settings_at(place: str | os.PathLike[str], *, of_any_version: bool = False) -> Settings | None:

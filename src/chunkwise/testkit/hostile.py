@@ -1,4 +1,4 @@
-"""Small documents that have broken splitters: what `check_chunker` runs on."""
+"""Small documents that have broken splitters, texts that have broken models: what the checks run on."""
 
 from __future__ import annotations
 
@@ -80,3 +80,12 @@ def hostile_documents() -> list[Document]:
     )  # fmt: skip
     documents.append(Document("declared blocks", declared, format="html", blocks=blocks))
     return documents
+
+
+HOSTILE_TEXTS = (
+    "The lamps are lit at dusk.", "", "Leave is asked for in writing.", " \n\t\u3000", "灯は夕暮れに灯る。",
+    "half \ud83d of a pair", "\udfff\udfff", "nul \x00, bell \x07, escape \x1b[31m", "\x00\x01", "\u200b\u200d",
+    "👨‍👩‍👧‍👦", "e\u0301", "The lamps are lit at dusk.", "a", "<s> [CLS] <|endoftext|>",
+    "the harbour master's word " * 60,
+)  # fmt: skip
+"""Passages and questions as no model expects them."""

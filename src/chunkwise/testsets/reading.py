@@ -12,13 +12,11 @@ from typing import NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, OnProgress, Passage, Query, Reference
+from chunkwise.documents.document_names import DocumentNames
 from chunkwise.records.read import is_read_once, shown_name
 from chunkwise.testsets.formats import FORMATS, WHOLE, CarriesDocuments, Format, detect
 from chunkwise.testsets.formats.chunkwise import read_drafts
-from chunkwise.testsets.locate.document_names import DocumentNames
-from chunkwise.testsets.locate.folding import Tolerance
 from chunkwise.testsets.locate.locate import MOST_PLACES
-from chunkwise.testsets.locate.occurrences import occurrences
 from chunkwise.testsets.locate.references import ReferenceLocator
 from chunkwise.testsets.question_record import draft_of, question_rows
 from chunkwise.testsets.testset import (
@@ -31,6 +29,8 @@ from chunkwise.testsets.testset import (
     Unreadable,
 )
 from chunkwise.testsets.unread_fields import UnreadFields
+from chunkwise.text.locate.folding import Tolerance
+from chunkwise.text.locate.occurrences import occurrences
 
 
 class _Stretch(NamedTuple):

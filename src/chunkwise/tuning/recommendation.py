@@ -11,6 +11,7 @@ from textwrap import wrap
 
 from chunkwise.base.atomic import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.renamed import warn_renamed
 from chunkwise.models import DEFAULT
 from chunkwise.tuning.toml_file import read_toml, shortened, toml_line
 
@@ -18,8 +19,8 @@ _FORMAT = "chunkwise recommendation"
 _WIDTH = 100
 _LEAST = {"k": 1, "budget": 1, "neighbours": 0}
 _MOST = 10**9
-_FILE_KEYS = {"model": "embedder"}
-"""Of fields that have another name in the file; there the field's own name is read as well, as older files have it."""
+_OLD_KEYS = {"model": "embedder"}
+"""Read from older files, and the names they have now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class Recommendation:
 
     strategy: str
     context: str = "none"
-    model: str = "minilm"
+    embedder: str = "minilm"
     """What makes vectors, where there are any."""
     vectors: str = "late"
     retriever: str = "hybrid"
@@ -37,13 +38,19 @@ class Recommendation:
     """Tokens a question, for retrievers that fill a budget; None: `k` hits."""
     neighbours: int = 0
 
+    @property
+    def model(self) -> str:
+        """The old name of `embedder`."""
+        warn_renamed("Recommendation.model", "embedder")
+        return self.embedder
+
     def settings(self) -> dict[str, str | int]:
         """By name; what has no meaning here is not among them."""
         found = {field.name: getattr(self, field.name) for field in fields(self)}
         if self.budget is None:
             del found["budget"]
         if self.vectors == "none":
-            del found["model"]
+            del found["embedder"]
         return found
 
     def options(self) -> dict[str, str | int]:
@@ -60,7 +67,7 @@ def write_recommendation(recommendation: Recommendation, path: Path, why: str) -
     lines = [f"# {line}" for line in wrap(plain, _WIDTH, break_on_hyphens=False)]
     lines += ["", toml_line("format", [_FORMAT]), ""]
     for name, value in recommendation.settings().items():
-        lines.append(toml_line(_FILE_KEYS.get(name, name), [value]))
+        lines.append(toml_line(name, [value]))
     with replacing(path) as temporary, says_what_it_writes(path):
         temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
@@ -74,12 +81,12 @@ def read_recommendation(path: Path) -> Recommendation:
         )
     if given.pop("format", _FORMAT) != _FORMAT:
         raise ChunkwiseError(f"{path} is no recommendation; chunkwise tune writes one")
-    for field, key in _FILE_KEYS.items():
-        if field in given and key in given:
-            raise InvalidParameter(f"{path}: {key} and {field} are the same; leave {field} out")
-    known = [_FILE_KEYS.get(field.name, field.name) for field in fields(Recommendation)]
+    for old, new in _OLD_KEYS.items():
+        if old in given and new in given:
+            raise InvalidParameter(f"{path}: {new} and {old} are the same; leave {old} out")
+    known = [field.name for field in fields(Recommendation)]
     for name, value in given.items():
-        if _FILE_KEYS.get(name, name) not in known:
+        if _OLD_KEYS.get(name, name) not in known:
             raise InvalidParameter(f"{path}: {name!r} is not known; allowed: {', '.join(known)}")
         if name not in _LEAST:
             fits, needed = type(value) is str, "a text in quotes is"
@@ -91,8 +98,7 @@ def read_recommendation(path: Path) -> Recommendation:
             raise InvalidParameter(f"{path}: {name} is {shortened(value)}; {needed} needed")
     if "strategy" not in given:
         raise InvalidParameter(f'{path} names no strategy; write one: strategy = "structure"')
-    names = {key: field for field, key in _FILE_KEYS.items()}
-    return Recommendation(**{names.get(key, key): value for key, value in given.items()})
+    return Recommendation(**{_OLD_KEYS.get(key, key): value for key, value in given.items()})
 
 
 COMMANDS = "Command line"
@@ -155,8 +161,8 @@ def snippets(
 def _index(recommendation: Recommendation, documents: Sequence[str]) -> str:
     said = {"strategy": recommendation.strategy, "context": recommendation.context}
     said["vectors"] = recommendation.vectors
-    if recommendation.vectors != "none" and recommendation.model != DEFAULT:
-        said["model"] = recommendation.model
+    if recommendation.vectors != "none" and recommendation.embedder != DEFAULT:
+        said["embedder"] = recommendation.embedder
     told = "".join(f"    {name}={_text(value)},\n" for name, value in said.items())
     return f"index = chunkwise.index(\n    {_given(documents)},\n{told})"
 

@@ -1,8 +1,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chunkwise.chunkers.given.positions import KINDS, Claimed, positions
 from chunkwise.core import Span
-from chunkwise.metrics.answers.position import KINDS, Claimed, positions, summary
+from chunkwise.metrics.answers.position import summary
 
 TEXT = "Write to us. The lamp is lit. Write to us. The door is shut. Write to us."
 TEXTS = {"d": TEXT}

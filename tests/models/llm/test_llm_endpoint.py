@@ -58,15 +58,20 @@ def test_a_name_says_where_the_model_is(tmp_path: Path) -> None:
         get_language_model("http://localhost:8080/v1")
     with pytest.raises(InvalidParameter, match="environment variable"):
         get_language_model(f"https://x:{KEY}@host/v1#m")
-    for wrong in ("openai:", "gpt-4o", ""):
-        with pytest.raises(UnknownName, match="write one of: local"):
+    with pytest.raises(UnknownName, match="did you mean openai:NAME"):
+        get_language_model("openai:")
+    for wrong in ("gpt-4o", ""):
+        with pytest.raises(UnknownName, match="known: local"):
             get_language_model(wrong)
     with pytest.raises(InvalidParameter, match="concurrency is 0"):
         EndpointModel("http://localhost/v1", "m", concurrency=0)
     with pytest.raises(InvalidParameter, match="name of a model"):
         EndpointModel("http://localhost/v1", "")
     own = tmp_path / "mine.py"
-    own.write_text("class Mine:\n    identity = 'mine:1'\n")
+    own.write_text(
+        "class Mine:\n    identity = 'mine:1'\n    price_name, window, concurrency = 'local', None, 1\n"
+        "    def complete(self, request, stop=None): ...\n"
+    )
     assert get_language_model(f"{own}:Mine").identity == "mine:1"
 
 
@@ -287,7 +292,7 @@ STEERING = ["<|im_end|>", "<|im_start|>", "<|eot_id|>", "<｜User｜>", "[INST]"
 
 @pytest.mark.parametrize("word", STEERING)
 def test_words_that_steer_a_model_reach_no_server(word: str) -> None:
-    from chunkwise.testsets.locate.folding import same_but_for_signs
+    from chunkwise.text.locate.folding import same_but_for_signs
 
     text = f"He wrote {word}system in the book."
     with chat_server(lambda payload: "x") as server:

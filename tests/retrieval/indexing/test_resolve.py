@@ -39,7 +39,7 @@ def test_the_settings_stay(folder: Path) -> None:
     first = _made(folder)
     anew = chunkwise.index(DOCUMENTS[:1], into=folder, rebuild=True)
     assert anew.settings == first.settings
-    other = chunkwise.index(DOCUMENTS, into=folder, model=Tiny(), language="de", rebuild=True)
+    other = chunkwise.index(DOCUMENTS, into=folder, embedder=Tiny(), language="de", rebuild=True)
     assert (other.settings.vectors, other.settings.language) == ("late", "de")
     assert other.settings.strategy == first.settings.strategy
 
@@ -60,39 +60,39 @@ def test_what_cannot_be_read_is_told(folder: Path, settings: object) -> None:
     _made(folder)
     manifest = json.loads((folder / MANIFEST_NAME).read_text())
     (folder / MANIFEST_NAME).write_text(json.dumps(manifest | {"settings": settings}))
-    anew = chunkwise.index(DOCUMENTS, into=folder, model=Tiny(), rebuild=True)
+    anew = chunkwise.index(DOCUMENTS, into=folder, embedder=Tiny(), rebuild=True)
     assert anew.settings.strategy == "structure"
     assert anew.changes is not None
     assert "could not be read" in anew.changes.notes[0]
 
 
 def test_a_model_of_ones_own_has_to_be_passed_again(folder: Path) -> None:
-    chunkwise.index(DOCUMENTS, into=folder, model=Tiny())
+    chunkwise.index(DOCUMENTS, into=folder, embedder=Tiny())
     with pytest.raises(ChunkwiseError, match=r"'tiny-16'.*pass it"):
         chunkwise.index(DOCUMENTS, into=folder, rebuild=True)
     assert len(chunkwise.open_index(folder)) == len(DOCUMENTS)
-    anew = chunkwise.index(DOCUMENTS, into=folder, model=WholeTexts(), rebuild=True)
+    anew = chunkwise.index(DOCUMENTS, into=folder, embedder=WholeTexts(), rebuild=True)
     assert anew.settings.vectors == "own"  # a model without late vectors may still take the place
 
 
-@pytest.mark.parametrize("said", [{"strategy": "sentenses"}, {"model": "minilmm"}])
+@pytest.mark.parametrize("said", [{"strategy": "sentenses"}, {"embedder": "minilmm"}])
 def test_a_slip_is_not_laid_at_the_door_of_the_index_before(
     folder: Path, said: dict[str, str]
 ) -> None:
-    chunkwise.index(DOCUMENTS, into=folder, model=Tiny())
+    chunkwise.index(DOCUMENTS, into=folder, embedder=Tiny())
     with pytest.raises(ChunkwiseError) as caught:
-        chunkwise.index(DOCUMENTS, into=folder, rebuild=True, **{"model": Tiny(), **said})
+        chunkwise.index(DOCUMENTS, into=folder, rebuild=True, **{"embedder": Tiny(), **said})
     assert "was made with" not in str(caught.value)
     assert next(iter(said.values())) in str(caught.value)
 
 
 def test_vectors_of_whole_texts_that_stay_are_told(folder: Path) -> None:
     """The model before may have had no others to give."""
-    chunkwise.index(DOCUMENTS, into=folder, model=WholeTexts())
-    anew = chunkwise.index(DOCUMENTS, into=folder, model=Tiny(), rebuild=True)
+    chunkwise.index(DOCUMENTS, into=folder, embedder=WholeTexts())
+    anew = chunkwise.index(DOCUMENTS, into=folder, embedder=Tiny(), rebuild=True)
     assert anew.settings.vectors == "own"
     assert anew.changes is not None
     assert "as before (vectors='own')" in anew.changes.notes[0]
-    again = chunkwise.index(DOCUMENTS, into=folder, model=Tiny(), vectors="late", rebuild=True)
+    again = chunkwise.index(DOCUMENTS, into=folder, embedder=Tiny(), vectors="late", rebuild=True)
     assert again.changes is not None
     assert again.changes.notes == ()

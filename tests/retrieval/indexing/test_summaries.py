@@ -65,7 +65,7 @@ def raptor(model: FirstSentences | None = None) -> Strategy:
 
 def made(into: str | Path | None = None, vectors: Vectors = "late") -> Index:
     model = None if vectors == "none" else Tiny()
-    return index(DOCUMENTS, strategy=raptor(), into=into, model=model, vectors=vectors)
+    return index(DOCUMENTS, strategy=raptor(), into=into, embedder=model, vectors=vectors)
 
 
 def shown(hits: list[list[Hit]]) -> list[list[tuple[object, ...]]]:
@@ -108,7 +108,7 @@ def test_the_vector_of_a_summary_is_that_of_its_text() -> None:
 def engines(tmp_path_factory: pytest.TempPathFactory) -> tuple[Index, list[Index]]:
     """In memory; and in a folder, opened again, on a server."""
     place = tmp_path_factory.mktemp("summaries") / "kb"
-    others = [made(place), open_index(place, model=Tiny(), strategy=raptor()), made(new_url())]
+    others = [made(place), open_index(place, embedder=Tiny(), strategy=raptor()), made(new_url())]
     return made(), others
 
 
@@ -223,7 +223,7 @@ def test_an_index_tells_of_summaries_it_is_without(tmp_path: Path) -> None:
     model = FirstSentences(stumble="laptop is asked", name="first-sentences that stumble")
     strategy = raptor(model)
     with pytest.warns(UserWarning, match="could not be made"):
-        kept = index(DOCUMENTS, strategy=strategy, into=tmp_path, model=Tiny())
+        kept = index(DOCUMENTS, strategy=strategy, into=tmp_path, embedder=Tiny())
     [note] = kept.changes.notes
     assert re.fullmatch(
         r"2 summaries could not be made: .*stumbled.*; to ask for what is missing, make the index again: rebuild=True "
@@ -231,10 +231,10 @@ def test_an_index_tells_of_summaries_it_is_without(tmp_path: Path) -> None:
         note,
     )
     asked = len(model.asked)
-    again = index(DOCUMENTS, strategy=strategy, into=tmp_path, model=Tiny())
+    again = index(DOCUMENTS, strategy=strategy, into=tmp_path, embedder=Tiny())
     assert (again.changes.notes, len(model.asked)) == ((), asked)
     model.stumble = ""
-    whole = index(DOCUMENTS, strategy=strategy, into=tmp_path, model=Tiny(), rebuild=True)
+    whole = index(DOCUMENTS, strategy=strategy, into=tmp_path, embedder=Tiny(), rebuild=True)
     assert whole.changes.notes == ()
     assert whole.stats().chunks > kept.stats().chunks
     assert len(model.asked) > asked
@@ -282,14 +282,14 @@ def test_the_reranker_reads_the_summary() -> None:
             return np.array([len(text) for text in texts], np.float32)
 
     notes = Notes()
-    hits = made(vectors="none").search("desk", k=3, rerank=notes, only=Filter(level=1))
+    hits = made(vectors="none").search("desk", k=3, reranker=notes, only=Filter(level=1))
     assert {hit.text for hit in hits} <= set(notes.read)
     assert hits
 
 
 def test_an_update_asks_for_what_is_new_alone(tmp_path: Path) -> None:
     model = FirstSentences(name="first-sentences of an update")  # nothing it said is kept
-    kept = index(DOCUMENTS[:1], strategy=raptor(model), into=tmp_path, model=Tiny())
+    kept = index(DOCUMENTS[:1], strategy=raptor(model), into=tmp_path, embedder=Tiny())
     asked = len(model.asked)
     assert asked > 3
     before = shown(kept.search(QUESTIONS, k=50))

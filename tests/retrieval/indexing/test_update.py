@@ -258,7 +258,7 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def _notes(window: int, long: Long = "windows", **more: object) -> tuple[str, ...]:
     model = MiniLM(window=window, long=long)
     made = index(
-        LONG_TEXTS_DOCUMENTS, "sentences(max_tokens=20)", model=model, vectors="own", **more
+        LONG_TEXTS_DOCUMENTS, "sentences(max_tokens=20)", embedder=model, vectors="own", **more
     )  # type: ignore[arg-type]
     assert made.changes is not None
     return made.changes.notes
@@ -285,7 +285,7 @@ def test_the_context_counts_and_what_fits_is_not_told() -> None:
     made = index(
         titled,
         "sentences(max_tokens=20)",
-        model=MiniLM(window=20),
+        embedder=MiniLM(window=20),
         vectors="own",
         context="headings",
     )
@@ -295,9 +295,9 @@ def test_the_context_counts_and_what_fits_is_not_told() -> None:
 
 def test_late_vectors_and_models_that_cannot_tell_say_nothing() -> None:
     for made in (
-        index(LONG_TEXTS_DOCUMENTS, model=MiniLM(window=12), vectors="late"),
-        index(LONG_TEXTS_DOCUMENTS, model=Tiny(), vectors="own"),
-        index(LONG_TEXTS_DOCUMENTS, model=WholeTexts(), vectors="own"),
+        index(LONG_TEXTS_DOCUMENTS, embedder=MiniLM(window=12), vectors="late"),
+        index(LONG_TEXTS_DOCUMENTS, embedder=Tiny(), vectors="own"),
+        index(LONG_TEXTS_DOCUMENTS, embedder=WholeTexts(), vectors="own"),
         index(LONG_TEXTS_DOCUMENTS, vectors="none"),
     ):
         assert made.changes is not None

@@ -82,7 +82,7 @@ def test_what_is_no_vector_is_no_index(bad: float, vectors: Vectors) -> None:
     model.identity = f"broken {bad}"
     for _ in range(2):  # nothing of it is kept
         with pytest.raises(ChunkwiseError, match=r"broken .* gives vectors .* not finite"):
-            chunkwise.index([Document("a", "One plum.")], model=model, vectors=vectors)
+            chunkwise.index([Document("a", "One plum.")], embedder=model, vectors=vectors)
 
 
 @pytest.mark.unwatched
@@ -106,7 +106,7 @@ def test_an_endpoint_gets_many_records_in_few_requests(tmp_path: Path) -> None:
 
     with serving(answer) as server:
         embedder = EndpointEmbedder(f"{server.url}/v1", "m", dimensions=5)
-        index = chunkwise.index(path, model=embedder, vectors="own")
+        index = chunkwise.index(path, embedder=embedder, vectors="own")
     assert index.stats().documents == 300
     assert len(server.seen) <= 7
     assert server.most_at_once > 1

@@ -87,7 +87,7 @@ def test_vectors_are_of_context_and_text(tmp_path: Path) -> None:
         scribe = Scribe(answer, answer)
         made = index(
             [Document("a", "It is open.\n\nIt is shut.")], "paragraphs", vectors="own",
-            context="neighbours", llm=scribe, model=model,
+            context="neighbours", llm=scribe, embedder=model,
         )  # fmt: skip
         return [f"{hit.score:.3f}" for hit in made.search("airships", k=2, retriever="dense")]
 

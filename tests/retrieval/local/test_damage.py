@@ -33,7 +33,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CHUNKWISE_HOME", str(folder.parent))
         strategy = "sentences(max_tokens=20)"
-        chunkwise.index(DOCUMENTS, strategy, into=folder, model=Tiny(), context="headings")
+        chunkwise.index(DOCUMENTS, strategy, into=folder, embedder=Tiny(), context="headings")
     return folder
 
 
@@ -57,7 +57,7 @@ def _flipped(byte: int) -> int:
 
 
 def _ask(folder: Path, **how: object) -> list[chunkwise.Hit]:
-    index = chunkwise.open_index(folder, model=Tiny())
+    index = chunkwise.open_index(folder, embedder=Tiny())
     return index.search("the otter of 2", **how)  # type: ignore[call-overload, no-any-return]
 
 
@@ -97,9 +97,9 @@ def test_an_update_names_the_damaged_file_and_leaves_the_index(folder: Path, nam
     _spoil(folder, name, _flipped)
     before = (folder / ".index.json").read_bytes()
     with pytest.raises(ChunkwiseError, match=rf"/{name} has other bytes.*damaged.*--rebuild"):
-        chunkwise.index(CHANGED, into=folder, model=Tiny())
+        chunkwise.index(CHANGED, into=folder, embedder=Tiny())
     assert (folder / ".index.json").read_bytes() == before
-    anew = chunkwise.index(CHANGED, into=folder, model=Tiny(), rebuild=True)
+    anew = chunkwise.index(CHANGED, into=folder, embedder=Tiny(), rebuild=True)
     assert len(anew) == len(CHANGED)
 
 
@@ -119,7 +119,7 @@ def test_an_error_of_somebody_elses_stays_what_it_is(folder: Path) -> None:
     broken = Broken()
     assert isinstance(broken, Reranker)
     with pytest.raises(KeyError, match="mine"):
-        _ask(folder, rerank=broken)
+        _ask(folder, reranker=broken)
 
 
 def test_it_can_be_told_in_another_process() -> None:

@@ -49,7 +49,7 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made") / "kb"
-    chunkwise.index(DOCUMENTS, into=folder, model=Tiny())
+    chunkwise.index(DOCUMENTS, into=folder, embedder=Tiny())
     return folder
 
 
@@ -67,13 +67,13 @@ def arrays_of(folder: Path) -> dict[str, bytes]:
 
 
 def ask(folder: Path, word: str = "otter") -> list[str]:
-    index = chunkwise.open_index(folder, model=Tiny())
+    index = chunkwise.open_index(folder, embedder=Tiny())
     return [hit.doc_id for hit in index.search(word, retriever="bm25", k=2)]
 
 
 def test_one_generation_and_a_manifest_are_all_there_is(folder: Path) -> None:
-    chunkwise.index(DOCUMENTS[:2], into=folder, model=Tiny())
-    chunkwise.index(DOCUMENTS[1:], into=folder, model=Tiny())
+    chunkwise.index(DOCUMENTS[:2], into=folder, embedder=Tiny())
+    chunkwise.index(DOCUMENTS[1:], into=folder, embedder=Tiny())
     names = sorted(path.name for path in folder.iterdir())
     assert len(names) == 3
     assert {MANIFEST_NAME, folder_module.LOCK_NAME} < set(names)
@@ -92,9 +92,9 @@ def test_an_index_made_step_by_step_equals_a_fresh_one_to_the_bit(tmp_path: Path
         [changed, *DOCUMENTS[:2], renamed],
     ]
     for number, step in enumerate(steps):
-        chunkwise.index(step, into=tmp_path / "kb", model=Tiny(), rebuild=not step)
+        chunkwise.index(step, into=tmp_path / "kb", embedder=Tiny(), rebuild=not step)
         fresh = tmp_path / f"fresh{number}"
-        chunkwise.index(step, into=fresh, model=Tiny())
+        chunkwise.index(step, into=fresh, embedder=Tiny())
         assert arrays_of(tmp_path / "kb") == arrays_of(fresh)
         said, expected = (
             {**json.loads((each / MANIFEST_NAME).read_text()), "generation": ""}
@@ -106,7 +106,7 @@ def test_an_index_made_step_by_step_equals_a_fresh_one_to_the_bit(tmp_path: Path
 def test_changes_are_counted(folder: Path) -> None:
     changed = Document(DOCUMENTS[0].id, "Another text.")
     new = Document("new.md", "A new text.")
-    index = chunkwise.index([changed, DOCUMENTS[1], new], into=folder, model=Tiny())
+    index = chunkwise.index([changed, DOCUMENTS[1], new], into=folder, embedder=Tiny())
     changes = index.changes
     assert changes is not None
     assert (changes.added, changes.changed, changes.removed, changes.unchanged) == (1, 1, 2, 1)
@@ -116,7 +116,7 @@ def test_changes_are_counted(folder: Path) -> None:
 def test_nothing_is_written_when_nothing_has_changed(folder: Path) -> None:
     before = (folder / MANIFEST_NAME).stat().st_mtime_ns, arrays_of(folder)
     model = Tiny()
-    index = chunkwise.index(DOCUMENTS, into=folder, model=model)
+    index = chunkwise.index(DOCUMENTS, into=folder, embedder=model)
     assert str(index.changes) == "4 unchanged"
     assert model.calls == 0
     assert ((folder / MANIFEST_NAME).stat().st_mtime_ns, arrays_of(folder)) == before
@@ -132,7 +132,7 @@ def test_a_run_without_changes_does_not_load_the_model(
 
     with monkeypatch.context() as patched:
         patched.setattr(models, "get_embedder", lambda *_, **__: Tiny())
-        chunkwise.index(DOCUMENTS, into=tmp_path / "kb", model="tiny")
+        chunkwise.index(DOCUMENTS, into=tmp_path / "kb", embedder="tiny")
     monkeypatch.setattr(models, "get_embedder", refuse)
     for documents in (DOCUMENTS, DOCUMENTS[::-1], DOCUMENTS[:2]):
         index = chunkwise.index(documents, into=tmp_path / "kb")
@@ -142,8 +142,8 @@ def test_a_run_without_changes_does_not_load_the_model(
 
 
 def test_a_reader_goes_on_while_the_index_is_replaced(folder: Path) -> None:
-    reader = chunkwise.open_index(folder, model=Tiny())
-    chunkwise.index(DOCUMENTS[:1], into=folder, model=Tiny())
+    reader = chunkwise.open_index(folder, embedder=Tiny())
+    chunkwise.index(DOCUMENTS[:1], into=folder, embedder=Tiny())
     assert reader.search("falcon", retriever="bm25", k=1)[0].doc_id == "notes/3.md"
     assert reader.search("falcon", retriever="dense", k=1)[0].doc_id == "notes/3.md"
     assert len(chunkwise.open_index(folder)) == 1
@@ -158,7 +158,7 @@ def test_opening_reads_next_to_nothing_whatever_the_size(folder: Path) -> None:
         os.truncate(path, int(np.prod(stored["shape"])))  # holes take no room on the disk
     (folder / MANIFEST_NAME).write_text(json.dumps(manifest))
     before = resource.getrusage(resource.RUSAGE_SELF)
-    index = chunkwise.open_index(folder, model=Tiny())
+    index = chunkwise.open_index(folder, embedder=Tiny())
     after = resource.getrusage(resource.RUSAGE_SELF)
     assert index.stats().bytes > 2 << 30
     pages = after.ru_minflt + after.ru_majflt - before.ru_minflt - before.ru_majflt
@@ -170,20 +170,20 @@ def test_a_folder_that_is_no_index_is_not_touched(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("ten years of work")
     for rebuild in (False, True):
         with pytest.raises(ChunkwiseError, match=r"no index and is not empty.*thesis\.txt"):
-            chunkwise.index(DOCUMENTS, into=tmp_path, model=Tiny(), rebuild=rebuild)
+            chunkwise.index(DOCUMENTS, into=tmp_path, embedder=Tiny(), rebuild=rebuild)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
     (tmp_path / "thesis.txt").unlink()
     (tmp_path / MANIFEST_NAME).write_text('{"name": "my web page"}')
     for rebuild in (False, True):
         with pytest.raises(ChunkwiseError, match="not the manifest of a chunkwise index"):
-            chunkwise.index(DOCUMENTS, into=tmp_path, model=Tiny(), rebuild=rebuild)
+            chunkwise.index(DOCUMENTS, into=tmp_path, embedder=Tiny(), rebuild=rebuild)
     assert (tmp_path / MANIFEST_NAME).read_text() == '{"name": "my web page"}'
 
 
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
     (tmp_path / "kb").write_text("x")
     with pytest.raises(ChunkwiseError, match="is a file; an index is a folder"):
-        chunkwise.index(DOCUMENTS, into=tmp_path / "kb", model=Tiny())
+        chunkwise.index(DOCUMENTS, into=tmp_path / "kb", embedder=Tiny())
     with pytest.raises(ChunkwiseError, match="kb"):
         chunkwise.open_index(tmp_path / "kb")
     with pytest.raises(ChunkwiseError, match=r"holds no index.*chunkwise index"):
@@ -211,7 +211,7 @@ def test_every_truncated_file_is_found_when_the_index_is_opened(folder: Path) ->
         with pytest.raises(ChunkwiseError, match="rebuild"):
             chunkwise.open_index(folder)
         with pytest.raises(ChunkwiseError, match="rebuild"):
-            chunkwise.index(DOCUMENTS, into=folder, model=Tiny())
+            chunkwise.index(DOCUMENTS, into=folder, embedder=Tiny())
         path.write_bytes(whole)
     assert ask(folder) == ["notes/1.md"]
 
@@ -266,7 +266,7 @@ def test_a_foreign_manifest_is_told(folder: Path, change: dict[str, object], mes
     with pytest.raises(ChunkwiseError, match=message) as told:
         chunkwise.open_index(folder)
     assert "rebuild" in str(told.value)
-    chunkwise.index(DOCUMENTS, into=folder, model=Tiny(), rebuild=True)
+    chunkwise.index(DOCUMENTS, into=folder, embedder=Tiny(), rebuild=True)
     assert ask(folder) == ["notes/1.md"]
 
 
@@ -312,7 +312,7 @@ _ELSEWHERE = textwrap.dedent(
         '''A writer, killed at the n-th thing it does to the disk; or how far away that was.'''
         global left
         left = at
-        chunkwise.index(documents, into=folder, model=Tiny())
+        chunkwise.index(documents, into=folder, embedder=Tiny())
         return left
 
     def two(folder):
@@ -323,7 +323,7 @@ _ELSEWHERE = textwrap.dedent(
             if not children[-1]:
                 for round in range(3):
                     changed = [Document(f"{{name}}{{n}}", f"{{name}} {{n}} {{round}}") for n in range(5)]
-                    chunkwise.index(changed, into=folder, model=Tiny())
+                    chunkwise.index(changed, into=folder, embedder=Tiny())
                 os._exit(0)
         return [os.waitpid(child, 0)[1] for child in children]
 
@@ -336,7 +336,7 @@ _ELSEWHERE = textwrap.dedent(
         return [list(set("abcdefgh")), str(made.changes), str(made.source.document(0).metadata)]
 
     documents = [Document(f"new/{{n}}.md", f"A new otter, number {{n}}.") for n in range(2)]
-    chunkwise.index(documents, model=Tiny(), vectors="none")  # imports what there is to import
+    chunkwise.index(documents, embedder=Tiny(), vectors="none")  # imports what there is to import
     for line in sys.stdin:
         child = os.fork()
         if not child:
@@ -402,7 +402,7 @@ def test_a_writer_killed_at_any_point_leaves_a_whole_index(
     after = arrays_of(folder)
     # The manifest is replaced before some forty files of the old generation go, one by one.
     for at in [3, calls // 2, *range(calls - 50, calls - 40, 2), calls - 30, calls - 20, calls]:
-        chunkwise.index(DOCUMENTS, into=folder, model=Tiny())  # clears what the killed one left
+        chunkwise.index(DOCUMENTS, into=folder, embedder=Tiny())  # clears what the killed one left
         assert arrays_of(folder) == before
         assert len(list(folder.iterdir())) == 3
         assert elsewhere.killed(at, folder) == "killed"
@@ -419,7 +419,7 @@ def test_the_first_writer_killed_is_no_obstacle(tmp_path: Path, elsewhere: Elsew
         assert elsewhere.killed(at, tmp_path / "kb") == "killed"
         with pytest.raises(ChunkwiseError, match=r"holds no index|was not finished"):
             chunkwise.open_index(tmp_path / "kb")
-    chunkwise.index(DOCUMENTS, into=tmp_path / "kb", model=Tiny())
+    chunkwise.index(DOCUMENTS, into=tmp_path / "kb", embedder=Tiny())
     assert ask(tmp_path / "kb") == ["notes/1.md"]
     assert len(list((tmp_path / "kb").iterdir())) == 3
 
@@ -456,7 +456,7 @@ def test_an_error_on_the_way_leaves_the_index_as_it_was(folder: Path) -> None:
 
     documents = [Document("a", "A fine text."), Document("b", "Now stop here.")]
     with pytest.raises(KeyboardInterrupt):
-        chunkwise.index(documents, into=folder, model=Stops())
+        chunkwise.index(documents, into=folder, embedder=Stops())
     assert arrays_of(folder) == before
     assert len(list(folder.iterdir())) == 3
 
@@ -465,11 +465,11 @@ def test_the_second_writer_is_told_who_is_first(folder: Path) -> None:
     with folder_module.locked(folder):
         began = time.monotonic()
         with pytest.raises(ChunkwiseError, match=f"written by process {os.getpid()} on"):
-            chunkwise.index([], into=folder, model=Tiny(), wait=0.3)
+            chunkwise.index([], into=folder, embedder=Tiny(), wait=0.3)
         assert time.monotonic() - began >= 0.3  # it did wait
         # Readers need no lock.
         assert ask(folder) == ["notes/1.md"]
-    chunkwise.index(DOCUMENTS[:1], into=folder, model=Tiny(), wait=0)
+    chunkwise.index(DOCUMENTS[:1], into=folder, embedder=Tiny(), wait=0)
 
 
 def test_two_writers_come_one_after_the_other(folder: Path, elsewhere: Elsewhere) -> None:
@@ -478,14 +478,14 @@ def test_two_writers_come_one_after_the_other(folder: Path, elsewhere: Elsewhere
         # Readers come at any time, and find one whole index or the other.
         assert len(chunkwise.open_index(folder).source.ids()) in (4, 5)
     assert elsewhere.answer() == [0, 0]
-    index = chunkwise.open_index(folder, model=Tiny())
+    index = chunkwise.open_index(folder, embedder=Tiny())
     index.verify()
     ids = index.source.ids()
     assert ids in ([f"heron{n}" for n in range(5)], [f"otter{n}" for n in range(5)])
 
 
 def test_what_an_index_was_made_with_is_kept(folder: Path) -> None:
-    index = chunkwise.index(DOCUMENTS[:2], into=folder, model=Tiny())
+    index = chunkwise.index(DOCUMENTS[:2], into=folder, embedder=Tiny())
     assert index.settings == chunkwise.open_index(folder).settings
     for given, both in [
         ({"strategy": "tokens"}, ("'structure'", "'tokens'")),
@@ -501,19 +501,19 @@ def test_what_an_index_was_made_with_is_kept(folder: Path) -> None:
         assert all(name in str(told.value) for name in both)
     assert len(chunkwise.open_index(folder)) == 2
     again = chunkwise.index(
-        DOCUMENTS, "tokens", into=folder, model=WholeTexts(), vectors="own", rebuild=True
+        DOCUMENTS, "tokens", into=folder, embedder=WholeTexts(), vectors="own", rebuild=True
     )
     assert again.settings.strategy == "tokens"
     assert chunkwise.open_index(folder).settings == again.settings
 
 
 def test_vectors_of_another_model_are_refused(folder: Path) -> None:
-    other = chunkwise.open_index(folder, model=Tiny(16, "other"))
+    other = chunkwise.open_index(folder, embedder=Tiny(16, "other"))
     with pytest.raises(ChunkwiseError, match=r"'tiny-16'.*'other-16'"):
         other.search("otter", retriever="dense")
     assert other.search("otter", retriever="bm25", k=1)[0].doc_id == "notes/1.md"
     with pytest.raises(ChunkwiseError, match=r"'tiny-16'.*'other-16'"):
-        chunkwise.index(DOCUMENTS, into=folder, model=Tiny(16, "other"))
+        chunkwise.index(DOCUMENTS, into=folder, embedder=Tiny(16, "other"))
 
 
 HOSTILE_IDS = [
@@ -527,8 +527,8 @@ def test_ids_are_data(tmp_path: Path) -> None:
         Document(id, f"Text number {number}.", title=id, source=id, metadata={id: id})
         for number, id in enumerate(HOSTILE_IDS)
     ]
-    chunkwise.index(documents, into=tmp_path / "kb", model=Tiny())
-    index = chunkwise.open_index(tmp_path / "kb", model=Tiny())
+    chunkwise.index(documents, into=tmp_path / "kb", embedder=Tiny())
+    index = chunkwise.open_index(tmp_path / "kb", embedder=Tiny())
     assert index.source.ids() == HOSTILE_IDS
     assert [index.source.document(number) for number in range(len(index))] == documents
     assert sorted(path.name for path in tmp_path.iterdir()) == ["home", "kb"]
@@ -537,15 +537,15 @@ def test_ids_are_data(tmp_path: Path) -> None:
 
 def test_an_index_of_nothing(tmp_path: Path) -> None:
     for vectors in ("late", "none"):
-        made = chunkwise.index([], into=tmp_path / vectors, model=Tiny(), vectors=vectors)  # type: ignore[arg-type]
-        opened = chunkwise.open_index(tmp_path / vectors, model=Tiny())
+        made = chunkwise.index([], into=tmp_path / vectors, embedder=Tiny(), vectors=vectors)  # type: ignore[arg-type]
+        opened = chunkwise.open_index(tmp_path / vectors, embedder=Tiny())
         for index in (made, opened):
             assert len(index) == 0
             assert index.stats().chunks == 0
             assert index.search("anything", retriever="bm25") == []
             assert len(index.source.atom_table()) == 0
     assert opened.settings.vectors == "none"
-    chunkwise.index(DOCUMENTS, into=tmp_path / "late", model=Tiny())
+    chunkwise.index(DOCUMENTS, into=tmp_path / "late", embedder=Tiny())
     assert ask(tmp_path / "late") == ["notes/1.md"]
 
 
@@ -578,7 +578,7 @@ def test_inputs_that_cannot_be_read_do_not_empty_an_index(folder: Path, tmp_path
     before = arrays_of(folder)
     with pytest.raises(ChunkwiseError, match="no document could be read"):
         chunkwise.index(
-            tmp_path / "misspelt", into=folder, model=Tiny(), on_unreadable=lambda _: None
+            tmp_path / "misspelt", into=folder, embedder=Tiny(), on_unreadable=lambda _: None
         )
     assert arrays_of(folder) == before
 
@@ -603,7 +603,7 @@ def test_what_cannot_be_read_once_keeps_its_documents(tmp_path: Path) -> None:
 
     def update() -> chunkwise.Index:
         return chunkwise.index(
-            home, into=tmp_path / "kb", model=Tiny(), on_unreadable=skipped.append
+            home, into=tmp_path / "kb", embedder=Tiny(), on_unreadable=skipped.append
         )
 
     assert sorted(update().source.ids()) == ["a.txt", "b.txt", "c.txt", "more.zip/d.txt"]
@@ -660,11 +660,11 @@ def test_documents_below_a_folder_that_is_not_there_stay(
 def test_an_index_is_not_emptied_by_mistake(folder: Path) -> None:
     before = arrays_of(folder)
     with pytest.raises(ChunkwiseError, match=r"stays as it was, with 4 documents.*rebuild"):
-        chunkwise.index([], into=folder, model=Tiny())
+        chunkwise.index([], into=folder, embedder=Tiny())
     with pytest.raises(ChunkwiseError, match="stays as it was"):
-        chunkwise.open_index(folder, model=Tiny()).update([])
+        chunkwise.open_index(folder, embedder=Tiny()).update([])
     assert arrays_of(folder) == before
-    assert len(chunkwise.index([], into=folder, model=Tiny(), rebuild=True)) == 0
+    assert len(chunkwise.index([], into=folder, embedder=Tiny(), rebuild=True)) == 0
 
 
 def test_an_index_is_verified_beside_a_writer(
@@ -677,7 +677,7 @@ def test_an_index_is_verified_beside_a_writer(
     def open_and_replace(folder: Path) -> object:
         found = reader_opens(folder)
         monkeypatch.setattr(folder_module, "open_folder", reader_opens)  # the writer verifies, too
-        chunkwise.index(DOCUMENTS[:1], into=folder, model=Tiny())
+        chunkwise.index(DOCUMENTS[:1], into=folder, embedder=Tiny())
         return found
 
     monkeypatch.setattr(folder_module, "open_folder", open_and_replace)
@@ -686,7 +686,7 @@ def test_an_index_is_verified_beside_a_writer(
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files are not listed here")
 def test_small_indexes_keep_no_files_open(folder: Path) -> None:
-    index = chunkwise.open_index(folder, model=Tiny())
+    index = chunkwise.open_index(folder, embedder=Tiny())
     assert index.search("otter")
     opened = [os.path.realpath(f"/proc/self/fd/{number}") for number in os.listdir("/proc/self/fd")]
     assert not [path for path in opened if path.startswith(str(folder.resolve()))]
@@ -708,12 +708,12 @@ def test_too_many_open_files_are_told_with_the_folder(
 def test_the_same_call_twice_is_the_same_index(tmp_path: Path) -> None:
     for count in (2, 3):
         made = chunkwise.index(
-            DOCUMENTS[:count], into=tmp_path / "kb", vectors="none", model="minilm"
+            DOCUMENTS[:count], into=tmp_path / "kb", vectors="none", embedder="minilm"
         )
         assert len(made) == count
     for model in ("minilm", Tiny()):
         with pytest.raises(ChunkwiseError, match=r"without vectors.*rebuild"):
-            chunkwise.index(DOCUMENTS, into=tmp_path / "kb", model=model)
+            chunkwise.index(DOCUMENTS, into=tmp_path / "kb", embedder=model)
 
 
 def test_sets_are_the_same_in_every_process(tmp_path: Path, elsewhere: Elsewhere) -> None:

@@ -23,7 +23,7 @@ def test_a_server_gives_the_same_figures(vectors: str) -> None:
     options = {"model": Tiny(), "vectors": vectors}
     chunkwise.index(FIRST, STRATEGY, into=url, **options)
     chunkwise.index(SECOND, STRATEGY, into=url, **options)
-    there = chunkwise.retrieval.open_index(url, model=Tiny())
+    there = chunkwise.retrieval.open_index(url, embedder=Tiny())
     here = chunkwise.index(SECOND, STRATEGY, **options)
 
     def spans(index: chunkwise.Index) -> dict[str, list[tuple[int, int]]]:

@@ -251,10 +251,10 @@ def test_long_vectors_are_found_too(dimensions: int) -> None:
 
 def test_the_public_way_in_leads_to_the_server() -> None:
     url = new_url()
-    made = index(DOCUMENTS[:6], "sentences", into=url, model=Tiny())
+    made = index(DOCUMENTS[:6], "sentences", into=url, embedder=Tiny())
     assert len(made) == 6
     assert made.update(DOCUMENTS[:7]).added == 1
-    opened = open_index(url, model=Tiny())
+    opened = open_index(url, embedder=Tiny())
     assert opened.search("who approves leave", k=3) == made.search("who approves leave", k=3)
     assert opened.search("who approves leave", budget=100)
     assert "***" in repr(opened)

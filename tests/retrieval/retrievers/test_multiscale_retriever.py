@@ -32,7 +32,7 @@ def corpus() -> Index:
 def lamps() -> Index:
     """Thirty documents, by words and by vectors."""
     texts = [f"Sentence {n} on lamps number{n}. Another line on tables{n}. " for n in range(30)]
-    return index(documents(*texts), "sentences(max_tokens=20, overlap=0)", model=Tiny())
+    return index(documents(*texts), "sentences(max_tokens=20, overlap=0)", embedder=Tiny())
 
 
 COUNT = get_tokenizer("o200k_base").count
@@ -203,7 +203,7 @@ def test_few_windows_are_kept_and_none_of_atoms_that_have_changed(lamps: Index) 
     kept = retriever._prepared[lamps.source]
     assert list(kept) == [(36,), (37,), (38,), (39,)]
     assert {id(made.atoms) for made in kept.values()} == {id(lamps.source.atom_table())}
-    changed = index(documents("A lamp. A table."), model=Tiny()).source.atom_table()
+    changed = index(documents("A lamp. A table."), embedder=Tiny()).source.atom_table()
     windows = retriever.MultiscaleRetriever(sizes=(40,))._windows(lamps.source, changed)
     assert windows.atoms is changed
     assert list(retriever._prepared[lamps.source]) == [(40,)]
@@ -225,7 +225,9 @@ def test_vectors_find_what_words_cannot_and_a_question_without_either_finds_noth
 
 @pytest.mark.parametrize("vectors", ["none", "own"])
 def test_vectors_alone_where_there_are_none_of_sentences(vectors: str) -> None:
-    made = index(documents("A lamp."), vectors=vectors, model=Tiny() if vectors == "own" else None)  # type: ignore[arg-type]
+    made = index(
+        documents("A lamp."), vectors=vectors, embedder=Tiny() if vectors == "own" else None
+    )  # type: ignore[arg-type]
     assert made.search("lamp", budget=20, retriever="multiscale")
     with pytest.raises(InvalidParameter, match=r"no vectors of its sentences; let words count"):
         made.search("lamp", budget=20, retriever="multiscale(words=0)")

@@ -126,6 +126,6 @@ def test_the_local_reranker_works_behind_every_retriever() -> None:
         vectors="own",
     )
     for retriever in ("bm25", "dense", "hybrid"):
-        hits = index.search("Who lights the lamps?", k=2, retriever=retriever, rerank="maxsim")
+        hits = index.search("Who lights the lamps?", k=2, retriever=retriever, reranker="maxsim")
         assert hits[0].doc_id == "d1"
         assert hits[0].score == 1

@@ -31,7 +31,7 @@ KITCHEN = (
 )
 LEAVE = "Leave is asked for in writing. The keeper answers in a week. A day of leave is paid. "
 INDEX = TinyIndex(documents(HARBOUR * 3, KITCHEN * 3, LEAVE * 3))
-WHOLE = index(documents(HARBOUR * 3, KITCHEN * 3, LEAVE * 3), model=Tiny())
+WHOLE = index(documents(HARBOUR * 3, KITCHEN * 3, LEAVE * 3), embedder=Tiny())
 MANY_WORDS = [f"w{number}" for number in range(60)]
 HOSTILE = [
     "'; DROP TABLE chunks; --", "%_\\", "\x00\x1b[31m\x07", "\ud800", "מתי נדלק הפנס؟ \u202e", "?" * 50, "👩‍👩‍👧",
@@ -119,7 +119,7 @@ def many() -> Index:
     draw = random.Random(3)
     texts = [" ".join(draw.choices(MANY_WORDS, k=8)).capitalize() + "." for _ in range(450)]
     few = [" ".join(texts[at : at + 30]) for at in range(0, 450, 30)]  # a document takes its time
-    made = index(documents(*few), "sentences(max_tokens=30, overlap=0)", model=Tiny())
+    made = index(documents(*few), "sentences(max_tokens=30, overlap=0)", embedder=Tiny())
     assert made.source.chunk_count == 450
     return made
 
@@ -188,7 +188,7 @@ class Longest:
 
 def test_a_reranker_has_the_last_word_on_the_best() -> None:
     reranker = Longest()
-    hits = ask("the keeper of the lamp", k=3, rerank=reranker)
+    hits = ask("the keeper of the lamp", k=3, reranker=reranker)
     longest = sorted((len(chunk.text) for _, chunk in INDEX.found), reverse=True)[:3]
     assert [hit.score for hit in hits] == longest
     assert reranker.asked == [("the keeper of the lamp", len(INDEX.found))]
@@ -198,7 +198,7 @@ def test_a_reranker_has_the_last_word_on_the_best() -> None:
             return np.zeros(1, np.float32)
 
     with pytest.raises(ChunkwiseError, match=r"longest gave 1 scores.*leave rerank out"):
-        ask("keeper", rerank=Wrong())
+        ask("keeper", reranker=Wrong())
 
 
 def test_filters_reach_the_index() -> None:

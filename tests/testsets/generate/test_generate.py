@@ -53,7 +53,7 @@ def told(answer: object) -> Callable[[str], str]:
 def test_every_reference_stands_where_it_says_and_the_file_is_sound(tmp_path: Path) -> None:
     file = tmp_path / "queries.json"
     made = generate_questions(
-        DOCUMENTS, 5, llm=client(RuleModel(), tmp_path), into=file, max_calls=60
+        DOCUMENTS, 5, llm=client(RuleModel(), tmp_path), output=file, max_calls=60
     )
     assert made.is_complete
     texts = {document.id: document.text for document in DOCUMENTS}
@@ -244,7 +244,7 @@ HOSTILE: list[Callable[[str], object]] = [
 def test_nothing_a_model_writes_is_believed(rule: Callable[[str], str], tmp_path: Path) -> None:
     model = RuleModel(rule)
     made = generate_questions(
-        DOCUMENTS, 2, llm=client(model, tmp_path), into=tmp_path / "q.json", max_calls=8
+        DOCUMENTS, 2, llm=client(model, tmp_path), output=tmp_path / "q.json", max_calls=8
     )
     assert made.queries == ()
     assert sum(made.dropped.values()) > 0
@@ -330,7 +330,9 @@ def test_a_killed_run_goes_on_and_ends_as_if_it_had_not_been_killed(tmp_path: Pa
 
     whole, parts = tmp_path / "whole.json", tmp_path / "parts.json"
     model = RuleModel()
-    generate_questions(DOCUMENTS, 5, llm=client(model, tmp_path / "one"), into=whole, max_calls=60)
+    generate_questions(
+        DOCUMENTS, 5, llm=client(model, tmp_path / "one"), output=whole, max_calls=60
+    )
 
     def dies(prompt: str) -> dict[str, object]:
         if dying.calls > 2:
@@ -340,33 +342,33 @@ def test_a_killed_run_goes_on_and_ends_as_if_it_had_not_been_killed(tmp_path: Pa
     dying = RuleModel(dies)
     with pytest.raises(Killed):
         generate_questions(
-            DOCUMENTS, 5, llm=client(dying, tmp_path / "two"), into=parts, max_calls=60
+            DOCUMENTS, 5, llm=client(dying, tmp_path / "two"), output=parts, max_calls=60
         )
     kept = json.loads(parts.read_text())
     assert 0 < len(kept) < 5
     again = RuleModel()
     made = generate_questions(
-        DOCUMENTS, 5, llm=client(again, tmp_path / "two"), into=parts, max_calls=60
+        DOCUMENTS, 5, llm=client(again, tmp_path / "two"), output=parts, max_calls=60
     )
     assert parts.read_text() == whole.read_text()
     assert made.found_before == len(kept)
     assert again.calls < model.calls
     idle = RuleModel()
-    generate_questions(DOCUMENTS, 5, llm=client(idle, tmp_path / "two"), into=parts, max_calls=60)
+    generate_questions(DOCUMENTS, 5, llm=client(idle, tmp_path / "two"), output=parts, max_calls=60)
     assert idle.calls == 0
     assert parts.read_text() == whole.read_text()
 
 
 def test_what_people_did_stays_and_what_they_dropped_does_not_come_back(tmp_path: Path) -> None:
     file = tmp_path / "q.json"
-    generate_questions(DOCUMENTS, 3, llm=client(RuleModel(), tmp_path), into=file, max_calls=60)
+    generate_questions(DOCUMENTS, 3, llm=client(RuleModel(), tmp_path), output=file, max_calls=60)
     rows = json.loads(file.read_text())
     rows[0] |= {"query": "How many free days may be kept?", "review": "edited", "mine": {"a": [1]}}
     gone = rows.pop()
     file.write_text(json.dumps(rows))
     (tmp_path / "q.dropped.json").write_text(json.dumps([gone]))
     made = generate_questions(
-        DOCUMENTS, 4, llm=client(RuleModel(), tmp_path), into=file, max_calls=60
+        DOCUMENTS, 4, llm=client(RuleModel(), tmp_path), output=file, max_calls=60
     )
     after = json.loads(file.read_text())
     assert after[:2] == rows
@@ -413,7 +415,7 @@ def test_a_review_meanwhile_is_not_undone(tmp_path: Path) -> None:
         return dict(by_words(prompt))
 
     made = generate_questions(
-        DOCUMENTS, 3, llm=client(RuleModel(reviewed), tmp_path), into=file, max_calls=60
+        DOCUMENTS, 3, llm=client(RuleModel(reviewed), tmp_path), output=file, max_calls=60
     )
     after = json.loads(file.read_text())
     assert after[0]["query_id"] == decided[0]
@@ -431,7 +433,7 @@ def test_a_file_of_somebody_else_is_not_touched(tmp_path: Path) -> None:
     file.write_text('[{"query": "Who?"}]')
     model = RuleModel()
     with pytest.raises(chunkwise.ChunkwiseError, match="name another file"):
-        generate_questions(DOCUMENTS, 3, llm=client(model, tmp_path), into=file)
+        generate_questions(DOCUMENTS, 3, llm=client(model, tmp_path), output=file)
     assert file.read_text() == '[{"query": "Who?"}]'
     assert model.calls == 0
 

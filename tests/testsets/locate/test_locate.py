@@ -10,8 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise.core import Document, Passage
-from chunkwise.testsets.locate import occurrences as occurrences_module
-from chunkwise.testsets.locate.folding import Tolerance
 from chunkwise.testsets.locate.locate import (
     Ambiguous,
     Located,
@@ -20,7 +18,9 @@ from chunkwise.testsets.locate.locate import (
     SoughtPassage,
     locate,
 )
-from chunkwise.testsets.locate.occurrences import occurrences
+from chunkwise.text.locate import occurrences as occurrences_module
+from chunkwise.text.locate.folding import Tolerance
+from chunkwise.text.locate.occurrences import occurrences
 from how_many import examples
 
 LEAVE = Document(

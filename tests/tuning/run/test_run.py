@@ -56,7 +56,7 @@ def indexed(strategy: str, vectors: VectorKind, context: str) -> chunkwise.Index
     return chunkwise.index(
         DOCUMENTS,
         strategy or None,
-        model=None if vectors == "none" else HashEmbedder(),
+        embedder=None if vectors == "none" else HashEmbedder(),
         vectors=vectors,
         context=context,
     )
@@ -397,7 +397,7 @@ def test_it_is_the_same_index() -> None:
     corpus = SharedCorpus(DOCUMENTS, QUERIES, LazyEmbedder(HashEmbedder()))
     made = corpus.index_of(get_strategy(SPEC), "headings", "late")
     whole = chunkwise.index(
-        DOCUMENTS, SPEC, model=HashEmbedder(), vectors="late", context="headings"
+        DOCUMENTS, SPEC, embedder=HashEmbedder(), vectors="late", context="headings"
     ).source
     assert isinstance(whole, LocalIndex)
     assert whole.has_summaries

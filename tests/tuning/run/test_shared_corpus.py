@@ -39,7 +39,7 @@ def test_it_is_the_same_index(
     made = corpus.index_of(get_strategy(strategy), context, vectors)
     model = None if vectors == "none" else HashEmbedder()
     whole = chunkwise.index(
-        DOCUMENTS, strategy, model=model, vectors=vectors, context=context
+        DOCUMENTS, strategy, embedder=model, vectors=vectors, context=context
     ).source
     assert isinstance(whole, LocalIndex)
     assert made.settings == whole.settings

@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 
 from chunkwise.answering.answered import NOT_FOUND
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.core import Document, Query
-from chunkwise.evaluation.files.foreign_rows import (
+from chunkwise.chunkers.given.stated_place import (
     OnBad,
-    Questions,
     document_of,
     read_rows,
     stated_place,
 )
+from chunkwise.core import Document, Query
+from chunkwise.documents.document_names import DocumentNames
+from chunkwise.evaluation.files.named_questions import Questions
 from chunkwise.metrics.answers.answer import Answer, AnswerCitation
 from chunkwise.metrics.claims.plain_form import plain_form
 from chunkwise.records.fields import kind, string_in
-from chunkwise.testsets.locate.document_names import DocumentNames
 
 _TEXTS = ("answer", "response", "generated_answer", "output", "text")
 _CLAIMS = ("claim", "sentence", "statement")

@@ -10,11 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.core import Document, Hit, Query, Span
-from chunkwise.evaluation.files.foreign_rows import (
+from chunkwise.chunkers.given.stated_place import (
     FileRow,
     OnBad,
-    Questions,
     StatedPlace,
     document_of,
     read_rows,
@@ -23,13 +21,15 @@ from chunkwise.evaluation.files.foreign_rows import (
     usable_rows,
     wrong_offset,
 )
-from chunkwise.evaluation.files.text_places import TextPlaces, find_in_own, find_texts
+from chunkwise.chunkers.given.text_places import TextPlaces, find_in_own, find_texts
+from chunkwise.core import Document, Hit, Query, Span
+from chunkwise.documents.document_names import DocumentNames
+from chunkwise.evaluation.files.named_questions import Questions
 from chunkwise.metrics.evidence import NOWHERE
 from chunkwise.records.encoding import marked_encoding
 from chunkwise.records.fields import integer_in, number_in
 from chunkwise.records.json import parse_json
 from chunkwise.records.read import json_rows, read_bytes, shown_name, text_of
-from chunkwise.testsets.locate.document_names import DocumentNames
 from chunkwise.text.analysis import Analyzed
 
 _NESTED = ("hits", "results", "retrieved", "retrieved_contexts", "contexts", "documents", "chunks")

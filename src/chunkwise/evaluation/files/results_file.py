@@ -15,6 +15,7 @@ from chunkwise.records.json import parse_json
 from chunkwise.records.typed import Misfit, json_text, read_as
 
 FORMAT = "chunkwise results"
+_OLD_SETTINGS = {"model": "embedder", "rerank": "reranker"}
 _MAKE_ONE = "chunkwise evaluate … --output FILE makes one"
 
 
@@ -71,6 +72,7 @@ def read_results(path: str | Path) -> Results:
             f"{path} was written by a later chunkwise (version {version} of the file, this one reads up to {VERSION}); "
             "update chunkwise"
         )
+    _rename_settings(value.get("configuration"))
     try:
         found: Results = read_as(Results, value)
     except Misfit as misfit:
@@ -78,6 +80,14 @@ def read_results(path: str | Path) -> Results:
         raise ChunkwiseError(f"{path} is damaged: {where} is {misfit.found}") from None
     remember(found.data.get("metrics"))
     return found
+
+
+def _rename_settings(configuration: object) -> None:
+    """Settings of older files under the names they have now."""
+    if isinstance(configuration, dict):
+        for old, new in _OLD_SETTINGS.items():
+            if old in configuration:
+                configuration.setdefault(new, configuration.pop(old))
 
 
 def _loaded(path: Path) -> object:

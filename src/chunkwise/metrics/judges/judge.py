@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
-from chunkwise.base import parameters, spec
-from chunkwise.base.errors import InvalidParameter
+from chunkwise.base import spec
 from chunkwise.base.registry import Registry
 from chunkwise.core import Hit, Query, Score
 
@@ -22,6 +22,8 @@ registry = Registry(
         "similarity": "chunkwise.metrics.judges.similarity:SimilarityJudge",
         LLM: "chunkwise.metrics.judges.llm_judge:LlmJudge",
     },
+    needs=("judge", "name"),
+    example="similarity(threshold=0.7)",
 )
 
 
@@ -39,12 +41,15 @@ class Judge(Protocol):
 
 def get_judge(judge: str | Judge) -> Judge:
     """A judge from "name(parameter=value)", `./file.py:Class`, or an object with `name` and `judge`."""
-    made: object = judge
-    if isinstance(judge, str):
-        name, values = spec.parse(judge)
-        made = parameters.build(registry.get(name), name, values)
-    if not isinstance(made, Judge):
-        raise InvalidParameter(
-            f"{judge!r} is no judge: it needs a name and a method `judge(queries, hits)` with a score a hit"
-        )
+    made: Judge = registry.make(judge) if isinstance(judge, str) else registry.checked(judge)
     return made
+
+
+def judge_names(text: str) -> list[str]:
+    """Names with commas between them, those in brackets left alone: "llm, mine(near=0.5, far=1)"."""
+    return [each.strip() for each in re.split(r",(?![^(]*\))", text) if each.strip()]
+
+
+def judge_identity(judge: Judge) -> str:
+    """What its calibration is kept under: what it says itself, or its name with its parameters."""
+    return str(getattr(judge, "identity", "") or spec.describe(judge.name, judge))

@@ -14,9 +14,8 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from chunkwise.base.errors import MissingExtra
-from chunkwise.report.charts.style import CONFIG
+from chunkwise.report.charts.style import CONFIG, Chart
 from chunkwise.report.plain_text import one_line
-from chunkwise.report.views.view import Chart
 
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _SHOWN = {"svg", "g", "path", "line", "rect", "text", "tspan"}

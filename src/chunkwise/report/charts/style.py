@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any, NamedTuple
 
+from chunkwise.evaluation.results import Json
 from chunkwise.report.plain_text import one_line
-from chunkwise.report.views.view import Chart
 
 Spec = dict[str, Any]
 """A specification of Vega-Lite, or a part of one."""
@@ -20,6 +21,23 @@ class ChartSize(NamedTuple):
 
     width: int
     narrow: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A chart as two specifications of Vega-Lite, and the table that says the same."""
+
+    caption: str
+    """What the whole of it shows, for those who hear it."""
+    wide: Mapping[str, Json]
+    narrow: Mapping[str, Json]
+    """For a telephone."""
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    table_caption: str = ""
+    """Empty: as the chart's own."""
+    is_half: bool = False
+    """It stands beside another."""
 
 
 def chart(

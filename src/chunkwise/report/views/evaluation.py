@@ -16,6 +16,7 @@ from chunkwise.base.wording import (
     score,
     short_number,
 )
+from chunkwise.chunkers.given.positions import EXACT, KINDS
 from chunkwise.core import Document
 from chunkwise.evaluation.results import Agreement, Figure, Json, Results
 from chunkwise.evaluation.trust import judged_by
@@ -26,7 +27,6 @@ from chunkwise.evaluation.verdicts import (
     question_of,
     robustness,
 )
-from chunkwise.metrics.answers.position import EXACT, KINDS
 from chunkwise.metrics.answers.position import QUESTION as OF_OFFSETS
 from chunkwise.metrics.metric import KeyQuestion
 from chunkwise.metrics.registry import (
@@ -264,7 +264,7 @@ def evaluation_view(
         label=results.label,
         title=str(settings.get("strategy") or settings.get("hits") or "An evaluation"),
         steps=tuple(
-            str(each) for each in (settings.get("retriever"), *results.steps, settings.get("model")) if each
+            str(each) for each in (settings.get("retriever"), *results.steps, settings.get("embedder")) if each
         ),
         k=k if isinstance(k, int) else None,
         budget=budget if isinstance(budget, int) else None,

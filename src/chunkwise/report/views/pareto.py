@@ -12,6 +12,7 @@ from chunkwise.report.charts.style import (
     COLOURS,
     CROWD,
     SHAPES,
+    Chart,
     ChartSize,
     Spec,
     above,
@@ -22,7 +23,6 @@ from chunkwise.report.charts.style import (
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.scale import Scale, scale_of
 from chunkwise.report.views.sweep_figures import SweepFigures, cost_of
-from chunkwise.report.views.view import Chart
 from chunkwise.tuning.sweep_result import Outcome
 
 _MOST_POINTS = 1000

@@ -19,8 +19,18 @@ from chunkwise.profiling.results import (
     SizeSummary,
 )
 from chunkwise.profiling.tally import PREVIEW
-from chunkwise.report.charts.style import BAR, MARK, RAIL, ChartSize, Spec, chart, row_key, rows_of
-from chunkwise.report.views.view import Chart, Tile, View
+from chunkwise.report.charts.style import (
+    BAR,
+    MARK,
+    RAIL,
+    Chart,
+    ChartSize,
+    Spec,
+    chart,
+    row_key,
+    rows_of,
+)
+from chunkwise.report.views.view import Tile, View
 
 _LEAST_BINS = 11
 _ROOM = 1000

@@ -10,9 +10,8 @@ from chunkwise.base.wording import counted
 from chunkwise.base.wording import score as score_of
 from chunkwise.core import Document
 from chunkwise.evaluation.results import FoundSpan, Missed, QuestionResult, Results
-from chunkwise.report.charts.style import BAR, ChartSize, Spec, chart
+from chunkwise.report.charts.style import BAR, Chart, ChartSize, Spec, chart
 from chunkwise.report.plain_text import few_lines
-from chunkwise.report.views.view import Chart
 
 _MOST_HITS = 10
 _HIT_CHARACTERS, _HIT_LINES = 360, 3

@@ -14,6 +14,7 @@ from chunkwise.report.charts.style import (
     MOST_SERIES,
     SOFT,
     STROKE,
+    Chart,
     ChartSize,
     Spec,
     above,
@@ -30,7 +31,6 @@ from chunkwise.report.views.sweep_figures import (
     interval_words,
     mean_words,
 )
-from chunkwise.report.views.view import Chart
 from chunkwise.tuning.sweep import Configuration
 from chunkwise.tuning.sweep_result import Lever, Outcome, WeightFit
 

@@ -12,6 +12,7 @@ from chunkwise.base.wording import plural, points, short_number
 from chunkwise.evaluation.results import Figure, Json
 from chunkwise.metrics.registry import lower_is_better
 from chunkwise.records.typed import Misfit, read_as
+from chunkwise.report.charts.style import Chart
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.scale import Scale, scale_of
 from chunkwise.report.views.leaderboard import ChunkingRow, Leaderboard, chunkings, leaderboard
@@ -36,7 +37,7 @@ from chunkwise.report.views.sweep_figures import (
     interval_words,
     mean_words,
 )
-from chunkwise.report.views.view import Chart, NamedValue, Tile, ValueTable, View, value_tables
+from chunkwise.report.views.view import NamedValue, Tile, ValueTable, View, value_tables
 from chunkwise.tuning.choose.corpus_parts import FEWEST_QUERIES
 from chunkwise.tuning.choose.score_table import TWIN
 from chunkwise.tuning.plan.sweep_file import sweep_text

@@ -33,23 +33,6 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
-class Chart:
-    """A chart as two specifications of Vega-Lite, and the table that says the same."""
-
-    caption: str
-    """What the whole of it shows, for those who hear it."""
-    wide: Mapping[str, Json]
-    narrow: Mapping[str, Json]
-    """For a telephone."""
-    heads: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    table_caption: str = ""
-    """Empty: as the chart's own."""
-    is_half: bool = False
-    """It stands beside another."""
-
-
-@dataclass(frozen=True, slots=True)
 class Tile:
     """One figure, large, with what it is below."""
 

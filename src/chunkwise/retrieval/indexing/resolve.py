@@ -159,7 +159,7 @@ def resolve_for_rebuild(
             raise
         raise InvalidParameter(
             f"what the index was made with cannot be made again by its name ({error}); pass it, or another one: "
-            "model=…, llm=… (chunkwise index --embedder NAME, --llm NAME)"
+            "embedder=…, llm=… (chunkwise index --embedder NAME, --llm NAME)"
         ) from error
 
 
@@ -229,12 +229,12 @@ def _again(
     strategy = _strategy_again(requested, before)
     if before.vectors == "none" and requested.model is not None and requested.vectors is None:
         raise InvalidParameter(
-            f"the index was made without vectors (vectors='none'), and a model was given ({_name(requested.model)!r}); "
-            f"leave it out, or {REBUILD}"
+            f"the index was made without vectors (vectors='none'), and an embedder was given "
+            f"({_name(requested.model)!r}); leave it out, or {REBUILD}"
         )
     wanted = {
         "strategy": strategy.label,
-        "model": _kept_model(requested, before),
+        "embedder": _kept_model(requested, before),
         "vectors": requested.vectors,
         "context": None
         if falls_back(requested.context, requested.llm, before)
@@ -243,7 +243,7 @@ def _again(
         "tokenizer": requested.tokenizer,
     }
     for name, value in wanted.items():
-        known = getattr(before, name)
+        known = before.model if name == "embedder" else getattr(before, name)
         if value is not None and value != known:
             raise InvalidParameter(
                 f"the index was made with {name}={known!r}, and {name}={value!r} was asked for; leave it out to keep "

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
-from chunkwise.base import parameters, spec
-from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.registry import Registry
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.ranking import Ranking
@@ -21,6 +19,8 @@ registry = Registry(
         "hybrid": "chunkwise.retrieval.retrievers.chunk_retrievers:HybridRetriever",
         "multiscale": "chunkwise.retrieval.retrievers.multiscale:MultiscaleRetriever",
     },
+    needs=("rank or spans",),
+    example="hybrid(dense=1, fusion='ranks')",
 )
 
 
@@ -49,16 +49,7 @@ Retriever = ChunkRetriever | SpanRetriever
 
 def get_retriever(retriever: str | Retriever) -> Retriever:
     """A retriever from "name(parameter=value)", `./file.py:Class`, or an object with `rank` or `spans`."""
-    made: Any = retriever
-    name = type(retriever).__name__
-    if isinstance(retriever, str):
-        try:
-            name, values = spec.parse(retriever)
-        except InvalidParameter:
-            raise InvalidParameter(
-                f"cannot read the retriever {retriever!r}; write it like hybrid(dense=1, fusion='rrf')"
-            ) from None
-        made = parameters.build(registry.get(name), name, values)
-    if not isinstance(made, ChunkRetriever | SpanRetriever):
-        raise InvalidParameter(f"{name} is no retriever: it has no method `rank` and no `spans`")
+    made: Retriever = (
+        registry.make(retriever) if isinstance(retriever, str) else registry.checked(retriever)
+    )
     return made

@@ -65,7 +65,7 @@ class SearchRequest:
         steps = {
             "neighbours": self.neighbours > 0,
             "mmr": self.diversity is not None,
-            "rerank": self.reranker is not None,
+            "reranker": self.reranker is not None,
         }
         return next((name for name, given in steps.items() if given), "")
 
@@ -244,7 +244,7 @@ def search(
     only: Filter = EVERYTHING,
     neighbours: int = 0,
     mmr: float | None = None,
-    rerank: str | Reranker | None = None,
+    reranker: str | Reranker | None = None,
     embedder: Callable[[], Embedder] | None = None,
 ) -> list[list[Hit]]:
     """The hits of every question, at most `k` of them with at most `budget` tokens in all.
@@ -258,7 +258,7 @@ def search(
         raise InvalidParameter(
             f"only is {only!r}; a Filter is needed, such as Filter(documents='handbook/*')"
         )
-    request = SearchRequest(k, budget, neighbours, mmr, _reranker(rerank))
+    request = SearchRequest(k, budget, neighbours, mmr, _reranker(reranker))
     chosen = get_retriever(retriever or default_retriever(source, request, only))
     answers: list[list[Hit]] = [[] for _ in texts]
     asked = [at for at, text in enumerate(texts) if text.strip()]
@@ -309,12 +309,12 @@ def _texts(queries: str | Sequence[str | Query]) -> list[str]:
     return texts
 
 
-def _reranker(rerank: str | Reranker | None) -> Reranker | None:
-    if not isinstance(rerank, str):
-        return rerank
+def _reranker(reranker: str | Reranker | None) -> Reranker | None:
+    if not isinstance(reranker, str):
+        return reranker
     from chunkwise.models import get_reranker
 
-    return get_reranker(rerank)
+    return get_reranker(reranker)
 
 
 def default_retriever(source: Searchable, request: SearchRequest, only: Filter = EVERYTHING) -> str:

@@ -166,13 +166,13 @@ class GenerationRun:
         )
 
 
-@renamed(inputs="source", on_skip="on_unreadable")
+@renamed(inputs="source", on_skip="on_unreadable", into="output")
 def generate_questions(
     source: Inputs | Index,
     n: int = 100,
     *,
     llm: str | LanguageModel | LlmClient | None = None,
-    into: str | os.PathLike[str] | None = None,
+    output: str | os.PathLike[str] | None = None,
     types: Mapping[QuestionType, float] = SHARES,
     seed: int = 0,
     max_calls: int | None = None,
@@ -184,13 +184,13 @@ def generate_questions(
     """At most `n` questions about files, folders, archives, `Document`s or an index, each with its exact references.
 
     `llm` names a model, or is one; without it questions are made by rules and tagged `fallback`. Every question is
-    in the file `into` as soon as it is kept; a file that is there already is gone on with. `max_calls` is 3 n.
+    in the file `output` as soon as it is kept; a file that is there already is gone on with. `max_calls` is 3 n.
     """
     documents = list(documents_in(source, options, on_unreadable))
     if not documents:
         raise ChunkwiseError("no document was read; name the documents the questions are about")
     client = _client(llm, max_cost)
-    file = None if into is None else Path(into)
+    file = None if output is None else Path(output)
     making = GenerationRun(documents, n, into=file, types=types, seed=seed, advance=advance)
     return making.by_rules() if client is None else making.by_model(client, max_calls)
 

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import Document, Passage, Span
-from chunkwise.testsets.locate.folding import TOLERANCES, Tolerance
 from chunkwise.testsets.locate.nearest import nearest_places
-from chunkwise.testsets.locate.occurrences import Occurrences, occurrences
+from chunkwise.text.locate.folding import TOLERANCES, Tolerance
+from chunkwise.text.locate.occurrences import Occurrences, occurrences
 
 
 def trimmed(text: str, start: int, end: int) -> Span:

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import Document, Passage
-from chunkwise.testsets.locate.folding import Folding, stripped
-from chunkwise.testsets.locate.occurrences import HashSet, TextBlock, WindowHashes, blocks_of
+from chunkwise.text.locate.folding import Folding, stripped
+from chunkwise.text.locate.occurrences import HashSet, TextBlock, WindowHashes, blocks_of
 
 _WINDOWS = 64
 """Windows of a passage that are looked for, spread over it."""

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 from chunkwise.core import Document, Label, Passage, Query, Reference, Span
-from chunkwise.testsets.locate.document_names import DocumentNames
-from chunkwise.testsets.locate.folding import same_but_for_signs
+from chunkwise.documents.document_names import DocumentNames
 from chunkwise.testsets.locate.locate import (
     MANY_PLACES,
     MOST_PLACES,
@@ -20,6 +19,7 @@ from chunkwise.testsets.locate.locate import (
     locate,
 )
 from chunkwise.testsets.testset import REMARKS, Draft, Problem, ProblemKind, Spot
+from chunkwise.text.locate.folding import same_but_for_signs
 
 Role = Literal["reference", "alternative", "label"]
 

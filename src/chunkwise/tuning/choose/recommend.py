@@ -125,7 +125,7 @@ def recommendation_of(configuration: Configuration, sweep: Sweep) -> Recommendat
     return Recommendation(
         strategy=configuration.strategy or DEFAULT_STRATEGY,
         context=configuration.context,
-        model=sweep.model,
+        embedder=sweep.model,
         vectors=configuration.vectors,
         retriever=configuration.retriever,
         k=sweep.k,

@@ -9,9 +9,9 @@ import pytest
 
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError
+from chunkwise.chunkers.given.chunks_file import GivenChunks, read_chunks
 from chunkwise.chunkers.rows import chunk_file
 from chunkwise.core import Chunk, Document
-from chunkwise.evaluation.files.chunks_file import GivenChunks, read_chunks
 from chunkwise.metrics.answers.position import summary
 from chunkwise.testkit.hostile import hostile_documents
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import Document
-from chunkwise.testsets.locate.folding import Folded, Folding, Tolerance, stripped
+from chunkwise.text.locate.folding import Folded, Folding, Tolerance, stripped
 
 _ROOT = 0x9E3779B97F4A7C15 | 3
 _INVERSE = pow(_ROOT, -1, 1 << 64)

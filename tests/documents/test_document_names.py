@@ -3,7 +3,7 @@
 import pytest
 
 from chunkwise.core import Document
-from chunkwise.testsets.locate.document_names import DocumentNames
+from chunkwise.documents.document_names import DocumentNames
 
 DOCUMENTS = [
     Document("handbook/leave.md", "", title="Leave and Hours", source="docs/handbook/leave.md"),

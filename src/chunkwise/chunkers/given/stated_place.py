@@ -1,22 +1,18 @@
-"""Rows of other tools: which question, which document and which place each means, whatever its fields are called."""
+"""Rows of other tools: which document and which place each means, whatever its fields are called."""
 
 from __future__ import annotations
 
 import json
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from chunkwise.core import Query
+from chunkwise.documents.document_names import DocumentNames
 from chunkwise.records.fields import Fields, integer_in, kind, string_in
 from chunkwise.records.read import Row, Shape, rows, shown_name
-from chunkwise.testsets.locate.document_names import DocumentNames
 
 OnBad = Callable[[str], None]
 """Gets one line for each record that cannot be used: file, place, reason."""
 
-_IDS = ("query_id", "qid", "question_id", "query-id")
-_QUESTION_TEXTS = ("query", "question", "user_input", "input")
 _TEXTS = ("text", "page_content", "content", "chunk", "passage", "snippet", "cited_text")
 _STARTS = ("start", "start_index", "start_char_idx", "start_char_index", "start_char", "begin")
 _ENDS = ("end", "end_index", "end_char_idx", "end_char_index", "end_char")
@@ -123,42 +119,3 @@ def shown_offset(value: object) -> str:
         return "a huge number"
     told = json.dumps(value, ensure_ascii=False, default=str)
     return told if len(told) <= 40 else f"{told[:39]}…"
-
-
-class Questions:
-    """Questions by their ids and by their texts."""
-
-    def __init__(self, queries: Sequence[Query]) -> None:
-        self._by_id = {query.id: number for number, query in enumerate(queries)}
-        self._by_text: dict[str, list[int]] = defaultdict(list)
-        for number, query in enumerate(queries):
-            self._by_text[_folded(query.text)].append(number)
-
-    @staticmethod
-    def is_named(fields: Fields) -> bool:
-        """Whether a record says what question it belongs to."""
-        return string_in(fields, *_IDS, *_QUESTION_TEXTS, "id", "_id") is not None
-
-    def find(self, fields: Fields, *, by_own_id: bool) -> list[int] | str:
-        """The positions of the questions meant, or why there are none; a text may be that of several questions.
-
-        `by_own_id`: the record is about a question, so that its `id` is the question's.
-        """
-        id = string_in(fields, *_IDS, *(("id", "_id") if by_own_id else ()))
-        if id in self._by_id:
-            return [self._by_id[id]]
-        text = string_in(fields, *_QUESTION_TEXTS)
-        if text is not None and (found := self._by_text.get(_folded(text))):
-            return found
-        if id is None and text is None:
-            return f"no question; name it by {_IDS[0]} or by its text in {_QUESTION_TEXTS[0]}"
-        told = f"with the id {id!r}" if id is not None else _short(text or "")
-        return f"no question {told} among the test questions"
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _short(text: str, most: int = 60) -> str:
-    return repr(text if len(text) <= most else f"{text[: most - 1]}…")

@@ -8,18 +8,18 @@ from hashlib import blake2b
 from typing import Literal, NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.core import Document, Piece, Span
-from chunkwise.evaluation.files.foreign_rows import (
+from chunkwise.chunkers.given.positions import EXACT, NO_TEXT, Claimed, PositionVerdict, positions
+from chunkwise.chunkers.given.stated_place import (
     OnBad,
     StatedPlace,
     document_of,
     read_rows,
     stated_place,
 )
-from chunkwise.evaluation.files.text_places import Seeker, TextPlaces, find_in_own, find_texts
-from chunkwise.metrics.answers.position import EXACT, NO_TEXT, Claimed, PositionVerdict, positions
+from chunkwise.chunkers.given.text_places import Seeker, TextPlaces, find_in_own, find_texts
+from chunkwise.core import Document, Piece, Span
+from chunkwise.documents.document_names import DocumentNames
 from chunkwise.records.fields import integer_in, string_in
-from chunkwise.testsets.locate.document_names import DocumentNames
 from chunkwise.text.analysis import Analyzed
 
 _LISTS = ("chunks", "nodes", "documents", "rows", "data")

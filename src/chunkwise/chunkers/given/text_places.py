@@ -10,9 +10,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.chunkers.given.positions import Claimed, stands
 from chunkwise.core import Document
-from chunkwise.metrics.answers.position import Claimed, stands
-from chunkwise.testsets.locate.occurrences import Occurrences, occurrences
+from chunkwise.text.locate.occurrences import Occurrences, occurrences
 
 _NEAR = 1 << 17
 """Characters looked through for one chunk; more than that is looked through once for all chunks."""

@@ -1,0 +1,1 @@
+"""Chunks that are there already, of any tool: what their rows say, where their texts stand, a strategy of them."""
