@@ -25,7 +25,7 @@ _PLAN = """
 [sweep]
 documents = "{documents}"
 test_queries = "{questions}"
-model = "{model}"
+embedder = "{model}"
 finalists = 0
 
 [[sweep.chunkers]]

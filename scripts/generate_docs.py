@@ -1,4 +1,6 @@
-"""Command output in README and docs, run for real: `<!-- output: COMMAND -->` owns the block that follows it.
+"""What README and docs show of the program, made by it: output of commands, and the page of the Python API.
+
+`<!-- output: COMMAND -->` owns the block that follows it; `docs/api.md` is written whole.
 
 A command may end in `| head -N`, as in a shell: a page shows how an output begins. `<!-- table: NAME -->` owns the
 table that follows it, which is made of what metrics declare.
@@ -17,12 +19,15 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from api_page import api_page
+
 import chunkwise
 from chunkwise.cli import progress
 from chunkwise.metrics.metric import NEEDS, Targets
 from chunkwise.metrics.registry import key_questions, known_metrics
 
 ROOT = Path(__file__).resolve().parents[1]
+API = ROOT / "docs" / "api.md"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(
     r"(<!-- output: (?P<command>.+?) -->\n```\w*\n)(?P<shown>.*?)(?P<end>^```$)", re.M | re.S
@@ -141,9 +146,20 @@ def remedies() -> str:
 TABLES = {"metrics": all_metrics, "targets": targets, "remedies": remedies}
 
 
+def renew_api(check: bool) -> list[Path]:
+    """The page of the Python API where it is not what the code says."""
+    before = API.read_text(encoding="utf-8") if API.exists() else ""
+    after = api_page()
+    if after == before:
+        return []
+    if not check:
+        API.write_text(after, encoding="utf-8")
+    return [API.relative_to(ROOT)]
+
+
 def main() -> None:
     check = "--check" in sys.argv[1:]
-    stale = []
+    stale = renew_api(check)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         package = Path(chunkwise.__file__).parent
@@ -160,7 +176,7 @@ def main() -> None:
                 if not check:
                     page.write_text(after, encoding="utf-8")
     if check and stale:
-        sys.exit(f"command output is stale in {', '.join(map(str, stale))}; run: make docs")
+        sys.exit(f"what the program made is stale in {', '.join(map(str, stale))}; run: make docs")
     print(f"docs: {len(PAGES)} pages, {'all fresh' if not stale else f'{len(stale)} renewed'}")
 
 

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chunkwise.cli.lint_subject import subject
-from chunkwise.cli.testset_documents import named_documents
 
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument
 from chunkwise.chunkers.chunk import Chunked
+from chunkwise.cli.testset.documents import named_documents
 from chunkwise.core import Document, Query
 from chunkwise.documents import Inputs, LoadOptions
+from chunkwise.evaluation.lint import lint_subject
 from chunkwise.profiling import profile
 
 Told = Callable[[UnreadableDocument], None]
@@ -75,8 +75,7 @@ def _testset(source: Inputs, told: Told) -> Texts:
 
 
 def _lint(source: Inputs, told: Told) -> Texts:
-    options = dict.fromkeys(("encoding", "text_field", "id_field", "title_field", "loader"))
-    given = subject(source, [], {**options, "chunks": None, "strategy": None, "jobs": 1})  # type: ignore[arg-type]
+    given = lint_subject(source)
     found = []
     for outcome in given.outcomes:
         if isinstance(outcome, Chunked):
@@ -87,8 +86,8 @@ def _lint(source: Inputs, told: Told) -> Texts:
 
 
 VERBS = [_read, _chunk, _index, _update, _evaluate, _evaluate_hits, _testset, _lint]
-COMMANDS = (_testset, _lint)
-"""Take names alone, as a command line does."""
+COMMANDS = (_testset,)
+"""Takes names alone, as a command line does."""
 
 
 def _generate(source: Inputs, told: Told) -> None:

@@ -93,3 +93,13 @@ def test_every_file_has_the_parents_where_there_are_any(tmp_path: Path, name: st
         assert parents_in(tmp_path / name) == expected
         again = read_chunks(str(tmp_path / name), [document], pytest.fail)
         assert [chunk.place for chunk in again.chunks] == [chunk.span for chunk in chunks]
+
+
+def test_a_row_has_the_values_that_a_chunk_tells_of_itself() -> None:
+    text = "# Lamps\n\nThe keeper lights the lamps. " * 9
+    document = Document("lamps.md", text, format="markdown", metadata={"by": "Ada"}, pages=(0, 90))
+    for chunk in chunk_document(document, "parent_child(max_tokens=12)"):
+        row, told = row_of(chunk), chunk.to_dict()
+        assert {*row} - {*told} == {"context_token_count"}
+        packed = {"spans": json.loads(row["spans"]), "metadata": json.loads(row["metadata"])}
+        assert {name: {**row, **packed}[name] for name in told} == told  # type: ignore[literal-required]

@@ -30,11 +30,14 @@ if TYPE_CHECKING:
     )
     from chunkwise.documents import LoadOptions, read
     from chunkwise.evaluation.compare import compare
+    from chunkwise.evaluation.comparison import Comparison
     from chunkwise.evaluation.evaluate import evaluate
     from chunkwise.evaluation.files.results_file import read_results
+    from chunkwise.evaluation.lint import LintResult, lint
     from chunkwise.evaluation.results import Results
     from chunkwise.metrics.evidence import Evidence
     from chunkwise.metrics.metric import Metric, Targets
+    from chunkwise.profiling import Profile, profile
     from chunkwise.report.tune import tune
     from chunkwise.report.tune_result import TuneResult
     from chunkwise.retrieval.filters import Filter
@@ -49,6 +52,7 @@ _HOMES = {
     "Block": "chunkwise.core",
     "Chunk": "chunkwise.core",
     "ChunkwiseError": "chunkwise.base.errors",
+    "Comparison": "chunkwise.evaluation.comparison",
     "Document": "chunkwise.core",
     "Evidence": "chunkwise.metrics.evidence",
     "Fact": "chunkwise.core",
@@ -56,10 +60,12 @@ _HOMES = {
     "Hit": "chunkwise.core",
     "Index": "chunkwise.retrieval.indexes",
     "Label": "chunkwise.core",
+    "LintResult": "chunkwise.evaluation.lint",
     "LoadOptions": "chunkwise.documents",
     "Metric": "chunkwise.metrics.metric",
     "Passage": "chunkwise.core",
     "Piece": "chunkwise.core",
+    "Profile": "chunkwise.profiling",
     "Query": "chunkwise.core",
     "Reference": "chunkwise.core",
     "Results": "chunkwise.evaluation.results",
@@ -77,7 +83,9 @@ _HOMES = {
     "generate_questions": "chunkwise.testsets.generate.generate",
     "get_strategy": "chunkwise.chunkers",
     "index": "chunkwise.retrieval.indexes",
+    "lint": "chunkwise.evaluation.lint",
     "open_index": "chunkwise.retrieval.indexes",
+    "profile": "chunkwise.profiling",
     "read": "chunkwise.documents",
     "read_results": "chunkwise.evaluation.files.results_file",
     "strategies": "chunkwise.chunkers:describe_all",
@@ -90,6 +98,7 @@ __all__ = [
     "Block",
     "Chunk",
     "ChunkwiseError",
+    "Comparison",
     "Document",
     "Evidence",
     "Fact",
@@ -97,10 +106,12 @@ __all__ = [
     "Hit",
     "Index",
     "Label",
+    "LintResult",
     "LoadOptions",
     "Metric",
     "Passage",
     "Piece",
+    "Profile",
     "Query",
     "Reference",
     "Results",
@@ -118,7 +129,9 @@ __all__ = [
     "generate_questions",
     "get_strategy",
     "index",
+    "lint",
     "open_index",
+    "profile",
     "read",
     "read_results",
     "strategies",

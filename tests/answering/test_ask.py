@@ -99,8 +99,8 @@ def test_a_server_answers_and_what_it_took_is_told() -> None:
         row["citations"][0] | {"id": "a.md::0", "start": 37, "end": 44, "quote": "14 cars"}
         == row["citations"][0]
     )
-    assert row["model"] == first.model
-    assert "asked-by-tests" in first.model
+    assert row["llm"] == first.llm
+    assert "asked-by-tests" in first.llm
     assert row["prompt"].startswith("answer@1:")
 
 
@@ -208,7 +208,7 @@ def test_the_real_local_model_answers_in_a_form_that_can_be_checked(
         [Document("ferry.md", text)], "How many cars?", local_model, retriever="bm25"
     )
     assert answered.is_answered
-    assert answered.model.startswith("gguf:")
+    assert answered.llm.startswith("gguf:")
     assert answered.prompt.startswith("answer_plain@1:")
     for claim in answered.claims:
         assert (claim.citation is None) == (claim.state == "unsupported")

@@ -311,3 +311,38 @@ def test_sizes_are_named_by_their_unit(here: Run, handbook: Path) -> None:
     done = here("chunk", "handbook", "-s", "characters(max_chars=50)")
     assert "characters 6 to 50" in done.stdout
     assert "tokens" not in done.stdout
+
+
+def test_an_index_hands_its_chunks_out(here: Run, handbook: Path, tmp_path: Path) -> None:
+    strategy = "sentences(max_tokens=12)"
+    here("index", "handbook", "--into", "kb", "-s", strategy, "--vectors", "none", "-q")
+    done = here("chunk", "kb", "--json")
+    assert done.returncode == 0
+    fresh = here("chunk", "handbook", "-s", strategy, "--json").stdout
+    assert [json.loads(line) for line in done.stdout.splitlines()] == [
+        json.loads(line) for line in fresh.splitlines()
+    ]
+    here("chunk", "kb", "-o", "kb.jsonl", "--page", "kb.html")
+    assert (tmp_path / "kb.jsonl").read_text("utf-8").count("\n") == fresh.count("\n")
+    assert "<html" in (tmp_path / "kb.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["kb", "-s", "words"], "has its chunks already: leave out --strategy"),
+        (["kb", "handbook"], "name the index alone"),
+        (["kb", "--with-vectors"], "name it with -o chunks.parquet"),
+        (["kb", "--with-vectors", "-o", "x.jsonl", "--json"], "leave --page and --json out"),
+        (["kb", "--with-vectors", "-o", "x.jsonl"], "made without vectors"),
+        (["handbook", "--with-vectors", "-o", "x.jsonl"], "only an index has vectors"),
+    ],
+)
+def test_what_an_index_cannot_do_is_told(
+    here: Run, handbook: Path, words: list[str], message: str
+) -> None:
+    here("index", "handbook", "--into", "kb", "--vectors", "none", "-q")
+    done = here("chunk", *words)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stdout == ""

@@ -260,3 +260,37 @@ def test_a_damaged_index_is_one_line(here: Run, handbook: Path, tmp_path: Path) 
         assert done.returncode == 1
         assert len(done.stderr.splitlines()) == 1
         assert "title.bytes has other bytes than were written" in done.stderr
+
+
+@pytest.mark.unwatched
+def test_chunks_that_are_there_are_indexed_and_asked_for_again(
+    here: Run, handbook: Path, tmp_path: Path
+) -> None:
+    here("chunk", "handbook", "-s", "sentences(max_tokens=12)", "-o", "theirs.jsonl", "-q")
+    told = summary(here("index", "handbook", "--chunks", "theirs.jsonl", *WORDS, "--json", "-q"))
+    lines = (tmp_path / "theirs.jsonl").read_text("utf-8").splitlines()
+    assert told["chunks"] == len(lines)
+    assert str(told["strategy"]).startswith("FileChunks(file='theirs.jsonl', hash='")
+    refused = here("index", "handbook", "--into", "kb")
+    assert refused.returncode == 2
+    assert "made of chunks that were there (theirs.jsonl); give them again" in refused.stderr
+    assert "--chunks FILE" in refused.stderr
+    again = summary(
+        here("index", "handbook", "--chunks", "theirs.jsonl", "--into", "kb", "--json", "-q")
+    )
+    assert again["unchanged"] == 3
+    both = here("index", "handbook", "--chunks", "theirs.jsonl", "-s", "words", *WORDS)
+    assert both.returncode == 2
+    assert "leave one of them out" in both.stderr
+
+
+@pytest.mark.unwatched
+def test_rows_without_a_place_are_told_and_the_rest_goes_on(
+    here: Run, handbook: Path, tmp_path: Path
+) -> None:
+    rows = [{"document": "leave.md", "start": 0, "end": 7}, {"document": "nobody.md", "text": "x"}]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    done = here("index", "handbook", "--chunks", "rows.jsonl", *WORDS)
+    assert done.returncode == 3
+    assert "rows.jsonl, line 2: " in done.stderr
+    assert "1 chunks of" in done.stderr or "1 chunk of" in done.stderr

@@ -39,7 +39,7 @@ def test_what_tune_writes_is_taken_as_it_is(here: Run, docs: Path, tmp_path: Pat
     assert done.returncode == 0, done.stderr
     found = rows(done.stdout)
     assert found
-    assert sum(int(str(row["tokens"])) for row in found) <= 1000
+    assert sum(int(str(row["token_count"])) for row in found) <= 1000
 
 
 def test_several_sizes_fill_the_budget(here: Run, docs: Path, tmp_path: Path) -> None:
@@ -48,9 +48,9 @@ def test_several_sizes_fill_the_budget(here: Run, docs: Path, tmp_path: Path) ->
     )
     assert here("index", "docs", "--into", "kb", "--config", "r.toml", "-q").returncode == 0
     plain = rows(here("search", "kb", "crane", "--config", "r.toml", "--json").stdout)
-    assert 0 < sum(int(str(row["tokens"])) for row in plain) <= 60
+    assert 0 < sum(int(str(row["token_count"])) for row in plain) <= 60
     more = here("search", "kb", "crane", "--config", "r.toml", "--budget", "400", "--json")
-    assert 60 < sum(int(str(row["tokens"])) for row in rows(more.stdout)) <= 400
+    assert 60 < sum(int(str(row["token_count"])) for row in rows(more.stdout)) <= 400
 
 
 def test_what_is_said_on_the_command_line_wins(here: Run, docs: Path, tmp_path: Path) -> None:

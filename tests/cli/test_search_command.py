@@ -71,7 +71,7 @@ def test_json_lines_are_exact_places(here: Run, kb: Path) -> None:
     for row in found:
         text = (kb.parent / str(row["doc_id"])).read_text()
         assert row["text"] == text[int(str(row["start"])) : int(str(row["end"]))]
-        assert row["tokens"] == count(str(row["text"]))
+        assert row["token_count"] == count(str(row["text"]))
     assert found == rows(here("search", kb, "what is datum", "--json", "-k", "4"))
 
 
@@ -80,7 +80,7 @@ def test_a_budget_is_filled_with_sentences_and_never_passed(here: Run, kb: Path)
         found = rows(
             here("search", kb, "chart datum and tide", "--budget", "250", "--json", *words)
         )
-        tokens = sum(int(str(row["tokens"])) for row in found)
+        tokens = sum(int(str(row["token_count"])) for row in found)
         assert 150 < tokens <= 250
         places = sorted((str(r["doc_id"]), int(str(r["start"])), int(str(r["end"]))) for r in found)
         for one, other in pairwise(places):

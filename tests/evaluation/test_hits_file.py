@@ -1,6 +1,7 @@
 """Hits of other systems become places in documents, or one line that says why not."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.chunkers.rows import hit_row
-from chunkwise.core import Document, Hit, Query
+from chunkwise.core import Document, Hit, Query, Reference
 from chunkwise.evaluation.files.hits_file import read_hits
 from chunkwise.metrics.evidence import is_nowhere
 from chunkwise.text.analysis import Analyzed
@@ -44,6 +45,27 @@ def test_our_own_search_comes_back_as_it_was(tmp_path: Path) -> None:
     assert [shown(own) for own in again] == [shown(own) for own in found]
     assert [[h.token_count for h in own] for own in again] == [
         [h.token_count for h in own] for own in found
+    ]
+
+
+@pytest.mark.parametrize("strategy", ["sentences(max_tokens=20)", "parent_child(max_tokens=12)"])
+def test_hits_of_our_own_file_have_the_scores_of_the_search(tmp_path: Path, strategy: str) -> None:
+    queries = [replace(query, references=(Reference(DOCUMENTS[0].id, 0, 40),)) for query in QUERIES]
+    index = chunkwise.index(DOCUMENTS, strategy, vectors="none")
+    found = index.search(queries, k=3)
+    rows = [hit_row(query, hit) for query, own in zip(queries, found, strict=True) for hit in own]
+    assert all(row["matched_id"] for row in rows)
+    assert any(row["parent"] for row in rows) == strategy.startswith("parent")
+    file = tmp_path / "hits.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    again = chunkwise.evaluate(
+        DOCUMENTS, queries, hits=file, chunks=list(index.chunks()), k=3, metrics="retrieval"
+    )
+    first = chunkwise.evaluate(index, queries, k=3, retriever="bm25", metrics="retrieval")
+    assert [each.scores for each in again.questions] == [each.scores for each in first.questions]
+    counts = [[hit.token_count for hit in each.hits] for each in again.questions]
+    assert counts == [
+        [row["token_count"] for row in rows if row["query_id"] == q.id] for q in queries
     ]
 
 

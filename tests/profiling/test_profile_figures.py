@@ -226,6 +226,6 @@ def test_no_text_is_kept() -> None:
 
 
 def test_progress_is_told() -> None:
-    told: list[int] = []
-    profile([Document("a", "x"), Document("b", "y")], progress=told.append)
-    assert told == [1, 2]
+    told: list[tuple[int, str]] = []
+    profile([Document("a", "x"), Document("b", "yz")], advance=lambda *step: told.append(step))
+    assert told == [(1, "1 documents"), (2, "2 documents")]

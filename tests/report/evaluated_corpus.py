@@ -145,7 +145,7 @@ def _question(number: int, rng: np.random.Generator, chunks: Sequence[Chunk]) ->
         | ({} if labelled else {"retrieval_precision.labels": _UNLABELLED}),
         hits=hits,
         missed=(missed,) if rest.end > rest.start else (),
-        context_tokens=sum(hit.tokens for hit in hits),
+        context_tokens=sum(hit.token_count for hit in hits),
     )  # fmt: skip
 
 

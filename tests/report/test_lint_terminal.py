@@ -12,8 +12,6 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from chunkwise.core import Document, Span
-from chunkwise.evaluation.results import Figure
-from chunkwise.evaluation.verdicts import advice
 from chunkwise.metrics.cuts.boundary_issues import KINDS, CutTally, LocatedIssue, located
 from chunkwise.report.terminal.lint import MARK, render_lint
 from chunkwise.report.views.lint import LintSample, cuts_in, lint_view
@@ -40,8 +38,7 @@ def shown(
     for document, spans in documents:
         sample.add(document.document, len(spans), located(document, tally.add(document, spans)))
     out = io.StringIO()
-    figures = {"boundary_issues": Figure(tally.share)}
-    view = lint_view(sample, tally.cuts(), label, advice(figures))
+    view = lint_view(sample, tally.cuts(), label)
     render_lint(view, Console(file=out, width=width))
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
 

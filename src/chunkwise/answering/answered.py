@@ -7,7 +7,10 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import accumulate
 from typing import Any, Literal
 
+from chunkwise.base.notebook import drawn
+from chunkwise.base.renamed import warn_renamed
 from chunkwise.core import SECTION_SEPARATOR, Document, Hit
+from chunkwise.core.shown import beginning
 from chunkwise.models.llm.cost import LlmUsage
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 
@@ -127,7 +130,7 @@ class Claim:
     """What is wrong with it; empty where it is supported."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Answered:
     """What came of one question."""
 
@@ -141,12 +144,19 @@ class Answered:
     """Why there is no answer at all: the model gave none that can be used."""
     note: str = ""
     """Why the model was not asked."""
-    model: str = ""
+    llm: str = ""
+    """The model that was asked."""
     prompt: str = ""
     """Name, version and hash of the wording it was asked with."""
     usage: LlmUsage | None = None
     """What this question took; None where several were asked at once: the client knows what all took."""
     query_id: str = "1"
+
+    @property
+    def model(self) -> str:
+        """The old name of `llm`."""
+        warn_renamed("Answered.model", "llm")
+        return self.llm
 
     @property
     def found(self) -> bool:
@@ -182,8 +192,18 @@ class Answered:
         """Numbered from 1 in `marked`."""
         return tuple(claim.citation for claim in self.claims if claim.citation)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON, as `chunkwise ask --json` prints them."""
+        return answer_row(self)
+
     def __str__(self) -> str:
         return self.marked or f"no answer: {self.reason}"
+
+    def __repr__(self) -> str:
+        return f"<Answered {beginning(self.question)!r}: {beginning(str(self))!r}, {len(self.citations)} citations>"
+
+    def _repr_html_(self) -> str:
+        return drawn(self)
 
 
 def mark_of(claim: Claim, number: int) -> str:
@@ -210,7 +230,7 @@ def answer_row(answered: Answered) -> dict[str, Any]:
         ],
         "left_out": answered.left_out,
         "note": answered.note,
-        "model": answered.model,
+        "llm": answered.llm,
         "prompt": answered.prompt,
         "usage": None if answered.usage is None else asdict(answered.usage),
     }  # fmt: skip

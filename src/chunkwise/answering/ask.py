@@ -167,7 +167,7 @@ def _answered(query: Query, asked: AnswerRequest, reply: Reply, client: LlmClien
         tuple(asked.passages),
         asked.left_out,
         reply.reason,
-        model=client.identity,
+        llm=client.identity,
         prompt=asked.request.version,
         query_id=query.id,
     )

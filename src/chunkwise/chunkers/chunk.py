@@ -66,7 +66,10 @@ ChunkOutcome = Chunked | UnreadableDocument
 def chunk_text(
     text: str, strategy: StrategyLike = DEFAULT_STRATEGY, *, format: str = "auto", id: str = "text"
 ) -> list[Chunk]:
-    """The chunks of a string; `format` is text, markdown or auto (Markdown where it looks like it)."""
+    """The chunks of a string, each an exact span of it.
+
+    `format` is text, markdown or auto: Markdown where it looks like it. `id` is what the chunks' ids begin with.
+    """
     if not isinstance(text, str):
         raise InvalidParameter(
             f"text is {type(text).__name__}; a str is needed: decode bytes first"
@@ -79,7 +82,7 @@ def chunk_text(
 
 
 def chunk_document(document: Document, strategy: StrategyLike = DEFAULT_STRATEGY) -> list[Chunk]:
-    """The chunks of a document."""
+    """The chunks of one document, in order, each an exact span of its text; summaries come last."""
     if not isinstance(document, Document | Analyzed):
         raise InvalidParameter(
             f"document is {type(document).__name__}; a Document is needed: chunk_text takes a text"

@@ -7,7 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, Any, TypedDict
+from typing import IO, Any, Protocol, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
 
 from chunkwise.base.atomic import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
@@ -24,8 +27,17 @@ from chunkwise.records.write import (
 )
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike, get_tokenizer
 
-WriteChunks = Callable[[Iterable[Chunk]], None]
-"""Appends chunks to an open file."""
+VectorRows = Iterable[NDArray[np.float32]]
+
+
+class WriteChunks(Protocol):
+    """Appends chunks to an open file, with one vector each where it has a column for them."""
+
+    def __call__(self, chunks: Iterable[Chunk], vectors: VectorRows | None = None) -> None: ...
+
+
+VECTOR = "vector"
+"""The last column, in files that have it: a list of 32-bit numbers."""
 
 # The Arrow schema: texts are strings, offsets and counts 64-bit integers, pages and parents may be missing.
 _MAY_BE_MISSING = {"page", "last_page", "parent_start", "parent_end"}
@@ -126,59 +138,67 @@ class HitRow(TypedDict):
     doc_id: str
     start: int
     end: int
-    tokens: int
+    token_count: int
     title: str
+    source: str
     section: str
     page: int | None
+    last_page: int | None
     text: str
     level: int
-    spans: tuple[tuple[int, int], ...]
+    spans: list[list[int]]
+    chunk_id: str | None
+    matched_id: str | None
+    matched: list[int] | None
+    parent: list[int] | None
 
 
 def hit_row(query: Query, hit: Hit) -> HitRow:
-    """A hit's record; `section` is the path.
+    """A hit's record: its question, then what `Hit.to_dict` has; `section` is the path.
 
     `spans` has the places it stands for: its own; of a summary (`level` above 0, its `text` is the summary) all it
-    summarises.
+    summarises. `chunk_id` is that of the chunk it is, `matched_id` and `matched` are id and place of the one that was
+    found, `parent` is what is handed out for it: None where there is none.
     """
-    return {
-        "query_id": query.id,
-        "query": query.text,
-        "rank": hit.rank,
-        "score": hit.score,
-        "doc_id": hit.doc_id,
-        "start": hit.start,
-        "end": hit.end,
-        "tokens": hit.token_count,
-        "title": hit.document.title,
-        "section": hit.section_path,
-        "page": hit.page,
-        "text": hit.text,
-        "level": hit.level,
-        "spans": hit.spans,
-    }
+    row: HitRow = {"query_id": query.id, "query": query.text, **hit.to_dict()}  # type: ignore[typeddict-item]
+    return row
 
 
 @contextmanager
-def chunk_file(path: Path) -> Iterator[WriteChunks]:
+def chunk_file(path: Path, *, with_vectors: bool = False) -> Iterator[WriteChunks]:
     """A file to append chunks to; its name's ending says the format."""
-    opener = opener_for(path)
+    opener = opener_for(path, with_vectors=with_vectors)
     with replacing(path) as temporary, opener(temporary) as append:
-        is_json = path.suffix.lower() == ".jsonl"
+        suffix = path.suffix.lower()
+        row: Callable[[Chunk], Mapping[str, object]] = _json_row if suffix == ".jsonl" else row_of
 
-        def write(chunks: Iterable[Chunk]) -> None:
+        def write(chunks: Iterable[Chunk], vectors: VectorRows | None = None) -> None:
             with says_what_it_writes(path):
-                append(map(_json_row if is_json else row_of, chunks))
+                if vectors is None:
+                    append(map(row, chunks))
+                    return
+                pairs = zip(chunks, vectors, strict=True)
+                append({**row(chunk), VECTOR: _plain(vector, suffix)} for chunk, vector in pairs)
 
         yield write
 
 
-def opener_for(path: Path) -> Callable[[Path], AbstractContextManager[Append]]:
+def _plain(vector: NDArray[np.float32], suffix: str) -> object:
+    """Arrow takes an array as it is, JSON a list; a cell of a table holds a text."""
+    if suffix == ".parquet":
+        return vector
+    return json.dumps(vector.tolist()) if suffix == ".csv" else vector.tolist()
+
+
+def opener_for(
+    path: Path, *, with_vectors: bool = False
+) -> Callable[[Path], AbstractContextManager[Append]]:
     """How files of this name's ending are written; another ending is refused with the known ones."""
+    columns = (*COLUMNS, VECTOR) if with_vectors else COLUMNS
     openers: dict[str, Callable[[Path], AbstractContextManager[Append]]] = {
         ".jsonl": json_lines_file,
-        ".parquet": lambda temporary: parquet_file(temporary, schema()),
-        ".csv": lambda temporary: csv_file(temporary, COLUMNS),
+        ".parquet": lambda temporary: parquet_file(temporary, schema(with_vectors=with_vectors)),
+        ".csv": lambda temporary: csv_file(temporary, columns),
     }
     found = openers.get(path.suffix.lower())
     if found is None:
@@ -198,9 +218,10 @@ def write_json_lines(out: IO[str], chunks: Iterable[Chunk]) -> None:
     out.writelines(json_line(_json_row(chunk)) for chunk in chunks)
 
 
-def schema() -> Any:
+def schema(*, with_vectors: bool = False) -> Any:
     """The Arrow schema of a chunk file."""
     pa = arrow()
+    vector = [pa.field(VECTOR, pa.list_(pa.float32()), nullable=False)] if with_vectors else []
     return pa.schema(
         [
             pa.field(
@@ -210,4 +231,5 @@ def schema() -> Any:
             )
             for name in COLUMNS
         ]
+        + vector
     )

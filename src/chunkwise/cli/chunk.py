@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from chunkwise.cli import commands
-from chunkwise.cli.commands import option
+from chunkwise.cli.commands import is_typed, option
 from chunkwise.cli.llm import (
     NO_MODEL,
     Contextual,
@@ -27,7 +27,7 @@ from chunkwise.cli.llm import (
     warn_of_weak,
     with_written_contexts,
 )
-from chunkwise.cli.messages import say
+from chunkwise.cli.messages import say, shown_place
 from chunkwise.cli.options import (
     SKIPPED,
     ConfigOption,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from chunkwise.chunkers import Strategy
     from chunkwise.chunkers.chunk import Chunked
     from chunkwise.chunkers.contextual.writer import ContextWriter
-    from chunkwise.cli.chunked import ChunkSummary
+    from chunkwise.cli.chunked import ChunkSummary, Cutter
     from chunkwise.cli.llm import AskingStrategy
     from chunkwise.core import OnProgress
 
@@ -58,6 +58,7 @@ Examples:
   chunkwise chunk "docs/**/*.md" -s "sections(max_tokens=800, overlap_sentences=2)" -o out.jsonl
   chunkwise chunk corpus.jsonl --text-field body --json | head -3
   chunkwise chunk code/ -s ./mine.py:Mine                      # a strategy of your own
+  chunkwise chunk kb -o chunks.parquet --with-vectors          # what an index holds, each chunk with its vector
   chunkwise chunk handbook/ -s "sections(max_tokens=400)" --contextual --llm local -o chunks.jsonl
   chunkwise chunk handbook/ --contextual document --llm openai:gpt-4o-mini --dry-run   # what would it cost?
 \b
@@ -75,6 +76,10 @@ class ChunkOptions(LlmOptions, ConfigOption, JobsOption, SourceOptions):
         help='How documents are cut: "name(parameter=value, …)". List: `chunkwise strategies`.',
     )  # fmt: skip
     output: Path | None = output_file("Write the chunks to this file: .jsonl, .parquet or .csv.")
+    with_vectors: bool = option(
+        "--with-vectors", is_flag=True,
+        help="Of an index, with -o: write the vector of each chunk, too, as the column vector.",
+    )  # fmt: skip
     page: Path | None = page_file("Write one HTML page that shows the documents with their cuts.")
     context: Literal["none", "headings"] = option(
         "--context", type=click.Choice(["none", "headings"]), default="none", show_default=True,
@@ -93,11 +98,19 @@ def command(options: ChunkOptions) -> None:
     """Cut documents into chunks, every one an exact span of its source.
 
     SOURCE is any number of files, folders, globs or archives (.zip, .tar.gz), or '-' for standard input: text,
-    Markdown, HTML, PDF, DOCX, EPUB, CSV, JSON and JSONL corpora, source code.
+    Markdown, HTML, PDF, DOCX, EPUB, CSV, JSON and JSONL corpora, source code. Or an index, whose chunks are handed out
+    as they are.
     """
     from chunkwise.chunkers import get_strategy
     from chunkwise.cli.chunked import ChunkSummary
 
+    if _names_index(options.source):
+        _from_index(options)
+        return
+    if options.with_vectors:
+        raise click.UsageError(
+            "--with-vectors: only an index has vectors; make one (chunkwise index … --into kb) and name it"
+        )
     strategy = get_strategy(options.strategy)
     check_contextual(
         options, options.context, options.contextual,
@@ -157,6 +170,59 @@ def command(options: ChunkOptions) -> None:
                 click.echo(f"written: {written}", err=True)
     if summary.skipped or clients.fell_short or (writer and writer.tally.without):
         sys.exit(SKIPPED)
+
+
+def _names_index(names: Sequence[str]) -> bool:
+    """Told without what it takes to open one."""
+    from chunkwise.documents.own_files import is_index_folder
+
+    return any("://" in name or is_index_folder(name) for name in names)
+
+
+def _from_index(options: ChunkOptions) -> None:
+    """The chunks of an index, as they are."""
+    from chunkwise.chunkers.given.chunks_file import KnownStrategy
+    from chunkwise.cli.chunked import ChunkSummary, readable
+    from chunkwise.retrieval.contents import chunked_documents
+    from chunkwise.retrieval.indexes import named_index
+
+    for name in ("strategy", "context", "contextual"):
+        if is_typed(name):
+            raise click.UsageError(
+                f"{shown_place(options.source[0])} is an index and has its chunks already: leave out --{name}, or "
+                "name the documents"
+            )
+    if options.with_vectors and not options.output:
+        raise click.UsageError("--with-vectors writes a file: name it with -o chunks.parquet")
+    if options.with_vectors and (options.page or options.as_json):
+        raise click.UsageError("--with-vectors goes with -o alone: leave --page and --json out")
+    paths = options.sources()
+    index = named_index(paths)
+    assert index is not None
+    check_outputs(paths, options.output, page=options.page)
+    if options.with_vectors and options.output:
+        count = index.export(options.output)
+        if not options.quiet:
+            click.echo(f"{count:,} chunks with their vectors", err=True)
+            click.echo(f"written: {options.output}", err=True)
+        return
+    strategy = KnownStrategy(index.settings.strategy)
+    summary = ChunkSummary(strategy)
+    with ExitStack() as stack:
+        sinks = _open_sinks(stack, options, strategy)
+        advance = stack.enter_context(progress("reading", 0, options.quiet))
+        documents = readable(chunked_documents(index.source), options.strict, summary, advance)
+        shown = [] if sinks else list(_shown(documents, strategy, options.show))
+        for chunked in documents:
+            for sink in sinks:
+                sink(chunked)
+    for text in shown:
+        click.echo(text, nl=False)
+    if sinks and not options.quiet:
+        click.echo(summary.line(), err=True)
+        for written in (options.output, options.page):
+            if written:
+                click.echo(f"written: {written}", err=True)
 
 
 def _documents(
@@ -223,7 +289,7 @@ def _dry_run(
 
 
 def _open_sinks(
-    stack: ExitStack, options: ChunkOptions, strategy: Strategy
+    stack: ExitStack, options: ChunkOptions, strategy: Cutter
 ) -> list[Callable[[Chunked], None]]:
     """Where the chunks of each document go; nowhere: they are looked at in the terminal."""
     from chunkwise.chunkers.rows import chunk_file, write_json_lines
@@ -242,7 +308,7 @@ def _open_sinks(
     return sinks
 
 
-def _shown(documents: Iterator[Chunked], strategy: Strategy, most: int) -> Iterator[str]:
+def _shown(documents: Iterator[Chunked], strategy: Cutter, most: int) -> Iterator[str]:
     """What a terminal shows: no more than is asked for, however many documents there are."""
     from rich.console import Console
 

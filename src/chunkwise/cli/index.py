@@ -54,6 +54,7 @@ Examples:
   chunkwise index corpus.jsonl --into kb --vectors none   # words alone: no model, and fast
   chunkwise index new.md --into kb --add                  # add one document; the others stay
   chunkwise index handbook/ --into kb --rebuild -s sections
+  chunkwise index handbook/ --chunks theirs.jsonl --into kb       # the chunks that another tool made of them
   chunkwise index handbook/ --into kb2 --contextual --llm local   # a model describes the place of each chunk
   chunkwise index --verify --into kb                      # is every byte as it was written?
 \b
@@ -69,6 +70,10 @@ class IndexCommandOptions(IndexOptions, LlmOptions, ConfigOption, JobsOption, So
     into: str | None = option(
         "--into", metavar="PLACE",
         help="Where the index is: a folder, new or old, or postgresql://user@host/database?kb=name.",
+    )  # fmt: skip
+    chunks: str | None = option(
+        "--chunks", metavar="FILE",
+        help="Index these chunks of the documents and cut nothing: rows of any tool, .jsonl, .csv or .parquet.",
     )  # fmt: skip
     add: bool = option(
         "--add", is_flag=True,
@@ -120,21 +125,27 @@ def command(options: IndexCommandOptions) -> None:
     began = time.monotonic()
     known = settings_at(options.into, of_any_version=options.rebuild)
     clients = LlmClients(options, options.quiet or options.as_json)
-    asking = _asking(options, known, clients)
+    asking = None if options.chunks else _asking(options, known, clients)
     context = _context(options, known, is_asking=asking is not None)
     llm = _named_client(options, context, known, clients)
     if options.dry_run:
+        if options.chunks:
+            raise click.UsageError("--dry-run counts what a strategy cuts: leave --chunks out")
         _dry_run(paths, options, context, known, llm, asking)
         return
     _say_weak(options, known, llm, asking)
     _fetch_weights(options, known)
+    # What --config says of the strategy gives way to chunks that are there.
+    named = None if options.chunks and not is_typed("strategy") else options.strategy
+    strategy = asking.strategy if asking else named
+    bad_rows = _BadRows()
     total = bytes_of(paths)
     with progress("indexing", total, options.quiet) as advance:
         built = index(
-            paths, asking.strategy if asking else options.strategy, into=options.into, embedder=options.embedder,
+            paths, strategy, chunks=options.chunks, into=options.into, embedder=options.embedder,
             vectors=options.vectors, context=context, llm=llm, language=options.language,
             options=options.loading(),
-            on_unreadable="raise" if options.strict else say_skipped, jobs=options.workers(total),
+            on_unreadable="raise" if options.strict else say_skipped, on_bad=bad_rows.say, jobs=options.workers(total),
             advance=advance, rebuild=options.rebuild, keep_others=options.add,
         )  # fmt: skip
     summary = _summary(built, options.into, time.monotonic() - began)
@@ -149,8 +160,18 @@ def command(options: IndexCommandOptions) -> None:
     if not summary.documents:
         say("there is no document; the index is empty")
     fell_short = clients.fell_short or summary.without_context
-    if summary.skipped or not summary.documents or fell_short:
+    if summary.skipped or bad_rows.any or not summary.documents or fell_short:
         sys.exit(SKIPPED)
+
+
+class _BadRows:
+    """Rows of `--chunks` that have no place in the documents."""
+
+    any = False
+
+    def say(self, line: str) -> None:
+        self.any = True
+        say(line)
 
 
 def _verify(place: str, options: IndexCommandOptions) -> None:

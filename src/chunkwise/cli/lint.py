@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING
 
 import click
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.cli import commands
 from chunkwise.cli.commands import option
-from chunkwise.cli.messages import say, shown_place
+from chunkwise.cli.messages import say
 from chunkwise.cli.options import (
     SKIPPED,
     JobsOption,
@@ -27,11 +27,10 @@ from chunkwise.cli.options import (
 from chunkwise.cli.progress import bytes_of, progress
 
 if TYPE_CHECKING:
-    from chunkwise.chunkers.chunk import Chunked, ChunkOutcome
+    from chunkwise.chunkers.chunk import Chunked
     from chunkwise.cli.chunked import ChunkSummary, Cutter
     from chunkwise.metrics.cuts.boundary_issues import CutTally, LocatedIssue
     from chunkwise.report.views.lint import LintSample
-    from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 Sink = Callable[["Chunked", "Sequence[LocatedIssue]"], None]
 
@@ -93,20 +92,28 @@ def command(options: LintOptions) -> None:
     chunks are checked. No questions are needed.
     """
     from chunkwise.cli.chunked import ChunkSummary, readable
-    from chunkwise.metrics.cuts.boundary_issues import CutTally, located
+    from chunkwise.evaluation.lint import Linter, lint_subject
     from chunkwise.report.views.lint import LintSample
+    from chunkwise.retrieval.indexes import is_index
 
-    tally, sample = CutTally(_kinds(options.kinds)), LintSample(options.show)
+    linter, sample = Linter(options.kinds), LintSample(options.show)
+    tally = linter.tally
     paths = options.sources()
     files = [*paths, options.chunks] if options.chunks else paths
     outputs = check_outputs(files, _checked(options.output), page=options.page)
-    cutter, outcomes, total = _subject(paths, outputs, options)
+    if options.chunks == "-" and "-" in paths:
+        raise click.UsageError("standard input can be the documents or the chunks, not both")
+    total = 0 if options.chunks or any(map(is_index, paths)) else bytes_of(paths)
+    cutter, outcomes = lint_subject(
+        paths, options.strategy, chunks=options.chunks, options=options.loading(),
+        jobs=options.workers(total), leave_out=outputs,
+    )  # fmt: skip
     summary = ChunkSummary(cutter)
     with ExitStack() as stack:
         sinks = _open_sinks(stack, options, cutter)
         advance = stack.enter_context(progress("examining", total, options.quiet))
         for chunked in readable(outcomes, options.strict, summary, advance):
-            issues = located(chunked.analyzed, tally.add(chunked.analyzed, chunked.chunks))
+            issues = linter.add(chunked)
             for sink in sinks:
                 sink(chunked, issues)
             sample.add(chunked.document, len(chunked.chunks), issues)
@@ -121,18 +128,6 @@ def command(options: LintOptions) -> None:
             if written:
                 click.echo(f"written: {written}", err=True)
     _exit(tally, options.at_most, summary.skipped)
-
-
-def _kinds(names: str | None) -> tuple[str, ...]:
-    from chunkwise.metrics.cuts.boundary_issues import KINDS
-
-    if names is None:
-        return tuple(KINDS)
-    kinds = tuple(kind.strip().replace("-", "_") for kind in names.split(","))
-    for kind in kinds:
-        if kind not in KINDS:
-            raise InvalidParameter(f"kinds has {kind!r}; allowed: {', '.join(KINDS)}")
-    return kinds
 
 
 def _checked(output: Path | None) -> Path | None:
@@ -175,24 +170,19 @@ def _file(stack: ExitStack, path: Path) -> Sink:
 
 
 def _write_issues(out: IO[str], issues: Iterable[LocatedIssue]) -> None:
-    import json
-    from dataclasses import asdict
+    from chunkwise.evaluation.lint import issue_row
+    from chunkwise.records.write import json_line
 
-    for issue in issues:
-        out.write(json.dumps(asdict(issue), ensure_ascii=False) + "\n")
+    out.writelines(json_line(issue_row(issue)) for issue in issues)
 
 
 def _show(sample: LintSample, tally: CutTally, cutter: Cutter) -> None:
     from rich.console import Console
 
-    from chunkwise.evaluation.results import Figure
-    from chunkwise.evaluation.verdicts import advice
-    from chunkwise.metrics.cuts.boundary_issues import QUESTION
     from chunkwise.report.terminal.lint import render_lint
     from chunkwise.report.views.lint import lint_view
 
-    figures = {QUESTION.name: Figure(tally.share)} if tally.is_complete else {}
-    render_lint(lint_view(sample, tally.cuts(), cutter.label, advice(figures)), Console())
+    render_lint(lint_view(sample, tally.cuts(), cutter.label), Console())
 
 
 def _line(summary: ChunkSummary, tally: CutTally) -> str:
@@ -221,98 +211,3 @@ def _exit(tally: CutTally, at_most: float | None, skipped: int) -> None:
         sys.exit(TOO_MANY)
     if skipped:
         sys.exit(SKIPPED)
-
-
-class _LintSubject(NamedTuple):
-    """Documents with their chunks, and what made them."""
-
-    cutter: Cutter
-    outcomes: Iterator[ChunkOutcome]
-    size: int
-    """About the bytes there are to read; 0: not known."""
-
-
-class _KnownChunks(NamedTuple):
-    """Chunks that were there before."""
-
-    label: str
-    limit: tuple[TokenizerLike, int] | None = None
-    unit: str = "tokens"
-
-
-def _subject(paths: list[str], outputs: list[Path], options: LintOptions) -> _LintSubject:
-    """Told apart by the inputs and `--chunks`."""
-    from chunkwise.retrieval.indexes import is_index
-
-    if any(map(is_index, paths)):
-        return _of_index(paths, options)
-    if options.chunks:
-        return _of_file(paths, outputs, options.chunks, options)
-    from chunkwise.chunkers import get_strategy
-    from chunkwise.chunkers.chunk import DEFAULT_STRATEGY, chunk_each
-
-    total = bytes_of(paths)
-    strategy = get_strategy(options.strategy or DEFAULT_STRATEGY)
-    # Summaries have no cuts: nobody is asked to write them.
-    plain = getattr(strategy.chunker, "without_summaries", None)
-    outcomes = chunk_each(
-        paths,
-        plain() if plain else options.strategy or DEFAULT_STRATEGY,
-        options=options.loading(),
-        jobs=options.workers(total),
-        leave_out=outputs,
-    )
-    return _LintSubject(strategy, outcomes, total)
-
-
-def _of_index(paths: list[str], options: LintOptions) -> _LintSubject:
-    if len(paths) > 1:
-        raise click.UsageError("an index is examined by itself: name nothing beside it")
-    for name, value in (("strategy", options.strategy), ("chunks", options.chunks)):
-        if value:
-            raise click.UsageError(
-                f"{shown_place(paths[0])} is an index and has its chunks already: leave out --{name}, "
-                "or name the documents"
-            )
-    from chunkwise.evaluation.sources import index_chunks
-    from chunkwise.retrieval import open_index
-
-    index = open_index(paths[0])
-    return _LintSubject(_KnownChunks(index.settings.strategy), index_chunks(index), 0)
-
-
-def _of_file(
-    paths: list[str], outputs: list[Path], file: str, options: LintOptions
-) -> _LintSubject:
-    if options.strategy:
-        raise click.UsageError("--strategy and --chunks: give one of them")
-    if file == "-" and "-" in paths:
-        raise click.UsageError("standard input can be the documents or the chunks, not both")
-    return _LintSubject(_KnownChunks(file), _chunks_of_file(paths, outputs, file, options), 0)
-
-
-def _chunks_of_file(
-    paths: list[str], outputs: list[Path], chunks: str, options: LintOptions
-) -> Iterator[ChunkOutcome]:
-    """Rows that say nothing usable are lines on stderr as documents are that cannot be read."""
-    from chunkwise.base.errors import UnreadableDocument
-    from chunkwise.chunkers import get_strategy
-    from chunkwise.chunkers.chunk import Chunked
-    from chunkwise.chunkers.given.chunks_file import read_chunks
-    from chunkwise.documents import read
-    from chunkwise.text.analysis import Analyzed
-
-    skipped: list[UnreadableDocument] = []
-    file = Path(chunks).resolve()
-    documents = list(read(paths, options.loading(), skipped.append, [*outputs, file]))
-
-    def bad(problem: str) -> None:
-        where, _, why = problem.partition(": ")
-        skipped.append(UnreadableDocument(where, why))
-
-    read_back = read_chunks(chunks, documents, bad)
-    yield from skipped
-    strategy = get_strategy(read_back.strategy())
-    for document in documents:
-        analyzed = Analyzed(document)
-        yield Chunked(document, list(strategy.chunks(analyzed)), analyzed)

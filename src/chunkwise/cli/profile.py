@@ -75,8 +75,7 @@ def command(options: ProfileOptions) -> None:
 
 def _profile(paths: list[str], outputs: list[Path], options: ProfileOptions) -> tuple[Profile, int]:
     """The profile, and how many documents could not be read."""
-    from chunkwise.documents import read
-    from chunkwise.profiling import Profiler
+    from chunkwise.profiling import profile
 
     skipped = 0
 
@@ -87,11 +86,9 @@ def _profile(paths: list[str], outputs: list[Path], options: ProfileOptions) -> 
         skipped += 1
         say_skipped(problem)
 
-    profiler = Profiler(options.tokenizer)
-    done = 0
     with progress("profiling", bytes_of(paths), options.quiet) as advance:
-        for document in read(paths, options.loading(), on_unreadable, leave_out=outputs):
-            profiler.add(document)
-            done += 1
-            advance(len(document.text), f"{done:,} documents")
-    return profiler.result(), skipped
+        found = profile(
+            paths, options.tokenizer, options=options.loading(), on_unreadable=on_unreadable,
+            leave_out=outputs, advance=advance,
+        )  # fmt: skip
+    return found, skipped

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.notebook import drawn
 from chunkwise.evaluation.results import QuestionResult, Results
 from chunkwise.metrics.registry import groups
+from chunkwise.records.typed import json_text
 from chunkwise.stats.intervals import Interval
 from chunkwise.stats.table import ScoreMatrix
 
@@ -108,7 +113,7 @@ class Best:
     """Questions that would about separate the best two."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Comparison:
     """Runs on the same questions, each against the first."""
 
@@ -122,6 +127,21 @@ class Comparison:
     """Of whole chunkings and what they cost, one a run: no samples, so not tested."""
     warnings: tuple[str, ...] = ()
     """What makes the runs less comparable than they look."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON, as `chunkwise compare --json` prints them."""
+        found: dict[str, Any] = json.loads(json_text(self))
+        return found
+
+    def __repr__(self) -> str:
+        """What each run is, and which verdicts there are."""
+        runs = ", ".join(f"{run.name}: {run.label}" for run in self.runs)
+        said = Counter(each.verdict for one in self.contrasts for each in one.metrics.values())
+        told = ", ".join(f"{verdict} by {count}" for verdict, count in said.most_common())
+        return f"<Comparison {runs}; {told or 'nothing in common'}>"
+
+    def _repr_html_(self) -> str:
+        return drawn(self)
 
 
 @dataclass(frozen=True, slots=True)

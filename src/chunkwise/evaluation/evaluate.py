@@ -11,7 +11,7 @@ from pathlib import Path
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.renamed import renamed
 from chunkwise.chunkers.chunk import StrategyLike
-from chunkwise.chunkers.given.chunks_file import read_chunks
+from chunkwise.chunkers.given.chunks_file import ChunksSource, chunks_name, read_chunks
 from chunkwise.core import Document, Query
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable
 from chunkwise.evaluation.evaluate_subject import OnEstimate, QuestionSet, evaluate_subject
@@ -76,7 +76,7 @@ def evaluate(
     similarity_threshold: float = 0.7,
     seed: int = 0,
     hits: File = None,
-    chunks: File = None,
+    chunks: ChunksSource | None = None,
     answers: File = None,
     judge: str | Judge | Sequence[str | Judge] | None = None,
     llm: str | LanguageModel | LlmClient | None = None,
@@ -124,10 +124,10 @@ def evaluate(
         subject = None
         if hits is None:
             subject = (
-                known_index(found, made_with, searching, budget, _name(chunks))
+                known_index(found, made_with, searching, budget, chunks)
                 if (found := named_index(source)) is not None
                 else new_index(
-                    source, made_with, reading, searching, budget, left_out, stages, _name(chunks)
+                    source, made_with, reading, searching, budget, left_out, stages, chunks
                 )
             )
         documents = subject.documents if subject else documents_of(source, reading, left_out)
@@ -138,7 +138,7 @@ def evaluate(
     with watch("questions"):
         asked, about = _questions(queries, documents, split, left_out)
         if subject is None:
-            subject = _answered(documents, asked, _name(hits) or "", _name(chunks), left_out)
+            subject = _answered(documents, asked, _name(hits) or "", chunks, left_out)
         answered = {}
         if answers is not None:
             path = os.fspath(answers)
@@ -181,18 +181,19 @@ def _answered(
     documents: Sequence[Document],
     queries: Sequence[Query],
     hits: str,
-    chunks: str | None,
+    chunks: ChunksSource | None,
     left_out: LeftOut,
 ) -> Subject:
     """Another system's hits, held against its chunks where they are known."""
+    name = None if chunks is None else chunks_name(chunks)
     with left_out.rows_of(hits) as bad:
         found = read_hits(hits, queries, documents, bad)
     by_id = {query.id: own for query, own in zip(queries, found, strict=True)}
     lost = {hit.doc_id: hit.document for own in found for hit in own if is_nowhere(hit)}
-    subject = hits_subject([*documents, *lost.values()], by_id, {"hits": hits, "chunks": chunks})
-    if chunks is None:
+    subject = hits_subject([*documents, *lost.values()], by_id, {"hits": hits, "chunks": name})
+    if chunks is None or name is None:
         return subject
-    with left_out.rows_of(chunks) as bad:
+    with left_out.rows_of(name) as bad:
         given = read_chunks(chunks, documents, bad)
     return replace(
         subject, chunking=chunking_of_file(given, documents), position=summary(given.position)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import re
 from collections.abc import Iterable, Mapping
@@ -9,10 +10,14 @@ from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 from chunkwise import __version__
+from chunkwise.base.notebook import drawn
+from chunkwise.chunkers.given.chunks_file import shown_label
 from chunkwise.core import Document, Passage
 from chunkwise.metrics.cuts.boundary_issues import CutCounts
+from chunkwise.records.typed import json_text
 
 _COUNTED = ("numpy", "regex", "bpe-openai", "lxml", "onnxruntime", "tokenizers", "PyStemmer")
 """Packages whose versions can change a figure."""
@@ -65,8 +70,6 @@ def short_name(identity: str) -> str:
 
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 
-_OF_A_FILE = re.compile(r"FileChunks\(file='(.*?)', hash='\w+'\)")
-
 VERSION = 1
 """Of the file's layout; a reader refuses a later one."""
 
@@ -96,7 +99,7 @@ class FoundSpan:
     end: int
     rank: int
     score: float
-    tokens: int
+    token_count: int
     relevant: Mapping[str, bool | None]
     """By judge; None: unscored."""
     summary: str = ""
@@ -186,9 +189,7 @@ class Results:
         """What a table calls it: the strategy, the retriever and what follows it, or the file of the hits."""
         parts = [self.configuration.get(key) for key in ("strategy", "retriever")]
         named = " · ".join(str(part) for part in (*parts, *self.steps) if part)
-        # Chunks of a file go by its name; that they are these very ones is in the configuration.
-        named = _OF_A_FILE.sub(lambda match: match[1], named)
-        return named or str(self.configuration.get("hits", ""))
+        return shown_label(named) or str(self.configuration.get("hits", ""))
 
     @property
     def steps(self) -> list[str]:
@@ -202,6 +203,14 @@ class Results:
         if neighbours := asked.get("neighbours"):
             told.append(f"neighbours {neighbours}")
         return told
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON: the fields by their names, as the file of results has them."""
+        found: dict[str, Any] = json.loads(json_text(self))
+        return found
+
+    def _repr_html_(self) -> str:
+        return drawn(self)
 
     def __repr__(self) -> str:
         figure = self.summary.get(self.objective)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import nullcontext
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -12,9 +11,9 @@ import numpy as np
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.chunkers import get_strategy
-from chunkwise.chunkers.chunk import Chunked, StrategyLike
-from chunkwise.chunkers.given.chunks_file import GivenChunks, read_chunks
-from chunkwise.core import Chunk, Document, KnownSection, Span
+from chunkwise.chunkers.chunk import StrategyLike
+from chunkwise.chunkers.given.chunks_file import ChunksSource, GivenChunks, chunks_name, read_chunks
+from chunkwise.core import Document
 from chunkwise.documents import Input, Inputs, LoadOptions, each_input
 from chunkwise.evaluation.left_out import LeftOut
 from chunkwise.evaluation.progress import Stages
@@ -23,7 +22,6 @@ from chunkwise.metrics.answers.position import summary
 from chunkwise.metrics.spans.tables import Chunking
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.retrieval.indexes import Index, documents_in, index, named_index
-from chunkwise.retrieval.searchable import Snapshots
 from chunkwise.retrieval.settings import Context, Vectors
 from chunkwise.testsets.reading import read_testset
 from chunkwise.testsets.testset import Problem, TestSet
@@ -39,25 +37,6 @@ def questions_read(path: str, documents: Sequence[Document], left_out: LeftOut) 
         if not (problem.repaired and problem.where in dropped):
             left_out.question(problem, documents)
     return testset
-
-
-def index_chunks(index: Index) -> Iterator[Chunked]:
-    """Every document with its chunks."""
-    source, label = index.source, index.settings.strategy
-    with source.snapshot() if isinstance(source, Snapshots) else nullcontext():
-        for number in source.document_numbers():
-            document = source.document(number)
-            found = source.chunks(range(*source.chunk_range(number)))
-            yield Chunked(
-                document,
-                [
-                    Chunk(
-                        document, each.position, each.start, each.end, each.tokens, each.context,
-                        label, KnownSection(each.section), Span(*each.parent),
-                    )
-                    for each in found
-                ],
-            )  # fmt: skip
 
 
 NOTHING = "there is no document to evaluate; name files, folders or an index"
@@ -89,12 +68,12 @@ def known_index(
     made_with: IndexSettings,
     searching: SearchOptions,
     budget: int | None,
-    chunks: str | None = None,
+    chunks: ChunksSource | None = None,
 ) -> Subject:
     """An index that is there: it has its settings and its chunks already."""
     if chunks is not None:
         raise InvalidParameter(
-            f"a file of chunks ({chunks}) is given, and the index has its own; leave it out, or name the documents "
+            f"chunks are given ({chunks_name(chunks)}), and the index has its own; leave it out, or name the documents "
             "instead of the index"
         )
     for field in fields(made_with):
@@ -117,7 +96,7 @@ def new_index(
     budget: int | None,
     left_out: LeftOut,
     stages: Stages,
-    chunks: str | None = None,
+    chunks: ChunksSource | None = None,
 ) -> Subject:
     """An index in memory, made of documents; `chunks` is a file of the chunks another tool made of them."""
     assert not isinstance(source, Index)
@@ -126,10 +105,10 @@ def new_index(
     if chunks is not None:
         if strategy is not None:
             raise InvalidParameter(
-                f"a strategy ({strategy}) and a file of chunks ({chunks}) are given; leave one of them out"
+                f"a strategy ({strategy}) and chunks ({chunks_name(chunks)}) are given; leave one of them out"
             )
         source = documents_of(source, reading, left_out)
-        with left_out.rows_of(chunks) as bad:
+        with left_out.rows_of(chunks_name(chunks)) as bad:
             given = read_chunks(chunks, source, bad)
         strategy, position = given.strategy(), summary(given.position)
     with stages("indexing", 0) as advance:

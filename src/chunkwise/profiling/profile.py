@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from pathlib import Path
 
 from chunkwise.base.renamed import renamed
-from chunkwise.core import Document
+from chunkwise.core import Document, OnProgress
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, read
 from chunkwise.profiling.advice import advise
 from chunkwise.profiling.repeats import RepeatedPassages, RepeatFinder
@@ -123,20 +123,21 @@ def folder_of(doc_id: str) -> str:
 def profile(
     source: Inputs,
     tokenizer: TokenizerLike = DEFAULT_TOKENIZER,
-    progress: Callable[[int], None] | None = None,
     *,
     options: LoadOptions | None = None,
     on_unreadable: WhenUnreadable = "warn",
     leave_out: Collection[Path] = (),
+    advance: OnProgress | None = None,
 ) -> Profile:
-    """Look at every document of files, folders, archives and `Document`s once.
+    """What a corpus looks like before anything is chosen: sizes, sections, languages, repeats, and where to start.
 
-    What cannot be read is a warning, or what `on_unreadable` makes of it; `progress` is told how many are done.
+    `source` are files, folders, globs, archives and `Document`s; sizes are counted by `tokenizer`. What cannot be read
+    is a warning, or what `on_unreadable` makes of it. `advance` gets the characters of each document that is done.
     """
     profiler = Profiler(tokenizer)
     documents = read(source, options, on_unreadable, leave_out)
     for done, document in enumerate(documents, start=1):
         profiler.add(document)
-        if progress is not None:
-            progress(done)
+        if advance is not None:
+            advance(len(document.text), f"{done:,} documents")
     return profiler.result()

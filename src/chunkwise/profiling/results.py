@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Literal
 
+from chunkwise.base.notebook import drawn
+
 VERSION = 1
 """Of the JSON: goes up when a key changes its meaning or disappears."""
 
@@ -144,7 +146,7 @@ class ProfileAdvice:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Profile:
     """What a corpus looks like."""
 
@@ -158,6 +160,16 @@ class Profile:
     def to_dict(self) -> dict[str, object]:
         """JSON-ready: the fields' names, and the version of this form."""
         return {"kind": "chunkwise profile", "version": VERSION, **_plain(asdict(self))}
+
+    def __repr__(self) -> str:
+        """Its size, and where to start."""
+        start = next((each.strategy_spec for each in self.advice if each.kind == "start"), "")
+        total = self.total
+        told = f"{total.documents:,} documents, {total.tokens:,} tokens"
+        return f"<Profile {told}{f'; start with {start}' if start else ''}>"
+
+    def _repr_html_(self) -> str:
+        return drawn(self)
 
 
 def _plain(value: dict[str, object]) -> dict[str, object]:

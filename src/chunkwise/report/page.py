@@ -134,6 +134,7 @@ def _environment() -> Environment:
         "points": wording.points,
         "score": wording.score,
         "script_json": lambda value: _trusted(script_json(value)),
+        "signed": wording.signed,
         "short": wording.short_number,
         "sortable": lambda value: "" if value is None else f"{value:.6g}",
         "to_edge": lambda share: f"{100 * min(max(share, 0.0), 1.0):.4g}%",

@@ -8,13 +8,28 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
-from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.errors import InvalidParameter, UnreadableDocument
 from chunkwise.base.renamed import renamed, warn_renamed
 from chunkwise.chunkers.chunk import StrategyLike
-from chunkwise.core import Document, Hit, OnProgress, Query
-from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, read
+from chunkwise.chunkers.given.chunks_file import (
+    ChunksSource,
+    FileChunks,
+    chunks_name,
+    few_lines,
+    given_label,
+    read_chunks,
+)
+from chunkwise.chunkers.given.stated_place import OnBad
+from chunkwise.core import Chunk, Document, Hit, OnProgress, Query
+from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, each_input, read
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.models.rerank.reranker import Reranker
+from chunkwise.retrieval.contents import (
+    ChunkVectors,
+    all_vectors,
+    chunked_documents,
+    export_chunks,
+)
 from chunkwise.retrieval.errors import reporting_damage
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder, Llm
@@ -125,6 +140,11 @@ class Index:
 
         With `keep_others` they are added, or take the place of their older selves, and all others stay.
         """
+        if given := given_label(self.settings.strategy):
+            raise InvalidParameter(
+                f"the index was made of chunks that were there ({given[0]}), and documents alone do not say how they "
+                "are cut; make it anew: chunkwise.index(documents, chunks=…, into=…, rebuild=True)"
+            )
         requested = RequestedSettings(self._strategy, self.embedder or None, llm=self._llm)
         reading = Reading(source, options, on_unreadable, jobs, (), advance, keep_others)
         if self.place is None:
@@ -137,6 +157,19 @@ class Index:
                 self.place, reading, requested, False, folder_module.LOCK_WAIT
             )
         return self.changes
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Every chunk, document by document; `Chunk.to_dict` has its values by name."""
+        for chunked in chunked_documents(self.source):
+            yield from chunked.chunks
+
+    def vectors(self) -> ChunkVectors:
+        """The ids of all chunks, and a float32 matrix with one row for each, in the order of `chunks`."""
+        return all_vectors(self.source)
+
+    def export(self, output: str | os.PathLike[str], *, with_vectors: bool = True) -> int:
+        """Writes all chunks to a file, .parquet, .jsonl or .csv, each with its `vector`; returns how many there are."""
+        return export_chunks(self.source, Path(output), with_vectors=with_vectors)
 
     def stats(self) -> IndexStats:
         """How much is in it, and how large it is."""
@@ -170,6 +203,7 @@ def index(
     source: Inputs,
     strategy: StrategyLike | None = None,
     *,
+    chunks: ChunksSource | None = None,
     into: str | os.PathLike[str] | None = None,
     embedder: str | Embedder | None = None,
     vectors: Vectors | None = None,
@@ -179,6 +213,7 @@ def index(
     tokenizer: str | None = None,
     options: LoadOptions | None = None,
     on_unreadable: WhenUnreadable = "warn",
+    on_bad: OnBad | None = None,
     jobs: int = 1,
     advance: OnProgress | None = None,
     leave_out: Collection[Path] = (),
@@ -188,6 +223,9 @@ def index(
 ) -> Index:
     """An index of files, folders, globs, archives and `Document`s: in memory, in a folder, on a server.
 
+    With `chunks` nothing is cut: they are `Chunk`s, rows with a document and start and end or a text, or a file of such
+    rows (.jsonl, .csv, .parquet; ours or another tool's). A row that has no place in the documents is left out with a
+    line to `on_bad` (a warning, without one).
     What is not said is as the index was made before, or as usual: strategy "structure", embedder "minilm", vectors
     "late", context "none", language "auto". An index that is there is brought up to date: new and changed documents
     are read, those no longer among the inputs removed, or kept with `keep_others`; with `rebuild` it is made anew.
@@ -200,6 +238,14 @@ def index(
         raise InvalidParameter(
             "rebuild makes the index anew, keep_others keeps what it has; give one of them"
         )
+    if chunks is not None:
+        if strategy is not None:
+            raise InvalidParameter(
+                f"a strategy ({strategy}) and chunks ({chunks_name(chunks)}) are given; leave one of them out"
+            )
+        if isinstance(chunks, str | os.PathLike) and os.fspath(chunks) != "-":
+            leave_out = (*leave_out, Path(chunks).resolve())  # it is no document
+        source, strategy = _with_chunks(source, chunks, options, leave_out, on_bad)
     requested = RequestedSettings(strategy, embedder, vectors, context, language, tokenizer, llm)
     reading = Reading(source, options, on_unreadable, jobs, leave_out, advance, keep_others)
     if into is None:
@@ -208,6 +254,24 @@ def index(
     place = _place(into)
     found, resolved, changes = _into(place, reading, requested, rebuild, wait)
     return Index(found, resolved.model, place, resolved.strategy, changes, resolved.llm)
+
+
+def _with_chunks(
+    source: Inputs,
+    chunks: ChunksSource,
+    options: LoadOptions | None,
+    leave_out: Collection[Path],
+    on_bad: OnBad | None,
+) -> tuple[Inputs, FileChunks]:
+    """The documents, and the strategy that cuts them as these chunks say."""
+    inputs = list(each_input(source))
+    problems: list[UnreadableDocument] = []
+    documents = list(read(inputs, options, problems.append, leave_out))
+    with few_lines(chunks_name(chunks), on_bad) as bad:
+        given = read_chunks(chunks, documents, bad)
+    # What cannot be read is for the index to tell: documents that it has of it stay.
+    again = problems and "-" not in inputs
+    return inputs if again else documents, given.strategy(parents=True)
 
 
 @renamed(place="source", model="embedder")
@@ -277,6 +341,15 @@ def _place(requested: str | os.PathLike[str]) -> Path | str:
     return name
 
 
+def _shown(place: str) -> str:
+    """Without the password that the address of a server can hold."""
+    if not _SCHEME.match(place):
+        return place
+    from chunkwise.retrieval.postgres.connection import masked
+
+    return masked(place)
+
+
 def is_index(place: str) -> bool:
     """Whether an index is there; the address of a server is taken for one, and refused when it is opened."""
     return "://" in place or (Path(place).is_dir() and settings_at(place) is not None)
@@ -294,7 +367,7 @@ def named_index(source: Inputs | Index) -> Index | None:
     indexes = [place for place in places if is_index(place)]
     if indexes and len(given) > 1:
         raise InvalidParameter(
-            f"{indexes[0]} is an index, and others are named, too; name the index alone, or its documents"
+            f"{_shown(indexes[0])} is an index, and others are named, too; name the index alone, or its documents"
         )
     return open_index(indexes[0]) if indexes else None
 

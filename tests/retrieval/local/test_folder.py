@@ -493,11 +493,11 @@ def test_what_an_index_was_made_with_is_kept(folder: Path) -> None:
         ({"context": "headings"}, ("'none'", "'headings'")),
         ({"language": "de"}, ("'auto'", "'de'")),
         ({"tokenizer": "words"}, ("'o200k_base'", "'words'")),
-        ({"model": "minilm"}, ("'tiny-16'", "'minilm'")),
-        ({"model": Tiny(8)}, ("'tiny-16'", "'tiny-8'")),
+        ({"embedder": "minilm"}, ("'tiny-16'", "'minilm'")),
+        ({"embedder": Tiny(8)}, ("'tiny-16'", "'tiny-8'")),
     ]:
         with pytest.raises(ChunkwiseError, match="rebuild") as told:
-            chunkwise.index(DOCUMENTS, into=folder, **{"model": Tiny(), **given})  # type: ignore[arg-type]
+            chunkwise.index(DOCUMENTS, into=folder, **{"embedder": Tiny(), **given})  # type: ignore[arg-type]
         assert all(name in str(told.value) for name in both)
     assert len(chunkwise.open_index(folder)) == 2
     again = chunkwise.index(

@@ -7,8 +7,8 @@ import pytest
 import chunkwise
 from chunkwise import Document
 from chunkwise.evaluation.cost import index_cost
-from chunkwise.evaluation.sources import index_chunks
 from chunkwise.metrics.cuts.coherence import index_coherence
+from chunkwise.retrieval.contents import chunked_documents
 from retrieval.postgres_server import STRATEGY, new_url
 from retrieval.tiny_embedder import Tiny
 
@@ -20,14 +20,17 @@ SECOND = [FIRST[0], Document("1.txt", "A lamp is lit. It is seen. " * 9), FIRST[
 @pytest.mark.parametrize("vectors", ["late", "own"])
 def test_a_server_gives_the_same_figures(vectors: str) -> None:
     url = new_url()
-    options = {"model": Tiny(), "vectors": vectors}
+    options = {"embedder": Tiny(), "vectors": vectors}
     chunkwise.index(FIRST, STRATEGY, into=url, **options)
     chunkwise.index(SECOND, STRATEGY, into=url, **options)
     there = chunkwise.retrieval.open_index(url, embedder=Tiny())
     here = chunkwise.index(SECOND, STRATEGY, **options)
 
     def spans(index: chunkwise.Index) -> dict[str, list[tuple[int, int]]]:
-        return {each.document.id: [c.span for c in each.chunks] for each in index_chunks(index)}
+        return {
+            each.document.id: [c.span for c in each.chunks]
+            for each in chunked_documents(index.source)
+        }
 
     assert spans(there) == spans(here)
     for name, score in index_coherence(here).items():

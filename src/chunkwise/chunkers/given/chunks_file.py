@@ -1,15 +1,21 @@
-"""Chunk files: our own, LangChain's, LlamaIndex's, chonkie's, or any with a text and a document; as a strategy, too."""
+"""Chunks that are there: `Chunk`s, rows, or files of ours, of LangChain, LlamaIndex, chonkie; as a strategy, too."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import InitVar, dataclass
 from hashlib import blake2b
 from typing import Literal, NamedTuple
 
-from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.wording import counted
 from chunkwise.chunkers.given.positions import EXACT, NO_TEXT, Claimed, PositionVerdict, positions
 from chunkwise.chunkers.given.stated_place import (
+    FileRow,
     OnBad,
     StatedPlace,
     document_of,
@@ -17,13 +23,22 @@ from chunkwise.chunkers.given.stated_place import (
     stated_place,
 )
 from chunkwise.chunkers.given.text_places import Seeker, TextPlaces, find_in_own, find_texts
-from chunkwise.core import Document, Piece, Span
+from chunkwise.core import Chunk, Document, Piece, Span
 from chunkwise.documents.document_names import DocumentNames
 from chunkwise.records.fields import integer_in, string_in
 from chunkwise.text.analysis import Analyzed
+from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 _LISTS = ("chunks", "nodes", "documents", "rows", "data")
 """What other tools call a list that is the whole of their file."""
+ChunksSource = str | os.PathLike[str] | Iterable[Chunk | Mapping[str, object]]
+"""A file of chunks; or `Chunk`s, or rows with a document and start and end, or a text."""
+
+_GIVEN = "given"
+"""What stands for the name of a file where there is none."""
+_LABEL = re.compile(r"FileChunks\(file='(.*?)', hash='(\w+)'\)")
+_ROWS_TOLD = 10
+"""Lines about one file: what ails one of its rows ails thousands, as a rule."""
 _NOWHERE = "it names no document, and its text stands in none"
 
 
@@ -44,24 +59,27 @@ class GivenChunk:
     located: Located
     context: str = ""
     """What is indexed beside it."""
+    parent: Span | None = None
+    """The larger span that is handed out for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class GivenChunks:
-    """A chunk file, row by row."""
+    """Chunks row by row."""
 
     path: str
     chunks: tuple[GivenChunk, ...]
     position: list[PositionVerdict]
     """Of each row, what its own offsets are worth."""
 
-    def strategy(self) -> FileChunks:
-        """What cuts the same documents as the file does."""
+    def strategy(self, *, parents: bool = False) -> FileChunks:
+        """What cuts the same documents in the same way; `parents`: for a chunk that has one it is handed out."""
         pieces: dict[str, dict[Span, Piece]] = {}
         for chunk in self.chunks:
             if chunk.place is not None:
                 own = pieces.setdefault(chunk.doc_id, {})
-                own.setdefault(chunk.place, Piece(*chunk.place, chunk.context))
+                parent = chunk.parent if parents else None
+                own.setdefault(chunk.place, Piece(*chunk.place, chunk.context, parent=parent))
         by_start = {
             doc_id: tuple(own[place] for place in sorted(own)) for doc_id, own in pieces.items()
         }
@@ -89,13 +107,58 @@ class FileChunks:
         return pieces.get(document.document.id, ())
 
 
+class KnownStrategy(NamedTuple):
+    """Stands for the strategy of chunks that were there before."""
+
+    label: str
+    limit: tuple[TokenizerLike, int] | None = None
+    unit: str = "tokens"
+
+
+def given_label(label: str) -> tuple[str, str] | None:
+    """The file and the hash of a strategy that is given chunks; None: it is another one."""
+    found = _LABEL.fullmatch(label)
+    return (found[1], found[2]) if found else None
+
+
+def shown_label(label: str) -> str:
+    """Chunks of a file go by its name; that they are these very ones is in the configuration."""
+    return _LABEL.sub(lambda match: match[1], label)
+
+
+def chunks_name(chunks: ChunksSource) -> str:
+    """The file, or what stands for it."""
+    return os.fspath(chunks) if isinstance(chunks, str | os.PathLike) else _GIVEN
+
+
+@contextmanager
+def few_lines(name: str, on_bad: OnBad | None) -> Iterator[OnBad]:
+    """What takes lines about the rows of one file and passes on the first ten, then how many more there are.
+
+    Without `on_bad` they are warnings.
+    """
+    tell: Callable[[str], None] = on_bad or warnings.warn
+    count = 0
+
+    def row(line: str) -> None:
+        nonlocal count
+        count += 1
+        if count <= _ROWS_TOLD:
+            tell(line)
+
+    yield row
+    if count > _ROWS_TOLD:
+        tell(f"{name}: and {counted(count - _ROWS_TOLD, 'more row')}")
+
+
 class _ChunkRow(NamedTuple):
     where: str
     said: StatedPlace
     context: str
+    parent: Span | None = None
 
 
-def read_chunks(path: str, documents: Sequence[Document], on_bad: OnBad) -> GivenChunks:
+def read_chunks(chunks: ChunksSource, documents: Sequence[Document], on_bad: OnBad) -> GivenChunks:
     """Every row with what its offsets are worth, and where its text really is.
 
     A text that does not stand at its offsets is sought in its document: exactly, from the previous chunk on, then
@@ -104,7 +167,8 @@ def read_chunks(path: str, documents: Sequence[Document], on_bad: OnBad) -> Give
     """
     rows: list[_ChunkRow] = []
     summaries = 0
-    for where, fields in read_rows(path, on_bad, _LISTS):
+    path = chunks_name(chunks)
+    for where, fields in _rows(chunks, on_bad):
         if integer_in(fields, "level"):
             summaries += 1
             continue
@@ -112,13 +176,13 @@ def read_chunks(path: str, documents: Sequence[Document], on_bad: OnBad) -> Give
         if said.text is None and (said.start is None or said.end is None):
             on_bad(f"{where}: neither a text nor offsets; a chunk has text, or start and end")
         else:
-            rows.append(_ChunkRow(where, said, string_in(fields, "context") or ""))
+            context = string_in(fields, "context") or ""
+            rows.append(_ChunkRow(where, said, context, _parent(fields)))
     if summaries:
         on_bad(f"{path}: {summaries:,} summaries are left out; chunks of a file are places")
     if not rows:
-        raise ChunkwiseError(
-            f"no chunk in {path}; a chunk is a record with its text and its document"
-        )
+        where = "no chunk was given" if path == _GIVEN else f"no chunk in {path}"
+        raise ChunkwiseError(f"{where}; a chunk is a record with its text and its document")
     number = _documents_of(rows, documents)
     claimed = [
         Claimed(documents[n].id if isinstance(n, int) else "", *row.said[1:])
@@ -126,11 +190,37 @@ def read_chunks(path: str, documents: Sequence[Document], on_bad: OnBad) -> Give
     ]
     texts = {document.id: document.text for document in documents}
     verdicts = positions(claimed, texts, Seeker(claimed, documents))
-    chunks = _placed(rows, number, verdicts, documents)
-    for row, n, chunk, verdict in zip(rows, number, chunks, verdicts, strict=True):
+    placed = _placed(rows, number, verdicts, documents)
+    for row, n, chunk, verdict in zip(rows, number, placed, verdicts, strict=True):
         if chunk.place is None:
             on_bad(f"{row.where}: {n if isinstance(n, str) else _why(row.said, verdict)}")
-    return GivenChunks(path, tuple(chunks), verdicts)
+    return GivenChunks(path, tuple(placed), verdicts)
+
+
+def _rows(chunks: ChunksSource, on_bad: OnBad) -> Iterator[FileRow]:
+    if isinstance(chunks, str | os.PathLike):
+        yield from read_rows(os.fspath(chunks), on_bad, _LISTS)
+        return
+    for number, chunk in enumerate(chunks, 1):
+        if isinstance(chunk, Chunk):
+            parent = chunk.parent
+            yield FileRow(f"chunk {chunk.id}", {
+                "doc_id": chunk.doc_id, "start": chunk.start, "end": chunk.end, "text": chunk.text,
+                "context": chunk.context, "level": chunk.level,
+                "parent_start": parent and parent.start, "parent_end": parent and parent.end,
+            })  # fmt: skip
+        elif isinstance(chunk, Mapping):
+            yield FileRow(f"chunk {number}", dict(chunk))
+        else:
+            raise InvalidParameter(
+                f"chunk {number} is {type(chunk).__name__}; needed: a Chunk, or a row with its document and start and "
+                "end, or its text (a path names a file of such rows)"
+            )
+
+
+def _parent(fields: Mapping[str, object]) -> Span | None:
+    start, end = integer_in(fields, "parent_start"), integer_in(fields, "parent_end")
+    return None if start is None or end is None else Span(start, end)
 
 
 def _documents_of(rows: Sequence[_ChunkRow], documents: Sequence[Document]) -> list[int | str]:
@@ -180,8 +270,20 @@ def _placed(
             place, located = Span(*found.next_from(behind.get(n, 0))), "found but for signs"
         if place is not None:
             behind[n] = place.start + 1
-        chunks.append(GivenChunk(row.where, documents[n].id, place, located, row.context))
+        parent = (
+            row.parent if place is not None and _holds(row.parent, place, documents[n]) else None
+        )
+        chunks.append(GivenChunk(row.where, documents[n].id, place, located, row.context, parent))
     return chunks
+
+
+def _holds(parent: Span | None, place: Span, document: Document) -> bool:
+    """Whether it is a place of the document that has the chunk in it."""
+    return (
+        parent is not None
+        and 0 <= parent.start <= place.start
+        and place.end <= parent.end <= len(document.text)
+    )
 
 
 def _located(verdict: PositionVerdict) -> Located:

@@ -3,9 +3,10 @@ two entries, `calibrations` and `timing`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 from chunkwise.base.atomic import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
@@ -16,6 +17,7 @@ from chunkwise.records.typed import Misfit, json_text, read_as
 
 FORMAT = "chunkwise results"
 _OLD_SETTINGS = {"model": "embedder", "rerank": "reranker"}
+_OLD_OF_HITS = {"tokens": "token_count"}
 _MAKE_ONE = "chunkwise evaluate … --output FILE makes one"
 
 
@@ -72,7 +74,7 @@ def read_results(path: str | Path) -> Results:
             f"{path} was written by a later chunkwise (version {version} of the file, this one reads up to {VERSION}); "
             "update chunkwise"
         )
-    _rename_settings(value.get("configuration"))
+    _rename_old(value)
     try:
         found: Results = read_as(Results, value)
     except Misfit as misfit:
@@ -82,12 +84,21 @@ def read_results(path: str | Path) -> Results:
     return found
 
 
-def _rename_settings(configuration: object) -> None:
-    """Settings of older files under the names they have now."""
-    if isinstance(configuration, dict):
-        for old, new in _OLD_SETTINGS.items():
-            if old in configuration:
-                configuration.setdefault(new, configuration.pop(old))
+def _rename_old(value: dict[str, Any]) -> None:
+    """What older files have under another name gets the one it has now; what does not fit is told later."""
+    _rename(value.get("configuration"), _OLD_SETTINGS)
+    questions = value.get("questions")
+    for question in questions if isinstance(questions, list) else ():
+        hits = question.get("hits") if isinstance(question, dict) else None
+        for hit in hits if isinstance(hits, list) else ():
+            _rename(hit, _OLD_OF_HITS)
+
+
+def _rename(record: object, names: Mapping[str, str]) -> None:
+    if isinstance(record, dict):
+        for old, new in names.items():
+            if old in record and new not in record:
+                record[new] = record.pop(old)
 
 
 def _loaded(path: Path) -> object:

@@ -67,7 +67,7 @@ def answer_view(answered: Answered) -> AnswerView:
         tuple(_claim(claim, "") for claim in answered.claims if not claim.citation),
         tuple(each.id for each in answered.passages),
         answered.left_out,
-        f"{answered.model} · {answered.prompt}{_usage(answered)}",
+        f"{answered.llm} · {answered.prompt}{_usage(answered)}",
     )
 
 

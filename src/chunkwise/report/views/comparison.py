@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from chunkwise.base.wording import counted, listed
 from chunkwise.evaluation.comparison import CONTEXT, NO_DIFFERENCE, Comparison, Contrast, Tested
@@ -20,6 +21,8 @@ _COSTS = frozenset({"chunks", "median_tokens", "storage", CONTEXT})
 @dataclass(frozen=True, slots=True)
 class ComparisonView(View):
     """Runs against the first of them, and which measures and figures are drawn."""
+
+    fragment_template: ClassVar[str] = "fragment_comparison.html.j2"
 
     comparison: Comparison
     metrics: tuple[str, ...]

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
+from typing import ClassVar
 
 from chunkwise.core import Document
-from chunkwise.evaluation.results import MetricAdvice
-from chunkwise.metrics.cuts.boundary_issues import CutCounts, LocatedIssue, is_file
+from chunkwise.evaluation.lint import LintResult
+from chunkwise.evaluation.results import Figure, MetricAdvice
+from chunkwise.evaluation.verdicts import advice
+from chunkwise.metrics.cuts.boundary_issues import KINDS, QUESTION, CutCounts, LocatedIssue, is_file
 from chunkwise.report.views.view import View
 
 Cut = tuple[LocatedIssue, ...]
@@ -32,6 +35,8 @@ class LintedDocument:
 class LintView(View):
     """Cuts that hurt, by document, and all of them by kind."""
 
+    fragment_template: ClassVar[str] = "fragment_lint.html.j2"
+
     label: str
     """What cut the documents."""
     documents: tuple[LintedDocument, ...]
@@ -42,10 +47,22 @@ class LintView(View):
     advice: tuple[MetricAdvice, ...]
 
 
-def lint_view(
-    sample: LintSample, cuts: CutCounts, label: str, advice: Sequence[MetricAdvice]
-) -> LintView:
-    return LintView(label, tuple(sample.chosen()), *sample.left_out, cuts, tuple(advice))
+def lint_view(sample: LintSample, cuts: CutCounts, label: str) -> LintView:
+    """Documents with their cuts, and what to do about them."""
+    return LintView(label, tuple(sample.chosen()), *sample.left_out, cuts, _advice(cuts))
+
+
+def result_view(result: LintResult) -> LintView:
+    """The counts and their examples alone."""
+    return LintView(result.label, (), 0, 0, result.cuts, _advice(result.cuts))
+
+
+def _advice(cuts: CutCounts) -> tuple[MetricAdvice, ...]:
+    """Only where every kind is counted does the share mean what it is judged by."""
+    if len(cuts.counts) < len(KINDS):
+        return ()
+    share = cuts.with_issues / cuts.chunks if cuts.chunks else None
+    return tuple(advice({QUESTION.name: Figure(share)}))
 
 
 class LintSample:

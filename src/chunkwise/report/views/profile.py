@@ -94,6 +94,7 @@ class ProfileView(View):
     """The whole of a profile, as page and terminal show it."""
 
     page_template: ClassVar[str] = "profile.html.j2"
+    fragment_template: ClassVar[str] = "fragment_profile.html.j2"
 
     title: str
     tokenizer: str

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.chunkers.chunk import DEFAULT_STRATEGY, StrategyLike
+from chunkwise.chunkers.given.chunks_file import given_label
 from chunkwise.core import OnProgress
 from chunkwise.models import DEFAULT, split_patience
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder
@@ -232,8 +233,13 @@ def _again(
             f"the index was made without vectors (vectors='none'), and an embedder was given "
             f"({_name(requested.model)!r}); leave it out, or {REBUILD}"
         )
+    given, held = given_label(strategy.label), given_label(before.strategy)
+    if given and held and given[1] != held[1]:
+        raise InvalidParameter(
+            f"the index was made of other chunks ({held[0]}) than these ({given[0]}); {REBUILD}"
+        )
     wanted = {
-        "strategy": strategy.label,
+        "strategy": before.strategy if given and held else strategy.label,
         "embedder": _kept_model(requested, before),
         "vectors": requested.vectors,
         "context": None
@@ -266,6 +272,11 @@ def _again(
 def _strategy_again(requested: RequestedSettings, before: Settings) -> Strategy:
     if requested.strategy is not None:
         return get_strategy(requested.strategy)
+    if given := given_label(before.strategy):
+        raise InvalidParameter(
+            f"the index was made of chunks that were there ({given[0]}); give them again: chunks=… (chunkwise index "
+            "--chunks FILE), or make it anew with a strategy: strategy=…, rebuild=True (-s NAME --rebuild)"
+        )
     try:
         return get_strategy(before.strategy)
     except ChunkwiseError as error:

@@ -1,0 +1,294 @@
+"""`docs/api.md`: every public name with its signature, what it is, and its parameters, out of the code itself."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import inspect
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+
+import chunkwise
+
+HEAD = """# Python
+
+Everything that `import chunkwise` offers, written by `scripts/generate_docs.py` from the code; `make docs` writes it
+anew. The same thing has the same name in every verb and, with dashes, on the command line ([commands](commands.md)).
+Values have `to_dict()` (plain values, ready for JSON), a short `repr`, and draw themselves in notebooks. In signatures:
+"""
+
+MEANS = {
+    "advance": "is called with the work done since the last call, and a note, as it goes on",
+    "answers": "a file of answers with citations, to be scored, too",
+    "budget": "the most tokens that are handed out for a question, all hits together",
+    "chunks": "chunks that are there: `Chunk`s, rows with a document and start and end or a text, or a file of such "
+    "rows; nothing is cut then",
+    "context": 'what is indexed beside each chunk: "none", "headings", or "neighbours" and "document", which a '
+    "language model writes",
+    "document": "what is cut",
+    "embedder": 'makes vectors: a name ("minilm", "openai:NAME", an address), or an object with `embed`',
+    "exact": "embed every chunk of every configuration by itself, which takes longer",
+    "form": '"claims" (each with its passage and quote) or "plain" sentences; what suits the model, where it is not '
+    "said",
+    "format": '"text", "markdown" or "auto"',
+    "hits": "a file of another system's hits, which are evaluated instead of a search",
+    "id": "of the document that the text becomes",
+    "into": "where the index is: a folder, or postgresql://user@host/database; memory, where it is not said",
+    "jobs": "processes that read and cut documents",
+    "judge": '"llm", the name of another judge, a `Judge`, or several',
+    "k": "the most hits for a question",
+    "keep_others": "leave documents that are not among these where they are",
+    "kinds": "kinds of boundary issues that are looked for; all, where it is not said",
+    "language": 'of the words: a code such as "de", or "auto", which finds it out document by document',
+    "leave_out": "files that are no documents: those you write",
+    "llm": 'the language model: a name ("local", PATH.gguf, "openai:NAME"), a model, or a client with a limit on what '
+    "may be spent",
+    "lower": "says of a metric whether less of it is better",
+    "max_calls": "the most requests to the language model",
+    "max_cost": "the most dollars that may be spent",
+    "metrics": "names of metrics or of their groups; all, where it is not said",
+    "mmr": "0 to 1: how much hits that resemble each other are avoided, 1 not at all",
+    "n": "the most questions that are made",
+    "name": 'a strategy: "name(parameter=value, …)", a class or an object with `split`',
+    "neighbours": "chunks before and behind each hit that are handed out with it",
+    "objective": 'the metric that is made high: "recall@1000t", "ndcg@10", …',
+    "on_bad": "gets a line for each row or question that cannot be used; a warning, where it is not given",
+    "on_documents": "gets the documents that the result's places are in",
+    "on_estimate": "gets what asking a language model will take, before anything is sent",
+    "on_mended": "gets a line for each question whose passage was found elsewhere than it says",
+    "on_outcome": "gets each configuration's outcome as soon as it is known",
+    "on_unreadable": '"warn", "raise", or a function that gets each document that cannot be read',
+    "only": "a `Filter`: documents, sections, pages or levels that are searched",
+    "options": "how files are read: encoding, fields of records, loader",
+    "output": "the file or folder that results are written to",
+    "parameters_given": "of the strategy, where they are not in its name",
+    "path": "the file",
+    "queries": "the questions: a file of any known format, `Query` values, texts for a search",
+    "question": "what you want to know",
+    "rebuild": "make the whole index again; what is not said stays as it was",
+    "relevance_threshold": "share of a reference that a hit must cover to be relevant",
+    "reranker": 'orders the best hits anew: a name ("maxsim", "cohere:NAME", an address), or an object with `rerank`',
+    "retriever": '"bm25", "dense", "hybrid" or "multiscale", with parameters in brackets',
+    "runs": "results, or files of them; each is held against the first",
+    "seed": "of what is drawn by chance: resamples, orders",
+    "similarity_threshold": "from which similarity on the similarity judge calls a hit relevant",
+    "source": 'files, folders, globs, archives, "-" for standard input, `Document`s, or a list of them',
+    "sources": "what tables call the runs",
+    "split": "evaluate only the questions of this split of the test set",
+    "stages": "is told what is being done",
+    "strategy": 'how documents are cut: "name(parameter=value, …)", or an object with `split`',
+    "text": "what is cut",
+    "time": 'what may be spent, such as "10 min"',
+    "tokenizer": "what tokens are counted by",
+    "types": "shares of the types of questions",
+    "unit": 'what coverage is counted in: "characters" or "tokens"',
+    "vectors": '"late" (one pass over a document), "own" (each chunk by itself), "both", or "none": words alone',
+    "with_vectors": "write the vector of each chunk, too",
+    "wait": "seconds that another writer of the index is waited for",
+}
+"""What a parameter means, wherever it occurs."""
+
+MEANS_HERE = {
+    "chunkwise.open_index.source": "where the index is: a folder, or postgresql://user@host/database",
+    "chunkwise.Index.export.output": "the file: .parquet, .jsonl or .csv",
+    "chunkwise.tune.source": "files, folders, globs, archives, `Document`s, or a plan: `sweep.toml`",
+    "chunkwise.generate_questions.output": "a file that every question is written to as soon as it is kept",
+}
+
+
+TYPES = {
+    "Inputs": "the path of a file, folder or archive, a glob, `-`, a `Document`, or an iterable of them",
+    "StrategyLike": "the name of a strategy with its parameters, an object with `split`, or what `get_strategy` gives",
+    "ChunksSource": "a path, or an iterable of `Chunk`s or of mappings",
+    "TestQueries": "a path, a test set, or an iterable of `Query` values",
+    "WhenUnreadable": '`"warn"`, `"raise"`, or a function that takes an `UnreadableDocument`',
+    "OnProgress": "a function that takes the work done since the last call, and a note",
+    "OnBad": "a function that takes a line of text",
+    "Embedder, Reranker, LanguageModel, Judge, Retriever": "objects of your own: see [extending](extending.md)",
+}
+"""Names in signatures that are no public ones."""
+
+
+def api_page() -> str:
+    """The whole page."""
+    found = {name: getattr(chunkwise, name) for name in chunkwise.__all__}
+    verbs = {name: each for name, each in found.items() if inspect.isfunction(each)}
+    errors = {
+        name: each
+        for name, each in found.items()
+        if inspect.isclass(each) and issubclass(each, Exception)
+    }
+    values = {name: each for name, each in found.items() if name not in verbs | errors}
+    parts = [HEAD, *(f"- `{name}`: {told}" for name, told in TYPES.items()), "", "## Verbs\n"]
+    parts += [_function(f"chunkwise.{name}", each) for name, each in sorted(verbs.items())]
+    parts.append("## Values\n")
+    parts += [_class(f"chunkwise.{name}", each) for name, each in sorted(values.items())]
+    parts.append("## Errors\n")
+    parts += [_class(f"chunkwise.{name}", each) for name, each in sorted(errors.items())]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _function(name: str, function: Any, level: str = "###") -> str:
+    told = inspect.getdoc(function) or ""
+    lines = [
+        f"{level} {name}",
+        "",
+        "```python",
+        _signature(name, function),
+        "```",
+        "",
+        _prose(told),
+        "",
+    ]
+    rows = [f"| `{each.name}` | {_meaning(name, each)} |" for each in _parameters(function)]
+    if rows:
+        lines += ["| parameter | |", "|---|---|", *rows, ""]
+    return "\n".join(lines)
+
+
+def _class(name: str, found: Any) -> str:
+    lines = [f"### {name}", "", _prose(inspect.getdoc(found) or ""), ""]
+    fields = list(_fields(found))
+    if fields:
+        lines += ["| field | | |", "|---|---|---|"]
+        lines += [f"| `{own}` | `{_cell(kind)}` | {_cell(told)} |" for own, kind, told in fields]
+        lines.append("")
+    own = [each for each in _own_members(found) if each[0] not in {name for name, *_ in fields}]
+    if own:
+        silent = [f"`{shown}`" for _, shown, told in own if not told]
+        lines += [f"- `{shown}`: {told}" for _, shown, told in own if told]
+        lines += [f"- by their names: {', '.join(silent)}"] if silent else []
+        lines.append("")
+    lines += [
+        _function(f"{name}.{each}", getattr(found, each), "####") for each in _long_methods(found)
+    ]
+    return "\n".join(lines)
+
+
+_METHODS_SHOWN_WHOLE = {"Index": ("search", "update", "export")}
+
+
+def _long_methods(found: Any) -> tuple[str, ...]:
+    return _METHODS_SHOWN_WHOLE.get(found.__name__, ())
+
+
+def _own_members(found: Any) -> Iterator[tuple[str, str, str]]:
+    """Properties and methods that have something to say, in the order of the source."""
+    for name, member in vars(found).items():
+        if name.startswith("_") or name in _long_methods(found):
+            continue
+        if isinstance(member, property):
+            told = inspect.getdoc(member.fget) or ""
+            if not told.startswith("The old name of"):
+                yield name, name, _first(told)
+        elif inspect.isfunction(member):
+            signature = _signature(name, member).replace("\n", " ")
+            yield (
+                name,
+                " ".join(signature.split()).replace("( ", "(").replace(", )", ")"),
+                _first(inspect.getdoc(member) or ""),
+            )
+
+
+def _parameters(function: Any) -> list[inspect.Parameter]:
+    every = inspect.signature(function).parameters.values()
+    return [each for each in every if each.name != "self"]
+
+
+def _signature(name: str, function: Any) -> str:
+    """One parameter a line where they are several."""
+    signature = inspect.signature(function)
+    shown: list[str] = []
+    keyword = False
+    for each in _parameters(function):
+        if each.kind is inspect.Parameter.KEYWORD_ONLY and not keyword:
+            keyword = True
+            shown.append("*")
+        shown.append(_parameter(each))
+    returns = (
+        ""
+        if signature.return_annotation is inspect.Signature.empty
+        else (f" -> {_annotation(signature.return_annotation)}")
+    )
+    line = f"{name}({', '.join(shown)}){returns}"
+    if len(line) <= 100:
+        return line
+    inside = "".join(f"    {each},\n" for each in shown)
+    return f"{name}(\n{inside}){returns}"
+
+
+def _parameter(each: inspect.Parameter) -> str:
+    star = "**" if each.kind is inspect.Parameter.VAR_KEYWORD else ""
+    annotation = (
+        "" if each.annotation is inspect.Parameter.empty else f": {_annotation(each.annotation)}"
+    )
+    default = "" if each.default is inspect.Parameter.empty else f" = {_default(each.default)}"
+    return f"{star}{each.name}{annotation}{default}"
+
+
+def _annotation(annotation: object) -> str:
+    return (
+        annotation
+        if isinstance(annotation, str)
+        else getattr(annotation, "__name__", str(annotation))
+    )
+
+
+def _default(value: object) -> str:
+    if callable(value):
+        return getattr(value, "__name__", "…")
+    shown = repr(value)
+    return shown if len(shown) <= 40 else "…"
+
+
+def _meaning(name: str, parameter: inspect.Parameter) -> str:
+    """A parameter without a meaning is an error: it would be one that nobody explains."""
+    here = f"{name}.{parameter.name}"
+    if here not in MEANS_HERE and parameter.name not in MEANS:
+        raise SystemExit(f"{here} has no meaning yet: add it to MEANS in scripts/api_page.py")
+    told = MEANS_HERE.get(here) or MEANS[parameter.name]
+    takes_index = parameter.name == "source" and "Index" in str(parameter.annotation)
+    return _cell(f"{told}; or an `Index`, or the place of one" if takes_index else told)
+
+
+def _fields(found: Any) -> Iterator[tuple[str, str, str]]:
+    """The fields of a value with their types and what the source says below them."""
+    if not (dataclasses.is_dataclass(found) or hasattr(found, "_fields")):
+        return
+    names = (
+        [field.name for field in dataclasses.fields(found)]
+        if dataclasses.is_dataclass(found)
+        else list(found._fields)
+    )
+    told: dict[str, str] = {}
+    kinds: dict[str, str] = {}
+    for base in reversed(found.__mro__):
+        if base is object or base.__module__.partition(".")[0] != "chunkwise":
+            continue
+        tree = ast.parse(textwrap.dedent(inspect.getsource(base))).body[0]
+        assert isinstance(tree, ast.ClassDef)
+        last = ""
+        for node in tree.body:
+            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+                last = node.target.id
+                kinds[last] = ast.unparse(node.annotation)
+            elif last and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+                told[last] = _prose(str(node.value.value))
+            else:
+                last = ""
+    for name in names:
+        yield name, kinds.get(name, ""), told.get(name, "")
+
+
+def _first(told: str) -> str:
+    return _prose(told.partition("\n\n")[0])
+
+
+def _prose(told: str) -> str:
+    """Paragraphs, each on one line."""
+    return "\n\n".join(" ".join(part.split()) for part in told.split("\n\n") if part.strip())
+
+
+def _cell(text: str) -> str:
+    return text.replace("\n", " ").replace("|", "\\|")

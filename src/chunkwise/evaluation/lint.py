@@ -1,0 +1,194 @@
+"""`chunkwise.lint`: the cuts that hurt, in documents, in an index or in chunks that are there; no questions needed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from chunkwise.base.errors import InvalidParameter, UnreadableDocument
+from chunkwise.base.notebook import drawn
+from chunkwise.base.wording import percent
+from chunkwise.chunkers import Strategy, get_strategy
+from chunkwise.chunkers.chunk import (
+    DEFAULT_STRATEGY,
+    Chunked,
+    ChunkOutcome,
+    StrategyLike,
+    chunk_each,
+)
+from chunkwise.chunkers.given.chunks_file import (
+    ChunksSource,
+    KnownStrategy,
+    chunks_name,
+    read_chunks,
+)
+from chunkwise.documents import Inputs, LoadOptions, Unreadables, WhenUnreadable, read
+from chunkwise.metrics.cuts.boundary_issues import KINDS, CutCounts, CutTally, LocatedIssue, located
+from chunkwise.retrieval.contents import chunked_documents
+from chunkwise.retrieval.indexes import Index, named_index
+from chunkwise.text.analysis import Analyzed
+
+VERSION = 1
+"""Of what `LintResult.to_dict` gives: goes up when a key changes its meaning or disappears."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LintResult:
+    """What the boundaries of chunks are like, and every one that hurts."""
+
+    label: str
+    """What cut the documents: a strategy, or the file the chunks came from."""
+    documents: int
+    cuts: CutCounts
+    """How many chunks there are, how many have an issue, how often each kind occurs, examples."""
+    issues: tuple[LocatedIssue, ...]
+    """By document and place; one for each chunk that is cut there."""
+
+    @property
+    def share(self) -> float | None:
+        """Of the chunks with an issue; None without chunks."""
+        return self.cuts.with_issues / self.cuts.chunks if self.cuts.chunks else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON; `issues` as `chunkwise lint --json` prints them, a line each."""
+        return {
+            "kind": "chunkwise lint",
+            "version": VERSION,
+            "label": self.label,
+            "documents": self.documents,
+            "chunks": self.cuts.chunks,
+            "with_issues": self.cuts.with_issues,
+            "share": self.share,
+            "counts": dict(self.cuts.counts),
+            "issues": [issue_row(issue) for issue in self.issues],
+        }
+
+    def __repr__(self) -> str:
+        told = "no chunks" if self.share is None else f"{percent(self.share)} with an issue"
+        return f"<LintResult {self.label}: {self.documents:,} documents, {self.cuts.chunks:,} chunks, {told}>"
+
+    def _repr_html_(self) -> str:
+        return drawn(self)
+
+
+def issue_row(issue: LocatedIssue) -> dict[str, Any]:
+    """An issue as a line of JSON has it."""
+    return asdict(issue)
+
+
+class LintSubject(NamedTuple):
+    """Documents with their chunks, and what made them."""
+
+    strategy: Strategy | KnownStrategy
+    outcomes: Iterator[ChunkOutcome]
+
+
+class Linter:
+    """Takes documents with their chunks as they come; texts are not kept."""
+
+    def __init__(self, kinds: str | Iterable[str] | None = None) -> None:
+        self.tally = CutTally(_kinds(kinds))
+
+    def add(self, chunked: Chunked) -> list[LocatedIssue]:
+        """The issues of one document."""
+        return located(chunked.analyzed, self.tally.add(chunked.analyzed, chunked.chunks))
+
+
+def lint(
+    source: Inputs | Index,
+    strategy: StrategyLike | None = None,
+    *,
+    chunks: ChunksSource | None = None,
+    kinds: str | Iterable[str] | None = None,
+    options: LoadOptions | None = None,
+    jobs: int = 1,
+    on_unreadable: WhenUnreadable = "warn",
+    leave_out: Collection[Path] = (),
+) -> LintResult:
+    """Every place where a cut hurts: words, sentences, lists, tables and code cut in two, headings left behind.
+
+    `source` are documents, which `strategy` cuts (structure, where none is named), or an index, whose own chunks are
+    examined. `chunks` are those of another tool, or a file of them. `kinds` names the kinds of issues that are looked
+    for, where not all are. What cannot be read is a warning, or what `on_unreadable` makes of it.
+    """
+    linter = Linter(kinds)
+    subject = lint_subject(
+        source, strategy, chunks=chunks, options=options, jobs=jobs, leave_out=leave_out
+    )
+    issues: list[LocatedIssue] = []
+    documents = 0
+    for chunked in Unreadables(on_unreadable).of(subject.outcomes):
+        documents += 1
+        issues += linter.add(chunked)
+    return LintResult(subject.strategy.label, documents, linter.tally.cuts(), tuple(issues))
+
+
+def lint_subject(
+    source: Inputs | Index,
+    strategy: StrategyLike | None = None,
+    *,
+    chunks: ChunksSource | None = None,
+    options: LoadOptions | None = None,
+    jobs: int = 1,
+    leave_out: Collection[Path] = (),
+) -> LintSubject:
+    """What is examined: the documents cut by a strategy, the chunks of an index, or those that are given."""
+    index = named_index(source)
+    if index is not None:
+        for name, value in (("strategy", strategy), ("chunks", chunks)):
+            if value is not None:
+                raise InvalidParameter(
+                    f"an index is examined, which has its chunks already: leave out {name}, or name the documents"
+                )
+        return LintSubject(KnownStrategy(index.settings.strategy), chunked_documents(index.source))
+    assert not isinstance(source, Index)
+    if chunks is not None:
+        if strategy is not None:
+            raise InvalidParameter(
+                f"a strategy ({strategy}) and chunks ({chunks_name(chunks)}) are given; leave one of them out"
+            )
+        given = _given_chunks(source, chunks, options, leave_out)
+        return LintSubject(KnownStrategy(chunks_name(chunks)), given)
+    named = get_strategy(strategy or DEFAULT_STRATEGY)
+    # Summaries have no cuts: nobody is asked to write them.
+    plain = getattr(named.chunker, "without_summaries", None)
+    cutting = plain() if plain else strategy or DEFAULT_STRATEGY
+    outcomes = chunk_each(source, cutting, options=options, jobs=jobs, leave_out=leave_out)
+    return LintSubject(named, outcomes)
+
+
+def _given_chunks(
+    source: Inputs,
+    chunks: ChunksSource,
+    options: LoadOptions | None,
+    leave_out: Collection[Path],
+) -> Iterator[ChunkOutcome]:
+    """Rows that say nothing usable are told as documents are that cannot be read."""
+    skipped: list[UnreadableDocument] = []
+    file = [Path(chunks).resolve()] if isinstance(chunks, str | os.PathLike) else []
+    documents = list(read(source, options, skipped.append, [*leave_out, *file]))
+
+    def bad(problem: str) -> None:
+        where, _, why = problem.partition(": ")
+        skipped.append(UnreadableDocument(where, why))
+
+    strategy = get_strategy(read_chunks(chunks, documents, bad).strategy())
+    yield from skipped
+    for document in documents:
+        analyzed = Analyzed(document)
+        yield Chunked(document, list(strategy.chunks(analyzed)), analyzed)
+
+
+def _kinds(names: str | Iterable[str] | None) -> tuple[str, ...]:
+    """As they are counted: `mid-word` is `mid_word`."""
+    if names is None:
+        return tuple(KINDS)
+    given = names.split(",") if isinstance(names, str) else names
+    kinds = tuple(kind.strip().replace("-", "_") for kind in given)
+    for kind in kinds:
+        if kind not in KINDS:
+            raise InvalidParameter(f"kinds has {kind!r}; allowed: {', '.join(KINDS)}")
+    return kinds

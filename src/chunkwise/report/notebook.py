@@ -1,0 +1,32 @@
+"""Results, comparisons, profiles and cuts as a notebook shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from chunkwise.answering.answered import Answered
+from chunkwise.evaluation.comparison import Comparison
+from chunkwise.evaluation.lint import LintResult
+from chunkwise.evaluation.results import Results
+from chunkwise.profiling.results import Profile
+from chunkwise.report.page import fragment
+from chunkwise.report.views.answer import answer_view
+from chunkwise.report.views.comparison import comparison_view
+from chunkwise.report.views.evaluation import evaluation_view
+from chunkwise.report.views.lint import result_view
+from chunkwise.report.views.profile import profile_view
+from chunkwise.report.views.view import View
+
+_VIEWS: dict[type, Callable[[Any], View]] = {
+    Answered: answer_view,
+    Results: evaluation_view,
+    Comparison: comparison_view,
+    Profile: profile_view,
+    LintResult: result_view,
+}
+
+
+def html_of(value: object) -> str:
+    """One element whose texts are escaped and whose style reaches nothing outside of it."""
+    return fragment(_VIEWS[type(value)](value))

@@ -1,0 +1,95 @@
+"""What an index holds, handed out again: its chunks, their vectors, and a file of both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.chunkers.chunk import Chunked
+from chunkwise.chunkers.rows import chunk_file
+from chunkwise.core import Chunk, Document, KnownSection, Span
+from chunkwise.retrieval.errors import no_vectors_error, reporting_damage
+from chunkwise.retrieval.searchable import FoundChunk, Searchable, Snapshots
+
+
+class ListedIndex(Searchable, Protocol):
+    """An index whose documents can be walked through, wherever it lives."""
+
+    def document_numbers(self) -> list[int]:
+        """The numbers of all documents, in order."""
+
+
+class ChunkVectors(NamedTuple):
+    """Vectors with the chunks they belong to, in the same order."""
+
+    ids: list[str]
+    vectors: NDArray[np.float32]
+    """One row of length 1 a chunk."""
+
+
+def chunked_documents(source: ListedIndex) -> Iterator[Chunked]:
+    """Every document with its chunks, summaries behind the others."""
+    with _reading(source):
+        for number in source.document_numbers():
+            yield _chunked(source, number)
+
+
+def all_vectors(source: ListedIndex) -> ChunkVectors:
+    """Of every chunk of the index, document by document."""
+    _check_vectors(source)
+    ids: list[str] = []
+    blocks = [np.zeros((0, source.settings.dimensions), np.float32)]
+    with _reading(source):
+        for number in source.document_numbers():
+            low, high = source.chunk_range(number)
+            id = source.document(number).id
+            ids += [f"{id}::{position}" for position in range(high - low)]
+            blocks.append(source.chunk_vectors(range(low, high)))
+    return ChunkVectors(ids, np.concatenate(blocks))
+
+
+def export_chunks(source: ListedIndex, output: Path, *, with_vectors: bool) -> int:
+    """A file of all chunks; the number of them. Read document by document, whatever the size of the index."""
+    if with_vectors:
+        _check_vectors(source)
+    written = 0
+    with chunk_file(output, with_vectors=with_vectors) as write, _reading(source):
+        for number in source.document_numbers():
+            chunks = _chunked(source, number).chunks
+            numbers = range(*source.chunk_range(number))
+            write(chunks, source.chunk_vectors(numbers) if with_vectors else None)
+            written += len(chunks)
+    return written
+
+
+@contextmanager
+def _reading(source: ListedIndex) -> Iterator[None]:
+    """Everything within it is of one state, and damage is told as such."""
+    state = source.snapshot() if isinstance(source, Snapshots) else nullcontext()
+    with state, reporting_damage(source):
+        yield
+
+
+def _chunked(source: ListedIndex, number: int) -> Chunked:
+    document, label = source.document(number), source.settings.strategy
+    found = source.chunks(range(*source.chunk_range(number)))
+    return Chunked(document, [_chunk(each, document, label) for each in found])
+
+
+def _chunk(found: FoundChunk, document: Document, label: str) -> Chunk:
+    parent = Span(*found.parent)
+    return Chunk(
+        document, found.position, found.start, found.end, found.tokens, found.context, label,
+        KnownSection(found.section), None if parent == (found.start, found.end) else parent,
+        found.summary, found.spans, found.level,
+    )  # fmt: skip
+
+
+def _check_vectors(source: ListedIndex) -> None:
+    if source.settings.vectors == "none":
+        raise no_vectors_error()
