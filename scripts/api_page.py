@@ -47,7 +47,7 @@ MEANS = {
     "lower": "says of a metric whether less of it is better",
     "max_calls": "the most requests to the language model",
     "max_cost": "the most dollars that may be spent",
-    "metrics": "names of metrics or of their groups; all, where it is not said",
+    "metrics": "metrics: their names, those of groups, or `Metric` objects; all, where it is not said",
     "mmr": "0 to 1: how much hits that resemble each other are avoided, 1 not at all",
     "n": "the most questions that are made",
     "name": 'a strategy: "name(parameter=value, …)", a class or an object with `split`',
