@@ -268,8 +268,8 @@ def test_a_document_nobody_has_and_a_question_nobody_asked(
     done = here("search", kb, "--test-queries", questions, "--retriever", "bm25", "--json")
     assert done.returncode == 3
     assert "line 1: the question is empty" in done.stderr
-    done = here("search", kb, "tide", "--retriever", "bm25(k1=9)")
-    assert "bm25 has no parameter 'k1'; it has none" in done.stderr
+    done = here("search", kb, "tide", "--retriever", "bm25(k3=9)")
+    assert "bm25 has no parameter 'k3'; it has: k1, b" in done.stderr
 
 
 @pytest.mark.parametrize(

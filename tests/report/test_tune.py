@@ -128,7 +128,7 @@ def test_without_questions_nothing_is_recommended() -> None:
 
 
 def test_what_is_wrong_is_said_at_once() -> None:
-    with pytest.raises(InvalidParameter, match="needed: the path of a file"):
+    with pytest.raises(InvalidParameter, match="among the sources is int"):
         chunkwise.tune([3])  # type: ignore[list-item]
     with pytest.raises(ChunkwiseError, match="no metric is named 'good'"):
         chunkwise.tune(DOCUMENTS, QUERIES, objective="good")

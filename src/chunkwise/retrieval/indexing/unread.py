@@ -25,24 +25,24 @@ class Unread:
     """
 
     def __init__(self, sources: Callable[[], Mapping[str, str]]) -> None:
-        self._ask = sources
-        self._places: set[str] = set()
+        self._read_sources = sources
+        self._paths: set[str] = set()
         self._files: set[str] = set()
         """Read, but for some of their records: which documents those were cannot be told."""
 
     @cached_property
     def _sources(self) -> Mapping[str, str]:
-        return self._ask()
+        return self._read_sources()
 
     def add(self, problem: UnreadableDocument) -> None:
         if isinstance(problem, NoText) or problem.reason.startswith(_KNOWN_RECORDS):
             return
-        self._places.add(whole(problem.source))
+        self._paths.add(whole(problem.source))
         if record := _RECORD.fullmatch(problem.source):
             self._files.add(whole(record[1]))
 
     def __bool__(self) -> bool:
-        return bool(self._places)
+        return bool(self._paths)
 
     def documents(self) -> list[str]:
         """The ids of documents whose source is one of these, or lies in one: a folder, an archive."""
@@ -53,15 +53,15 @@ class Unread:
         source = self._sources.get(id) if self else None
         if not source:
             return False
-        place = whole(source)
-        return place in self._files or self._is_unread(place)
+        path = whole(source)
+        return path in self._files or self._is_unread(path)
 
-    def _is_unread(self, place: str) -> bool:
-        while place not in self._places:
-            above = os.path.dirname(place)
-            if above == place:
+    def _is_unread(self, path: str) -> bool:
+        while path not in self._paths:
+            above = os.path.dirname(path)
+            if above == path:
                 return False
-            place = above
+            path = above
         return True
 
     def notes(self, left: list[str]) -> tuple[str, ...]:

@@ -102,14 +102,14 @@ class DocumentNaming:
     def __init__(
         self, sources: Callable[[], Mapping[str, str]], stays: Callable[[str], bool]
     ) -> None:
-        self._ask = sources
+        self._read_sources = sources
         self._stays = stays
 
     @cached_property
-    def _places(self) -> dict[str, str]:
+    def _paths(self) -> dict[str, str]:
         """Where the documents came from, by id; those handed over from Python may be of nowhere."""
         spelt: dict[str, str] = {"": ""}
-        sources = self._ask()
+        sources = self._read_sources()
         for source in sources.values():
             if source not in spelt:
                 spelt[source] = whole(source)
@@ -117,10 +117,10 @@ class DocumentNaming:
 
     @cached_property
     def _namesakes(self) -> dict[tuple[str, str], list[str]]:
-        """Ids by their place and their last part."""
+        """Ids by the path they came from and their last part."""
         found: dict[tuple[str, str], list[str]] = defaultdict(list)
-        for id, place in self._places.items():
-            found[place, _last(id)].append(id)
+        for id, path in self._paths.items():
+            found[path, _last(id)].append(id)
         return found
 
     def id_of(self, document: Document, is_taken: Callable[[str], bool]) -> str:
@@ -133,11 +133,11 @@ class DocumentNaming:
         return found
 
     def _known(self, document: Document) -> str:
-        id, place = document.id, whole(document.source) if document.source else ""
-        if not place or self._places.get(id) in (place, ""):
+        id, path = document.id, whole(document.source) if document.source else ""
+        if not path or self._paths.get(id) in (path, ""):
             return id
-        is_anothers = id in self._places and self._stays(id)
-        for known in self._namesakes.get((place, _last(id)), ()):
+        is_anothers = id in self._paths and self._stays(id)
+        for known in self._namesakes.get((path, _last(id)), ()):
             # A file has a longer id where the folder above it was named: deep/hours.txt, hours.txt.
             if (is_anothers or self._stays(known)) and _is_tail(id, known):
                 return known

@@ -195,7 +195,7 @@ def read_manifest(folder: Path) -> Manifest:
             f"{REBUILD}, or use the version that wrote it"
         )
     try:
-        return _made(values)
+        return _manifest_of(values)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise _damaged(path, f"{type(error).__name__}: {error}") from error
 
@@ -249,7 +249,7 @@ def former_settings(folder: Path) -> Settings | None:
         return None
 
 
-def _made(values: dict[str, Any]) -> Manifest:
+def _manifest_of(values: dict[str, Any]) -> Manifest:
     files = {
         str(name): StoredColumn(each["dtype"], tuple(map(int, each["shape"])), each["check"])
         for name, each in values["files"].items()

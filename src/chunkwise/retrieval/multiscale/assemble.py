@@ -34,30 +34,34 @@ class ScoredSpan(NamedTuple):
 
 
 def assemble(
-    atoms: Atoms, found: AtomCandidates, budget: int, least: int = 0, texts: AtomTexts | None = None
+    atoms: Atoms,
+    candidates: AtomCandidates,
+    budget: int,
+    min_tokens: int = 0,
+    texts: AtomTexts | None = None,
 ) -> list[ScoredSpan]:
     """The best document's spans first, each document's in its own order; no more than `budget` tokens by themselves.
 
     Atoms are not cut: where the budget is too small for any that got a vote, or is less than a long sentence and the
-    best is one, that atom is the only span, longer than the budget. Spans of fewer than `least` tokens (of a quarter
-    of a small budget) are left out. None ends with a heading or with a table's header whose text did not come along,
+    best is one, that atom is the only span, longer than the budget. Spans of fewer than `min_tokens` (of a quarter of
+    a small budget) are left out. None ends with a heading or with a table's header whose text did not come along,
     unless nothing else fits.
     """
-    taken = _worth_reading(atoms, found, budget, min(least, budget // 4), texts)
-    if not len(taken):
+    selected = _worth_reading(atoms, candidates, budget, min(min_tokens, budget // 4), texts)
+    if not len(selected):
         return []
-    points = found.points_of(taken)
-    document, start, end = atoms.document[taken], atoms.start[taken], atoms.end[taken]
-    head, tail = _runs(atoms, taken)
+    points = candidates.points_of(selected)
+    document, start, end = atoms.document[selected], atoms.start[selected], atoms.end[selected]
+    head, tail = _runs(atoms, selected)
     score = np.maximum.reduceat(points, head)
-    tokens = np.add.reduceat(atoms.tokens[taken], head)
+    tokens = np.add.reduceat(atoms.tokens[selected], head)
     owner = document[head]
     best_of_document = np.maximum.reduceat(
         score, opening := np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
     )
     rank = np.repeat(best_of_document, np.diff(np.append(opening, len(owner))))
     section = [
-        _section(atoms, taken[low : high + 1][points[low : high + 1] == top])
+        _section(atoms, selected[low : high + 1][points[low : high + 1] == top])
         for low, high, top in zip(head.tolist(), tail.tolist(), score.tolist(), strict=True)
     ]
     return [
@@ -79,46 +83,46 @@ def _section(atoms: Atoms, best: NDArray[np.int64]) -> int:
 
 
 def _worth_reading(
-    atoms: Atoms, found: AtomCandidates, budget: int, least: int, texts: AtomTexts | None
+    atoms: Atoms, candidates: AtomCandidates, budget: int, min_tokens: int, texts: AtomTexts | None
 ) -> NDArray[np.int64]:
     """Atoms that fill the budget, in order; without crumbs, unless there is nothing else."""
-    best = found.numbers[:1]
-    equal = found.numbers[found.points == found.points[:1]]
+    best = candidates.numbers[:1]
+    equal = candidates.numbers[candidates.points == candidates.points[:1]]
     too_long = len(best) > 0 and bool((atoms.tokens[equal] > budget).all())
     if too_long and budget < ATOM_TOKENS and _say(best, texts):
         return best
-    first = taken = select_atoms(atoms, found, budget, texts)
-    if not _say(taken, texts):
-        alone = select_atoms(atoms, found, budget, texts, alone=True)
+    first = selected = select_atoms(atoms, candidates, budget, texts)
+    if not _say(selected, texts):
+        alone = select_atoms(atoms, candidates, budget, texts, alone=True)
         return alone if len(alone) or not too_long else best
     for _ in range(_REFILLS):
-        crumb = _crumbs(atoms, taken, least)
+        crumb = _crumbs(atoms, selected, min_tokens)
         if not crumb.any():
             break
-        found = found.without(taken[crumb])
-        taken = select_atoms(atoms, found, budget, texts)
-    kept = taken[~_crumbs(atoms, taken, least)]
+        candidates = candidates.without(selected[crumb])
+        selected = select_atoms(atoms, candidates, budget, texts)
+    kept = selected[~_crumbs(atoms, selected, min_tokens)]
     return kept if len(kept) else first
 
 
-def _say(taken: NDArray[np.int64], texts: AtomTexts | None) -> bool:
+def _say(selected: NDArray[np.int64], texts: AtomTexts | None) -> bool:
     """Whether one at least has something to read."""
-    return bool(len(taken)) if texts is None else any(map(texts.says, taken.tolist()))
+    return bool(len(selected)) if texts is None else any(map(texts.says, selected.tolist()))
 
 
-def _crumbs(atoms: Atoms, taken: NDArray[np.int64], least: int) -> NDArray[np.bool_]:
+def _crumbs(atoms: Atoms, selected: NDArray[np.int64], min_tokens: int) -> NDArray[np.bool_]:
     """Atoms of runs too short to say anything."""
-    if not least or not len(taken):
-        return np.zeros(len(taken), np.bool_)
-    head, tail = _runs(atoms, taken)
-    last, size = taken[tail], np.diff(np.append(head, len(taken)))
+    if not min_tokens or not len(selected):
+        return np.zeros(len(selected), np.bool_)
+    head, tail = _runs(atoms, selected)
+    last, size = selected[tail], np.diff(np.append(head, len(selected)))
     goes_on = are_adjacent(atoms, last, np.minimum(last + 1, len(atoms.document) - 1))
-    short = np.add.reduceat(atoms.tokens[taken], head) < least
-    short &= (atoms.start[taken[head]] > 0) | goes_on  # a whole document is short and no crumb
+    short = np.add.reduceat(atoms.tokens[selected], head) < min_tokens
+    short &= (atoms.start[selected[head]] > 0) | goes_on  # a whole document is short and no crumb
     return np.repeat(short, size)
 
 
-def _runs(atoms: Atoms, taken: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _runs(atoms: Atoms, selected: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Positions of the first and of the last atom of each stretch without a gap."""
-    head = np.flatnonzero(np.append(True, ~are_adjacent(atoms, taken[:-1], taken[1:])))
-    return head, np.append(head[1:], len(taken)) - 1
+    head = np.flatnonzero(np.append(True, ~are_adjacent(atoms, selected[:-1], selected[1:])))
+    return head, np.append(head[1:], len(selected)) - 1

@@ -72,19 +72,19 @@ class _Row(NamedTuple):
     joins_after: bool
     heading: bool
 
-    def cost(self, taken: set[int]) -> int:
+    def cost(self, selected: set[int]) -> int:
         """Tokens more: a span that starts inside a text may have one more, that of a word that began before it."""
         cost = self.tokens + self.inside
-        if self.joins_before and self.atom - 1 in taken:
+        if self.joins_before and self.atom - 1 in selected:
             cost -= self.inside
-        if self.joins_after and self.atom + 1 in taken:
+        if self.joins_after and self.atom + 1 in selected:
             cost -= 1
         return cost
 
 
 def select_atoms(
     atoms: Atoms,
-    found: AtomCandidates,
+    candidates: AtomCandidates,
     budget: int,
     texts: AtomTexts | None = None,
     *,
@@ -95,11 +95,11 @@ def select_atoms(
     A heading or a table's header waits until the atom behind it is taken, and comes along if it fits then; `alone`:
     it waits for nothing.
     """
-    taken: set[int] = set()
+    selected: set[int] = set()
     waiting: dict[int, _Row] = {}
     left, missed = budget, 0
-    for row in _rows(atoms, found.numbers):
-        cost = row.cost(taken)
+    for row in _rows(atoms, candidates.numbers):
+        cost = row.cost(selected)
         if cost > left:
             missed += 1
             # No sooner: what joins two spans may cost nothing, even when the budget is full.
@@ -109,22 +109,22 @@ def select_atoms(
         if (
             not alone
             and row.joins_after
-            and row.atom + 1 not in taken
+            and row.atom + 1 not in selected
             and (row.heading or (texts is not None and texts.heads_next(row.atom)))
         ):
             waiting[row.atom] = row
             continue
-        taken.add(row.atom)
+        selected.add(row.atom)
         left -= cost
         at = row
         while at.joins_before and (heading := waiting.get(at.atom - 1)) is not None:
-            cost = heading.cost(taken)
+            cost = heading.cost(selected)
             if cost > left:
                 break
-            taken.add(heading.atom)
+            selected.add(heading.atom)
             left -= cost
             at = heading
-    return np.array(sorted(taken), dtype=np.int64)
+    return np.array(sorted(selected), dtype=np.int64)
 
 
 def _rows(atoms: Atoms, numbers: NDArray[np.int64]) -> Iterator[_Row]:
@@ -142,11 +142,11 @@ def _rows(atoms: Atoms, numbers: NDArray[np.int64]) -> Iterator[_Row]:
 
 
 def are_adjacent(
-    atoms: Atoms, one: NDArray[np.int64], other: NDArray[np.int64]
+    atoms: Atoms, first: NDArray[np.int64], second: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
     """Where the second of two different atoms begins right behind the first.
 
     By offsets, not by numbers: atoms without a vote may have been left out of the arrays.
     """
-    same = (one != other) & (atoms.document[one] == atoms.document[other])
-    return np.asarray(same & (atoms.end[one] == atoms.start[other]))
+    same = (first != second) & (atoms.document[first] == atoms.document[second])
+    return np.asarray(same & (atoms.end[first] == atoms.start[second]))

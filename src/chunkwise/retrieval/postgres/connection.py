@@ -198,7 +198,7 @@ ITERATIVE: Version = (0, 8)
 
 def need_vectors(connection: Connection[Any], address: Address) -> Version:
     """Creates the extension if nobody has; one line says what is missing where that cannot be done."""
-    if not _found(connection):
+    if not _pgvector_installed(connection):
         _create(address)
     return use_vectors(connection)
 
@@ -231,7 +231,7 @@ def _create(address: Address) -> None:
 
 def use_vectors(connection: Connection[Any]) -> Version:
     """Makes the extension's types and operators known to this connection; its version, () where there is none."""
-    found = _found(connection)
+    found = _pgvector_installed(connection)
     if found is None:
         return ()
     try:
@@ -245,7 +245,7 @@ def use_vectors(connection: Connection[Any]) -> Version:
     return tuple(int(part) for part in version.split(".") if part.isdigit())
 
 
-def _found(connection: Connection[Any]) -> tuple[str, str] | None:
+def _pgvector_installed(connection: Connection[Any]) -> tuple[str, str] | None:
     row = connection.execute(
         "select n.nspname, e.extversion from pg_extension e"
         " join pg_namespace n on n.oid = e.extnamespace where e.extname = 'vector'"

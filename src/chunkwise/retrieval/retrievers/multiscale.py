@@ -48,17 +48,17 @@ class MultiscaleRetriever(Multiscale):
         texts = _Texts(atoms, source.document, source.section_path)
         windows = self._windows(source, atoms)
         found = self.search(windows, terms, vectors, budget, allowed, texts)
-        return [_places(source, spans) for spans in found]
+        return [_candidate_spans(source, spans) for spans in found]
 
     def _windows(self, source: AtomSource, atoms: AtomTable) -> PreparedWindows:
         known = _prepared.get(source, {})
-        made = known.get(self.sizes)
-        if made is None or made.atoms is not atoms:
-            made = self.prepare(atoms)
+        windows = known.get(self.sizes)
+        if windows is None or windows.atoms is not atoms:
+            windows = self.prepare(atoms)
             # What was made of atoms that have changed since is of no use any more.
             current = [(sizes, old) for sizes, old in known.items() if old.atoms is atoms]
-            _prepared[source] = dict([*current[1 - _KEPT :], (self.sizes, made)])
-        return made
+            _prepared[source] = dict([*current[1 - _KEPT :], (self.sizes, windows)])
+        return windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class _Texts:
         return any(map(str.isalnum, text[self.atoms.start[atom] : self.atoms.end[atom]]))
 
 
-def _places(source: AtomSource, spans: Sequence[ScoredSpan]) -> list[CandidateSpan]:
+def _candidate_spans(source: AtomSource, spans: Sequence[ScoredSpan]) -> list[CandidateSpan]:
     return [
         CandidateSpan(
             span.document, span.start, span.end, span.score, source.section_path(span.section)

@@ -86,8 +86,8 @@ def levers(score_table: ScoreTable) -> tuple[Lever, ...]:
         at for at in columns if not np.isnan(score_table.scores[score_table.validation, at]).any()
     ]
     scores = score_table.scores[score_table.validation]
-    given = {name for at in columns for name in score_table.outcomes[at].configuration.levers}
-    names = [*LEVERS, *sorted(given.difference(LEVERS))]
+    varied = {name for at in columns for name in score_table.outcomes[at].configuration.levers}
+    names = [*LEVERS, *sorted(varied.difference(LEVERS))]
     members = {name: _members(score_table, name, columns) for name in names}
     found = {name: _Effect.of(own, scores) for name, own in members.items() if own}
     if not found or len(scores) < 2:
@@ -107,7 +107,7 @@ def _members(score_table: ScoreTable, name: str, columns: Sequence[int]) -> list
         values = outcome.configuration.levers
         if name == "one size or several":
             several = "several" if is_multiscale(outcome) else "one"
-            members.append(LeverMember(column, _made_of(outcome), values.get(name, several)))
+            members.append(LeverMember(column, _retriever_kind(outcome), values.get(name, several)))
         elif name in values:
             # A strategy that knows no overlap has none.
             all_of_it = {"overlap": "none", **values}.items()
@@ -116,7 +116,7 @@ def _members(score_table: ScoreTable, name: str, columns: Sequence[int]) -> list
     return comparable(members)
 
 
-def _made_of(outcome: Outcome) -> Hashable:
+def _retriever_kind(outcome: Outcome) -> Hashable:
     """What is searched with: several sizes have no chunks, so they are held against all chunkings searched alike."""
     name, values = spec.parse(outcome.configuration.retriever)
     if not is_multiscale(outcome):
