@@ -82,7 +82,7 @@ def plain(kind: Any) -> Any:
 
 @pytest.mark.parametrize("words", TYPED)
 def test_an_option_has_the_type_it_is_declared_with(words: str) -> None:
-    import chunkwise.answering.answer  # noqa: F401
+    import chunkwise.answering.ask  # noqa: F401
 
     command = TYPED[words]
     declared = get_type_hints(command.options, localns={"Literal": Literal})
@@ -105,8 +105,10 @@ def test_every_command_has_help_and_examples(here: Run, words: str) -> None:
     assert f"chunkwise {words}" in shown.stdout
     for each in COMMANDS[words].params:
         if isinstance(each, click.Option):
-            assert each.help, each.name
-            assert each.help.rstrip(".").count(" ") > 1, each.help
+            late = getattr(each, "late_help", None)
+            said = late() if late else each.help
+            assert said, each.name
+            assert said.rstrip(".").count(" ") > 1, said
 
 
 @pytest.mark.parametrize("words", COMMANDS)

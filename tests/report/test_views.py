@@ -14,17 +14,15 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from chunkwise.evaluation.calibrating import Disagreement, Measured
-from chunkwise.evaluation.comparing.compare import compare
-from chunkwise.evaluation.scores.cuts import CutTally
-from chunkwise.evaluation.scores.located_issues import located
-from chunkwise.judges.calibration import Calibration, Confusion
-from chunkwise.judges.thresholds import Threshold
 
 from chunkwise.answering.answered import Answered, Citation, Claim
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Chunk, Document, Hit
+from chunkwise.evaluation.calibrate import CalibrationRun, Disagreement
+from chunkwise.evaluation.compare import compare
+from chunkwise.metrics.cuts.boundary_issues import CutTally, located
+from chunkwise.metrics.judges.calibration import Calibration, Confusion, Threshold
 from chunkwise.profiling import profile
 from chunkwise.records.typed import Misfit
 from chunkwise.report import page as pages
@@ -128,7 +126,7 @@ def of_calibration(word: str = "") -> View:
         Confusion(4, 1, 1, 4), {f"why{word}": 2},
     )  # fmt: skip
     wrong = Disagreement(f"q{word}", "a", 0, 4, f"text{word}", True, 0.4)
-    judge = Measured(known, (wrong,), Threshold(0.5, 0.9, 0.8), 3)
+    judge = CalibrationRun(known, (wrong,), Threshold(0.5, 0.9, 0.8), 3)
     return CalibrationView("labels", "ab", 3, 10, 5, "structure", 1, (judge,))
 
 
