@@ -105,7 +105,7 @@ def of_answer(word: str = "") -> View:
         Claim(f"It is red.{word}", "quoted", place, is_moved=True, note=f"not said{word}"),
         Claim(f"It is blue.{word}", "unsupported", note=f"nowhere{word}"),
     )
-    return answer_view(Answered(f"Where?{word}", claims, model=f"m{word}", prompt=f"p{word}"))
+    return answer_view(Answered(f"Where?{word}", claims, llm=f"m{word}", prompt=f"p{word}"))
 
 
 def of_comparison(word: str = "") -> View:
@@ -117,7 +117,7 @@ def of_lint(word: str = "") -> View:
     analyzed, chunks = chunked(word)
     tally, sample = CutTally(), LintSample(4)
     sample.add(analyzed.document, len(chunks), located(analyzed, tally.add(analyzed, chunks)))
-    return lint_view(sample, tally.cuts(), f"recursive{word}", ())
+    return lint_view(sample, tally.cuts(), f"recursive{word}")
 
 
 def of_calibration(word: str = "") -> View:
