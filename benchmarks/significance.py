@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from benchmarks.tables import table
 from chunkwise.stats.intervals import intervals
-from chunkwise.stats.paired import paired_differences, ties
+from chunkwise.stats.paired import p_values, paired_differences, ties
 from chunkwise.stats.power import detectable
-from chunkwise.stats.randomisation import p_values
 
 _ROUNDS = 5
 _QUESTIONS = 1_000

@@ -49,7 +49,7 @@ def hashed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chunks belong together by their letters: no weights are needed."""
     from hash_embedder import HashEmbedder
 
-    monkeypatch.setattr("chunkwise.chunkers.raptor.raptor.named_embedder", lambda _: HashEmbedder())
+    monkeypatch.setattr("chunkwise.chunkers.raptor.named_embedder", lambda _: HashEmbedder())
 
 
 @pytest.fixture

@@ -198,10 +198,8 @@ def test_a_view_says_what_does_not_fit_it() -> None:
 
 
 def test_a_view_without_a_page_says_so() -> None:
-    with pytest.raises(InvalidParameter, match="LintView is not drawn as HTML"):
-        page(of_lint())
-    with pytest.raises(InvalidParameter, match="ProfileView is not drawn"):
-        fragment(of_profile())
+    with pytest.raises(InvalidParameter, match="ComparisonView is not drawn"):
+        page(of_comparison())
 
 
 def test_views_hold_plain_values_only() -> None:

@@ -14,11 +14,11 @@ from chunkwise.stats.intervals import Interval
 from chunkwise.stats.paired import (
     PairedDifference,
     holm,
+    p_values,
     paired_difference,
     paired_differences,
     ties,
 )
-from chunkwise.stats.randomisation import p_values
 from how_many import examples
 
 TENTHS = st.integers(-10, 10).map(lambda tenth: tenth / 10)

@@ -8,8 +8,8 @@ import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chunkwise.stats.paired import p_values
 from chunkwise.stats.power import detectable, detectable_by, expected_spread, questions_needed
-from chunkwise.stats.randomisation import p_values
 
 
 @pytest.mark.parametrize("pairs", [10, 40, 1000])

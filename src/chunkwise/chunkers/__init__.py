@@ -59,7 +59,7 @@ registry = Registry(
         "semantic": "chunkwise.chunkers.semantic:SemanticChunker",
         "cluster": "chunkwise.chunkers.cluster:ClusterChunker",
         "parent_child": "chunkwise.chunkers.parent_child:ParentChildChunker",
-        "raptor": "chunkwise.chunkers.raptor.raptor:RaptorChunker",
+        "raptor": "chunkwise.chunkers.raptor:RaptorChunker",
     },
     needs=("split",),
     example="sentences(max_tokens=200, overlap=50)",

@@ -369,11 +369,11 @@ def _checked_count(options: EvaluateOptions) -> EvaluateOptions:
 
 def _budget(options: EvaluateOptions) -> int | None:
     """The tokens a question gets; None: it gets `-k` hits."""
-    from chunkwise.evaluation.subject import SearchOptions, usual_budget
+    from chunkwise.evaluation.subject import SearchParameters, usual_budget
 
     if options.hits:
         return options.budget
-    return usual_budget(SearchOptions(options.retriever), options.budget)
+    return usual_budget(SearchParameters(options.retriever), options.budget)
 
 
 def _without_budget(options: EvaluateOptions) -> str:

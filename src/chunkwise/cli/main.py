@@ -11,7 +11,7 @@ from typing import NoReturn
 import click
 
 from chunkwise import __version__
-from chunkwise.cli.lazy_group import LazyGroup
+from chunkwise.cli.commands import LazyGroup
 from chunkwise.cli.streams import watch_readers
 
 _COMMANDS = {

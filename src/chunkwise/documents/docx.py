@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
 from chunkwise.documents.archive import check_container
-from chunkwise.documents.layout import Layout, small_integer
+from chunkwise.documents.block_text import Layout, small_integer
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source
 

@@ -13,8 +13,8 @@ from urllib.parse import unquote
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Block, Document
 from chunkwise.documents.archive import TooLargeError, UnpackBudget, open_container, read_zip_member
+from chunkwise.documents.block_text import Layout
 from chunkwise.documents.html import HtmlText, html_read
-from chunkwise.documents.layout import Layout
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source
 from chunkwise.records.encoding import decode

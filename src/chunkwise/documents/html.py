@@ -15,8 +15,8 @@ from typing import TypeVar
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
+from chunkwise.documents.block_text import Layout, small_integer
 from chunkwise.documents.code import LANGUAGES
-from chunkwise.documents.layout import Layout, small_integer
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source
 from chunkwise.records.encoding import decode, marked_encoding

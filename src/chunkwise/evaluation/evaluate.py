@@ -30,7 +30,7 @@ from chunkwise.evaluation.sources import (
     new_index,
     questions_read,
 )
-from chunkwise.evaluation.subject import SearchOptions, Subject, hits_subject, usual_budget
+from chunkwise.evaluation.subject import SearchParameters, Subject, hits_subject, usual_budget
 from chunkwise.metrics.answers.position import summary
 from chunkwise.metrics.evidence import is_nowhere
 from chunkwise.metrics.judges.judge import LLM, Judge, get_judge, judge_names, registry
@@ -105,7 +105,7 @@ def evaluate(
     left_out, watch = LeftOut(on_bad, on_mended, on_unreadable), Stopwatch()
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise InvalidParameter(f"seed is {seed!r}; a whole number is needed, 0 or more")
-    searching = SearchOptions(retriever, neighbours, mmr, _reranker(reranker))
+    searching = SearchParameters(retriever, neighbours, mmr, _reranker(reranker))
     made_with = IndexSettings(strategy, embedder, vectors, context, language)
     if hits is None:
         budget = usual_budget(searching, budget)
@@ -167,9 +167,9 @@ def _files(*given: object) -> list[Path]:
     return [file.resolve() for file in found]
 
 
-def _refuse_settings(made_with: IndexSettings, searching: SearchOptions) -> None:
+def _refuse_settings(made_with: IndexSettings, searching: SearchParameters) -> None:
     """Hits are there already: nothing is cut, indexed or searched for them."""
-    for given, usual in ((made_with, IndexSettings()), (searching, SearchOptions())):
+    for given, usual in ((made_with, IndexSettings()), (searching, SearchParameters())):
         for field in fields(given):
             if (value := getattr(given, field.name)) != getattr(usual, field.name):
                 raise InvalidParameter(

@@ -17,7 +17,7 @@ from chunkwise.core import Document
 from chunkwise.documents import Input, Inputs, LoadOptions, each_input
 from chunkwise.evaluation.left_out import LeftOut
 from chunkwise.evaluation.progress import Stages
-from chunkwise.evaluation.subject import SearchOptions, Subject, index_subject
+from chunkwise.evaluation.subject import SearchParameters, Subject, index_subject
 from chunkwise.metrics.answers.position import summary
 from chunkwise.metrics.spans.tables import Chunking
 from chunkwise.models.embed.embedder import Embedder
@@ -66,7 +66,7 @@ class ReadingOptions:
 def known_index(
     found: Index,
     made_with: IndexSettings,
-    searching: SearchOptions,
+    searching: SearchParameters,
     budget: int | None,
     chunks: ChunksSource | None = None,
 ) -> Subject:
@@ -92,7 +92,7 @@ def new_index(
     source: Inputs | Index,
     made_with: IndexSettings,
     reading: ReadingOptions,
-    searching: SearchOptions,
+    searching: SearchParameters,
     budget: int | None,
     left_out: LeftOut,
     stages: Stages,
@@ -155,7 +155,7 @@ def chunking_of_file(given: GivenChunks, documents: Sequence[Document]) -> Chunk
     return Chunking(*np.array(rows, np.int64).reshape(-1, 4).T)
 
 
-def _vectors(given: Vectors | None, searching: SearchOptions) -> Vectors | None:
+def _vectors(given: Vectors | None, searching: SearchParameters) -> Vectors | None:
     """Words alone are searched without a model: none is loaded for it."""
     name = searching.retriever
     is_words = isinstance(name, str) and name.partition("(")[0].strip() == "bm25"
@@ -166,4 +166,4 @@ def needs_model(source: Inputs | Index, vectors: Vectors | None, retriever: str 
     """Whether an index of these documents will be made with a model."""
     if named_index(source) is not None:
         return False
-    return _vectors(vectors, SearchOptions(retriever)) != "none"
+    return _vectors(vectors, SearchParameters(retriever)) != "none"

@@ -71,7 +71,7 @@ _AT_ONCE = 256
 
 
 @dataclass(frozen=True, slots=True)
-class SearchOptions:
+class SearchParameters:
     """How an index is asked, as `Index.search` takes it."""
 
     retriever: str | Retriever | None = None
@@ -81,7 +81,7 @@ class SearchOptions:
 
 
 def index_subject(
-    index: Index, searching: SearchOptions, budget: int | None, position: Position | None = None
+    index: Index, searching: SearchParameters, budget: int | None, position: Position | None = None
 ) -> Subject:
     """Everything the index holds, asked in one way; `position` is of given chunks that it was made of."""
     name, retriever = _retriever(index, searching, budget)
@@ -134,7 +134,7 @@ def is_for_budgets(retriever: Retriever) -> bool:
     return not hasattr(retriever, "rank")
 
 
-def usual_budget(searching: SearchOptions, budget: int | None) -> int | None:
+def usual_budget(searching: SearchParameters, budget: int | None) -> int | None:
     """The budget of a search: the one given, or the usual one of a retriever that needs one."""
     if budget is None and searching.retriever is not None:
         chosen = get_retriever(searching.retriever)
@@ -142,7 +142,9 @@ def usual_budget(searching: SearchOptions, budget: int | None) -> int | None:
     return budget
 
 
-def _retriever(index: Index, searching: SearchOptions, budget: int | None) -> tuple[str, Retriever]:
+def _retriever(
+    index: Index, searching: SearchParameters, budget: int | None
+) -> tuple[str, Retriever]:
     wanted = SearchRequest(None, budget, searching.neighbours, searching.mmr, searching.reranker)
     given = searching.retriever or default_retriever(index.source, wanted)
     made = get_retriever(given)

@@ -18,7 +18,7 @@ from chunkwise.testsets.formats import FORMATS, WHOLE, CarriesDocuments, Format,
 from chunkwise.testsets.formats.chunkwise import read_drafts
 from chunkwise.testsets.locate.locate import MOST_PLACES
 from chunkwise.testsets.locate.references import ReferenceLocator
-from chunkwise.testsets.question_record import draft_of, question_rows
+from chunkwise.testsets.question_record import UnreadFields, draft_of, question_rows
 from chunkwise.testsets.testset import (
     REMARKS,
     Draft,
@@ -28,7 +28,6 @@ from chunkwise.testsets.testset import (
     TestSet,
     Unreadable,
 )
-from chunkwise.testsets.unread_fields import UnreadFields
 from chunkwise.text.locate.folding import Tolerance
 from chunkwise.text.locate.occurrences import occurrences
 

@@ -15,9 +15,7 @@ from chunkwise import Document, get_strategy
 from chunkwise.base.errors import BrokenContract, ChunkwiseError, InvalidParameter, UnknownName
 from chunkwise.chunkers import Strategy
 from chunkwise.chunkers.pieces import merged_spans
-from chunkwise.chunkers.raptor.clustering import clusters
-from chunkwise.chunkers.raptor.raptor import RaptorChunker
-from chunkwise.chunkers.raptor.summaries import first_sentences, summary_requests
+from chunkwise.chunkers.raptor import RaptorChunker, clusters, first_sentences, summary_requests
 from chunkwise.core import Chunk, Piece, Span
 from chunkwise.metrics.cuts.boundary_issues import find_issues
 from chunkwise.models.cache import ModelCache

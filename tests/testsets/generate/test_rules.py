@@ -7,7 +7,7 @@ import pytest
 import chunkwise
 from chunkwise import Document, generate_questions
 from chunkwise.testsets import check_testset
-from chunkwise.testsets.generate.filter_chain import STRATEGIES
+from chunkwise.testsets.generate.filters import STRATEGIES
 from chunkwise.testsets.generate.generate import GeneratedQuestions
 from chunkwise.testsets.generate.rules import (
     amount_questions,

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chunkwise.text.tokens import cache
-from chunkwise.text.tokens.cache import TokenCache
-from chunkwise.text.tokens.openai import OpenAITokenizer
+from chunkwise.text.tokens import openai as openai_module
+from chunkwise.text.tokens.openai import OpenAITokenizer, TokenCache
 from how_many import examples
 from text.nasty_text import NASTY, PIECES
 
@@ -60,10 +59,10 @@ def test_blocks_giant_words_and_forgetting(name: str, monkeypatch: pytest.Monkey
     letters = "abcdefghijklmnopqrstuvwxyzäöü"
     fresh = " ".join("".join(draw.choices(letters, k=draw.randint(1, 9))) for _ in range(20_000))
     giant = "x" * 200_000
-    monkeypatch.setattr(cache, "_MOST_WORDS", 5_000)
+    monkeypatch.setattr(openai_module, "_MOST_WORDS", 5_000)
     text = f"{fresh} {giant} {fresh[::-1]}"
     check(name, text)
-    assert len(WORDS[name]._first) < 5_000 + cache._BLOCK
+    assert len(WORDS[name]._first) < 5_000 + openai_module._BLOCK
 
 
 def test_only_new_words_are_asked_about() -> None:

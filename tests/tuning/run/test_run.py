@@ -387,7 +387,7 @@ METRICS = ("recall@5", "precision@5", "context_precision@5", "ndcg@5", "recall@3
 @pytest.fixture(autouse=True)
 def _by_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     """The names of the models stand for ones that need no weights."""
-    here = "chunkwise.chunkers.raptor.raptor"
+    here = "chunkwise.chunkers.raptor"
     client = LlmClient(FirstSentences())
     monkeypatch.setattr(f"{here}._named_client", lambda name: client)
     monkeypatch.setattr(f"{here}.named_embedder", lambda name: HashEmbedder())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from chunkwise.cli.lazy_group import LazyGroup
+from chunkwise.cli.commands import LazyGroup
 
 _COMMANDS = {
     "check": "Check that questions and documents fit together; repair what is certain.",

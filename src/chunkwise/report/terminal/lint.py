@@ -9,7 +9,7 @@ from chunkwise.evaluation.verdicts import verdict
 from chunkwise.metrics.cuts.boundary_issues import AROUND, KINDS, QUESTION, CutCounts
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.terminal.parts import BAR, bar, heading, line
-from chunkwise.report.views.cuts import kind_name
+from chunkwise.report.views.boundary_issues import kind_name
 from chunkwise.report.views.lint import Cut, LintedDocument, LintView
 
 if TYPE_CHECKING:

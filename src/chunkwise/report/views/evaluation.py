@@ -36,7 +36,7 @@ from chunkwise.metrics.registry import (
     metric_of,
     title_of,
 )
-from chunkwise.report.views.cuts import CutsView, cuts_view
+from chunkwise.report.views.boundary_issues import CutsView, cuts_view
 from chunkwise.report.views.questions import (
     QuestionTable,
     ScoreRanges,

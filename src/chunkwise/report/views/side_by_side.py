@@ -11,7 +11,7 @@ from chunkwise.core import Passage
 from chunkwise.evaluation.results import Missed
 from chunkwise.metrics.cuts.boundary_issues import KINDS, CutCounts
 from chunkwise.report.plain_text import clean_lines
-from chunkwise.report.views.cuts import CutsView, cuts_view, kind_name
+from chunkwise.report.views.boundary_issues import CutsView, cuts_view, kind_name
 from chunkwise.report.views.questions import MissedPassage, missed_passages
 from chunkwise.report.views.sweep_figures import SweepFigures, cost_of
 from chunkwise.tuning.sweep_result import Outcome

@@ -13,9 +13,8 @@ from chunkwise.base.errors import ChunkwiseError, UnknownName
 from chunkwise.core import Document
 from chunkwise.records.fields import WrongField, kind
 from chunkwise.records.read import Row, wide_encoding, wide_problem
-from chunkwise.testsets.question_record import OWN_FIELDS
+from chunkwise.testsets.question_record import OWN_FIELDS, TrackedRecord
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
-from chunkwise.testsets.unread_fields import TrackedRecord
 
 _Made = TypeVar("_Made")
 

@@ -27,8 +27,8 @@ from chunkwise.records.write import write_json
 from chunkwise.testsets.formats import JsonKeys
 from chunkwise.testsets.formats.losses import Losses, several
 from chunkwise.testsets.locate.references import quoted
+from chunkwise.testsets.question_record import TrackedRecord
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
-from chunkwise.testsets.unread_fields import TrackedRecord
 
 _BETWEEN = "\n\n"
 UNANSWERABLE = "unanswerable"

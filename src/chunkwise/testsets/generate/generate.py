@@ -16,7 +16,7 @@ from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import LanguageModel
 from chunkwise.retrieval.indexes import Index, documents_in
 from chunkwise.testsets.generate.candidate import ProposedQuestion
-from chunkwise.testsets.generate.filter_chain import FilterChain, WordSearch
+from chunkwise.testsets.generate.filters import FilterChain, WordSearch
 from chunkwise.testsets.generate.outcome import Ending, GeneratedQuestions, QuestionTally
 from chunkwise.testsets.generate.plan import QuestionTask, question_tasks
 from chunkwise.testsets.generate.question_types import SHARES, QuestionType, check_shares

@@ -1,13 +1,14 @@
-"""The lines of a text as arrays, with what a line scanner asks of each."""
+"""The lines of a text as arrays, and what each looks like by itself, for the scanners that turn lines into blocks."""
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.text.characters import NEWLINE, SPACE, CharacterArrays
+from chunkwise.text.characters import NEWLINE, SPACE, CharacterArrays, one_of
 
 _TAB_WIDTH = 4
 
@@ -116,3 +117,191 @@ class Lines:
 
     def text(self, line: int) -> str:
         return self.characters.text[self.start[line] : self.end[line]]
+
+
+BLANK, TEXT, HEADING, ITEM, HEADER, DELIMITER, ROW, UNDERLINE, INDENTED, FENCED, RULE, TITLE = (
+    range(12)
+)
+
+CODE_INDENT = 4
+
+_QUOTE = ord(">")
+_MARKS = re.compile(r"(?:[ \t]*+>)*+")
+_QUOTED_FENCE = re.compile(rf"({_MARKS.pattern})[ \t]*+(`{{3,}}|~{{3,}})(.*+)")
+_QUOTED_DELIMITERS = re.compile(rf"{_MARKS.pattern}[ \t|:-]*+")
+
+
+def _ends_word(values: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    return (values == 0) | one_of(values, " \t\u00a0\u3000")
+
+
+def atx_levels(lines: Lines) -> NDArray[np.int64]:
+    """Depth of `# heading` lines; 0 for every other line."""
+    levels = np.zeros(len(lines), dtype=np.int64)
+    candidate = np.flatnonzero((lines.head == ord("#")) & (lines.indent < CODE_INDENT))
+    if not len(candidate):
+        return levels
+    run = np.ones(len(candidate), dtype=np.int64)
+    points, end = lines.characters.points, lines.end[candidate]
+    first = lines.first[candidate]
+    for offset in range(1, 7):
+        where = first + offset
+        if not (run == offset).any():
+            break
+        hash_sign = (where < end) & (points[np.minimum(where, len(points) - 1)] == ord("#"))
+        run += hash_sign & (run == offset)
+    where = first + run
+    behind = np.where(where < end, points[np.minimum(where, len(points) - 1)], 0)
+    levels[candidate] = np.where((run <= 6) & _ends_word(behind.astype(np.uint32)), run, 0)
+    return levels
+
+
+def html_levels(lines: Lines) -> NDArray[np.int64]:
+    """Depth of lines such as `<h2 id="x">Title</h2>`; 0 for every other line."""
+    tag = lines.head == ord("<")
+    if not tag.any():
+        return np.zeros(len(lines), dtype=np.int64)
+    digit = lines.at(2).astype(np.int64) - ord("0")
+    found = tag & one_of(lines.second, "hH") & one_of(lines.at(3), "> ")
+    found &= (digit >= 1) & (digit <= 6)
+    for line in np.flatnonzero(found).tolist():
+        found[line] = "</h" in lines.text(line).lower()
+    return np.where(found, digit, 0)
+
+
+def bullets(lines: Lines, signs: str) -> NDArray[np.bool_]:
+    """Lines that open with a bullet and white space."""
+    signs = "".join(sign for sign in signs if sign in lines.characters.text)
+    if not signs:
+        return np.zeros(len(lines), dtype=np.bool_)
+    found = one_of(lines.head, signs)
+    return found & _ends_word(lines.second) if found.any() else found
+
+
+def numbered(lines: Lines, digits: int = 9) -> NDArray[np.bool_]:
+    """Lines that open with a number, `.` or `)`, and white space."""
+    found = np.zeros(len(lines), dtype=np.bool_)
+    left = np.flatnonzero((lines.head >= ord("0")) & (lines.head <= ord("9")))
+    for offset in range(1, digits + 1):
+        if not len(left):
+            break
+        char = lines.at(offset, left)
+        found[left] |= one_of(char, ".)") & _ends_word(lines.at(offset + 1, left))
+        left = left[(char >= ord("0")) & (char <= ord("9"))]
+    return found
+
+
+def rules(lines: Lines) -> NDArray[np.bool_]:
+    """Thematic breaks: three or more of one of * - _ and nothing else."""
+    found = np.zeros(len(lines), dtype=np.bool_)
+    for sign in "*-_":
+        if (lines.head == ord(sign)).any():
+            found |= lines.consists_of(sign) & (lines.holds(sign) >= 3)
+    return found
+
+
+def underlines(lines: Lines) -> NDArray[np.int64]:
+    """Level of Setext underlines, one run of = (1) or - (2); 0 for every other line."""
+    levels = np.zeros(len(lines), dtype=np.int64)
+    for sign, level in (("=", 1), ("-", 2)):
+        if not (lines.head == ord(sign)).any():
+            continue
+        alone = lines.consists_of(sign) & (lines.indent < CODE_INDENT)
+        size = lines.holds(sign)
+        run_end = np.minimum(lines.first + size, lines.end) - 1
+        levels[alone & (lines.characters.points[run_end] == ord(sign))] = level
+    return levels
+
+
+def comment_lines(lines: Lines) -> NDArray[np.bool_]:
+    """Lines that open with `<!--`."""
+    if "<!--" not in lines.characters.text:
+        return np.zeros(len(lines), dtype=np.bool_)
+    return (lines.head == ord("<")) & (lines.second == ord("!")) & (lines.at(2) == ord("-"))
+
+
+def verbatim(lines: Lines) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Line ranges `[first, last]` of fenced code, fences included, and of comments; an open one runs to the end."""
+    text = lines.characters.text
+    if "```" not in text and "~~~" not in text and "<!--" not in text:
+        return [], []
+    tick = one_of(lines.head, "`~") & (lines.head == lines.second) & (lines.head == lines.at(2))
+    comment = comment_lines(lines)
+    quoted = _quoting(lines, "`~>")
+    ranges: list[tuple[int, int]] = []
+    comments: list[tuple[int, int]] = []
+    opened, mark, length, passed = -1, "", 0, -1
+    for line in np.flatnonzero(tick | comment | quoted).tolist():
+        if line <= passed or (opened >= 0 and not tick[line]):
+            continue
+        if quoted[line]:
+            passed = _quoted_fence_end(lines, line)
+            if passed >= 0:
+                ranges.append((line, passed))
+            continue
+        if comment[line]:
+            passed = _line_with(lines, "-->", line)
+            comments.append((line, passed))
+            continue
+        text = lines.text(line).strip()
+        sign = text[0]
+        info = text.lstrip(sign)
+        size = len(text) - len(info)
+        if opened < 0:
+            if sign == "`" and "`" in info:
+                continue
+            opened, mark, length = line, sign, size
+        elif sign == mark and size >= length and not info:
+            ranges.append((opened, line))
+            opened = -1
+    if opened >= 0:
+        ranges.append((opened, len(lines) - 1))
+    return ranges, comments
+
+
+def _quoting(lines: Lines, signs: str) -> NDArray[np.bool_]:
+    """Lines with a quote mark and, behind it or on a line below, one of these signs."""
+    quoted = lines.head == _QUOTE
+    marked = np.flatnonzero(quoted)
+    if len(marked):
+        behind = lines.characters.next_solid(lines.first[marked] + 1)
+        quoted[marked] = one_of(lines.characters.points.take(behind, mode="clip"), signs)
+    return quoted
+
+
+def _quoted_fence_end(lines: Lines, line: int) -> int:
+    """The last line of the fence that this line opens behind quote marks; -1 if it opens none."""
+    found = _QUOTED_FENCE.fullmatch(lines.text(line))
+    if found is None or (found[2][0] == "`" and "`" in found[3]):
+        return -1
+    depth, fence = found[1].count(">"), found[2]
+    for below in range(line + 1, len(lines)):
+        text = lines.text(below)
+        marks = _MARKS.match(text)
+        behind = marks.end() if marks else 0
+        deep = text.count(">", 0, behind)
+        if deep < depth:
+            return below - 1
+        rest = text[behind:].strip()
+        if deep == depth and rest.startswith(fence) and not rest.strip(fence[0]):
+            return below
+    return len(lines) - 1
+
+
+def _line_with(lines: Lines, sign: str, line: int) -> int:
+    """The first line from this one on that holds the sign; the last line if none does."""
+    found = lines.characters.text.find(sign, int(lines.first[line]))
+    return int(lines.start.searchsorted(found, "right")) - 1 if found >= 0 else len(lines) - 1
+
+
+def delimiter_rows(lines: Lines) -> NDArray[np.int64]:
+    """Lines such as `|---|:--:|` that stand between a table's header and its rows, quoted or not."""
+    if "|" not in lines.characters.text:
+        return np.zeros(0, dtype=np.int64)
+    found = one_of(lines.head, "|:-")
+    if found.any():
+        found &= lines.consists_of("|:-") & (lines.holds("|") > 0) & (lines.holds("-") > 0)
+    for line in np.flatnonzero(_quoting(lines, "|:->")).tolist():
+        text = lines.text(line)
+        found[line] = "|" in text and "-" in text and bool(_QUOTED_DELIMITERS.fullmatch(text))
+    return np.flatnonzero(found)

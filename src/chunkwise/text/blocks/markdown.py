@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import BLOCK_KINDS
-from chunkwise.text.blocks import line_kinds as kinds
+from chunkwise.text.blocks import lines as kinds
 from chunkwise.text.blocks.blocks import CODE_OF, Blocks
 from chunkwise.text.blocks.lines import Lines
 

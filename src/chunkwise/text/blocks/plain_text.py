@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.text.blocks import line_kinds as kinds
+from chunkwise.text.blocks import lines as kinds
 from chunkwise.text.blocks.blocks import CODE_OF, Blocks
 from chunkwise.text.blocks.heading_words import ROMAN, division, shouts
 from chunkwise.text.blocks.lines import Lines

@@ -19,7 +19,7 @@ from chunkwise.evaluation.options import ScoringOptions
 from chunkwise.evaluation.scoring import Scoring
 from chunkwise.evaluation.subject import (
     Hits,
-    SearchOptions,
+    SearchParameters,
     SearchRun,
     Subject,
     index_subject,
@@ -275,7 +275,7 @@ def asked(
     k: int,
 ) -> Asked:
     """The figures of an evaluation of this index; the objective is the first of `wanted`."""
-    searching = SearchOptions(retriever, neighbours)
+    searching = SearchParameters(retriever, neighbours)
     usual = usual_budget(searching, None)
     subject = index_subject(Index(index, corpus.model), searching, usual)
     if not index.settings.strategy:

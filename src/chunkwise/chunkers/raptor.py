@@ -1,4 +1,4 @@
-"""Summaries of chunks, and summaries of those: questions about a whole find one, questions about a detail a chunk."""
+"""RAPTOR: chunks that belong together are summarised by a language model, level on level."""
 
 from __future__ import annotations
 
@@ -11,21 +11,146 @@ from functools import cache, cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.errors import MissingExtra
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.base.parameters import param
 from chunkwise.chunkers.embedding_chunker import check_model, named_embedder
+from chunkwise.chunkers.packing.cuts import clause_levels, sentence_levels
+from chunkwise.chunkers.packing.packer import Packer
 from chunkwise.chunkers.packing.sized import LARGEST, SizedChunker
 from chunkwise.chunkers.pieces import merged_spans
-from chunkwise.chunkers.raptor.clustering import cluster_count, clusters
-from chunkwise.chunkers.raptor.summaries import summaries, summary_requests
 from chunkwise.chunkers.sentences import SentenceChunker
-from chunkwise.core import Piece, Span
+from chunkwise.core import Document, Piece, Span
 from chunkwise.models.embed.embedder import Embedder
-from chunkwise.models.llm.client import LlmClient, prompt_tokens
+from chunkwise.models.llm.client import LlmClient, check_window, prompt_tokens
 from chunkwise.models.llm.cost import LlmEstimate
-from chunkwise.models.llm.language_model import LanguageModel
+from chunkwise.models.llm.language_model import LanguageModel, Reply, Request
+from chunkwise.models.llm.prompt import fenced, load_prompt
+from chunkwise.models.llm.written import cleaned_answer
 from chunkwise.text.analysis import Analyzed
-from chunkwise.text.tokens.tokenizers import get_tokenizer
+from chunkwise.text.tokens.tokenizers import TokenizerLike, get_tokenizer
+
+_NEARBY = 0.2
+"""How far apart the first and the last chunk are by their place alone: of equal meanings neighbours go together."""
+_STEPS = 12
+"""Of the power iteration: the direction need not be exact, only the same every time."""
+_ROUNDS = 8
+_SEED = 1
+_DIGITS = 5
+"""Beyond these, chunks are equally far along a direction and stay in their order."""
+
+
+def clusters(vectors: NDArray[np.float32], size: int) -> list[NDArray[np.int64]]:
+    """Every row in exactly one cluster; two rows or more in each, `size` at most (three where that is two).
+
+    Clusters come in the order of their first rows; fewer than two rows make none.
+    """
+    count = len(vectors)
+    if not (parts := cluster_count(count, size)):
+        return []
+    place = np.linspace(0.0, _NEARBY, count)
+    points = np.column_stack((vectors.astype(np.float64), place))
+    found: list[NDArray[np.int64]] = []
+    waiting = [(np.arange(count), parts)]
+    while waiting:
+        rows, parts = waiting.pop()
+        if parts == 1:
+            found.append(rows)
+            continue
+        left = parts // 2
+        cut = len(rows) * left // parts
+        is_left = _halved(points[rows], cut)
+        waiting += [(rows[is_left], left), (rows[~is_left], parts - left)]
+    return sorted(found, key=lambda rows: int(rows[0]))
+
+
+def cluster_count(count: int, size: int) -> int:
+    """How many clusters so many rows make."""
+    return 0 if count < 2 else max(1, min(-(-count // size), count // 2))
+
+
+def _halved(points: NDArray[np.float64], count: int) -> NDArray[np.bool_]:
+    """Which points are on the first side, so many; then each goes to the side whose middle it is nearer to."""
+    centred = points - points.mean(axis=0)
+    is_left = _first(centred @ _direction(centred), count)
+    for _ in range(_ROUNDS):
+        across = centred[~is_left].mean(axis=0) - centred[is_left].mean(axis=0)
+        before, is_left = is_left, _first(centred @ across, count)
+        if (before == is_left).all():
+            break
+    return is_left
+
+
+def _first(far: NDArray[np.float64], count: int) -> NDArray[np.bool_]:
+    found = np.zeros(len(far), np.bool_)
+    found[np.argsort(far.round(_DIGITS), kind="stable")[:count]] = True
+    return found
+
+
+def _direction(centred: NDArray[np.float64]) -> NDArray[np.float64]:
+    """That in which the points differ most, going with their order."""
+    # Not one of the points: where several subjects differ equally, it would part that one alone from the others.
+    direction = np.random.default_rng(_SEED).normal(size=centred.shape[1:])
+    for _ in range(_STEPS):
+        direction = centred.T @ (centred @ direction)
+        direction = direction / (np.linalg.norm(direction) or 1.0)
+    return -direction if direction[-1] < 0 else direction
+
+
+_WORDS = 0.6
+"""Words to ask for, a token allowed: a text has fewer, and what a model writes beyond the limit is cut off."""
+_ROOM = 1.25
+"""Tokens a model may write, of those allowed: every model counts by a tokenizer of its own."""
+_ENDS = tuple(".!?…。！？।؟:;)\"'”’»]}|`*")
+"""How a text ends that was not broken off."""
+
+
+def summary_requests(groups: Sequence[Sequence[str]], limit: int) -> list[Request]:
+    """What is asked for each group of texts."""
+    prompt = load_prompt("summary")
+    words = str(max(5, round(limit * _WORDS)))
+    found = []
+    for texts in groups:
+        passages = "\n\n".join(fenced(text, number=at) for at, text in enumerate(texts, 1))
+        system, user = prompt.filled(passages=passages, words=words)
+        most = max(16, round(limit * _ROOM))
+        found.append(Request(system, user, max_tokens=most, version=prompt.version))
+    return found
+
+
+def summaries(
+    client: LlmClient, groups: Sequence[Sequence[str]], limit: int, tokenizer: TokenizerLike
+) -> list[Reply]:
+    """Of each group its summary of at most `limit` tokens, or the reason why there is none."""
+    requests = summary_requests(groups, limit)
+    for request in requests:
+        try:
+            check_window(client.model, request)
+        except ChunkwiseError as error:
+            raise InvalidParameter(
+                f"too much text to be summarised at once: {error} (smaller max_tokens or branching)"
+            ) from None
+    return [_shortened(reply, limit, tokenizer) for reply in client.ask_all(requests)]
+
+
+def _shortened(reply: Reply, limit: int, tokenizer: TokenizerLike) -> Reply:
+    if not reply.is_answered:
+        return reply
+    said = cleaned_answer(str(reply.value))
+    text = first_sentences(said, limit, tokenizer) if any(map(str.isalnum, said)) else ""
+    return Reply(text) if text else Reply(reason="the model wrote nothing")
+
+
+def first_sentences(text: str, limit: int, tokenizer: TokenizerLike) -> str:
+    """As much as the limit allows, up to the end of a sentence where one is within reach."""
+    if not text:
+        return ""
+    analyzed = Analyzed(Document("summary", text))
+    levels = [*sentence_levels(analyzed), *clause_levels(analyzed)]
+    piece = Packer(analyzed, analyzed.measure(tokenizer), limit, levels).pack(0, len(text))[0]
+    if piece.end < len(text) or text.endswith(_ENDS):
+        return text[piece.start : piece.end].strip()
+    last = int(analyzed.sentences[-1])  # the model was broken off inside of it
+    return text[:last].strip() or text
 
 
 def levels_above(
