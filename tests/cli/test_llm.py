@@ -235,7 +235,7 @@ def test_wrong_values_are_told() -> None:
         run("--llm", "openai:x", "--price", "3")
     with pytest.raises(InvalidParameter, match="--price"):
         run("--llm", "openai:x", "--max-cost", "1")
-    with pytest.raises(UnknownName, match=r"PATH/model\.gguf"):
+    with pytest.raises(UnknownName, match="did you mean local\\?"):
         run("--llm", "lokal")
     assert run("--llm", "openai:x", "--max-cost", "-1").exit_code == 2
     assert run("--llm", "openai:x", "--concurrency", "0").exit_code == 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from chunkwise.cli.metrics_command import command
+from chunkwise.cli.metrics import command
 from click.testing import CliRunner
 
 from chunkwise.base.errors import UnknownName

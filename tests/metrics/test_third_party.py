@@ -185,7 +185,7 @@ def test_who_reads_results_need_not_have_the_metric(
     (corpus / "mine.py").write_text(code.replace(", targets=Targets(good=0.5, excellent=0.8)", ""))
     for name, strategy in (("a.json", "sentences(max_tokens=8)"), ("b.json", "sections")):
         run(*EVALUATE, "-s", strategy, "--metrics", "recall,./mine.py:VARIETY", "-o", name)
-    monkeypatch.setattr("chunkwise.metrics.registry._from_files", {})
+    monkeypatch.setattr("chunkwise.metrics.registry._handed_over", {})
     assert not lower_is_better("sameness")
     found = chunkwise.compare(["a.json", "b.json"])
     assert found.contrasts[0].metrics["sameness"].lower_is_better

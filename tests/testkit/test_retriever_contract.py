@@ -19,7 +19,7 @@ from chunkwise.retrieval.retrievers.queries import QueryBatch
 from chunkwise.testkit import check_retriever
 
 
-@pytest.mark.parametrize("spec", [*registry.builtin, "hybrid(fusion=ranks, depth=2)"])
+@pytest.mark.parametrize("spec", [*registry.builtin, "hybrid(fusion=rrf, depth=2)"])
 def test_what_we_have_keeps_the_contract(spec: str) -> None:
     check_retriever(spec, [Document("mine", "My own words.")], ["are these mine?"])
 
