@@ -1,0 +1,45 @@
+"""How the house is built: names that are used once, and tests that stand where the code does."""
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+import chunkwise
+
+PACKAGE = Path(chunkwise.__file__).parent
+TESTS = Path(__file__).parent
+BESIDE = {"conformance"}
+"""Folders of tests about the whole, not about one room."""
+
+
+def test_no_public_class_name_is_used_twice() -> None:
+    names = Counter(
+        node.name
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.parse(path.read_text("utf-8")).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert len(names) > 200
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_tests_stand_in_the_rooms_of_what_they_test() -> None:
+    folders = {path.parent.relative_to(TESTS) for path in TESTS.rglob("test_*.py")}
+    rooms = {folder for folder in folders if not BESIDE & {*folder.parts}}
+    assert len(rooms) > 20
+    assert [str(room) for room in sorted(rooms) if not (PACKAGE / room).is_dir()] == []
+
+
+def test_no_two_test_files_share_a_name() -> None:
+    """They are imported by their bare names."""
+    names = Counter(path.name for path in TESTS.rglob("test_*.py"))
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_every_module_says_in_its_first_line_what_it_holds() -> None:
+    silent = [
+        str(path.relative_to(PACKAGE))
+        for path in PACKAGE.rglob("*.py")
+        if path.name != "__main__.py" and not ast.get_docstring(ast.parse(path.read_text("utf-8")))
+    ]
+    assert silent == []
