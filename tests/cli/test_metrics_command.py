@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from chunkwise.cli.metrics import command
 from click.testing import CliRunner
 
 from chunkwise.base.errors import UnknownName
+from chunkwise.cli.metrics import command
 from chunkwise.metrics.registry import known_metrics
 
 
