@@ -63,7 +63,7 @@ _PARTS: tuple[tuple[str, Any, str], ...] = (
     ("cutting", SharedCorpus, "chunks_of"),
     ("indexing (terms, vectors)", SharedCorpus, "index_of"),
     ("ranking", one_chunking, "ranked"),
-    ("scoring", one_chunking, "span_scores"),
+    ("scoring", one_chunking, "score_spans"),
     ("boundary issues", SharedCorpus, "issues_of"),
     ("keeping on disk", SweepRecord, "keep"),
 )

@@ -155,3 +155,21 @@ def test_results_of_an_older_file_have_the_new_names(tmp_path: Path) -> None:
         "maxsim",
     )
     assert not {"model", "rerank"} & {*found.configuration}
+
+
+@pytest.mark.parametrize("queries", [[{"query": "leave"}], ["leave"], 3, [None]])
+def test_what_is_no_question_is_told_with_what_would_be_one(queries: Any) -> None:
+    documents = [chunkwise.Document("a", "Leave is asked for in writing.")]
+    for verb in (chunkwise.evaluate, chunkwise.tune):
+        with pytest.raises(chunkwise.ChunkwiseError, match=r"Query"):
+            verb(documents, queries)  # type: ignore[operator]
+
+
+def test_results_as_a_dict_are_what_the_file_holds(tmp_path: Path) -> None:
+    documents = [chunkwise.Document("a", "Leave is asked for in writing.")]
+    query = chunkwise.Query("1", "leave", (chunkwise.Reference("a", 0, 5),))
+    results = chunkwise.evaluate(documents, [query], retriever="bm25", vectors="none")
+    kept, dumped = tmp_path / "kept.json", tmp_path / "dumped.json"
+    chunkwise.write_results(results, kept)
+    dumped.write_text(json.dumps(results.to_dict()), "utf-8")
+    assert chunkwise.read_results(dumped) == chunkwise.read_results(kept) == results

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from chunkwise.evaluation.compare import compare
     from chunkwise.evaluation.comparison import Comparison
     from chunkwise.evaluation.evaluate import evaluate
-    from chunkwise.evaluation.files.results_file import read_results
+    from chunkwise.evaluation.files.results_file import read_results, write_results
     from chunkwise.evaluation.lint import LintResult, lint
     from chunkwise.evaluation.results import Results
     from chunkwise.metrics.evidence import Evidence
@@ -90,6 +90,7 @@ _HOMES = {
     "read_results": "chunkwise.evaluation.files.results_file",
     "strategies": "chunkwise.chunkers:describe_all",
     "tune": "chunkwise.report.tune",
+    "write_results": "chunkwise.evaluation.files.results_file",
 }
 
 __all__ = [
@@ -136,6 +137,7 @@ __all__ = [
     "read_results",
     "strategies",
     "tune",
+    "write_results",
 ]
 
 

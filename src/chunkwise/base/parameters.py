@@ -50,7 +50,7 @@ def param(
     old_choices: Mapping[str, str] = MappingProxyType({}),
     share: bool = False,
 ) -> Any:
-    """A dataclass field that carries its `Bounds`."""
+    """A dataclass field that carries its `ParameterBounds`."""
     return dataclasses.field(
         default=default,
         metadata={

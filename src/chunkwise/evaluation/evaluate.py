@@ -200,6 +200,22 @@ def _answered(
     )
 
 
+def queries_in_memory(given: Iterable[Query]) -> tuple[Query, ...]:
+    """Questions that are there already; what is none is told with what would be one."""
+    if not isinstance(given, Iterable):
+        raise InvalidParameter(
+            f"queries is {type(given).__name__}; needed: the path of a file of questions, or a list of Query"
+        )
+    queries = tuple(given)
+    for number, query in enumerate(queries, 1):
+        if not isinstance(query, Query):
+            raise InvalidParameter(
+                f"question {number} is {type(query).__name__}; a chunkwise.Query is needed, or all of them in a file: "
+                'JSON such as [{"query": "…", "relevant_text": "…"}]'
+            )
+    return queries
+
+
 def _questions(
     given: TestQueries, documents: Sequence[Document], split: str, left_out: LeftOut
 ) -> tuple[list[Query], dict[str, Json]]:
@@ -208,7 +224,7 @@ def _questions(
     elif isinstance(given, TestSet):
         testset = given
     else:
-        queries = tuple(given)
+        queries = queries_in_memory(given)
         _refuse_repeated(queries)
         queries = _placed(queries, documents, left_out)
         testset = TestSet(queries, "", hash_of(queries))

@@ -35,7 +35,7 @@ _AT_ONCE = 32
 def judged(
     queries: Sequence[Query], hits: Hits, rules: ScoringOptions, advance: OnProgress
 ) -> JudgeVerdicts:
-    """Of every judge among the metrics but the language model, which is asked about more than hits (`llm_judging`);
+    """Of every judge among the metrics but the language model, which is asked about more than hits (`LlmJudging`);
     gold spans are always asked, since they cost nothing."""
     asked = [each.metric.judge for each in rules.wanted if each.metric.judge]
     names = [name for name in asked if name != LLM]

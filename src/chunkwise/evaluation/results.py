@@ -70,6 +70,8 @@ def short_name(identity: str) -> str:
 
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 
+FORMAT = "chunkwise results"
+"""What the file of an evaluation calls itself."""
 VERSION = 1
 """Of the file's layout; a reader refuses a later one."""
 
@@ -205,9 +207,8 @@ class Results:
         return told
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON: the fields by their names, as the file of results has them."""
-        found: dict[str, Any] = json.loads(json_text(self))
-        return found
+        """Plain values, ready for JSON: what the file of results holds, so that `read_results` takes it, too."""
+        return {"format": FORMAT, "version": VERSION, **json.loads(json_text(self))}
 
     def _repr_html_(self) -> str:
         return drawn(self)

@@ -10,12 +10,11 @@ from typing import Any
 
 from chunkwise.base.atomic import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.evaluation.results import VERSION, Results
+from chunkwise.evaluation.results import FORMAT, VERSION, Results
 from chunkwise.metrics.registry import remember
 from chunkwise.records.json import parse_json
 from chunkwise.records.typed import Misfit, json_text, read_as
 
-FORMAT = "chunkwise results"
 _OLD_SETTINGS = {"model": "embedder", "rerank": "reranker"}
 _OLD_OF_HITS = {"tokens": "token_count"}
 _MAKE_ONE = "chunkwise evaluate … --output FILE makes one"

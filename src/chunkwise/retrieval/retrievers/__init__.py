@@ -20,7 +20,7 @@ registry = Registry(
         "multiscale": "chunkwise.retrieval.retrievers.multiscale:MultiscaleRetriever",
     },
     needs=("rank or spans",),
-    example="hybrid(dense=1, fusion='ranks')",
+    example="hybrid(dense=1, fusion='rrf')",
 )
 
 

@@ -11,7 +11,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document
 from chunkwise.documents import Inputs, each_input
 from chunkwise.documents.walk import SWEEP_FILES
-from chunkwise.evaluation.evaluate import TestQueries
+from chunkwise.evaluation.evaluate import TestQueries, queries_in_memory
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.testsets.reading import hash_of
 from chunkwise.testsets.testset import TestSet
@@ -131,5 +131,5 @@ def _file_or_queries(test_queries: TestQueries | None) -> tuple[str | None, Test
         return os.fspath(test_queries), None
     if isinstance(test_queries, TestSet):
         return None, test_queries
-    queries = tuple(test_queries)
+    queries = queries_in_memory(test_queries)
     return None, TestSet(queries, "", hash_of(queries))
