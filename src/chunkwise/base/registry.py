@@ -106,7 +106,7 @@ class Registry:
         for name in self.names():
             try:
                 found[name] = self.get(name)
-            except Exception as error:
+            except Exception as error:  # somebody else's code: one broken plugin is no end
                 if name in self.builtin:
                     raise
                 warn_once(str(error))
@@ -118,7 +118,7 @@ class Registry:
         for name, part in self.all().items():
             try:
                 found[name] = self.build(name, part, {})
-            except Exception as error:
+            except Exception as error:  # somebody else's code: one broken plugin is no end
                 if name in self.builtin:
                     raise
                 warn_once(f"the {self.kind} {name!r} cannot be made: {error}")

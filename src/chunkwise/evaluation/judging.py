@@ -122,7 +122,7 @@ class _Guarded:
             found = [list(own) for own in self._judge.judge(queries, hits)]
             if [len(own) for own in found] != [len(own) for own in hits]:
                 raise ChunkwiseError(f"the judge {self.name} did not give one score a hit")
-        except Exception as error:
+        except Exception as error:  # somebody else's judge: its figure is unscored, the others stay
             told = (
                 error if isinstance(error, ChunkwiseError) else f"{type(error).__name__}: {error}"
             )

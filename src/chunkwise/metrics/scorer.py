@@ -197,7 +197,7 @@ def question_scores(metric: Metric, evidence: Evidence) -> list[Score]:
                 f"{metric.name} gave {len(given):,} values for {len(evidence.queries):,} questions; one each is needed"
             )
         return [_score(metric, each) for each in given]
-    except Exception as error:
+    except Exception as error:  # somebody else's metric: it is unscored, the others stay
         if is_own(metric):
             raise
         return [_failed(error)] * len(evidence.queries)
@@ -214,7 +214,7 @@ def whole_score(metric: Metric, evidence: Evidence) -> WholeScore:
             raise ChunkwiseError(f"{metric.name} gave several values; one of the whole is needed")
         chunks = 0 if evidence.chunking is None else len(evidence.chunking.start)
         return WholeScore(_score(metric, given), chunks)
-    except Exception as error:
+    except Exception as error:  # somebody else's metric: it is unscored, the others stay
         if is_own(metric):
             raise
         return WholeScore(_failed(error))
