@@ -12,7 +12,7 @@ from chunkwise.core import Document
 from chunkwise.metrics.metric import SpanMetric
 from chunkwise.metrics.registry import MetricAt, known_metrics, parse
 from chunkwise.metrics.scorer import span_scores
-from chunkwise.metrics.spans.budget import TokenCut
+from chunkwise.metrics.spans.budget_recall import TokenCut
 from chunkwise.metrics.spans.tables import Chunking, Gold, HitTable
 
 BAR = 10.0

@@ -12,7 +12,7 @@ from benchmarks.corpora import SHARED
 from benchmarks.question_sets import SETS, QuestionSet
 from chunkwise.core import Document
 from chunkwise.documents import read
-from chunkwise.evaluation.left_out import LeftOut
+from chunkwise.evaluation.skipped import Skipped
 from chunkwise.testsets.reading import read_testset
 from chunkwise.testsets.testset import TestSet
 from chunkwise.tuning.plan.default_sweep import SIZES, default_sweep
@@ -57,7 +57,7 @@ def swept(each: QuestionSet, keep: Path, on_outcome: OnOutcome | None = None) ->
     if sum(len(document.text) for document in documents) > LARGE:
         sweep = replace(sweep, chunkers=_FEWER, retrieval=_LIGHTER)
     prepared = prepare_sweep(
-        sweep, LeftOut(lambda line: None),
+        sweep, Skipped(lambda line: None),
         documents=documents, questions=_questions(each, documents),
     )  # fmt: skip
     found = run_plan(

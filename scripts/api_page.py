@@ -105,7 +105,7 @@ TYPES = {
     "TestQueries": "a path, a test set, or an iterable of `Query` values",
     "WhenUnreadable": '`"warn"`, `"raise"`, or a function that takes an `UnreadableDocument`',
     "OnProgress": "a function that takes the work done since the last call, and a note",
-    "OnBad": "a function that takes a line of text",
+    "OnBadRow": "a function that takes a line of text",
     "Embedder, Reranker, LanguageModel, Judge, Retriever": "objects of your own: see [extending](extending.md)",
 }
 """Names in signatures that are no public ones."""

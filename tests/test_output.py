@@ -9,8 +9,8 @@ import pytest
 
 from chunkwise import Document, chunk_document, get_strategy
 from chunkwise.chunkers.contextual.headings import with_headings
-from chunkwise.chunkers.given.chunks_file import read_chunks
-from chunkwise.chunkers.rows import chunk_file, row_of
+from chunkwise.chunkers.read_chunks import read_chunks
+from chunkwise.chunkers.write_chunks import chunk_file, row_of
 from chunkwise.core import Span
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.tokens.tokenizers import get_tokenizer

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from chunkwise.answering.answered import Answered
     from chunkwise.answering.ask import ask
+    from chunkwise.answering.cited_answer import CitedAnswer
     from chunkwise.base.errors import ChunkwiseError, UnreadableDocument
     from chunkwise.chunkers import describe_all as strategies
     from chunkwise.chunkers import get_strategy
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from chunkwise.evaluation.compare import compare
     from chunkwise.evaluation.comparison import Comparison
     from chunkwise.evaluation.evaluate import evaluate
-    from chunkwise.evaluation.files.results_file import read_results, write_results
     from chunkwise.evaluation.lint import LintResult, lint
     from chunkwise.evaluation.results import Results
+    from chunkwise.evaluation.results_file import read_results, write_results
     from chunkwise.metrics.evidence import Evidence
     from chunkwise.metrics.metric import Metric, Targets
     from chunkwise.profiling import Profile, profile
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 # Imported when first used: `import chunkwise` itself costs next to nothing.
 _HOMES = {
     "Analyzed": "chunkwise.text.analysis",
-    "Answered": "chunkwise.answering.answered",
+    "CitedAnswer": "chunkwise.answering.cited_answer",
     "Block": "chunkwise.core",
     "Chunk": "chunkwise.core",
     "ChunkwiseError": "chunkwise.base.errors",
@@ -87,18 +87,18 @@ _HOMES = {
     "open_index": "chunkwise.retrieval.indexes",
     "profile": "chunkwise.profiling",
     "read": "chunkwise.documents",
-    "read_results": "chunkwise.evaluation.files.results_file",
+    "read_results": "chunkwise.evaluation.results_file",
     "strategies": "chunkwise.chunkers:describe_all",
     "tune": "chunkwise.report.tune",
-    "write_results": "chunkwise.evaluation.files.results_file",
+    "write_results": "chunkwise.evaluation.results_file",
 }
 
 __all__ = [
     "Analyzed",
-    "Answered",
     "Block",
     "Chunk",
     "ChunkwiseError",
+    "CitedAnswer",
     "Comparison",
     "Document",
     "Evidence",

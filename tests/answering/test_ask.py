@@ -7,7 +7,6 @@ import pytest
 
 import chunkwise
 from answering.rule_model import RuleModel, answers, claims, hit, hits_of
-from chunkwise.answering.answered import answer_row, passages_of
 from chunkwise.answering.ask import (
     NO_WORDS,
     NOTHING_FOUND,
@@ -16,6 +15,7 @@ from chunkwise.answering.ask import (
     answer_question,
     estimate_answers,
 )
+from chunkwise.answering.cited_answer import answer_row, passages_of
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document, Hit, Query, Span
 from chunkwise.models import get_language_model

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from answering.rule_model import answers, claims, hit, hits_of
-from chunkwise.answering.answered import Answered, Claim
 from chunkwise.answering.ask import answer_question
+from chunkwise.answering.cited_answer import CitedAnswer, Claim
 from chunkwise.answering.claims import NO_QUOTE, NOT_ALL, NOT_SAID, NOT_SHOWN, NOWHERE, SMALL_WORDS
 from chunkwise.core import Document, Hit
 from how_many import examples
@@ -18,18 +18,18 @@ LEAVE = "# Leave\n\nLeave is approved by the head of the section within 5 days. 
 FERRY = "The ferry carries 120 passengers and 14 cars.\nIn fog it sails at half speed."
 
 
-def only(answered: Answered) -> Claim:
+def only(answered: CitedAnswer) -> Claim:
     assert len(answered.claims) == 1
     return answered.claims[0]
 
 
-def asked(hits: list[Hit], *made: tuple[str, int, str]) -> Answered:
+def asked(hits: list[Hit], *made: tuple[str, int, str]) -> CitedAnswer:
     answered = answer_question("how?", hits, answers(claims(*made)), form="claims")
     check_places(answered, hits)
     return answered
 
 
-def check_places(answered: Answered, hits: list[Hit]) -> None:
+def check_places(answered: CitedAnswer, hits: list[Hit]) -> None:
     """A citation is a place of a document that the model was given."""
     texts = {each.doc_id: each.document.text for each in hits}
     for claim in answered.claims:
@@ -256,7 +256,7 @@ PLAIN_LEAVE = "# Leave\n\nLeave is approved by the head of the section within 5 
 PLAIN_FERRY = "The ferry carries 120 passengers and 14 cars.\nIn fog the ferry sails at half speed."
 
 
-def said(text: str) -> Answered:
+def said(text: str) -> CitedAnswer:
     return answer_question("how?", hits_of(PLAIN_LEAVE, PLAIN_FERRY), answers(text), form="plain")
 
 

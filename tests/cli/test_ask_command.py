@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import chunkwise
-from chunkwise.answering.answered import NOT_FOUND
+from chunkwise.answering.cited_answer import NOT_FOUND
 from cli.in_process import Run, here
 from cli.small_corpus import passage, write_corpus, write_questions
 from models.chat_server import ChatServer, asked, chat_server

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from chunkwise.core import Score
-from chunkwise.evaluation.files.results_file import read_results
 from chunkwise.evaluation.results import short_name
+from chunkwise.evaluation.results_file import read_results
 from chunkwise.metrics.judges.calibration import Verdict, calibration, keep_calibration
 from chunkwise.models import home as home_module
 from cli.in_process import Run, here

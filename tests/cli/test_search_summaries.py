@@ -8,7 +8,7 @@ import pytest
 
 import chunkwise
 from chunkwise import Document, get_strategy
-from chunkwise.chunkers.rows import row_of
+from chunkwise.chunkers.write_chunks import row_of
 from chunkwise.core import Query, Reference
 from chunkwise.evaluation.evaluate import evaluate
 from cli.in_process import Run, here

@@ -379,7 +379,7 @@ def test_an_endpoint_that_refuses_is_asked_once(here: Run, docs: Path, tmp_path:
 def test_a_report_that_was_interrupted_is_written_by_the_next_run(
     here: Run, docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from chunkwise.report import tune_files
+    from chunkwise.report import tune as tune_files
 
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
@@ -533,7 +533,7 @@ def test_a_report_without_its_questions_is_better_than_none(
     here: Run, swept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from chunkwise.base.errors import ChunkwiseError
-    from chunkwise.report import tune_files
+    from chunkwise.report import tune as tune_files
 
     def refuses(*_: object, **__: object) -> None:
         raise ChunkwiseError("the endpoint is gone")

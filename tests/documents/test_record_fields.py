@@ -9,7 +9,7 @@ import json
 import pytest
 
 import chunkwise
-from chunkwise.chunkers.rows import COLUMNS, row_of
+from chunkwise.chunkers.write_chunks import COLUMNS, row_of
 from chunkwise.core import Document
 
 

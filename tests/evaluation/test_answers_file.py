@@ -5,7 +5,7 @@ import pytest
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Query
-from chunkwise.evaluation.files.answers_file import read_answers
+from chunkwise.evaluation.run_file import read_answers
 from chunkwise.metrics.answers.answer import Answer, AnswerCitation
 from chunkwise.metrics.answers.citations import citation_support
 

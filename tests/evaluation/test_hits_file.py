@@ -8,9 +8,9 @@ import pytest
 
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.chunkers.rows import hit_row
+from chunkwise.chunkers.write_chunks import hit_row
 from chunkwise.core import Document, Hit, Query, Reference
-from chunkwise.evaluation.files.hits_file import read_hits
+from chunkwise.evaluation.run_file import read_hits
 from chunkwise.metrics.evidence import is_nowhere
 from chunkwise.text.analysis import Analyzed
 

@@ -13,7 +13,7 @@ import chunkwise
 from chunkwise import Document, Query, Reference
 from chunkwise.evaluation.cost import index_cost
 from chunkwise.metrics.cuts.coherence import index_coherence
-from chunkwise.retrieval.contents import chunked_documents
+from chunkwise.retrieval.export import chunked_documents
 from chunkwise.retrieval.settings import Vectors
 from chunkwise.text.analysis import Analyzed
 from hash_embedder import HashEmbedder, _vector

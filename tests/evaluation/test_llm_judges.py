@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from chunkwise.answering.answered import Answered, answer_row
+from chunkwise.answering.cited_answer import CitedAnswer, answer_row
 from chunkwise.base.errors import InvalidParameter, UnknownName
 from chunkwise.core import Document, Fact, Hit, Query, Reference, Score
 from chunkwise.evaluation.evaluate import evaluate
-from chunkwise.evaluation.evaluate_subject import QuestionSet, evaluate_subject
-from chunkwise.evaluation.files.results_file import read_results, results_text, write_results
+from chunkwise.evaluation.evaluate_system import QuestionSet, evaluate_system
 from chunkwise.evaluation.options import ScoringOptions
 from chunkwise.evaluation.results import Results
-from chunkwise.evaluation.subject import hits_subject
+from chunkwise.evaluation.results_file import read_results, results_text, write_results
+from chunkwise.evaluation.system import hits_system
 from chunkwise.evaluation.verdicts import four_questions
 from chunkwise.metrics.claims.readable import sentences
 from chunkwise.metrics.judges.calibration import Verdict, calibration, keep_calibration
@@ -347,7 +347,7 @@ def test_two_questions_of_the_same_words_both_have_a_verdict() -> None:
     ]
     lamp, rest = said.index(".") + 1, len(said)
     rows = {"0": [(0, lamp), (lamp, rest)], "1": [(lamp, rest)]}
-    subject = hits_subject(
+    subject = hits_system(
         DOCUMENTS,
         {
             id: [Hit(DOCUMENTS[0], *span, 1 / rank, rank, 9) for rank, span in enumerate(own, 1)]
@@ -358,7 +358,7 @@ def test_two_questions_of_the_same_words_both_have_a_verdict() -> None:
     rule = RuleModel()
     names = ("context_recall.llm",)
     measuring = ScoringOptions(names, 2, None, "characters", 0.5, 0.7, seed=0, llm=LlmClient(rule))
-    results = evaluate_subject(subject, QuestionSet(queries), measuring)
+    results = evaluate_system(subject, QuestionSet(queries), measuring)
     found = [question.scores["context_recall.llm"] for question in results.questions]
     assert found == [1, 0]
     assert len(rule.asked) == 2
@@ -369,7 +369,7 @@ def test_that_the_documents_do_not_say_it_claims_nothing(
 ) -> None:
     """`chunkwise ask` says so of what it cannot find; what it writes is what is evaluated."""
     rows = [
-        answer_row(Answered(QUERIES[0].text, query_id="q0")),
+        answer_row(CitedAnswer(QUERIES[0].text, query_id="q0")),
         {"query_id": "q1", "answer": "not in THESE documents"},
         {"query_id": "q2", "answer": "I did not find it.", "found": False},
         {"query_id": "q3", "answer": "Pearls are sold on Sunday.", "found": True},

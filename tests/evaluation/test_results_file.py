@@ -15,12 +15,6 @@ from hypothesis import strategies as st
 import made_results
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.core import Passage
-from chunkwise.evaluation.files.results_file import (
-    FORMAT,
-    read_results,
-    results_text,
-    write_results,
-)
 from chunkwise.evaluation.results import (
     Agreement,
     Figure,
@@ -30,8 +24,14 @@ from chunkwise.evaluation.results import (
     QuestionResult,
     Results,
 )
+from chunkwise.evaluation.results_file import (
+    FORMAT,
+    read_results,
+    results_text,
+    write_results,
+)
 from chunkwise.metrics.cuts.boundary_issues import CutCounts, CutIssue
-from chunkwise.records.typed import Misfit, json_text, read_as
+from chunkwise.records.typed import WrongType, json_text, read_as
 from how_many import examples
 
 NUMBER = st.floats(allow_nan=False, allow_infinity=False)
@@ -238,7 +238,7 @@ def test_mappings_of_any_kind_are_objects() -> None:
 def test_values_of_other_kinds() -> None:
     with pytest.raises(TypeError, match="set is no JSON"):
         json_text({1, 2})
-    with pytest.raises(Misfit):
+    with pytest.raises(WrongType):
         read_as(float, 10**400)
-    with pytest.raises(Misfit, match="…"):
+    with pytest.raises(WrongType, match="…"):
         read_as(int, "long" * 100)

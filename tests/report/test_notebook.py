@@ -5,7 +5,7 @@ import json
 import pytest
 
 import chunkwise
-from chunkwise import Answered, Document
+from chunkwise import CitedAnswer, Document
 from chunkwise.evaluation.comparison import Comparison
 from chunkwise.evaluation.results import Results
 from made_results import results
@@ -23,7 +23,7 @@ VALUES = {
     ),
     "three": lambda: chunkwise.compare([results(), results(1, 0.2), results(2, 0.1)]),
     "profile": lambda: chunkwise.profile(TEXTS),
-    "answer": lambda: Answered(HOSTILE, note=HOSTILE, llm=HOSTILE),
+    "answer": lambda: CitedAnswer(HOSTILE, note=HOSTILE, llm=HOSTILE),
     "lint": lambda: chunkwise.lint(TEXTS, "tokens(max_tokens=9, overlap=0)"),
 }
 

@@ -24,9 +24,9 @@ from chunkwise.core import Passage
 from chunkwise.metrics.cuts.boundary_issues import KINDS
 from chunkwise.records.typed import json_text
 from chunkwise.report.charts.drawing import drawn
+from chunkwise.report.charts.scale import scale_of
 from chunkwise.report.page import fragment, scoped_style, write_page
 from chunkwise.report.page import page as page_of
-from chunkwise.report.scale import scale_of
 from chunkwise.report.views.pareto import pareto_chart
 from chunkwise.report.views.side_by_side import (
     ComparedQuestion,
@@ -35,7 +35,7 @@ from chunkwise.report.views.side_by_side import (
     SideResult,
     marked_text,
 )
-from chunkwise.report.views.sweep_charts import in_order, size_chart
+from chunkwise.report.views.sweep_charts import size_chart, value_order
 from chunkwise.report.views.sweep_figures import SweepFigures
 from chunkwise.report.views.tuning import tuning_view
 from chunkwise.stats.intervals import interval
@@ -255,8 +255,13 @@ def test_filters_are_the_levers_with_more_than_one_value(tuning: SweepResult, ht
         assert bool(found) == (len(own) > 1)
         if found:
             options = [unescape(option) for option in re.findall(">([^<]*)</option>", found[1])]
-            assert options == ["all", *sorted(own, key=in_order)]
-    assert in_order("none") < in_order("10 %") < in_order("100 tokens") < in_order("parent")
+            assert options == ["all", *sorted(own, key=value_order)]
+    assert (
+        value_order("none")
+        < value_order("10 %")
+        < value_order("100 tokens")
+        < value_order("parent")
+    )
 
 
 @pytest.mark.unwatched

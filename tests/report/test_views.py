@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from chunkwise.answering.answered import Answered, Citation, Claim
+from chunkwise.answering.cited_answer import Citation, CitedAnswer, Claim
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Chunk, Document, Hit
@@ -24,7 +24,7 @@ from chunkwise.evaluation.compare import compare
 from chunkwise.metrics.cuts.boundary_issues import CutTally, located
 from chunkwise.metrics.judges.calibration import Calibration, Confusion, Threshold
 from chunkwise.profiling import profile
-from chunkwise.records.typed import Misfit
+from chunkwise.records.typed import WrongType
 from chunkwise.report import page as pages
 from chunkwise.report.page import fragment, page
 from chunkwise.report.views.answer import answer_view
@@ -105,7 +105,7 @@ def of_answer(word: str = "") -> View:
         Claim(f"It is red.{word}", "quoted", place, is_moved=True, note=f"not said{word}"),
         Claim(f"It is blue.{word}", "unsupported", note=f"nowhere{word}"),
     )
-    return answer_view(Answered(f"Where?{word}", claims, llm=f"m{word}", prompt=f"p{word}"))
+    return answer_view(CitedAnswer(f"Where?{word}", claims, llm=f"m{word}", prompt=f"p{word}"))
 
 
 def of_comparison(word: str = "") -> View:
@@ -191,9 +191,9 @@ def test_the_policy_names_the_inline_texts_by_their_hashes(maker: Callable[[str]
 
 def test_a_view_says_what_does_not_fit_it() -> None:
     values = of_evaluation().to_dict()
-    with pytest.raises(Misfit, match="missing"):
+    with pytest.raises(WrongType, match="missing"):
         EvaluationView.from_dict({**values, "four": [{"question": "?"}]})
-    with pytest.raises(Misfit):
+    with pytest.raises(WrongType):
         TuningView.from_dict(values)
 
 

@@ -15,7 +15,7 @@ from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.retrievers import registry
 from chunkwise.retrieval.retrievers.chunk_retrievers import Bm25Retriever
 from chunkwise.retrieval.retrievers.multiscale import MultiscaleRetriever
-from chunkwise.retrieval.retrievers.queries import QueryBatch
+from chunkwise.retrieval.retrievers.query_batch import QueryBatch
 from chunkwise.testkit import check_retriever
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.evaluation.left_out import LeftOut
+from chunkwise.evaluation.skipped import Skipped
 from chunkwise.tuning.plan.prepare import PreparedSweep
 from chunkwise.tuning.plan.source import SweepSource, sweep_from_source
 from chunkwise.tuning.sweep import Configuration, VectorKind
@@ -88,13 +88,13 @@ def test_a_sweep_is_announced_run_and_written_in_this_order(
         steps.append(f"written to {folder.name}")
 
     out = tmp_path / "out"
-    completed = run_sweep(source, out, prepared, write, left_out=LeftOut(None))
+    completed = run_sweep(source, out, prepared, write, left_out=Skipped(None))
     assert completed is not None
     assert steps == ["prepared 3", "outcome", "outcome", "outcome", "written to out"]
     assert (out / "sweep.toml").is_file()
     assert len(SweepFolder(out).record.known()) == 3
     steps.clear()
-    assert run_sweep(source, None, prepared, write, left_out=LeftOut(None)) == completed
+    assert run_sweep(source, None, prepared, write, left_out=Skipped(None)) == completed
     assert "written to out" not in steps
 
 
@@ -106,7 +106,7 @@ def test_what_is_not_to_be_run_writes_nothing(source: SweepSource, tmp_path: Pat
         raise ChunkwiseError("too dear")
 
     out = tmp_path / "out"
-    left_out = LeftOut(None)
+    left_out = Skipped(None)
     assert run_sweep(source, out, lambda _: None, write, left_out=left_out) is None
     assert (
         run_sweep(source, out, lambda _: RunOptions(), write, left_out=left_out, dry_run=True)

@@ -7,7 +7,12 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
-from chunkwise.answering.answered import Answered, NumberedPassage, fitting_passages, passages_of
+from chunkwise.answering.cited_answer import (
+    CitedAnswer,
+    NumberedPassage,
+    fitting_passages,
+    passages_of,
+)
 from chunkwise.answering.claims import attribute_sentences, check_claims
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.renamed import renamed
@@ -111,7 +116,7 @@ class RetrievedQuestion(NamedTuple):
 
 def answer_question(
     question: str | Query, hits: Sequence[Hit], client: LlmClient, *, form: Form | None = None
-) -> Answered:
+) -> CitedAnswer:
     """Answers from the hits alone; a question without hits is answered without asking the model."""
     query = question if isinstance(question, Query) else Query("1", question)
     before = client.spent
@@ -121,12 +126,12 @@ def answer_question(
 
 def answer_each(
     questions: Sequence[RetrievedQuestion], client: LlmClient, *, form: Form | None = None
-) -> Iterator[Answered]:
+) -> Iterator[CitedAnswer]:
     """Answers as they come, in no particular order; each is in the client's cache before the next is asked for."""
     asked: list[tuple[Query, AnswerRequest]] = []
     for query, hits in questions:
         made = _asked(query, hits, client, form)
-        if isinstance(made, Answered):
+        if isinstance(made, CitedAnswer):
             yield made
         else:
             asked.append((query, made))
@@ -145,23 +150,23 @@ def estimate_answers(
 
 def _asked(
     query: Query, hits: Sequence[Hit], client: LlmClient, form: Form | None
-) -> AnswerRequest | Answered:
+) -> AnswerRequest | CitedAnswer:
     """What the model is to be asked; the answer itself where there is nothing to ask it."""
     passages = passages_of(hits)
     if not any(map(str.isalnum, query.text)):
-        return Answered(query.text, note=NO_WORDS, query_id=query.id)
+        return CitedAnswer(query.text, note=NO_WORDS, query_id=query.id)
     if not passages:
-        return Answered(query.text, note=NOTHING_FOUND, query_id=query.id)
+        return CitedAnswer(query.text, note=NOTHING_FOUND, query_id=query.id)
     asked = request_for(query.text, passages, client.model, form)
     if not asked.passages:
         reason = NO_ROOM.format(client.model.window or 0)
-        return Answered(query.text, reason=reason, left_out=len(passages), query_id=query.id)
+        return CitedAnswer(query.text, reason=reason, left_out=len(passages), query_id=query.id)
     return asked
 
 
-def _answered(query: Query, asked: AnswerRequest, reply: Reply, client: LlmClient) -> Answered:
+def _answered(query: Query, asked: AnswerRequest, reply: Reply, client: LlmClient) -> CitedAnswer:
     read = attribute_sentences if asked.form == "plain" else check_claims
-    return Answered(
+    return CitedAnswer(
         query.text,
         read(reply.value, asked.passages) if reply.is_answered else (),
         tuple(asked.passages),
@@ -210,7 +215,7 @@ def ask(
     form: Form | None = None,
     on_unreadable: WhenUnreadable = "warn",
     advance: OnProgress | None = None,
-) -> Answered:
+) -> CitedAnswer:
     """An answer out of an index, or out of documents, which are indexed in memory.
 
     The model reads at most `k` passages (5 where there is no budget) of at most `budget` tokens in all. What it claims

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from chunkwise.answering.answered import NOT_FOUND, Citation, Claim, NumberedPassage, State
+from chunkwise.answering.cited_answer import NOT_FOUND, Citation, Claim, ClaimState, NumberedPassage
 from chunkwise.core import Document, Span
 from chunkwise.metrics.claims.amounts import counted
 from chunkwise.metrics.claims.claim_support import FEW, supports
@@ -157,7 +157,7 @@ NOT_SAID = "no passage says it in these words"
 NOT_SHOWN = "the words of the passage do not show that it says this"
 NOT_ALL = "most of its words stand there, not all"
 
-_BEST_FIRST: tuple[State, ...] = ("supported", "quoted", "unsupported")
+_BEST_FIRST: tuple[ClaimState, ...] = ("supported", "quoted", "unsupported")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SURE = 0.85
 """Share of a sentence's terms that its place must have, where the model named none: the nearest is not yet it."""
@@ -240,7 +240,7 @@ def _attributed(claim: Readable, texts: Sequence[tuple[NumberedPassage, Readable
             found = FoundQuote(passage, _nearest(passage, text, claim))
             citation = citation_at(found)
             is_sure = supports(Readable(citation.quote), claim, _SURE)
-            state: State = "supported" if is_sure else "quoted"
+            state: ClaimState = "supported" if is_sure else "quoted"
             return Claim(_one_line(claim.text), state, citation, note="" if is_sure else NOT_ALL)
     return Claim(_one_line(claim.text), "unsupported", note=NOT_SAID)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
+from html import escape
 
 _DRAWN_BY = "chunkwise.report.notebook"
 
@@ -11,3 +13,25 @@ def drawn(value: object) -> str:
     """HTML of a value; `report` is imported for it, and by nobody below it."""
     found: str = importlib.import_module(_DRAWN_BY).html_of(value)
     return found
+
+
+_SHOWN = 60
+_SEEN = 4 * _SHOWN
+"""Characters of a text that are looked at and, with white space folded, shown in a console."""
+
+
+def beginning(text: str, start: int = 0, end: int | None = None) -> str:
+    """The first words of a stretch of text, on one line."""
+    end = len(text) if end is None else end
+    words = " ".join(text[start : min(end, start + _SEEN)].split())
+    return words if len(words) <= _SHOWN else f"{words[: _SHOWN - 1]}…"
+
+
+def card(title: str, facts: Mapping[str, object], text: str) -> str:
+    """HTML for a notebook: a title, facts in one line, the text as it is; everything escaped."""
+    line = " · ".join(f"{escape(name)} {escape(str(value))}" for name, value in facts.items())
+    return (
+        '<div style="border-left:3px solid #888;padding:.2em .8em;margin:.4em 0">'
+        f"<strong>{escape(title)}</strong> <small>{line}</small>"
+        f'<pre style="white-space:pre-wrap;margin:.3em 0 0">{escape(text)}</pre></div>'
+    )

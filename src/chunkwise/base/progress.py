@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
 
@@ -9,3 +12,33 @@ class OnProgress(Protocol):
     """Takes note of work done: how much since the last call, and what is being done."""
 
     def __call__(self, amount: int, note: str) -> None: ...
+
+
+Stages = Callable[[str, int], AbstractContextManager[OnProgress]]
+"""Opens a stage by its name and the number of its steps; 0: not known."""
+
+
+@contextmanager
+def unwatched(name: str, total: int) -> Iterator[OnProgress]:
+    """Nobody watches."""
+
+    def advance(amount: int, note: str) -> None:
+        pass
+
+    yield advance
+
+
+class Stopwatch:
+    """Seconds by stage, in the order the stages began."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def __call__(self, stage: str) -> Iterator[None]:
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            spent = time.monotonic() - began
+            self.seconds[stage] = round(self.seconds.get(stage, 0.0) + spent, 3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import signal
 import traceback
@@ -16,6 +17,14 @@ from threading import current_thread, main_thread
 from typing import Any, Generic, TypeVar
 
 from chunkwise.base.errors import ChunkwiseError
+
+
+def cores() -> int:
+    """Those it is allowed, which in a container or under taskset are fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
 
 _DIED = (
     "a worker process died, perhaps for lack of memory: run again with one job; a script that uses several needs its "

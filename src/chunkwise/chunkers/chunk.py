@@ -18,10 +18,10 @@ from chunkwise.base.workers import Workers
 from chunkwise.chunkers import Chunker, Strategy, get_strategy
 from chunkwise.core import Chunk, Document
 from chunkwise.documents import (
+    InputItem,
     InputReader,
     Inputs,
     LoadOptions,
-    Unit,
     Unreadables,
     WhenUnreadable,
     loaded,
@@ -142,7 +142,7 @@ def chunk_each(
     return _distinct(found, reader)
 
 
-def _outcomes(unit: Unit, strategy: Strategy, options: LoadOptions) -> Iterator[ChunkOutcome]:
+def _outcomes(unit: InputItem, strategy: Strategy, options: LoadOptions) -> Iterator[ChunkOutcome]:
     if isinstance(unit, UnreadableDocument):
         yield unit
     elif isinstance(unit, Document):
@@ -158,14 +158,14 @@ def _chunked(document: Document, strategy: Strategy) -> Chunked:
 
 
 def _in_this_process(
-    work: Iterator[Unit], strategy: StrategyLike, options: LoadOptions
+    work: Iterator[InputItem], strategy: StrategyLike, options: LoadOptions
 ) -> Iterator[ChunkOutcome]:
     made = get_strategy(strategy)
     return itertools.chain.from_iterable(_outcomes(unit, made, options) for unit in work)
 
 
 def _in_workers(
-    work: Iterator[Unit], strategy: StrategyLike, options: LoadOptions, jobs: int
+    work: Iterator[InputItem], strategy: StrategyLike, options: LoadOptions, jobs: int
 ) -> Iterator[ChunkOutcome]:
     try:
         pickle.dumps(strategy)
@@ -187,13 +187,15 @@ def _in_workers(
         workers.stop()
 
 
-def _work(strategy: StrategyLike, options: LoadOptions, batch: list[Unit]) -> list[ChunkOutcome]:
+def _work(
+    strategy: StrategyLike, options: LoadOptions, batch: list[InputItem]
+) -> list[ChunkOutcome]:
     made = get_strategy(strategy)
     return [outcome for unit in batch for outcome in _outcomes(unit, made, options)]
 
 
-def _batches(work: Iterator[Unit]) -> Iterator[list[Unit]]:
-    batch: list[Unit] = []
+def _batches(work: Iterator[InputItem]) -> Iterator[list[InputItem]]:
+    batch: list[InputItem] = []
     size = 0
     for unit in work:
         batch.append(unit)
@@ -205,7 +207,7 @@ def _batches(work: Iterator[Unit]) -> Iterator[list[Unit]]:
         yield batch
 
 
-def weight(unit: Unit) -> int:
+def weight(unit: InputItem) -> int:
     """About the bytes there are to work on."""
     if isinstance(unit, Document):
         return len(unit.text)

@@ -16,7 +16,6 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.cli import commands
 from chunkwise.cli.commands import argument, option
 from chunkwise.cli.llm import LOCAL, NONE_NAMED, LlmClients, show_estimate, show_spent
-from chunkwise.cli.messages import say, say_skipped, usable_place
 from chunkwise.cli.options import (
     SKIPPED,
     ConfigOption,
@@ -27,7 +26,7 @@ from chunkwise.cli.options import (
     json_flag,
 )
 from chunkwise.cli.progress import bytes_of, fetch_weights, progress
-from chunkwise.cli.streams import json_stdout
+from chunkwise.cli.streams import json_stdout, say, say_skipped, usable_place
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -178,7 +177,7 @@ def _answer(
     if not answered.is_answered:
         raise ChunkwiseError(f"the model gave no answer: {answered.reason}")
     if options.as_json:
-        from chunkwise.answering.answered import answer_row
+        from chunkwise.answering.cited_answer import answer_row
 
         json_stdout().write(json.dumps(answer_row(answered), ensure_ascii=False) + "\n")
     else:
@@ -194,8 +193,8 @@ def _answer_file(
     questions: list[RetrievedQuestion], client: LlmClient, options: AskOptions, skipped: list[str]
 ) -> None:
     """A line for each answer, as it comes; run again, what was answered comes from the cache."""
-    from chunkwise.answering.answered import answer_row
     from chunkwise.answering.ask import answer_each
+    from chunkwise.answering.cited_answer import answer_row
 
     out = json_stdout()
     with progress("asking", len(questions), options.quiet or out.isatty()) as advance:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import click
 
 from chunkwise.base.wording import megabytes
-from chunkwise.cli.messages import say
-from chunkwise.cli.streams import print_json
+from chunkwise.cli.streams import print_json, say
 
 _EXAMPLES = """
 \b

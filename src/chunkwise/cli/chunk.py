@@ -27,7 +27,6 @@ from chunkwise.cli.llm import (
     warn_of_weak,
     with_written_contexts,
 )
-from chunkwise.cli.messages import say, shown_place
 from chunkwise.cli.options import (
     SKIPPED,
     ConfigOption,
@@ -40,6 +39,7 @@ from chunkwise.cli.options import (
     page_file,
 )
 from chunkwise.cli.progress import bytes_of, progress
+from chunkwise.cli.streams import say, shown_place
 
 if TYPE_CHECKING:
     from chunkwise.chunkers import Strategy
@@ -181,9 +181,9 @@ def _names_index(names: Sequence[str]) -> bool:
 
 def _from_index(options: ChunkOptions) -> None:
     """The chunks of an index, as they are."""
-    from chunkwise.chunkers.given.chunks_file import KnownStrategy
+    from chunkwise.chunkers.read_chunks import KnownStrategy
     from chunkwise.cli.chunked import ChunkSummary, readable
-    from chunkwise.retrieval.contents import chunked_documents
+    from chunkwise.retrieval.export import chunked_documents
     from chunkwise.retrieval.indexes import named_index
 
     for name in ("strategy", "context", "contextual"):
@@ -292,13 +292,13 @@ def _open_sinks(
     stack: ExitStack, options: ChunkOptions, strategy: Cutter
 ) -> list[Callable[[Chunked], None]]:
     """Where the chunks of each document go; nowhere: they are looked at in the terminal."""
-    from chunkwise.chunkers.rows import chunk_file, write_json_lines
+    from chunkwise.chunkers.write_chunks import chunk_file, write_chunk_lines
     from chunkwise.cli.chunked import CutsPage
     from chunkwise.cli.streams import JsonLines
 
     sinks: list[Callable[[Chunked], None]] = []
     if options.as_json:
-        lines = JsonLines(write_json_lines, alone=not (options.output or options.page))
+        lines = JsonLines(write_chunk_lines, alone=not (options.output or options.page))
         sinks.append(lambda chunked: lines.write(chunked.chunks))
     if options.output:
         write = stack.enter_context(chunk_file(options.output))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from chunkwise.base.atomic import replacing
 from chunkwise.base.wording import counted
 from chunkwise.chunkers.chunk import Chunked, ChunkOutcome
-from chunkwise.cli.messages import say, say_skipped
+from chunkwise.cli.streams import say, say_skipped
 from chunkwise.core import Chunk, Document, OnProgress
 from chunkwise.text.tokens.tokenizers import TokenizerLike
 

@@ -123,7 +123,7 @@ class TypedCommand(click.Command):
         flags = args[: args.index("--")] if "--" in args else args
         given = dict.fromkeys(flag.partition("=")[0] for flag in flags)
         for flag in filter(new.__contains__, given):
-            from chunkwise.cli.messages import say
+            from chunkwise.cli.streams import say
 
             say(f"{flag} is now {new[flag]}")
         try:

@@ -54,7 +54,7 @@ def command(options: CompareOptions) -> None:
     _check(files)
     check_outputs(list(files), output)
     from chunkwise.evaluation.compare import compare
-    from chunkwise.evaluation.files.results_file import read_results
+    from chunkwise.evaluation.results_file import read_results
     from chunkwise.records.typed import json_text
 
     runs = [read_results(name) for name in files]
@@ -83,7 +83,7 @@ def _write(text: str, output: Path) -> bool:
     """Whether it could be written; where not, the comparison is shown instead."""
     from chunkwise.base.atomic import replacing, says_what_it_writes
     from chunkwise.base.errors import ChunkwiseError
-    from chunkwise.cli.messages import say
+    from chunkwise.cli.streams import say
 
     try:
         with replacing(output) as temporary, says_what_it_writes(output):

@@ -28,7 +28,7 @@ from chunkwise.cli.options import json_flag
 from chunkwise.cli.streams import print_json
 from chunkwise.models.http.error import excerpt
 
-State = Literal["works", "absent", "fails"]
+CheckState = Literal["works", "absent", "fails"]
 
 EXTRAS = {
     "search": "embedding, BM25, search and reranking",
@@ -65,7 +65,7 @@ class Check(NamedTuple):
 
     group: str
     name: str
-    state: State
+    state: CheckState
     detail: str
     command: str = ""
     needed: bool = False
@@ -152,11 +152,11 @@ def all_checks(postgres: str | None = None) -> Iterator[Check]:
 
 
 def _python() -> Check:
-    from chunkwise.base.cores import cores
+    from chunkwise.base.workers import cores
 
     machine = f"{platform.system()} {platform.machine()}"
     detail = f"{platform.python_version()} on {machine}, {cores()} cores"
-    state: State = "works" if sys.version_info >= (3, 11) else "fails"
+    state: CheckState = "works" if sys.version_info >= (3, 11) else "fails"
     return Check("machine", "Python", state, f"{detail}; chunkwise {__version__}", needed=True)
 
 
@@ -209,7 +209,7 @@ def _extra(extra: str) -> Check:
         shown = ", ".join(parts[:5]) + (" …" if len(parts) > 5 else "")
         return Check("extras", extra, "works", shown, needed=needed)
     detail = f"for {EXTRAS[extra]}" + (f"; not here: {', '.join(missing)}" if missing else "")
-    state: State = "fails" if needed else "absent"
+    state: CheckState = "fails" if needed else "absent"
     return Check("extras", extra, state, detail, f"pip install 'chunkwise[{extra}]'", needed)
 
 
@@ -279,7 +279,7 @@ def _language_model() -> Iterator[Check]:
     name = f"weights of {SMOLLM2.name}"
     if status.state != "here":
         detail = f"{status.state}; for --llm local; {megabytes(SMOLLM2.size)} are fetched once"
-        state: State = "absent" if status.state == "not here" else "fails"
+        state: CheckState = "absent" if status.state == "not here" else "fails"
         yield Check("model", name, state, detail, f"chunkwise models get {SMOLLM2.name}")
         return
     folder = next(iter(status.files.values())).parent
@@ -297,7 +297,7 @@ def _answering() -> Check:
     try:
         from chunkwise.models.llm.language_model import Request
         from chunkwise.models.llm.local import packaged
-        from chunkwise.models.llm.written import read_structured
+        from chunkwise.models.llm.response import read_structured
 
         request = Request("Answer.", "Are the lamps lit at dusk?", schema=schema, max_tokens=32)
         answer, read, written = packaged().timed(request)

@@ -26,7 +26,6 @@ from chunkwise.cli.llm import (
     show_spent,
     warn_of_weak,
 )
-from chunkwise.cli.messages import say, say_skipped
 from chunkwise.cli.options import (
     SKIPPED,
     ConfigOption,
@@ -42,6 +41,7 @@ from chunkwise.cli.options import (
     queries_file,
 )
 from chunkwise.cli.progress import bytes_of, fetch_weights, progress
+from chunkwise.cli.streams import say, say_skipped
 
 if TYPE_CHECKING:
     from chunkwise.core import Document, OnProgress
@@ -302,7 +302,7 @@ def _fetch_weights(paths: list[str], options: EvaluateOptions) -> None:
 def _write(results: Results, options: EvaluateOptions, documents: list[Document]) -> list[Path]:
     """The files that were written; a disk may be full, and the figures are wanted all the same."""
     from chunkwise.base.errors import ChunkwiseError
-    from chunkwise.evaluation.files.results_file import write_results
+    from chunkwise.evaluation.results_file import write_results
 
     written = []
     try:
@@ -326,7 +326,7 @@ def _write(results: Results, options: EvaluateOptions, documents: list[Document]
 
 def _show(results: Results, options: EvaluateOptions) -> None:
     if options.as_json:
-        from chunkwise.evaluation.files.results_file import results_text
+        from chunkwise.evaluation.results_file import results_text
 
         click.echo(results_text(results), nl=False)
     elif not options.quiet:
@@ -369,7 +369,7 @@ def _checked_count(options: EvaluateOptions) -> EvaluateOptions:
 
 def _budget(options: EvaluateOptions) -> int | None:
     """The tokens a question gets; None: it gets `-k` hits."""
-    from chunkwise.evaluation.subject import SearchParameters, usual_budget
+    from chunkwise.evaluation.system import SearchParameters, usual_budget
 
     if options.hits:
         return options.budget

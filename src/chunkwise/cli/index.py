@@ -27,7 +27,6 @@ from chunkwise.cli.llm import (
     show_spent,
     warn_of_weak,
 )
-from chunkwise.cli.messages import say, say_skipped, shown_place, usable_place
 from chunkwise.cli.options import (
     SKIPPED,
     ConfigOption,
@@ -38,7 +37,7 @@ from chunkwise.cli.options import (
     json_flag,
 )
 from chunkwise.cli.progress import bytes_of, fetch_weights, progress
-from chunkwise.cli.streams import print_json
+from chunkwise.cli.streams import print_json, say, say_skipped, shown_place, usable_place
 
 if TYPE_CHECKING:
     from chunkwise.retrieval import Index
@@ -304,10 +303,10 @@ def _context(
 
     `is_asking`: the model of `--llm` has work all the same.
     """
-    from chunkwise.retrieval.settings import WRITTEN
+    from chunkwise.chunkers.contextual import WRITTEN_CONTEXTS
 
     context = options.contextual or options.context
-    is_writing = (context or (known.context if known else None)) in WRITTEN
+    is_writing = (context or (known.context if known else None)) in WRITTEN_CONTEXTS
     check_contextual(
         options, options.context, options.contextual, is_writing=is_writing, is_asking=is_asking
     )
@@ -336,15 +335,15 @@ def _named_client(
     options: IndexCommandOptions, context: str | None, known: Settings | None, clients: LlmClients
 ) -> NamedClient | None:
     """What may write: the model named, or the one the index was made with; None: nobody is to be asked."""
+    from chunkwise.chunkers.contextual import WRITTEN_CONTEXTS
     from chunkwise.retrieval.indexing.lazy_models import NamedClient
-    from chunkwise.retrieval.settings import WRITTEN
 
     kind = context or (known.context if known else None)
     name = options.llm
     if known is not None and not is_typed("llm"):
         # Empty where it fell back to the headings context: it does so again, unless it is made anew.
         name = known.llm or (name if options.rebuild else "")
-    if not name or kind not in WRITTEN:
+    if not name or kind not in WRITTEN_CONTEXTS:
         return None
     return NamedClient(name, partial(clients.of, name))
 
@@ -372,14 +371,14 @@ def _dry_run(
     """Says what the model would be asked about new and changed documents; nothing is sent and nothing is written."""
     from chunkwise.chunkers import get_strategy
     from chunkwise.chunkers.chunk import chunk_each
+    from chunkwise.chunkers.contextual import WRITTEN_CONTEXTS
     from chunkwise.chunkers.contextual.writer import ContextWriter
     from chunkwise.cli.chunked import ChunkSummary, readable
     from chunkwise.models.llm.cost import LlmEstimate
-    from chunkwise.retrieval.settings import WRITTEN
 
     asking = asking if asking and asking.client else None
     kind: Any = context or (known.context if known else None)
-    if llm is None and kind in WRITTEN:
+    if llm is None and kind in WRITTEN_CONTEXTS:
         say(NO_MODEL)
     if llm is None and asking is None:
         show_estimate(LlmEstimate(), options.as_json)

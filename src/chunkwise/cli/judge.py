@@ -18,10 +18,9 @@ from chunkwise.cli.llm import (
     show_estimate,
     show_spent,
 )
-from chunkwise.cli.messages import say, say_skipped
 from chunkwise.cli.options import SKIPPED, LlmOptions, SourceOptions, json_flag, queries_file
 from chunkwise.cli.progress import fetch_weights, progress
-from chunkwise.cli.streams import print_json
+from chunkwise.cli.streams import print_json, say, say_skipped
 
 if TYPE_CHECKING:
     from chunkwise.evaluation.calibrate import CalibrationRun, KnownPairs
@@ -162,14 +161,14 @@ def _names(options: CalibrateOptions) -> list[str]:
 def _pairs(options: CalibrateOptions) -> tuple[KnownPairs, bool]:
     from chunkwise.base.errors import ChunkwiseError
     from chunkwise.evaluation.calibrate import documents_and_questions, known_pairs
-    from chunkwise.evaluation.left_out import LeftOut
+    from chunkwise.evaluation.skipped import Skipped
 
     def bad(line: str) -> None:
         if options.strict:
             raise ChunkwiseError(line)
         say_skipped(line)
 
-    left_out = LeftOut(bad, lambda line: say(f"mended {line}"))
+    left_out = Skipped(bad, lambda line: say(f"mended {line}"))
     paths = list(options.source)
     if not paths:
         beside = Path(options.test_queries).parent

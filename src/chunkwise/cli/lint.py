@@ -14,7 +14,6 @@ import click
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.cli import commands
 from chunkwise.cli.commands import option
-from chunkwise.cli.messages import say
 from chunkwise.cli.options import (
     SKIPPED,
     JobsOption,
@@ -25,6 +24,7 @@ from chunkwise.cli.options import (
     page_file,
 )
 from chunkwise.cli.progress import bytes_of, progress
+from chunkwise.cli.streams import say
 
 if TYPE_CHECKING:
     from chunkwise.chunkers.chunk import Chunked

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import click
 
 from chunkwise.cli.commands import is_typed, option
-from chunkwise.cli.messages import say
 from chunkwise.cli.options import LlmOptions
-from chunkwise.cli.streams import print_json
+from chunkwise.cli.streams import print_json, say
 
 if TYPE_CHECKING:
     from chunkwise.chunkers import Strategy

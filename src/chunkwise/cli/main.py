@@ -81,7 +81,7 @@ def group() -> None:
 
 def _tell(message: Warning | str, *_: object, **__: object) -> None:
     """A warning is one line, as an error is; the place in our code it came from helps nobody."""
-    from chunkwise.cli.messages import say
+    from chunkwise.cli.streams import say
 
     say(message)
 
@@ -102,7 +102,7 @@ def main() -> NoReturn:
         status = group(standalone_mode=False)
         sys.stdout.flush()
     except ChunkwiseError as error:
-        from chunkwise.cli.messages import say
+        from chunkwise.cli.streams import say
 
         say(error)
         sys.exit(2 if isinstance(error, InvalidParameter | UnknownName) else 1)

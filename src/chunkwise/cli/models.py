@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chunkwise.base.wording import megabytes
-from chunkwise.cli.messages import say
 from chunkwise.cli.progress import progress
-from chunkwise.cli.streams import print_json
+from chunkwise.cli.streams import print_json, say
 
 if TYPE_CHECKING:
     from chunkwise.models.weights.installed import ModelStatus

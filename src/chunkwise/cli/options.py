@@ -92,7 +92,7 @@ class JobsOption:
 
     def workers(self, total_bytes: int) -> int:
         """Up to eight processes, one where starting others would take longer than the work."""
-        from chunkwise.base.cores import cores
+        from chunkwise.base.workers import cores
 
         if self.jobs:
             return self.jobs
@@ -178,7 +178,7 @@ class QuestionsOption:
     def queries(self, skipped: list[str]) -> list[Query]:
         """At least one; what the file has that is no question is told, and added to `skipped`."""
         from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-        from chunkwise.cli.messages import say_skipped
+        from chunkwise.cli.streams import say_skipped
         from chunkwise.core import Query
         from chunkwise.testsets.reading import read_questions
 

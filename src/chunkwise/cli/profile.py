@@ -11,10 +11,9 @@ import click
 
 from chunkwise.cli import commands
 from chunkwise.cli.commands import option
-from chunkwise.cli.messages import say, say_skipped
 from chunkwise.cli.options import SKIPPED, SourceOptions, check_outputs, json_flag, page_file
 from chunkwise.cli.progress import bytes_of, progress
-from chunkwise.cli.streams import print_json
+from chunkwise.cli.streams import print_json, say, say_skipped
 
 if TYPE_CHECKING:
     from chunkwise.base.errors import UnreadableDocument

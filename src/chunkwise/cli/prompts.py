@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from chunkwise.cli.messages import say
-from chunkwise.cli.streams import print_json
+from chunkwise.cli.streams import print_json, say
 
 _EXAMPLES = """
 \b

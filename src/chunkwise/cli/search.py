@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.cli import commands
 from chunkwise.cli.commands import argument, option
-from chunkwise.cli.messages import say, shown_place
 from chunkwise.cli.options import (
     SKIPPED,
     ConfigOption,
@@ -23,6 +22,7 @@ from chunkwise.cli.options import (
     json_flag,
 )
 from chunkwise.cli.progress import fetch_weights, progress
+from chunkwise.cli.streams import say, shown_place
 
 if TYPE_CHECKING:
     from chunkwise.core import Hit, Query
@@ -197,7 +197,7 @@ def _embedder(index: Index, quiet: bool) -> Embedder:
 
 
 def _writer() -> Written:
-    from chunkwise.chunkers.rows import hit_row
+    from chunkwise.chunkers.write_chunks import hit_row
     from chunkwise.cli.streams import json_stdout
 
     # Taken before a bar is drawn, which sends what is written there to the terminal.

@@ -15,16 +15,15 @@ import click
 from chunkwise.cli import commands
 from chunkwise.cli.commands import option
 from chunkwise.cli.llm import refuse_unlimited
-from chunkwise.cli.messages import say, say_skipped
 from chunkwise.cli.options import SKIPPED, JobsOption, SourceOptions, json_flag, queries_file
 from chunkwise.cli.progress import fetch_weights, progress
-from chunkwise.cli.streams import print_json
+from chunkwise.cli.streams import print_json, say, say_skipped
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from chunkwise.core import OnProgress
-    from chunkwise.evaluation.left_out import OnBad
+    from chunkwise.records.read import OnBadRow
     from chunkwise.tuning.plan.prepare import PreparedSweep
     from chunkwise.tuning.plan.source import SweepSource
     from chunkwise.tuning.sweep_result import Outcome
@@ -119,10 +118,10 @@ def command(options: TuneOptions) -> None:
 
 def tune_and_show(source: SweepSource, options: SweepOptions) -> None:
     """Runs a sweep as its options say, shows what it found, and ends with the status that tells what was left out."""
-    from chunkwise.evaluation.left_out import LeftOut
+    from chunkwise.evaluation.skipped import Skipped
     from chunkwise.tuning.tune import run_sweep
 
-    left_out = LeftOut(*_listeners(options.strict))
+    left_out = Skipped(*_listeners(options.strict))
     if_interrupted = ""
 
     def prepared_to_run(prepared: PreparedSweep) -> RunOptions | None:
@@ -157,7 +156,7 @@ def tune_and_show(source: SweepSource, options: SweepOptions) -> None:
         sys.exit(SKIPPED)
 
 
-def _listeners(strict: bool) -> tuple[OnBad, OnBad]:
+def _listeners(strict: bool) -> tuple[OnBadRow, OnBadRow]:
     from chunkwise.base.errors import ChunkwiseError
 
     def bad(line: str) -> None:
@@ -175,7 +174,7 @@ def _check_and_announce(prepared: PreparedSweep, options: SweepOptions) -> None:
     from chunkwise.tuning.plan.prepare import TOKENS_PER_SECOND
     from chunkwise.tuning.sweep_folder import SweepFolder
 
-    sweep, material = prepared.sweep, prepared.material
+    sweep, material = prepared.sweep, prepared.inputs
     for strategy in sorted({each.strategy for each in prepared.plan.configurations} - {""}):
         refuse_unlimited(strategy)
     record = SweepFolder(options.output).record
@@ -208,7 +207,7 @@ def _doubts(prepared: PreparedSweep) -> list[str]:
     """What the end would say of such a budget and so few questions."""
     from chunkwise.tuning.choose.explain import few_choose, fits_nearly_all
 
-    material = prepared.material
+    material = prepared.inputs
     if not len(material.questions):
         return []
     chose = material.splits.count("validation")
@@ -233,14 +232,14 @@ def _left_out(prepared: PreparedSweep) -> list[str]:
 def _run_options(prepared: PreparedSweep, options: SweepOptions) -> RunOptions:
     from chunkwise.tuning.tune import RunOptions
 
-    material = prepared.material
+    material = prepared.inputs
     fetch_weights(prepared.sweep.model, options.quiet)
     leaders = Leaders(prepared.sweep.objective, material.splits, options.quiet)
     return RunOptions(options.workers(material.characters), leaders.add, leaders.stages)
 
 
 def _write(completed: CompletedSweep, options: SweepOptions) -> None:
-    from chunkwise.report.tune_files import write_tuned
+    from chunkwise.report.tune import write_tuned
 
     written = write_tuned(completed, options.output, on_bad=say)
     if options.as_json:

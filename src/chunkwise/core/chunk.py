@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, Protocol, Self, final
 
+from chunkwise.base.notebook import beginning, card
 from chunkwise.core.document import SECTION_SEPARATOR, Document, Span
-from chunkwise.core.shown import beginning, card
 
 
 class Piece(NamedTuple):

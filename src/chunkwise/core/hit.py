@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from chunkwise.base.notebook import beginning, card
 from chunkwise.core.document import SECTION_SEPARATOR, Document, Span
-from chunkwise.core.shown import beginning, card
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -12,19 +12,19 @@ from chunkwise.documents.inputs import (
     sources,
 )
 from chunkwise.documents.loader import Loader, LoadOptions, OnUnreadable, loaders
-from chunkwise.documents.reading import InputReader, Unit, is_stream, load, loaded, read
+from chunkwise.documents.reading import InputItem, InputReader, is_stream, load, loaded, read
 from chunkwise.documents.source import Source
 
 __all__ = [
     "Ids",
     "Input",
+    "InputItem",
     "InputReader",
     "Inputs",
     "LoadOptions",
     "Loader",
     "OnUnreadable",
     "Source",
-    "Unit",
     "Unreadables",
     "WhenUnreadable",
     "distinct_documents",

@@ -17,7 +17,7 @@ from chunkwise.documents.inputs import Inputs, Unreadables, WhenUnreadable, sour
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, choose_loader, crash_is_unreadable
 from chunkwise.documents.source import Source
 
-Unit = Source | Document | UnreadableDocument
+InputItem = Source | Document | UnreadableDocument
 """What there is to do: a file to be opened, a document to be taken as it is, a line about what cannot be read."""
 
 _DEFAULTS = LoadOptions()
@@ -87,7 +87,7 @@ class InputReader:
         """Ids of files by their origins."""
         self._ids = Ids()
 
-    def units(self) -> Iterator[Unit]:
+    def units(self) -> Iterator[InputItem]:
         """Files that another process may open by itself; files of many records are read here."""
         for found in self._sources:
             yield from _drained(self._problems)

@@ -19,7 +19,7 @@ from chunkwise.base.wording import dollars
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.core import Document, Hit, OnProgress, Passage, Query, Score
 from chunkwise.documents import LoadOptions
-from chunkwise.evaluation.left_out import LeftOut
+from chunkwise.evaluation.skipped import Skipped
 from chunkwise.evaluation.sources import ReadingOptions, documents_of, questions_read
 from chunkwise.metrics.claims.plain_form import holds, plain_form
 from chunkwise.metrics.judges.calibration import (
@@ -264,7 +264,7 @@ class CalibrationRun:
 def documents_and_questions(
     inputs: Sequence[str],
     test_queries: str,
-    left_out: LeftOut,
+    left_out: Skipped,
     options: LoadOptions | None = None,
     leave_out: Collection[Path] = (),
 ) -> tuple[list[Document], tuple[Query, ...]]:

@@ -26,8 +26,8 @@ from chunkwise.evaluation.comparison import (
     pair,
     whole_figures,
 )
-from chunkwise.evaluation.files.results_file import read_results
 from chunkwise.evaluation.results import Json, Results
+from chunkwise.evaluation.results_file import read_results
 from chunkwise.metrics.judges.judge import LLM
 from chunkwise.metrics.judges.similarity import SimilarityJudge
 from chunkwise.metrics.registry import lower_is_better, metric_of

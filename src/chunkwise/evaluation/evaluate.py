@@ -9,18 +9,17 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.progress import Stages, Stopwatch, unwatched
 from chunkwise.base.renamed import renamed
 from chunkwise.chunkers.chunk import StrategyLike
-from chunkwise.chunkers.given.chunks_file import ChunksSource, chunks_name, read_chunks
+from chunkwise.chunkers.read_chunks import ChunksSource, chunks_name, read_chunks
 from chunkwise.core import Document, Query
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable
-from chunkwise.evaluation.evaluate_subject import OnEstimate, QuestionSet, evaluate_subject
-from chunkwise.evaluation.files.answers_file import read_answers
-from chunkwise.evaluation.files.hits_file import read_hits
-from chunkwise.evaluation.left_out import LeftOut, OnBad
+from chunkwise.evaluation.evaluate_system import OnEstimate, QuestionSet, evaluate_system
 from chunkwise.evaluation.options import ScoringOptions, Unit
-from chunkwise.evaluation.progress import Stages, Stopwatch, unwatched
 from chunkwise.evaluation.results import Json, Results, documents_hash
+from chunkwise.evaluation.run_file import read_answers, read_hits
+from chunkwise.evaluation.skipped import Skipped
 from chunkwise.evaluation.sources import (
     IndexSettings,
     ReadingOptions,
@@ -30,7 +29,7 @@ from chunkwise.evaluation.sources import (
     new_index,
     questions_read,
 )
-from chunkwise.evaluation.subject import SearchParameters, Subject, hits_subject, usual_budget
+from chunkwise.evaluation.system import EvaluatedSystem, SearchParameters, hits_system, usual_budget
 from chunkwise.metrics.answers.position import summary
 from chunkwise.metrics.evidence import is_nowhere
 from chunkwise.metrics.judges.judge import LLM, Judge, get_judge, judge_names, registry
@@ -41,6 +40,7 @@ from chunkwise.models.embed.embedder import Embedder
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import LanguageModel
 from chunkwise.models.rerank.reranker import Reranker
+from chunkwise.records.read import OnBadRow
 from chunkwise.retrieval.indexes import Index, named_index
 from chunkwise.retrieval.retrievers import Retriever
 from chunkwise.retrieval.settings import Context, Vectors
@@ -84,8 +84,8 @@ def evaluate(
     jobs: int = 1,
     leave_out: Collection[Path] = (),
     on_unreadable: WhenUnreadable | None = None,
-    on_bad: OnBad | None = None,
-    on_mended: OnBad | None = None,
+    on_bad: OnBadRow | None = None,
+    on_mended: OnBadRow | None = None,
     on_documents: Callable[[Sequence[Document]], None] | None = None,
     on_estimate: OnEstimate | None = None,
     stages: Stages = unwatched,
@@ -102,7 +102,7 @@ def evaluate(
     retrieval_precision by its verdicts; several are a list, or joined by commas. `on_documents` gets the documents the
     result's places are in, `on_estimate` what asking will take, before anything is sent.
     """
-    left_out, watch = LeftOut(on_bad, on_mended, on_unreadable), Stopwatch()
+    left_out, watch = Skipped(on_bad, on_mended, on_unreadable), Stopwatch()
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise InvalidParameter(f"seed is {seed!r}; a whole number is needed, 0 or more")
     searching = SearchParameters(retriever, neighbours, mmr, _reranker(reranker))
@@ -121,39 +121,39 @@ def evaluate(
     files = _files(queries, hits, chunks, answers)
     reading = ReadingOptions(options, jobs, (*leave_out, *files))
     with watch("index"):
-        subject = None
+        system = None
         if hits is None:
-            subject = (
+            system = (
                 known_index(found, made_with, searching, budget, chunks)
                 if (found := named_index(source)) is not None
                 else new_index(
                     source, made_with, reading, searching, budget, left_out, stages, chunks
                 )
             )
-        documents = subject.documents if subject else documents_of(source, reading, left_out)
-    if subject is not None and subject.index is not None:
-        measuring = replace(measuring, judge_model=subject.index.embedder)
+        documents = system.documents if system else documents_of(source, reading, left_out)
+    if system is not None and system.index is not None:
+        measuring = replace(measuring, judge_model=system.index.embedder)
     if on_documents is not None:
         on_documents(documents)
     with watch("questions"):
         asked, about = _questions(queries, documents, split, left_out)
-        if subject is None:
-            subject = _answered(documents, asked, _name(hits) or "", chunks, left_out)
+        if system is None:
+            system = _answered(documents, asked, _name(hits) or "", chunks, left_out)
         answered = {}
         if answers is not None:
             path = os.fspath(answers)
             with left_out.rows_of(path) as bad:
                 answered = read_answers(path, asked, documents, bad)
     about |= left_out.told()
-    if len(subject.documents) != len(documents):
+    if len(system.documents) != len(documents):
         # Those that hold hits found nowhere are no documents of the user's.
         about["documents"] = {
             "count": len(documents),
             "characters": sum(len(document.text) for document in documents),
             "hash": documents_hash(documents),
         }
-    return evaluate_subject(
-        subject, QuestionSet(asked, about, answered), measuring,
+    return evaluate_system(
+        system, QuestionSet(asked, about, answered), measuring,
         watch=watch, stages=stages, on_estimate=on_estimate,
     )  # fmt: skip
 
@@ -182,21 +182,21 @@ def _answered(
     queries: Sequence[Query],
     hits: str,
     chunks: ChunksSource | None,
-    left_out: LeftOut,
-) -> Subject:
+    left_out: Skipped,
+) -> EvaluatedSystem:
     """Another system's hits, held against its chunks where they are known."""
     name = None if chunks is None else chunks_name(chunks)
     with left_out.rows_of(hits) as bad:
         found = read_hits(hits, queries, documents, bad)
     by_id = {query.id: own for query, own in zip(queries, found, strict=True)}
     lost = {hit.doc_id: hit.document for own in found for hit in own if is_nowhere(hit)}
-    subject = hits_subject([*documents, *lost.values()], by_id, {"hits": hits, "chunks": name})
+    system = hits_system([*documents, *lost.values()], by_id, {"hits": hits, "chunks": name})
     if chunks is None or name is None:
-        return subject
+        return system
     with left_out.rows_of(name) as bad:
         given = read_chunks(chunks, documents, bad)
     return replace(
-        subject, chunking=chunking_of_file(given, documents), position=summary(given.position)
+        system, chunking=chunking_of_file(given, documents), position=summary(given.position)
     )
 
 
@@ -217,7 +217,7 @@ def queries_in_memory(given: Iterable[Query]) -> tuple[Query, ...]:
 
 
 def _questions(
-    given: TestQueries, documents: Sequence[Document], split: str, left_out: LeftOut
+    given: TestQueries, documents: Sequence[Document], split: str, left_out: Skipped
 ) -> tuple[list[Query], dict[str, Json]]:
     if isinstance(given, str | os.PathLike):
         testset = questions_read(os.fspath(given), documents, left_out)
@@ -242,7 +242,7 @@ def _questions(
 
 
 def _placed(
-    queries: Sequence[Query], documents: Sequence[Document], left_out: LeftOut
+    queries: Sequence[Query], documents: Sequence[Document], left_out: Skipped
 ) -> tuple[Query, ...]:
     """Those whose places lie in the documents, as for questions from a file."""
     sizes = {document.id: len(document.text) for document in documents}

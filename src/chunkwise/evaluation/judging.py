@@ -10,9 +10,9 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Hit, OnProgress, Query, Score
 from chunkwise.evaluation.options import ScoringOptions
 from chunkwise.evaluation.results import Agreement, Figure, Json
-from chunkwise.evaluation.subject import Hits
+from chunkwise.evaluation.system import Hits
 from chunkwise.metrics.answers.answer import Answer, CitedTexts
-from chunkwise.metrics.answers.llm_material import QuestionEvidence
+from chunkwise.metrics.answers.question_evidence import QuestionEvidence
 from chunkwise.metrics.judges.judge import LLM, Judge
 from chunkwise.metrics.judges.labels import LabelJudge
 from chunkwise.metrics.judges.llm_judge import LlmJudge

@@ -19,7 +19,7 @@ from chunkwise.chunkers.chunk import (
     StrategyLike,
     chunk_each,
 )
-from chunkwise.chunkers.given.chunks_file import (
+from chunkwise.chunkers.read_chunks import (
     ChunksSource,
     KnownStrategy,
     chunks_name,
@@ -27,7 +27,7 @@ from chunkwise.chunkers.given.chunks_file import (
 )
 from chunkwise.documents import Inputs, LoadOptions, Unreadables, WhenUnreadable, read
 from chunkwise.metrics.cuts.boundary_issues import KINDS, CutCounts, CutTally, LocatedIssue, located
-from chunkwise.retrieval.contents import chunked_documents
+from chunkwise.retrieval.export import chunked_documents
 from chunkwise.retrieval.indexes import Index, named_index
 from chunkwise.text.analysis import Analyzed
 
@@ -115,15 +115,15 @@ def lint(
     for, where not all are. What cannot be read is a warning, or what `on_unreadable` makes of it.
     """
     linter = Linter(kinds)
-    subject = lint_subject(
+    system = lint_subject(
         source, strategy, chunks=chunks, options=options, jobs=jobs, leave_out=leave_out
     )
     issues: list[LocatedIssue] = []
     documents = 0
-    for chunked in Unreadables(on_unreadable).of(subject.outcomes):
+    for chunked in Unreadables(on_unreadable).of(system.outcomes):
         documents += 1
         issues += linter.add(chunked)
-    return LintResult(subject.strategy.label, documents, linter.tally.cuts(), tuple(issues))
+    return LintResult(system.strategy.label, documents, linter.tally.cuts(), tuple(issues))
 
 
 def lint_subject(

@@ -14,7 +14,7 @@ from typing import Any
 
 from chunkwise import __version__
 from chunkwise.base.notebook import drawn
-from chunkwise.chunkers.given.chunks_file import shown_label
+from chunkwise.chunkers.read_chunks import shown_label
 from chunkwise.core import Document, Passage
 from chunkwise.metrics.cuts.boundary_issues import CutCounts
 from chunkwise.records.typed import json_text

@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.progress import Stages
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import StrategyLike
-from chunkwise.chunkers.given.chunks_file import ChunksSource, GivenChunks, chunks_name, read_chunks
+from chunkwise.chunkers.read_chunks import ChunksSource, ExistingChunks, chunks_name, read_chunks
 from chunkwise.core import Document
 from chunkwise.documents import Input, Inputs, LoadOptions, each_input
-from chunkwise.evaluation.left_out import LeftOut
-from chunkwise.evaluation.progress import Stages
-from chunkwise.evaluation.subject import SearchParameters, Subject, index_subject
+from chunkwise.evaluation.skipped import Skipped
+from chunkwise.evaluation.system import EvaluatedSystem, SearchParameters, index_system
 from chunkwise.metrics.answers.position import summary
 from chunkwise.metrics.spans.tables import Chunking
 from chunkwise.models.embed.embedder import Embedder
@@ -27,7 +27,7 @@ from chunkwise.testsets.reading import read_testset
 from chunkwise.testsets.testset import Problem, TestSet
 
 
-def questions_read(path: str, documents: Sequence[Document], left_out: LeftOut) -> TestSet:
+def questions_read(path: str, documents: Sequence[Document], left_out: Skipped) -> TestSet:
     """Those that can be used; the others are told to `left_out`."""
     problems: list[Problem] = []
     testset = read_testset(path, documents, problems.append)
@@ -69,7 +69,7 @@ def known_index(
     searching: SearchParameters,
     budget: int | None,
     chunks: ChunksSource | None = None,
-) -> Subject:
+) -> EvaluatedSystem:
     """An index that is there: it has its settings and its chunks already."""
     if chunks is not None:
         raise InvalidParameter(
@@ -85,7 +85,7 @@ def known_index(
             )
     if not len(found):
         raise ChunkwiseError(NOTHING)
-    return index_subject(found, searching, budget)
+    return index_system(found, searching, budget)
 
 
 def new_index(
@@ -94,13 +94,13 @@ def new_index(
     reading: ReadingOptions,
     searching: SearchParameters,
     budget: int | None,
-    left_out: LeftOut,
+    left_out: Skipped,
     stages: Stages,
     chunks: ChunksSource | None = None,
-) -> Subject:
+) -> EvaluatedSystem:
     """An index in memory, made of documents; `chunks` is a file of the chunks another tool made of them."""
     assert not isinstance(source, Index)
-    source = in_order(source)
+    source = in_reading_order(source)
     strategy, position = made_with.strategy, None
     if chunks is not None:
         if strategy is not None:
@@ -119,21 +119,21 @@ def new_index(
         )  # fmt: skip
     if not len(made):
         raise ChunkwiseError(NOTHING)
-    return index_subject(made, searching, budget, position)
+    return index_system(made, searching, budget, position)
 
 
 def documents_of(
-    source: Inputs | Index, reading: ReadingOptions, left_out: LeftOut
+    source: Inputs | Index, reading: ReadingOptions, left_out: Skipped
 ) -> list[Document]:
     """The documents themselves."""
-    ordered = source if isinstance(source, Index) else in_order(source)
+    ordered = source if isinstance(source, Index) else in_reading_order(source)
     found = list(documents_in(ordered, reading.options, left_out.document, reading.leave_out))
     if not found:
         raise ChunkwiseError(NOTHING)
     return found
 
 
-def in_order(source: Inputs) -> Inputs:
+def in_reading_order(source: Inputs) -> Inputs:
     """By name, so that it does not matter how files are listed: of equal scores the earlier document comes first."""
     if isinstance(source, str | os.PathLike):
         return source
@@ -144,7 +144,7 @@ def _name_of(given: Input) -> str:
     return given.id if isinstance(given, Document) else os.fspath(given)
 
 
-def chunking_of_file(given: GivenChunks, documents: Sequence[Document]) -> Chunking:
+def chunking_of_file(given: ExistingChunks, documents: Sequence[Document]) -> Chunking:
     """The chunks of a file as a table."""
     strategy = get_strategy(given.strategy())
     rows = [

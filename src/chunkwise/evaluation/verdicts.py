@@ -14,7 +14,7 @@ from chunkwise.evaluation.trust import is_weak
 from chunkwise.metrics.metric import KeyQuestion, Remedy, Targets
 from chunkwise.metrics.registry import key_questions, lower_is_better, metric_of
 
-Verdict = Literal["excellent", "good", "below", ""]
+Grade = Literal["excellent", "good", "below", ""]
 
 _ROUNDED = 9
 """Digits that count: a mean of 0.7 may come out as 0.7000000000000001, and is no more than 0.7."""
@@ -37,7 +37,7 @@ def question_of(metric: str) -> KeyQuestion | None:
     return key_questions().get(re.split(r"[.@]", metric, maxsplit=1)[0])
 
 
-def verdict(metric: str, value: float | None) -> Verdict:
+def verdict(metric: str, value: float | None) -> Grade:
     """The word beside a figure; empty for metrics that have none, and where there is no figure."""
     targets = targets_of(metric)
     if targets is None or value is None or math.isnan(value):

@@ -9,7 +9,7 @@ from typing import Literal, TypeVar
 from chunkwise.core import Document, Hit, Query, Score, Span
 from chunkwise.metrics.answers.answer import Answer
 from chunkwise.metrics.answers.position import Position
-from chunkwise.metrics.spans.budget import in_tokens
+from chunkwise.metrics.spans.budget_recall import in_tokens
 from chunkwise.metrics.spans.tables import Chunking, Gold, HitTable
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.retrieval.indexes import Index

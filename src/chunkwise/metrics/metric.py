@@ -15,11 +15,11 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Score
 
 if TYPE_CHECKING:
-    from chunkwise.metrics.answers.llm_material import AsksLlm
+    from chunkwise.metrics.answers.question_evidence import AsksLlm
     from chunkwise.metrics.cuts.boundary_issues import CutCounts
     from chunkwise.metrics.evidence import Evidence
     from chunkwise.metrics.judges.llm_model import JudgeModel
-    from chunkwise.metrics.spans.evidence import SpanEvidence
+    from chunkwise.metrics.spans.span_evidence import SpanEvidence
 
 Scores = NDArray[np.float64]
 

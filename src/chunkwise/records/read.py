@@ -49,6 +49,10 @@ _OPEN_QUOTE = (
 _NOT_UTF8 = "save the file as UTF-8"
 
 
+OnBadRow = Callable[[str], None]
+"""Gets one line for each record that cannot be used: file, place, reason."""
+
+
 class Row(NamedTuple):
     """What stands at a place of a file, or why that cannot be read."""
 

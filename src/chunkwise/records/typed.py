@@ -12,12 +12,12 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 Read = Callable[[Any], Any]
-"""From what JSON gives to the value of a type, or `Misfit`."""
+"""From what JSON gives to the value of a type, or `WrongType`."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-class Misfit(ValueError):
+class WrongType(ValueError):
     """A value that its type does not allow, and the way to it."""
 
     def __init__(self, found: str, way: str = "") -> None:
@@ -25,8 +25,8 @@ class Misfit(ValueError):
         self.found = found
         self.way = way
 
-    def inside(self, step: str) -> Misfit:
-        return Misfit(self.found, step + self.way)
+    def inside(self, step: str) -> WrongType:
+        return WrongType(self.found, step + self.way)
 
 
 def json_text(value: object, indent: int | None = None) -> str:
@@ -51,7 +51,7 @@ def _object(value: tuple[Any, ...]) -> object:
 
 
 def read_as(kind: Any, value: object) -> Any:
-    """The value as this type; `Misfit` says what does not fit and where."""
+    """The value as this type; `WrongType` says what does not fit and where."""
     return _reader(kind)(value)
 
 
@@ -84,12 +84,12 @@ def _optional(read: Read) -> Read:
 def _several(read: Read) -> Read:
     def each(value: Any) -> tuple[Any, ...]:
         if type(value) is not list:
-            raise Misfit(f"{_shown(value)}, a list is wanted")
+            raise WrongType(f"{_shown(value)}, a list is wanted")
         made = []
         try:
             for item in value:
                 made.append(read(item))
-        except Misfit as misfit:
+        except WrongType as misfit:
             raise misfit.inside(f"[{len(made)}]") from None
         return tuple(made)
 
@@ -101,7 +101,7 @@ def _places(reads: list[Read]) -> Read:
 
     def each(value: Any) -> tuple[Any, ...]:
         if type(value) is not list or len(value) != len(reads):
-            raise Misfit(f"{_shown(value)}, a list of {len(reads)} is wanted")
+            raise WrongType(f"{_shown(value)}, a list of {len(reads)} is wanted")
         return tuple(read(item) for read, item in zip(reads, value, strict=True))
 
     return each
@@ -110,7 +110,7 @@ def _places(reads: list[Read]) -> Read:
 def _one_of(allowed: tuple[Any, ...]) -> Read:
     def one(value: Any) -> Any:
         if value not in allowed:
-            raise Misfit(f"{_shown(value)}, one of {', '.join(map(repr, allowed))} is wanted")
+            raise WrongType(f"{_shown(value)}, one of {', '.join(map(repr, allowed))} is wanted")
         return value
 
     return one
@@ -119,12 +119,12 @@ def _one_of(allowed: tuple[Any, ...]) -> Read:
 def _mapping(read: Read) -> Read:
     def each(value: Any) -> dict[str, Any]:
         if type(value) is not dict:
-            raise Misfit(f"{_shown(value)}, an object is wanted")
+            raise WrongType(f"{_shown(value)}, an object is wanted")
         made: dict[str, Any] = {}
         for key, item in value.items():
             try:
                 made[key] = read(item)
-            except Misfit as misfit:
+            except WrongType as misfit:
                 raise misfit.inside(f".{key}") from None
         return made
 
@@ -140,16 +140,16 @@ def _record(kind: Any) -> Read:
 
     def made(value: Any) -> Any:
         if type(value) is not dict:
-            raise Misfit(f"{_shown(value)}, an object is wanted")
+            raise WrongType(f"{_shown(value)}, an object is wanted")
         given = {}
         for name, (read, wanted) in own.items():
             if name in value:
                 try:
                     given[name] = read(value[name])
-                except Misfit as misfit:
+                except WrongType as misfit:
                     raise misfit.inside(f".{name}") from None
             elif wanted:
-                raise Misfit("missing", f".{name}")
+                raise WrongType("missing", f".{name}")
         return kind(**given)
 
     return made
@@ -161,19 +161,19 @@ def _wanted(field: Any) -> bool:
 
 def _text(value: Any) -> str:
     if type(value) is not str:
-        raise Misfit(f"{_shown(value)}, a text is wanted")
+        raise WrongType(f"{_shown(value)}, a text is wanted")
     return value
 
 
 def _whole(value: Any) -> int:
     if type(value) is not int:
-        raise Misfit(f"{_shown(value)}, a whole number is wanted")
+        raise WrongType(f"{_shown(value)}, a whole number is wanted")
     return value
 
 
 def _truth(value: Any) -> bool:
     if type(value) is not bool:
-        raise Misfit(f"{_shown(value)}, true or false is wanted")
+        raise WrongType(f"{_shown(value)}, true or false is wanted")
     return value
 
 
@@ -181,7 +181,7 @@ def _number(value: Any) -> float:
     if type(value) is int and abs(value) < 1 << 1023:
         return float(value)
     if type(value) is not float or not math.isfinite(value):
-        raise Misfit(f"{_shown(value)}, a finite number is wanted")
+        raise WrongType(f"{_shown(value)}, a finite number is wanted")
     return value
 
 

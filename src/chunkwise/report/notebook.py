@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from chunkwise.answering.answered import Answered
+from chunkwise.answering.cited_answer import CitedAnswer
 from chunkwise.evaluation.comparison import Comparison
 from chunkwise.evaluation.lint import LintResult
 from chunkwise.evaluation.results import Results
@@ -19,7 +19,7 @@ from chunkwise.report.views.profile import profile_view
 from chunkwise.report.views.view import View
 
 _VIEWS: dict[type, Callable[[Any], View]] = {
-    Answered: answer_view,
+    CitedAnswer: answer_view,
     Results: evaluation_view,
     Comparison: comparison_view,
     Profile: profile_view,

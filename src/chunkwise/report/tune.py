@@ -3,17 +3,134 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
+from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.progress import Stages, unwatched
 from chunkwise.base.renamed import renamed
+from chunkwise.chunkers.chunk import chunk_document
+from chunkwise.core import Document
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable
-from chunkwise.evaluation.evaluate import TestQueries
-from chunkwise.evaluation.left_out import LeftOut, OnBad
-from chunkwise.evaluation.progress import Stages, unwatched
+from chunkwise.evaluation.evaluate import TestQueries, evaluate
+from chunkwise.evaluation.results import QuestionResult, Results
+from chunkwise.evaluation.skipped import Skipped
+from chunkwise.metrics.cuts.boundary_issues import QUESTION as OF_CUTS
 from chunkwise.models.embed.embedder import Embedder
-from chunkwise.report.tune_files import write_tuned
+from chunkwise.records.read import OnBadRow
+from chunkwise.report.page import write_page
 from chunkwise.report.tune_result import TuneResult
+from chunkwise.report.views.side_by_side import (
+    ComparedDocument,
+    ComparedQuestion,
+    RetrievedSpan,
+    SideBySide,
+    SideResult,
+)
+from chunkwise.report.views.tuning import tuning_view
+from chunkwise.tuning.choose.recommend import recommendation_of
 from chunkwise.tuning.plan.source import sweep_from_source
-from chunkwise.tuning.tune import OnOutcome, RunOptions, run_sweep
+from chunkwise.tuning.recommendation import snippets, write_recommendation
+from chunkwise.tuning.sweep import Configuration
+from chunkwise.tuning.sweep_folder import RECOMMENDATION, REPORT, RESULTS
+from chunkwise.tuning.sweep_result import write_sweep_result
+from chunkwise.tuning.tune import CompletedSweep, OnOutcome, RunOptions, run_sweep
+
+_QUESTIONS = 200
+_DOCUMENTS = 20
+
+
+def write_tuned(
+    completed: CompletedSweep, folder: Path, *, on_bad: OnBadRow | None = None
+) -> list[str]:
+    """The names of the files; an older recommendation goes where there is none now."""
+    written = [RESULTS, REPORT]
+    tuning, sweep = completed.result, completed.prepared.sweep
+    recommendation, code = completed.recommendation, None
+    write_sweep_result(tuning, folder / RESULTS)
+    if recommendation is None:
+        (folder / RECOMMENDATION).unlink(missing_ok=True)
+    else:
+        write_recommendation(recommendation, folder / RECOMMENDATION, tuning.sentence)
+        documents = sweep.documents or ("documents/",)
+        code = snippets(recommendation, documents, str(folder / RECOMMENDATION))
+        written.insert(0, RECOMMENDATION)
+    try:
+        sides = side_by_side(completed)
+    except (
+        ChunkwiseError
+    ) as error:  # a model that no longer answers: the rest of the report is as good
+        if on_bad is not None:
+            on_bad(f"the questions one by one are not in the report: {error}")
+        sides = None
+    write_page(tuning_view(tuning, side_by_side=sides, code=code), folder / REPORT)
+    return written
+
+
+def side_by_side(completed: CompletedSweep) -> SideBySide | None:
+    """The choice and the default it is compared with, evaluated once more; None: one of them is missing."""
+    tuning, material = completed.result, completed.prepared.inputs
+    objective, documents = completed.prepared.sweep.objective, material.documents
+    known = {outcome.configuration.key: outcome.configuration for outcome in tuning.outcomes}
+    chosen = known.get(tuning.chosen)
+    default = next((known[other.key] for other in tuning.against if other.key in known), None)
+    if chosen is None or default is None:
+        return None
+    ours, theirs = (_evaluated(side, completed) for side in (chosen, default))
+    others = {question.id: question for question in theirs.questions}
+    gold = {
+        query.id: tuple(place for reference in query.references for place in reference.places)
+        for query in material.questions.queries
+    }
+    order = sorted(ours.questions, key=lambda question: _score(question, objective))[:_QUESTIONS]
+    questions = tuple(
+        ComparedQuestion(
+            question.id, question.text, gold[question.id], _result(question, objective),
+            _result(others[question.id], objective),
+        )
+        for question in order
+    )  # fmt: skip
+    cut = tuple(
+        ComparedDocument(document.id, _cuts(document, chosen), _cuts(document, default))
+        for document in documents[:_DOCUMENTS]
+    )
+    names = [(chosen.label, ours), (default.label, theirs)]
+    return SideBySide(
+        chosen.label, default.label, questions, {document.id: document.text for document in documents}, cut,
+        {name: result.cuts for name, result in names if result.cuts is not None},
+    )  # fmt: skip
+
+
+def _evaluated(configuration: Configuration, completed: CompletedSweep) -> Results:
+    sweep, material = completed.prepared.sweep, completed.prepared.inputs
+    settings = recommendation_of(configuration, sweep)
+    return evaluate(
+        material.documents, material.questions, strategy=settings.strategy,
+        embedder=completed.embedder or settings.embedder or None,
+        vectors=configuration.vectors, context=configuration.context, retriever=settings.retriever,
+        neighbours=settings.neighbours, k=settings.k, budget=settings.budget,
+        metrics=[sweep.objective, OF_CUTS.name],
+    )  # fmt: skip
+
+
+def _score(question: QuestionResult, objective: str) -> tuple[bool, float]:
+    score = question.scores.get(objective)
+    return score is None, score or 0.0
+
+
+def _result(question: QuestionResult, objective: str) -> SideResult:
+    hits = tuple(
+        RetrievedSpan(hit.doc_id, hit.start, hit.end, hit.rank, hit.summary)
+        for hit in question.hits
+    )
+    return SideResult(question.scores.get(objective), hits, question.missed)
+
+
+def _cuts(document: Document, configuration: Configuration) -> tuple[tuple[int, int], ...]:
+    if not configuration.strategy:
+        return ()
+    return tuple(
+        (each.start, each.end) for each in chunk_document(document, configuration.strategy)
+    )
 
 
 @renamed(documents="source", test_queries="queries", model="embedder")
@@ -31,7 +148,7 @@ def tune(
     options: LoadOptions | None = None,
     jobs: int = 1,
     on_unreadable: WhenUnreadable | None = None,
-    on_bad: OnBad | None = None,
+    on_bad: OnBadRow | None = None,
     on_outcome: OnOutcome | None = None,
     stages: Stages = unwatched,
 ) -> TuneResult:
@@ -47,7 +164,7 @@ def tune(
     )  # fmt: skip
     completed = run_sweep(
         sweep, output, lambda prepared: RunOptions(jobs, on_outcome, stages), write_tuned,
-        left_out=LeftOut(on_bad, on_unreadable=on_unreadable), options=options,
+        left_out=Skipped(on_bad, on_unreadable=on_unreadable), options=options,
     )  # fmt: skip
     assert completed is not None  # only a dry run has no result
     return TuneResult(completed.result, completed.recommendation)

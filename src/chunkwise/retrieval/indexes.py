@@ -11,26 +11,27 @@ from typing import TYPE_CHECKING, overload
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
 from chunkwise.base.renamed import renamed, warn_renamed
 from chunkwise.chunkers.chunk import StrategyLike
-from chunkwise.chunkers.given.chunks_file import (
+from chunkwise.chunkers.contextual import WrittenContext
+from chunkwise.chunkers.read_chunks import (
     ChunksSource,
     FileChunks,
     chunks_name,
-    few_lines,
+    few_bad_rows,
     given_label,
     read_chunks,
 )
-from chunkwise.chunkers.given.stated_place import OnBad
 from chunkwise.core import Chunk, Document, Hit, OnProgress, Query
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, each_input, read
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.models.rerank.reranker import Reranker
-from chunkwise.retrieval.contents import (
+from chunkwise.records.read import OnBadRow
+from chunkwise.retrieval.errors import reporting_damage
+from chunkwise.retrieval.export import (
     ChunkVectors,
     all_vectors,
     chunked_documents,
     export_chunks,
 )
-from chunkwise.retrieval.errors import reporting_damage
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder, Llm
 from chunkwise.retrieval.indexing.resolve import RequestedSettings, ResolvedSettings
@@ -41,7 +42,7 @@ from chunkwise.retrieval.local.folder import verify_folder
 from chunkwise.retrieval.local.index import LocalIndex, stats_of
 from chunkwise.retrieval.retrievers import Retriever
 from chunkwise.retrieval.search.search import search
-from chunkwise.retrieval.settings import Context, IndexStats, Settings, Vectors, WrittenContext
+from chunkwise.retrieval.settings import Context, IndexStats, Settings, Vectors
 
 if TYPE_CHECKING:
     from chunkwise.retrieval.postgres import PostgresIndex
@@ -213,7 +214,7 @@ def index(
     tokenizer: str | None = None,
     options: LoadOptions | None = None,
     on_unreadable: WhenUnreadable = "warn",
-    on_bad: OnBad | None = None,
+    on_bad: OnBadRow | None = None,
     jobs: int = 1,
     advance: OnProgress | None = None,
     leave_out: Collection[Path] = (),
@@ -261,13 +262,13 @@ def _with_chunks(
     chunks: ChunksSource,
     options: LoadOptions | None,
     leave_out: Collection[Path],
-    on_bad: OnBad | None,
+    on_bad: OnBadRow | None,
 ) -> tuple[Inputs, FileChunks]:
     """The documents, and the strategy that cuts them as these chunks say."""
     inputs = list(each_input(source))
     problems: list[UnreadableDocument] = []
     documents = list(read(inputs, options, problems.append, leave_out))
-    with few_lines(chunks_name(chunks), on_bad) as bad:
+    with few_bad_rows(chunks_name(chunks), on_bad) as bad:
         given = read_chunks(chunks, documents, bad)
     # What cannot be read is for the index to tell: documents that it has of it stay.
     again = problems and "-" not in inputs

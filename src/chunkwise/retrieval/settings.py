@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Literal
 
+from chunkwise.chunkers.contextual import WRITTEN_CONTEXTS, WrittenContext
 from chunkwise.models import DEFAULT
 
 Vectors = Literal["late", "own", "both", "none"]
@@ -13,10 +14,7 @@ VECTORS: tuple[Vectors, ...] = ("late", "own", "both", "none")
 
 Context = Literal["none", "headings"]
 """What stands beside a chunk and is made without a language model."""
-WrittenContext = Literal["neighbours", "document"]
-"""What a language model writes: from the chunks around, or from the whole document."""
 CONTEXTS: tuple[Context, ...] = ("none", "headings")
-WRITTEN: tuple[WrittenContext, ...] = ("neighbours", "document")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +54,7 @@ def read_settings(values: Mapping[str, object]) -> Settings:
         if not isinstance(value, kinds[name]):
             raise ValueError(f"{name} is {value!r}")
     found = Settings(**known)  # type: ignore[arg-type]
-    if found.vectors not in VECTORS or found.context not in (*CONTEXTS, *WRITTEN):
+    if found.vectors not in VECTORS or found.context not in (*CONTEXTS, *WRITTEN_CONTEXTS):
         raise ValueError(f"vectors is {found.vectors!r}, context is {found.context!r}")
     return found
 

@@ -16,7 +16,7 @@ from chunkwise.metrics.scorer import ScoreColumn, Scorer
 from chunkwise.metrics.spans.tables import HitTable
 from chunkwise.testkit.sample_run import sample_runs
 
-Given = float | str
+ExpectedValue = float | str
 """A value, or why there is none."""
 
 
@@ -43,7 +43,7 @@ def _hits_of(metric: Metric) -> int:
 
 
 def _check_alone(
-    which: MetricAt, evidence: Evidence, name: str, given: list[Given], tolerance: float
+    which: MetricAt, evidence: Evidence, name: str, given: list[ExpectedValue], tolerance: float
 ) -> None:
     """Questions are split, sampled and paired: the score of one depends on no other."""
     order = list(range(len(given)))
@@ -70,7 +70,7 @@ def _some(evidence: Evidence, positions: Sequence[int]) -> Evidence:
     )
 
 
-def _scored(which: MetricAt, evidence: Evidence, name: str) -> list[Given]:
+def _scored(which: MetricAt, evidence: Evidence, name: str) -> list[ExpectedValue]:
     """One value a question, or one of the whole."""
     metric = which.metric
     evidence = replace(evidence, _made={})
@@ -103,7 +103,7 @@ def _scored(which: MetricAt, evidence: Evidence, name: str) -> list[Given]:
     return [_checked(metric, each, name) for each in values]
 
 
-def _checked(metric: Metric, value: Value, name: str) -> Given:
+def _checked(metric: Metric, value: Value, name: str) -> ExpectedValue:
     if isinstance(value, Score):
         value = value.reason if value.value is None else value.value
     if isinstance(value, str):
@@ -122,7 +122,7 @@ def _checked(metric: Metric, value: Value, name: str) -> Given:
     return number
 
 
-def _of_column(column: ScoreColumn) -> list[Given]:
+def _of_column(column: ScoreColumn) -> list[ExpectedValue]:
     values = zip(column.values.tolist(), column.reasons, strict=True)
     return [reason if math.isnan(value) else value for value, reason in values]
 

@@ -11,7 +11,7 @@ import regex
 from chunkwise.base.wording import counted
 from chunkwise.core import Document, Passage, Query, Reference
 from chunkwise.testsets.locate.locate import MANY_PLACES, Located, SoughtPassage, locate
-from chunkwise.testsets.locate.references import quoted
+from chunkwise.testsets.locate.references import shown_quote
 from chunkwise.testsets.reading import hash_of
 from chunkwise.testsets.testset import Problem, ProblemKind, TestSet
 
@@ -49,7 +49,7 @@ def check_testset(
             references[number] = _with(references[number], places)
             first = places[0]
             said = (
-                f"reference {number + 1}, {quoted(_text(query.references[number], texts))}, stands in "
+                f"reference {number + 1}, {shown_quote(_text(query.references[number], texts))}, stands in "
                 f"{counted(len(places), 'more place')}, the first at {first.start:,}–{first.end:,} of "
                 f"{first.doc_id!r}; list them as alternatives"
             )
@@ -83,7 +83,7 @@ def _sizes(query: Query, texts: Mapping[str, str]) -> Iterator[tuple[ProblemKind
         elif size < SHORT_REFERENCE and all(ord(each) < _SCRIPTS_OF_WORDS for each in text):
             yield (
                 "short_reference",
-                f"reference {number} is {quoted(text)}; take in the words around it",
+                f"reference {number} is {shown_quote(text)}; take in the words around it",
             )
 
 
@@ -95,7 +95,7 @@ def _overlaps(query: Query, texts: Mapping[str, str]) -> Iterator[tuple[ProblemK
     furthest, last = ("", 0), 0
     for doc_id, start, end, number in order:
         if furthest[0] == doc_id and start < furthest[1]:
-            shared = quoted(texts.get(doc_id, "")[start : min(end, furthest[1])])
+            shared = shown_quote(texts.get(doc_id, "")[start : min(end, furthest[1])])
             yield (
                 "overlapping",
                 f"references {last} and {number} share {shared}; make them one, or part them",

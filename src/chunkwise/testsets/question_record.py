@@ -18,9 +18,9 @@ from chunkwise.records.read import Row, Shape, json_rows, opened
 from chunkwise.testsets.testset import (
     Draft,
     LabelledQuote,
+    PassagePosition,
     Problem,
     Quote,
-    Spot,
     Unreadable,
     UnreadField,
 )
@@ -237,7 +237,9 @@ class _Question(_Fields):
 
     def _references(
         self,
-    ) -> tuple[list[tuple[Reference, tuple[str, ...]]], list[str], list[Quote], tuple[Spot, ...]]:
+    ) -> tuple[
+        list[tuple[Reference, tuple[str, ...]]], list[str], list[Quote], tuple[PassagePosition, ...]
+    ]:
         """References with what is said of their alternatives, what is said of them, quotes, where they stand."""
         found: list[tuple[Reference, tuple[str, ...]]] = []
         texts: list[str] = []
@@ -246,7 +248,7 @@ class _Question(_Fields):
         default = self.document()
         listed_ones = as_list(self._given_references())
         for number, value in enumerate(listed_ones, 1):
-            spot = Spot(number, f"reference {number}")
+            spot = PassagePosition(number, f"reference {number}")
             place, text = place_of(value, spot.name, default)
             if place is None:
                 quotes.append(text)
@@ -258,7 +260,7 @@ class _Question(_Fields):
             found.append((Reference(*place, passages), tuple(said.text for _, said in more)))
             texts.append(text.text)
         for number, value in enumerate(self._quotes(), 1):
-            spot = Spot(len(listed_ones) + number, f"passage {number}")
+            spot = PassagePosition(len(listed_ones) + number, f"passage {number}")
             place, text = place_of(value, spot.name, default)
             if place is not None:
                 found.append((Reference(*place), ()))
@@ -319,7 +321,9 @@ class _Question(_Fields):
 
     def _labels(
         self,
-    ) -> tuple[tuple[Label, ...], tuple[str, ...], tuple[LabelledQuote, ...], tuple[Spot, ...]]:
+    ) -> tuple[
+        tuple[Label, ...], tuple[str, ...], tuple[LabelledQuote, ...], tuple[PassagePosition, ...]
+    ]:
         """Labels with a place, what is said to stand there, those to be found by their text, where all stand."""
         labels, texts, quotes = [], [], []
         spots, quote_spots = [], []
@@ -334,11 +338,11 @@ class _Question(_Fields):
             place, quote = place_of(value, what, default)
             if place is None:
                 quotes.append(LabelledQuote(quote, relevant))
-                quote_spots.append(Spot(number, what))
+                quote_spots.append(PassagePosition(number, what))
             else:
                 labels.append(Label(*place, relevant))
                 texts.append(quote.text)
-                spots.append(Spot(number, what))
+                spots.append(PassagePosition(number, what))
         mixed = (*spots, *quote_spots) if spots and quotes else ()
         return tuple(labels), tuple(texts), tuple(quotes), mixed
 
@@ -360,7 +364,7 @@ class _Question(_Fields):
         return tuple(dict.fromkeys(each for each in types if each))
 
 
-def _unusual(spots: tuple[Spot, ...], places: int) -> tuple[Spot, ...]:
+def _unusual(spots: tuple[PassagePosition, ...], places: int) -> tuple[PassagePosition, ...]:
     """The spots, unless they are what would be said of so many references with quotes behind them."""
     usual = (
         *(f"reference {number + 1}" for number in range(places)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from typing import NamedTuple
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, OnProgress, Passage, Query, Reference
 from chunkwise.documents.document_names import DocumentNames
-from chunkwise.records.read import is_read_once, shown_name
+from chunkwise.records.read import OnBadRow, is_read_once, shown_name
 from chunkwise.testsets.formats import FORMATS, WHOLE, CarriesDocuments, Format, detect
 from chunkwise.testsets.formats.chunkwise import read_drafts
 from chunkwise.testsets.locate.locate import MOST_PLACES
@@ -335,11 +335,7 @@ def hash_of(queries: Iterable[Query]) -> str:
     return digest.hexdigest()
 
 
-OnBad = Callable[[str], None]
-"""Gets a line for each question that cannot be read."""
-
-
-def read_questions(name: str, on_bad: OnBad) -> list[Query]:
+def read_questions(name: str, on_bad: OnBadRow) -> list[Query]:
     """The questions of a file, `-` for standard input; ids are those given, else positions from 1.
 
     Where their answers stand is not looked at: what is wrong with that does not keep a question from being asked.

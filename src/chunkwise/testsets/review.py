@@ -13,7 +13,7 @@ from chunkwise.metrics.claims.plain_form import plain_form
 from chunkwise.metrics.claims.readable import Readable
 from chunkwise.records.fields import WrongField
 from chunkwise.testsets.question_record import TEXT, TYPES, as_list, fact_of
-from chunkwise.testsets.rows_file import Row, RowsFile, dropped_file, is_there
+from chunkwise.testsets.questions_file import QuestionRow, QuestionsFile, dropped_file, is_there
 
 _FACTS = ("facts", "expected", "expected_facts", "expected_entities", "entities", "key_facts")
 EASY = "easy"
@@ -29,14 +29,14 @@ class QuestionAndAnswer(NamedTuple):
     answer: str
 
 
-def drop_stale_facts(row: Row, before: str, now: str) -> list[str]:
+def drop_stale_facts(row: QuestionRow, before: str, now: str) -> list[str]:
     """Takes out the facts that the answer named before and names no more, and those that neither it nor the reference
     holds; a fact that is the reference's alone was not touched by the edit, and stays.
     """
     name = next((each for each in _FACTS if row.get(each) is not None), None)
     if name is None:
         return []
-    old, new, proof = map(plain_form, (before, now, "\n".join(quoted(row))))
+    old, new, proof = map(plain_form, (before, now, "\n".join(quotes_of_row(row))))
     kept: list[object] = []
     gone: list[str] = []
     for value in as_list(row[name]):
@@ -55,12 +55,12 @@ def drop_stale_facts(row: Row, before: str, now: str) -> list[str]:
     return gone
 
 
-def drop_easy(row: Row) -> bool:
+def drop_easy(row: QuestionRow) -> bool:
     """Takes the tag out; whether it was there."""
     return _drop(row, EASY)
 
 
-def drop_numeric(row: Row, before: QuestionAndAnswer, now: QuestionAndAnswer) -> bool:
+def drop_numeric(row: QuestionRow, before: QuestionAndAnswer, now: QuestionAndAnswer) -> bool:
     """Takes the tag out where the answer brought a number before, and brings none now; whether it was so. Who gave it
     to a question for another reason knows why."""
     is_gone = _is_numeric(before) and not _is_numeric(now)
@@ -71,7 +71,7 @@ def _is_numeric(asked: QuestionAndAnswer) -> bool:
     return brings_number(*asked, Readable(" ".join(asked)).language)
 
 
-def _drop(row: Row, tag: str) -> bool:
+def _drop(row: QuestionRow, tag: str) -> bool:
     for name in TYPES:
         given = as_list(row.get(name))
         if tag in given:
@@ -80,7 +80,7 @@ def _drop(row: Row, tag: str) -> bool:
     return False
 
 
-def quoted(row: Row) -> Iterator[str]:
+def quotes_of_row(row: QuestionRow) -> Iterator[str]:
     """What the file itself says stands at the places of a question."""
     for name in ("references", "relevant_text"):
         given = row.get(name)
@@ -104,9 +104,9 @@ class Review:
     """
 
     def __init__(self, path: Path, only: Only = "all") -> None:
-        self._file = RowsFile.read(path)
+        self._file = QuestionsFile.read(path)
         gone = dropped_file(path)
-        self._gone = RowsFile.read(gone) if is_there(gone) else RowsFile.new(gone)
+        self._gone = QuestionsFile.read(gone) if is_there(gone) else QuestionsFile.new(gone)
         self._line = [row for row in self._file.rows if only in ("all", state_of(row))]
         self._dropped: dict[int, int] = {}
         """Of places in the line whose row was dropped in this sitting, where each stood in the file."""
@@ -117,7 +117,7 @@ class Review:
         return len(self._line)
 
     @property
-    def row(self) -> Row | None:
+    def row(self) -> QuestionRow | None:
         """The question at hand; None: there is none behind the last."""
         return self._line[self.at] if self.at < len(self._line) else None
 
@@ -196,7 +196,7 @@ class Review:
         self._write(row)
         return told
 
-    def _here(self) -> tuple[int, Row]:
+    def _here(self) -> tuple[int, QuestionRow]:
         """The question at hand as it is in the file now, and where it stands there."""
         row = self.row
         if row is None or self.is_dropped:
@@ -210,30 +210,30 @@ class Review:
             )
         return position, self._file.rows[position]
 
-    def _write(self, row: Row) -> None:
+    def _write(self, row: QuestionRow) -> None:
         """The file, and the row at hand as it is in it now."""
         self._file.write()
         self._line[self.at] = row
 
 
-def state_of(row: Row) -> str:
+def state_of(row: QuestionRow) -> str:
     """accepted, edited or unreviewed."""
     state = row.get(REVIEW)
     return state if state in ("accepted", "edited") else "unreviewed"
 
 
-def question_of(row: Row) -> str:
+def question_of(row: QuestionRow) -> str:
     return str(row.get(_key(row, TEXT)) or "")
 
 
-def answer_of(row: Row) -> str:
+def answer_of(row: QuestionRow) -> str:
     return str(row.get(_key(row, _ANSWER)) or "")
 
 
-def _asked(row: Row) -> QuestionAndAnswer:
+def _asked(row: QuestionRow) -> QuestionAndAnswer:
     return QuestionAndAnswer(question_of(row), answer_of(row))
 
 
-def _key(row: Row, names: tuple[str, ...]) -> str:
+def _key(row: QuestionRow, names: tuple[str, ...]) -> str:
     """The name the file uses; ours where it has none."""
     return next((name for name in names if name in row), names[0] if names is TEXT else "answer")

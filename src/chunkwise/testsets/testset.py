@@ -53,7 +53,7 @@ class LabelledQuote(NamedTuple):
     relevant: bool
 
 
-class Spot(NamedTuple):
+class PassagePosition(NamedTuple):
     """Where a passage stands among those of its question."""
 
     position: int
@@ -87,9 +87,9 @@ class Draft:
     """Each becomes a label at every place where it is found."""
     label_texts: tuple[str, ...] = ()
     """What the file says stands at each of the query's labels; empty: it does not say."""
-    spots: tuple[Spot, ...] = ()
+    spots: tuple[PassagePosition, ...] = ()
     """Of each reference, then of each quote; empty: they stand in this order, each kind counted from 1."""
-    label_spots: tuple[Spot, ...] = ()
+    label_spots: tuple[PassagePosition, ...] = ()
     """Of each label, then of each labelled quote; empty: they stand in this order."""
     mended: tuple[str, ...] = ()
     """What the file has wrong and could be read all the same, a line each."""

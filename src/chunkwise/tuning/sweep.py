@@ -90,7 +90,7 @@ class Configuration:
         return blake2b("\0".join(said).encode(), digest_size=8).hexdigest()
 
 
-Value = str | int | float | bool
+SweepValue = str | int | float | bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class Grid:
 
     names: tuple[str, ...]
     """Strategies, or retrievers."""
-    values: tuple[tuple[str, tuple[Value, ...]], ...] = ()
+    values: tuple[tuple[str, tuple[SweepValue, ...]], ...] = ()
     """Parameters with their values, in the order they were written: max_tokens, overlap, context, neighbours …"""
 
 

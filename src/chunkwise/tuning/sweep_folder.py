@@ -47,7 +47,7 @@ class SweepFolder:
             temporary.write_text(sweep_text(prepared.sweep, self.path), encoding="utf-8")
 
     def _match(self, prepared: PreparedSweep) -> None:
-        material = prepared.material
+        inputs = prepared.inputs
         self.record.matches(
-            sweep_fingerprint(material.documents, material.questions.queries, prepared.sweep)
+            sweep_fingerprint(inputs.documents, inputs.questions.queries, prepared.sweep)
         )

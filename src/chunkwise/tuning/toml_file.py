@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.tuning.sweep import Value
+from chunkwise.tuning.sweep import SweepValue
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -30,14 +30,14 @@ def read_toml(path: str | Path, kind: str) -> dict[str, Any]:
         raise ChunkwiseError(f"{path} is no TOML: {error}") from error
 
 
-def toml_line(key: str, values: Sequence[Value]) -> str:
+def toml_line(key: str, values: Sequence[SweepValue]) -> str:
     """`key = value`, or a list where there are several."""
     name = key if _BARE.fullmatch(key) else toml_value(key)
     shown = ", ".join(map(toml_value, values))
     return f"{name} = {shown}" if len(values) == 1 else f"{name} = [{shown}]"
 
 
-def toml_value(value: Value) -> str:
+def toml_value(value: SweepValue) -> str:
     """A text, a number, true or false, as TOML writes it."""
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -115,7 +115,7 @@ class TomlTable:
             )
         return tuple(found)
 
-    def choices(self, key: str) -> tuple[Value, ...]:
+    def choices(self, key: str) -> tuple[SweepValue, ...]:
         """One or several values of a parameter."""
         value = self.values[key]
         found = value if isinstance(value, list) else [value]

@@ -11,15 +11,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from chunkwise.base.progress import Stages, Stopwatch, unwatched
 from chunkwise.documents import LoadOptions
-from chunkwise.evaluation.left_out import LeftOut
-from chunkwise.evaluation.progress import Stages, Stopwatch, unwatched
 from chunkwise.evaluation.results import Json, documents_hash, versions
+from chunkwise.evaluation.skipped import Skipped
 from chunkwise.metrics.registry import lower_is_better
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.tuning.choose.choose import choose
 from chunkwise.tuning.choose.recommend import chosen_configuration, recommendation_of
-from chunkwise.tuning.material import Material
 from chunkwise.tuning.plan.plan import Plan
 from chunkwise.tuning.plan.prepare import PreparedSweep, prepare_sweep
 from chunkwise.tuning.plan.source import SweepSource
@@ -29,6 +28,7 @@ from chunkwise.tuning.run.run import run_plan
 from chunkwise.tuning.run.sweep_embedder import sweep_embedder
 from chunkwise.tuning.sweep import Configuration
 from chunkwise.tuning.sweep_folder import SweepFolder
+from chunkwise.tuning.sweep_inputs import SweepInputs
 from chunkwise.tuning.sweep_result import NOT_RUN, Outcome, SweepResult
 
 
@@ -104,7 +104,7 @@ def run_sweep(
     on_prepared: OnPrepared,
     write: Write,
     *,
-    left_out: LeftOut,
+    left_out: Skipped,
     options: LoadOptions | None = None,
     dry_run: bool = False,
 ) -> CompletedSweep | None:
@@ -151,15 +151,15 @@ def run_and_choose(
     prepared: PreparedSweep,
     record: SweepRecord,
     *,
-    left_out: LeftOut | None = None,
+    left_out: Skipped | None = None,
     embedder: Embedder | None = None,
     jobs: int = 1,
     on_outcome: OnOutcome | None = None,
     stages: Stages = unwatched,
 ) -> SweepResult:
     """Runs what the record does not know yet, and chooses; the same call goes on where the last one was stopped."""
-    sweep, plan, material = prepared.sweep, prepared.plan, prepared.material
-    documents, queries = material.documents, material.questions.queries
+    sweep, plan, inputs = prepared.sweep, prepared.plan, prepared.inputs
+    documents, queries = inputs.documents, inputs.questions.queries
     watch, began = Stopwatch(), time.monotonic()
     model = sweep_embedder(sweep, embedder)
 
@@ -176,15 +176,15 @@ def run_and_choose(
         outcomes = outcomes_of(plan)
     with watch("finalists"):
         most = 0 if sweep.exact else sweep.finalists
-        again = finalists(outcomes, material.splits, sweep.objective, most) if most else ()
+        again = finalists(outcomes, inputs.splits, sweep.objective, most) if most else ()
         if again:
             outcomes += outcomes_of(Plan(tuple(again)))
     with watch("choose"):
-        tuning = choose(outcomes, queries, material.splits, sweep, plan, documents)
+        tuning = choose(outcomes, queries, inputs.splits, sweep, plan, documents)
     return replace(
         tuning,
         versions=versions(),
-        data=_data(material, left_out),
+        data=_data(inputs, left_out),
         timing=watch.seconds,
     )
 
@@ -192,13 +192,13 @@ def run_and_choose(
 _TIME_UP = f"{NOT_RUN}: the time was up before its turn came; the same command goes on with it"
 
 
-def _data(material: Material, left_out: LeftOut | None) -> dict[str, Json]:
-    questions = material.questions
+def _data(inputs: SweepInputs, left_out: Skipped | None) -> dict[str, Json]:
+    questions = inputs.questions
     return {
         "documents": {
-            "count": len(material.documents),
-            "characters": material.characters,
-            "hash": documents_hash(material.documents),
+            "count": len(inputs.documents),
+            "characters": inputs.characters,
+            "hash": documents_hash(inputs.documents),
         },
         "questions": {"file": questions.name, "count": len(questions), "hash": questions.hash},
         **(left_out.told() if left_out else {}),

@@ -13,8 +13,12 @@ from chunkwise import Document, get_strategy, read
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.chunkers.chunk import Chunked
 from chunkwise.chunkers.contextual.headings import with_headings
-from chunkwise.chunkers.contextual.requests import CONTEXT_TOKENS
-from chunkwise.chunkers.contextual.writer import ContextWriter, Way, contexts_estimate
+from chunkwise.chunkers.contextual.writer import (
+    CONTEXT_TOKENS,
+    ContextWriter,
+    WrittenContext,
+    contexts_estimate,
+)
 from chunkwise.core import Chunk, Span
 from chunkwise.models.cache import ModelCache
 from chunkwise.models.llm.client import LlmClient
@@ -26,7 +30,7 @@ from chunkwise.text.tokens.tokenizers import get_tokenizer
 from how_many import examples
 
 COUNT = get_tokenizer("o200k_base").count
-WAYS: tuple[Way, ...] = ("neighbours", "document")
+WAYS: tuple[WrittenContext, ...] = ("neighbours", "document")
 HANDBOOK = "# Yard\n\n" + "\n\n".join(
     f"## Part {n}\n\nRule {n} holds in shed {n}. It is kept by keeper {n}." for n in range(12)
 )
@@ -58,7 +62,7 @@ def cut(document: Document, spec: str = "paragraphs") -> Chunked:
     return Chunked(document, list(get_strategy(spec).chunks(analyzed)), analyzed)
 
 
-def writer_of(scribe: Scribe, folder: Path, way: Way = "neighbours") -> ContextWriter:
+def writer_of(scribe: Scribe, folder: Path, way: WrittenContext = "neighbours") -> ContextWriter:
     cache = ModelCache(folder / "kept.sqlite")
     return ContextWriter(LlmClient(scribe, cache=cache), way, cache=cache)
 
@@ -79,7 +83,9 @@ def without_context(chunk: Chunk) -> tuple[object, ...]:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_text_span_and_id_stay_and_the_context_stands_beside(way: Way, tmp_path: Path) -> None:
+def test_text_span_and_id_stay_and_the_context_stands_beside(
+    way: WrittenContext, tmp_path: Path
+) -> None:
     before = cut(Document("yard.md", HANDBOOK, title="Handbook", format="markdown"))
     [after] = writer_of(Scribe(), tmp_path, way).write([before])
     assert list(map(without_context, after)) == list(map(without_context, before.chunks))
@@ -162,7 +168,9 @@ def long_documents() -> list[Chunked]:
 @pytest.mark.unwatched
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("window", [1200, None])
-def test_prompts_fit_whatever_the_document(way: Way, window: int | None, tmp_path: Path) -> None:
+def test_prompts_fit_whatever_the_document(
+    way: WrittenContext, window: int | None, tmp_path: Path
+) -> None:
     cache = ModelCache(tmp_path / "kept.sqlite")
     for found in long_documents():
         scribe = Scribe(window=window)
@@ -274,7 +282,7 @@ def test_what_says_something_is_no_preamble(context: str) -> None:
 
 
 def test_an_answer_is_read_in_time_that_grows_with_its_length() -> None:
-    from chunkwise.models.llm.written import cleaned_answer
+    from chunkwise.models.llm.response import cleaned_answer
 
     for part in ("the context ", " , the", "sure! ", " \n", "```\n", "<passage 1>", "'\""):
         cleaned_answer("here is " + part * 200_000)  # with the square of it, hours
@@ -341,7 +349,9 @@ def test_a_file_is_the_same_however_its_path_is_spelt(
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("window", [1500, None])
-def test_a_place_of_many_tokens_is_cut(way: Way, window: int | None, tmp_path: Path) -> None:
+def test_a_place_of_many_tokens_is_cut(
+    way: WrittenContext, window: int | None, tmp_path: Path
+) -> None:
     """Letters of an old script: four tokens each, and a title and a path are full of them."""
     heads = [
         "".join(chr(0x16B00 + (37 * at + depth) % 60) for at in range(95)) for depth in range(6)

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkwise.chunkers.given.positions import KINDS, Claimed, positions
+from chunkwise.chunkers.chunk_positions import KINDS, StatedChunk, positions
 from chunkwise.core import Span
 from chunkwise.metrics.answers.position import summary
 
@@ -10,7 +10,7 @@ TEXTS = {"d": TEXT}
 
 
 def kind(start: int | None, end: int | None, text: str | None, doc_id: str = "d") -> str:
-    return positions([Claimed(doc_id, start, end, text)], TEXTS)[0].kind
+    return positions([StatedChunk(doc_id, start, end, text)], TEXTS)[0].kind
 
 
 def test_each_kind_of_offset() -> None:
@@ -31,7 +31,7 @@ def test_each_kind_of_offset() -> None:
 
 
 def test_the_verdict_says_where_the_text_stands() -> None:
-    verdict = positions([Claimed("d", 3, 19, "The lamp is lit.")], TEXTS)[0]
+    verdict = positions([StatedChunk("d", 3, 19, "The lamp is lit.")], TEXTS)[0]
     assert verdict.place == Span(13, 29)
     assert verdict.detail == "3–19; the text stands at 13–29"
 
@@ -44,7 +44,7 @@ def test_texts_without_offsets_are_found_in_their_order() -> None:
         "The door is shut.",
         "Write to us.",
     ]
-    found = positions([Claimed("d", None, None, text) for text in texts], TEXTS)
+    found = positions([StatedChunk("d", None, None, text) for text in texts], TEXTS)
     assert [verdict.place.start for verdict in found if verdict.place] == [0, 13, 30, 43, 61]
 
 
@@ -52,7 +52,7 @@ def test_a_repeated_text_at_another_of_its_places_is_misplaced() -> None:
     """LangChain's fault: the text stands at the offset, only it is not that chunk's."""
     rows = [(0, "Write to us."), (13, "The lamp is lit."), (61, "Write to us."), (43, "The door is shut."),
             (61, "Write to us.")]  # fmt: skip
-    found = positions([Claimed("d", start, None, text) for start, text in rows], TEXTS)
+    found = positions([StatedChunk("d", start, None, text) for start, text in rows], TEXTS)
     assert [verdict.kind for verdict in found] == ["exact", "exact", "misplaced", "exact", "exact"]
     assert found[2].place == Span(30, 42)
 
@@ -61,7 +61,7 @@ def test_chunks_in_a_row_that_all_claim_the_first_occurrence_are_misplaced() -> 
     line, end = "Same line here.\n", "End."
     text = "Intro one. " + line * 400 + end
     rows = [(0, "Intro one. "), *[(11, line * 6)] * 66, (len(text) - 4, end)]
-    found = positions([Claimed("d", start, None, part) for start, part in rows], {"d": text})
+    found = positions([StatedChunk("d", start, None, part) for start, part in rows], {"d": text})
     assert [verdict.kind for verdict in found] == ["exact"] * 2 + ["misplaced"] * 65 + ["exact"]
     places = [verdict.place.start for verdict in found if verdict.place]
     assert places[1:-1] == [11 + 96 * n for n in range(66)]
@@ -70,22 +70,22 @@ def test_chunks_in_a_row_that_all_claim_the_first_occurrence_are_misplaced() -> 
 def test_a_chunk_written_twice_is_where_it_says() -> None:
     rows = [(0, "Write to us."), (13, "The lamp is lit."), (13, "The lamp is lit."), (30, "Write to us."),
             (30, "Write to us."), (43, "The door is shut.")]  # fmt: skip
-    found = positions([Claimed("d", start, None, text) for start, text in rows], TEXTS)
+    found = positions([StatedChunk("d", start, None, text) for start, text in rows], TEXTS)
     assert {verdict.kind for verdict in found} == {"exact"}
 
 
 def test_a_file_in_another_order_is_not_suspected() -> None:
     rows = [(43, "The door is shut."), (0, "Write to us."), (30, "Write to us."), (13, "The lamp is lit."),
             (61, "Write to us."), (13, "The lamp"), (43, "The door")]  # fmt: skip
-    found = positions([Claimed("d", start, None, text) for start, text in rows], TEXTS)
+    found = positions([StatedChunk("d", start, None, text) for start, text in rows], TEXTS)
     assert {verdict.kind for verdict in found} == {"exact"}
 
 
 def test_the_summary_counts_every_kind_and_leaves_out_what_has_no_text() -> None:
     rows = [
-        Claimed("d", 0, 12, "Write to us."),
-        Claimed("d", -1, None, "The lamp"),
-        Claimed("d", 0, 4, None),
+        StatedChunk("d", 0, 12, "Write to us."),
+        StatedChunk("d", -1, None, "The lamp"),
+        StatedChunk("d", 0, 4, None),
     ]
     found = summary(positions(rows, TEXTS))
     assert found.score.value == 0.5
@@ -96,7 +96,7 @@ def test_the_summary_counts_every_kind_and_leaves_out_what_has_no_text() -> None
 
 def test_nothing_to_compare_is_no_score() -> None:
     assert summary([]).score.value is None
-    assert summary(positions([Claimed("d", 0, 4, None)], TEXTS)).score.value is None
+    assert summary(positions([StatedChunk("d", 0, 4, None)], TEXTS)).score.value is None
 
 
 @given(st.text("ab \u0301😀", max_size=30), st.data())
@@ -111,7 +111,7 @@ def test_true_offsets_are_exact_and_places_always_hold_the_text(
         high = data.draw(st.integers(low, size))
         part = data.draw(st.sampled_from([text[low:high], "b" + text[low:high]]))
         start = data.draw(st.one_of(st.just(low), offsets))
-        rows.append(Claimed("d", start, data.draw(st.one_of(st.just(high), offsets)), part))
+        rows.append(StatedChunk("d", start, data.draw(st.one_of(st.just(high), offsets)), part))
     for row, verdict in zip(rows, positions(rows, {"d": text}), strict=True):
         said = text[row.start : row.end] if row.start is not None and row.start >= 0 else None
         ends = row.end is None or (row.start or 0) + len(row.text or "") == row.end

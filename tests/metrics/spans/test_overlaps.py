@@ -16,7 +16,7 @@ from chunkwise.metrics.spans.overlaps import (
     SpanPairs,
     Spans,
     Union,
-    on_one_line,
+    on_one_axis,
     overlapping,
 )
 
@@ -68,7 +68,7 @@ def test_union_and_what_it_shares(
 def test_groups_never_meet(rows: list[tuple[int, tuple[int, int]]]) -> None:
     group = np.array([row[0] for row in rows])
     start, end = spans([row[1] for row in rows])
-    (line,) = on_one_line(Grouped(group, start, end))
+    (line,) = on_one_axis(Grouped(group, start, end))
     got = overlapping(line, line)
     assert np.array_equal(line.length, end - start)
     assert np.all(group[got.first] == group[got.second])

@@ -14,7 +14,7 @@ from chunkwise.core import Document, Hit, Passage, Query, Reference, Span
 from chunkwise.metrics.metric import SpanMetric
 from chunkwise.metrics.registry import known_metrics, parse
 from chunkwise.metrics.scorer import span_scores, why_unscored
-from chunkwise.metrics.spans.budget import TokenCut, in_tokens
+from chunkwise.metrics.spans.budget_recall import TokenCut, in_tokens
 from chunkwise.metrics.spans.relevance import covered_references, relevant_chunks, relevant_hits
 from chunkwise.metrics.spans.split_references import split
 from chunkwise.metrics.spans.tables import Gold, HitTable

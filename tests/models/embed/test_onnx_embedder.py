@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.models.embed import onnx as onnx_embedder
-from chunkwise.models.embed import windows
+from chunkwise.models.embed import token_windows as windows
 from chunkwise.models.embed.embedder import TokenEmbedder
 from chunkwise.models.embed.minilm import MiniLM
 from chunkwise.models.embed.onnx import OnnxEmbedder

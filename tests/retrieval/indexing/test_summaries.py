@@ -17,7 +17,7 @@ from chunkwise.retrieval import index, open_index
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.indexes import Index
 from chunkwise.retrieval.local import files
-from chunkwise.retrieval.search.reader import IndexReader
+from chunkwise.retrieval.search.index_reader import IndexReader
 from chunkwise.retrieval.settings import Vectors
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.tokens.tokenizers import get_tokenizer

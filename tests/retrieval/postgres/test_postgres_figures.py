@@ -8,7 +8,7 @@ import chunkwise
 from chunkwise import Document
 from chunkwise.evaluation.cost import index_cost
 from chunkwise.metrics.cuts.coherence import index_coherence
-from chunkwise.retrieval.contents import chunked_documents
+from chunkwise.retrieval.export import chunked_documents
 from retrieval.postgres_server import STRATEGY, new_url
 from retrieval.tiny_embedder import Tiny
 

@@ -11,7 +11,7 @@ from chunkwise.retrieval.filters import EVERYTHING
 from chunkwise.retrieval.local.arrays import term_table
 from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.retrievers import ChunkRetriever, get_retriever
-from chunkwise.retrieval.retrievers.queries import QueryBatch
+from chunkwise.retrieval.retrievers.query_batch import QueryBatch
 from chunkwise.text.terms.terms import query_terms
 from chunkwise.tuning.run.shared_corpus import SharedCorpus
 

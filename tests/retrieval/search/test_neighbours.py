@@ -9,8 +9,8 @@ from chunkwise.core import Document
 from chunkwise.retrieval import index
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.ranking import NOTHING
+from chunkwise.retrieval.search.index_reader import IndexReader
 from chunkwise.retrieval.search.neighbours import MergedSpans, in_parents, with_neighbours
-from chunkwise.retrieval.search.reader import IndexReader
 from chunkwise.retrieval.search.search import search
 from chunkwise.retrieval.searchable import CandidateSpan, chunk_spans
 from retrieval.tiny_index import TinyIndex, documents

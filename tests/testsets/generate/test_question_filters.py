@@ -4,7 +4,6 @@ import pytest
 
 from chunkwise.core import Query, Reference
 from chunkwise.testsets.generate.candidate import Candidate, ProposedQuestion
-from chunkwise.testsets.generate.evidence import references_of
 from chunkwise.testsets.generate.filters import (
     AskedQuestions,
     FilterChain,
@@ -14,6 +13,7 @@ from chunkwise.testsets.generate.filters import (
     named_facts,
     needs_passage,
 )
+from chunkwise.testsets.generate.quote_references import references_of
 from testsets.generate.rule_model import KNOWN, NOTE, ground, passage_with
 
 GROUND = ground()

@@ -13,8 +13,8 @@ from chunkwise.core import Document, Passage
 from chunkwise.testsets.locate.locate import (
     Ambiguous,
     Located,
+    LocateResult,
     Missing,
-    Outcome,
     SoughtPassage,
     locate,
 )
@@ -31,11 +31,11 @@ HOURS = Document(
 )
 
 
-def found(text: str, *documents: Document, named: int | None = None) -> Outcome:
+def found(text: str, *documents: Document, named: int | None = None) -> LocateResult:
     return locate([SoughtPassage(text, named)], documents or (LEAVE, HOURS))[0]
 
 
-def texts(outcome: Outcome, *documents: Document) -> list[str]:
+def texts(outcome: LocateResult, *documents: Document) -> list[str]:
     assert isinstance(outcome, Located)
     known = {document.id: document.text for document in documents or (LEAVE, HOURS)}
     return [known[place.doc_id][place.start : place.end] for place in outcome.places]

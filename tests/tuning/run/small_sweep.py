@@ -13,7 +13,7 @@ _NAMES = ("glossary.md", "salt-works-supply-contract.txt")
 
 
 @cache
-def material() -> tuple[tuple[Document, ...], tuple[Query, ...]]:
+def inputs() -> tuple[tuple[Document, ...], tuple[Query, ...]]:
     """Two documents, and every other of the questions whose references lie in them."""
     package = files("chunkwise")
     documents = tuple(read([str(package / "corpus" / name) for name in _NAMES]))

@@ -20,9 +20,9 @@ from chunkwise.tuning.run.record import SweepRecord, sweep_fingerprint
 from chunkwise.tuning.run.run import run_plan
 from chunkwise.tuning.sweep import Configuration
 from chunkwise.tuning.sweep_result import Outcome
-from tuning.run.small_sweep import WORDS, material, sweep
+from tuning.run.small_sweep import WORDS, inputs, sweep
 
-DOCUMENTS, QUERIES = material()
+DOCUMENTS, QUERIES = inputs()
 ABOUT = sweep_fingerprint(DOCUMENTS, QUERIES, sweep())
 OUTCOME = Outcome(
     Configuration("sentences(max_tokens=50)", "bm25", "headings", 1, "none", {"size": "50"}, "usual"),
@@ -144,10 +144,10 @@ def test_a_strategy_of_ones_own_is_run_again_when_its_code_changes(tmp_path: Pat
 _KILLING = """
 import os, signal, sys, time
 sys.path[:0] = sys.argv[2:]
-from small_sweep import WORDS, material, sweep
+from small_sweep import WORDS, inputs, sweep
 from chunkwise.tuning.run.record import SweepRecord
 from chunkwise.tuning.run.run import run_plan
-documents, queries = material()
+documents, queries = inputs()
 for line in sys.stdin:
     child = os.fork()
     if not child:

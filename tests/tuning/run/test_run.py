@@ -21,7 +21,7 @@ from chunkwise.chunkers import get_strategy
 from chunkwise.core import Document, Query
 from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.metrics.registry import parse
-from chunkwise.metrics.spans.budget import TokenCut
+from chunkwise.metrics.spans.budget_recall import TokenCut
 from chunkwise.models.embed.embedder import Kind as TextKind
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
@@ -31,14 +31,14 @@ from chunkwise.tuning.run import run as run_module
 from chunkwise.tuning.run.one_chunking import groups_of, outcomes_of
 from chunkwise.tuning.run.record import SweepRecord
 from chunkwise.tuning.run.run import run_plan
-from chunkwise.tuning.run.shared_corpus import KnownCut, SharedCorpus
+from chunkwise.tuning.run.shared_corpus import CachedTokenCut, SharedCorpus
 from chunkwise.tuning.sweep import Configuration, VectorKind
 from chunkwise.tuning.sweep_result import Outcome
 from hash_embedder import HashEmbedder, PlainHashEmbedder
 from rule_summariser import FirstSentences
-from tuning.run.small_sweep import WORDS, material, plan_of, sweep
+from tuning.run.small_sweep import WORDS, inputs, plan_of, sweep
 
-DOCUMENTS, QUERIES = material()
+DOCUMENTS, QUERIES = inputs()
 
 
 def outcomes(
@@ -375,7 +375,7 @@ def test_the_known_cut_is_the_token_cut(texts: list[str], seed: int) -> None:
     some = start < end  # an empty place is never cut, nor is one for which no token is left
     document, start, end = document[some], start[some], end[some]
     tokens = rng.integers(1, 12, len(start))
-    known = KnownCut([Analyzed(each).measure() for each in documents])
+    known = CachedTokenCut([Analyzed(each).measure() for each in documents])
     expected = TokenCut(documents).ends(document, start, end, tokens)
     assert known.ends(document, start, end, tokens).tolist() == expected.tolist()
 

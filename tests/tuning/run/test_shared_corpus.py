@@ -13,9 +13,9 @@ from chunkwise.retrieval.settings import Context
 from chunkwise.tuning.run.shared_corpus import SharedCorpus
 from chunkwise.tuning.sweep import VectorKind
 from hash_embedder import HashEmbedder
-from tuning.run.small_sweep import material
+from tuning.run.small_sweep import inputs
 
-DOCUMENTS, QUERIES = material()
+DOCUMENTS, QUERIES = inputs()
 
 
 @pytest.fixture(scope="module")

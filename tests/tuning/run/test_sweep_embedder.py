@@ -20,9 +20,9 @@ from chunkwise.tuning.run.sweep_embedder import FailFastEmbedder, SweepEmbedder,
 from chunkwise.tuning.sweep import Configuration
 from chunkwise.tuning.sweep_result import Outcome
 from hash_embedder import HashEmbedder, PlainHashEmbedder
-from tuning.run.small_sweep import material, plan_of, sweep
+from tuning.run.small_sweep import inputs, plan_of, sweep
 
-DOCUMENTS, QUERIES = material()
+DOCUMENTS, QUERIES = inputs()
 SIZES = (30, 60, 120, 240)
 PLAN = plan_of(
     *(

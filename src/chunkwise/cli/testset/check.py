@@ -13,10 +13,9 @@ import click
 
 from chunkwise.cli import commands
 from chunkwise.cli.commands import argument, option
-from chunkwise.cli.messages import say_skipped
 from chunkwise.cli.options import SKIPPED, LoadingOptions, check_outputs, json_flag, output_file
 from chunkwise.cli.progress import bytes_of, progress
-from chunkwise.cli.streams import print_json
+from chunkwise.cli.streams import print_json, say_skipped
 from chunkwise.cli.testset.documents import carried_documents, named_documents
 
 if TYPE_CHECKING:

@@ -12,9 +12,8 @@ import click
 from chunkwise.base.wording import counted
 from chunkwise.cli import commands
 from chunkwise.cli.commands import argument, option
-from chunkwise.cli.messages import say, say_skipped
 from chunkwise.cli.options import SKIPPED, QuietOption, check_outputs
-from chunkwise.cli.streams import json_stdout
+from chunkwise.cli.streams import json_stdout, say, say_skipped
 from chunkwise.cli.testset.documents import carried_documents, named_documents
 
 if TYPE_CHECKING:

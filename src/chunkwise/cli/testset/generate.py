@@ -16,9 +16,9 @@ import click
 from chunkwise.cli import commands
 from chunkwise.cli.commands import option
 from chunkwise.cli.llm import llm_client, show_estimate, show_spent
-from chunkwise.cli.messages import say, say_skipped
 from chunkwise.cli.options import SKIPPED, LlmOptions, SourceOptions, output_file
 from chunkwise.cli.progress import bytes_of, progress
+from chunkwise.cli.streams import say, say_skipped
 from chunkwise.cli.testset.documents import named_documents
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def command(options: GenerateOptions) -> None:
 def _documents(inputs: list[str], options: GenerateOptions, skipped: list[str]) -> list[Document]:
     from chunkwise.base.atomic import check_writable
     from chunkwise.base.errors import ChunkwiseError
-    from chunkwise.testsets.rows_file import dropped_file
+    from chunkwise.testsets.questions_file import dropped_file
 
     def skip(problem: object) -> None:
         if options.strict:

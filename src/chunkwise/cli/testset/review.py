@@ -15,8 +15,8 @@ import click
 
 from chunkwise.cli import commands
 from chunkwise.cli.commands import argument, option
-from chunkwise.cli.messages import say_skipped
 from chunkwise.cli.progress import bytes_of, progress
+from chunkwise.cli.streams import say_skipped
 from chunkwise.cli.testset.documents import named_documents
 from chunkwise.report.plain_text import one_line
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from chunkwise.core import Document, Query, Reference
+    from chunkwise.testsets.questions_file import QuestionRow
     from chunkwise.testsets.review import Review
-    from chunkwise.testsets.rows_file import Row
     from chunkwise.testsets.testset import Problem
 
 _AROUND = 240
@@ -184,10 +184,10 @@ class ReviewCard:
         for part in self._evidence(row):
             console.print(part)
 
-    def _evidence(self, row: Row) -> Iterator[Text | Padding]:
+    def _evidence(self, row: QuestionRow) -> Iterator[Text | Padding]:
         from rich.text import Text
 
-        from chunkwise.testsets.review import quoted
+        from chunkwise.testsets.review import quotes_of_row
 
         name = str(row.get("query_id", row.get("id", "")))
         query = self._queries.get(name)
@@ -197,7 +197,7 @@ class ReviewCard:
             return
         if name in self._problems:
             yield Text(one_line(self._problems[name]), "red")
-        for text in quoted(row):
+        for text in quotes_of_row(row):
             yield _indented(_marked(text))
 
     def _place(self, reference: Reference) -> Iterator[Text | Padding]:

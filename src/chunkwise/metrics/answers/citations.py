@@ -14,8 +14,13 @@ from chunkwise.metrics.answers.answer import (
     CitedTexts,
     each_answer,
 )
-from chunkwise.metrics.answers.llm_material import BySupport, QuestionEvidence, claims_of, share
 from chunkwise.metrics.answers.position import QUESTION
+from chunkwise.metrics.answers.question_evidence import (
+    BySupport,
+    QuestionEvidence,
+    claims_of,
+    share,
+)
 from chunkwise.metrics.claims.claim_support import THRESHOLD, denied, supports
 from chunkwise.metrics.claims.plain_form import holds, plain_form
 from chunkwise.metrics.claims.readable import Readable, sentences

@@ -8,7 +8,12 @@ from chunkwise.core import Query, Score
 from chunkwise.metrics.answers.answer import NO_ANSWER, Answer
 from chunkwise.metrics.answers.citations import NO_CLAIMS
 from chunkwise.metrics.answers.completeness import NO_REFERENCE_ANSWER, NOTHING_TO_SEEK
-from chunkwise.metrics.answers.llm_material import BySupport, QuestionEvidence, claims_of, share
+from chunkwise.metrics.answers.question_evidence import (
+    BySupport,
+    QuestionEvidence,
+    claims_of,
+    share,
+)
 from chunkwise.metrics.claims.claim_support import THRESHOLD, supports
 from chunkwise.metrics.claims.readable import Readable, sentences
 from chunkwise.metrics.judges.llm_model import JudgeTask

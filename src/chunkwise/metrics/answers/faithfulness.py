@@ -8,7 +8,12 @@ from itertools import chain
 from chunkwise.core import Hit, Query, Score
 from chunkwise.metrics.answers.answer import NO_ANSWER, REFUSED, Answer
 from chunkwise.metrics.answers.citations import NO_CLAIMS
-from chunkwise.metrics.answers.llm_material import BySupport, QuestionEvidence, claims_of, share
+from chunkwise.metrics.answers.question_evidence import (
+    BySupport,
+    QuestionEvidence,
+    claims_of,
+    share,
+)
 from chunkwise.metrics.claims.claim_support import THRESHOLD, supports
 from chunkwise.metrics.claims.hit_texts import ReadableHits
 from chunkwise.metrics.claims.readable import sentences

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chunkwise.chunkers.given.positions import EXACT, KINDS, NO_TEXT, PositionVerdict
+from chunkwise.chunkers.chunk_positions import EXACT, KINDS, NO_TEXT, PositionVerdict
 from chunkwise.core import Score
 from chunkwise.metrics.metric import NO_CHUNKS, KeyQuestion, Metric, Remedy, Targets, WholeScore
 

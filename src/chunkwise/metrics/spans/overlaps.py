@@ -34,7 +34,7 @@ class Grouped(NamedTuple):
     end: Numbers
 
 
-def on_one_line(*tables: Grouped) -> list[Spans]:
+def on_one_axis(*tables: Grouped) -> list[Spans]:
     """All groups laid end to end with a gap between: what holds for one text then holds for many at once."""
     width = 2 + max((int(table.end.max()) for table in tables if len(table.end)), default=0)
     groups = np.concatenate([table.group for table in tables])
@@ -129,7 +129,7 @@ def by_question(gold: Gold, found: HitTable) -> tuple[Spans, Spans]:
     low = min(_lowest(gold.document), 0)
     documents = 1 - low + max(_highest(gold.document), _highest(found.document))
     asked = gold.question[gold.reference]
-    places, hits = on_one_line(
+    places, hits = on_one_axis(
         Grouped(asked * documents + (gold.document - low), gold.start, gold.end),
         Grouped(found.question * documents + (found.document - low), found.start, found.end),
     )
@@ -139,7 +139,7 @@ def by_question(gold: Gold, found: HitTable) -> tuple[Spans, Spans]:
 def by_document(gold: Gold, chunking: Chunking) -> tuple[Spans, Spans]:
     """The places of the references, and of the chunks, by document alone: a chunk may meet those of any question."""
     held = chunking.places
-    places, chunks = on_one_line(
+    places, chunks = on_one_axis(
         Grouped(gold.document, gold.start, gold.end),
         Grouped(held.document, held.start, held.end),
     )

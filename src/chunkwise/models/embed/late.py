@@ -8,10 +8,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.cores import cores
+from chunkwise.base.workers import cores
 from chunkwise.models.cache import CachedTokenEmbedder, ModelCache, key_of
 from chunkwise.models.embed.embedder import TokenEmbedder, TokenVectors
-from chunkwise.models.embed.windows import PreferredEnds, numbered, window_ends
+from chunkwise.models.embed.token_windows import PreferredEnds, numbered, window_ends
 from chunkwise.text.analysis import Analyzed
 
 _SPARE_TOKENS = 6

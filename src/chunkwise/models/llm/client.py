@@ -24,7 +24,7 @@ from chunkwise.models.llm.cost import (
 )
 from chunkwise.models.llm.language_model import Completion, LanguageModel, Reply, Request
 from chunkwise.models.llm.prompt import without_special_tokens
-from chunkwise.models.llm.written import SchemaMismatch, read_structured
+from chunkwise.models.llm.response import SchemaMismatch, read_structured
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import Any, BinaryIO
 
-from chunkwise.base.cores import cores
 from chunkwise.base.errors import ChunkwiseError, MissingExtra
+from chunkwise.base.workers import cores
 from chunkwise.core import OnProgress
 from chunkwise.models.http.error import EndpointError, excerpt
 from chunkwise.models.llm.cost import FREE_NAME

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.cores import cores
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.workers import cores
 from chunkwise.models.cache import ModelCache, key_of
 from chunkwise.models.embed.embedder import TokenEmbedder
 from chunkwise.models.embed.minilm import MiniLM
-from chunkwise.models.embed.windows import numbered
+from chunkwise.models.embed.token_windows import numbered
 
 _LEAST_AT_ONCE = 16
 """Passages read before they are kept: what a killed run loses at most; more where there are many cores."""

@@ -11,8 +11,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.cores import cores
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.workers import cores
 from chunkwise.models.onnx_file import (
     OnnxSession,
     beside,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from chunkwise.answering.answered import NOT_FOUND, Answered, Citation, Claim, mark_of
+from chunkwise.answering.cited_answer import NOT_FOUND, Citation, CitedAnswer, Claim, mark_of
 from chunkwise.core import SECTION_SEPARATOR
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.views.view import View
@@ -56,7 +56,7 @@ class AnswerView(View):
     """Model, wording and what they took."""
 
 
-def answer_view(answered: Answered) -> AnswerView:
+def answer_view(answered: CitedAnswer) -> AnswerView:
     cited = [claim for claim in answered.claims if claim.citation]
     return AnswerView(
         answered.question,
@@ -101,7 +101,7 @@ def _place(citation: Citation) -> str:
     return " · ".join(parts)
 
 
-def _usage(answered: Answered) -> str:
+def _usage(answered: CitedAnswer) -> str:
     used = answered.usage
     if used is None:
         return ""

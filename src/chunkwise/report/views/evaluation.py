@@ -16,7 +16,7 @@ from chunkwise.base.wording import (
     score,
     short_number,
 )
-from chunkwise.chunkers.given.positions import EXACT, KINDS
+from chunkwise.chunkers.chunk_positions import EXACT, KINDS
 from chunkwise.core import Document
 from chunkwise.evaluation.results import Agreement, Figure, Json, Results
 from chunkwise.evaluation.trust import judged_by

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from chunkwise.evaluation.results import Figure
-from chunkwise.report.scale import Scale, scale_of
-from chunkwise.report.views.sweep_charts import in_order
+from chunkwise.report.charts.scale import Scale, scale_of
+from chunkwise.report.views.sweep_charts import value_order
 from chunkwise.report.views.sweep_figures import (
     SweepFigures,
     cost_of,
@@ -125,7 +125,7 @@ def leaderboard(figures: SweepFigures) -> Leaderboard | None:
             name,
             tuple(
                 FilterOption(values[value], value or "(none)")
-                for value in sorted(values, key=in_order)
+                for value in sorted(values, key=value_order)
             ),
         )
         for name, values in numbers.items()

@@ -7,6 +7,7 @@ from math import isfinite
 from typing import NamedTuple
 
 from chunkwise.metrics.registry import lower_is_better
+from chunkwise.report.charts.scale import Scale, scale_of
 from chunkwise.report.charts.style import (
     CARD,
     COLOURS,
@@ -21,7 +22,6 @@ from chunkwise.report.charts.style import (
     series_key,
 )
 from chunkwise.report.plain_text import one_line
-from chunkwise.report.scale import Scale, scale_of
 from chunkwise.report.views.sweep_figures import SweepFigures, cost_of
 from chunkwise.tuning.sweep_result import Outcome
 

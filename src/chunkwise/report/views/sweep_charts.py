@@ -230,16 +230,17 @@ def size_chart(sweep: SweepFigures) -> Chart | None:
         if figure and figure.mean is not None and size and (size, overlap) in varied:
             found[each.levers.get("boundaries", "")][overlap].setdefault(size, figure)
     sizes = sorted(
-        {size for lines in found.values() for own in lines.values() for size in own}, key=in_order
+        {size for lines in found.values() for own in lines.values() for size in own},
+        key=value_order,
     )
     if len(sizes) < 2:
         return None
-    overlaps = sorted({overlap for lines in found.values() for overlap in lines}, key=in_order)
+    overlaps = sorted({overlap for lines in found.values() for overlap in lines}, key=value_order)
     rows = [
         [one_line(name, 80), one_line(overlap, 40), one_line(size, 40), mean_words(figure), interval_words(figure)]
         for name in sorted(found)
         for overlap in overlaps
-        for size, figure in sorted(found[name].get(overlap, {}).items(), key=lambda item: in_order(item[0]))
+        for size, figure in sorted(found[name].get(overlap, {}).items(), key=lambda item: value_order(item[0]))
     ]  # fmt: skip
     caption = f"{sweep.tuning.objective} by strategy, overlap and size"
     heads = ("strategy", "overlap", "size", "mean", "95 % interval")
@@ -338,7 +339,7 @@ def _told(name: str, overlap: str, size: str, figure: Figure) -> str:
     )
 
 
-def in_order(value: str) -> tuple[float, str]:
+def value_order(value: str) -> tuple[float, str]:
     """Numbers by their size, none before them, words behind them."""
     digits = "0" if value == "none" else value.split(" ", 1)[0].replace(",", "").rstrip("%")
     return (

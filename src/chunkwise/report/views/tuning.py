@@ -11,10 +11,10 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.wording import plural, points, short_number
 from chunkwise.evaluation.results import Figure, Json
 from chunkwise.metrics.registry import lower_is_better
-from chunkwise.records.typed import Misfit, read_as
+from chunkwise.records.typed import WrongType, read_as
+from chunkwise.report.charts.scale import Scale, scale_of
 from chunkwise.report.charts.style import Chart
 from chunkwise.report.plain_text import one_line
-from chunkwise.report.scale import Scale, scale_of
 from chunkwise.report.views.leaderboard import ChunkingRow, Leaderboard, chunkings, leaderboard
 from chunkwise.report.views.pareto import pareto_chart
 from chunkwise.report.views.side_by_side import (
@@ -414,7 +414,7 @@ def _sweep_file(plan: Mapping[str, Json]) -> str:
     try:
         sweep: Sweep = read_as(Sweep, plan.get("sweep"))
         return sweep_text(sweep)
-    except (Misfit, InvalidParameter):
+    except (WrongType, InvalidParameter):
         return ""
 
 

@@ -27,7 +27,7 @@ class View:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """What `to_dict` gave, as a view again; `Misfit` says what does not fit and where."""
+        """What `to_dict` gave, as a view again; `WrongType` says what does not fit and where."""
         made: Self = read_as(cls, values)
         return made
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Union
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
 from chunkwise.chunkers.chunk import Chunked
+from chunkwise.chunkers.contextual import WrittenContext
 from chunkwise.core import Chunk, OnProgress
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.retrieval.errors import REBUILD, wrong_model_error
-from chunkwise.retrieval.settings import Settings, WrittenContext
+from chunkwise.retrieval.settings import Settings
 
 if TYPE_CHECKING:
     from chunkwise.chunkers.contextual.writer import ContextWriter

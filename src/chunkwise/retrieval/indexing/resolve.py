@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.chunkers.chunk import DEFAULT_STRATEGY, StrategyLike
-from chunkwise.chunkers.given.chunks_file import given_label
+from chunkwise.chunkers.contextual import WRITTEN_CONTEXTS, WrittenContext
+from chunkwise.chunkers.read_chunks import given_label
 from chunkwise.core import OnProgress
 from chunkwise.models import DEFAULT, split_patience
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder
@@ -17,11 +18,9 @@ from chunkwise.retrieval.indexing.lazy_models import LazyContexts, LazyEmbedder,
 from chunkwise.retrieval.settings import (
     CONTEXTS,
     VECTORS,
-    WRITTEN,
     Context,
     Settings,
     Vectors,
-    WrittenContext,
 )
 from chunkwise.text.terms.terms import check_language
 from chunkwise.text.tokens.tokenizers import get_tokenizer
@@ -36,7 +35,7 @@ def contexts_first(
     context: Context | WrittenContext | None, llm: Llm | None, settings: Settings
 ) -> tuple[Settings, LazyContexts | None, tuple[str, ...]]:
     """For a new index: its settings, what writes, and what the user is told."""
-    if context in WRITTEN:
+    if context in WRITTEN_CONTEXTS:
         if llm is None:
             return replace(settings, context="headings"), None, (NO_MODEL,)
         from chunkwise.chunkers.contextual.writer import prompt_version
@@ -54,20 +53,20 @@ def contexts_first(
     if llm is not None:
         raise InvalidParameter(
             f"a language model is given, and context is {context or 'none'!r}, which needs none; "
-            f"choose context={' or '.join(map(repr, WRITTEN))}, or leave the model out"
+            f"choose context={' or '.join(map(repr, WRITTEN_CONTEXTS))}, or leave the model out"
         )
     return replace(settings, context=context or "none"), None, ()
 
 
 def falls_back(context: Context | WrittenContext | None, llm: Llm | None, before: Settings) -> bool:
     """Whether this is asked for again as it was when the index was made: written contexts, and nobody to write."""
-    return context in WRITTEN and llm is None and before.context == "headings"
+    return context in WRITTEN_CONTEXTS and llm is None and before.context == "headings"
 
 
 def contexts_again(llm: Llm | None, before: Settings) -> LazyContexts | None:
     """For an index that is there: the model it was made with, and no other."""
     way = before.context
-    if way not in WRITTEN:
+    if way not in WRITTEN_CONTEXTS:
         if llm is not None:
             raise InvalidParameter(
                 f"the index was made with context={way!r}, for which no language model is asked, and one was given; "
@@ -107,8 +106,8 @@ class RequestedSettings:
         """Wrong values are errors before any work is done."""
         if self.vectors not in (None, *VECTORS):
             raise InvalidParameter(f"vectors is {self.vectors!r}; allowed: {', '.join(VECTORS)}")
-        if self.context not in (None, *CONTEXTS, *WRITTEN):
-            allowed = ", ".join((*CONTEXTS, *WRITTEN))
+        if self.context not in (None, *CONTEXTS, *WRITTEN_CONTEXTS):
+            allowed = ", ".join((*CONTEXTS, *WRITTEN_CONTEXTS))
             raise InvalidParameter(f"context is {self.context!r}; allowed: {allowed}")
         if self.language is not None:
             check_language(self.language)
@@ -189,7 +188,7 @@ def _remembered(requested: RequestedSettings, before: Settings) -> RequestedSett
     if model is None and before.vectors != "none":
         model = before.model
     context, llm = requested.context or before.context, requested.llm
-    if llm is None and context in WRITTEN:
+    if llm is None and context in WRITTEN_CONTEXTS:
         llm = before.llm or None
     return RequestedSettings(
         _strategy_again(requested, before), model, vectors, context, requested.language or before.language,

@@ -27,7 +27,7 @@ from chunkwise.retrieval.indexing.fingerprint import (
     unfinished_fingerprint,
 )
 from chunkwise.retrieval.indexing.resolve import ResolvedSettings
-from chunkwise.retrieval.indexing.unread import Unread, whole
+from chunkwise.retrieval.indexing.unreadable import UnreadableSources, whole
 from chunkwise.retrieval.indexing.vectors import texts_at_once
 
 
@@ -272,7 +272,7 @@ def update_documents(target: UpdateTarget, reading: Reading, resolved: ResolvedS
     before = target.fingerprints()
     tally = ChangeCounter(before)
     sources = cache(target.sources)
-    unread = Unread(sources)
+    unread = UnreadableSources(sources)
     naming = DocumentNaming(sources, before.__contains__ if reading.keep_others else unread.has)
     strategy = (
         OnlyNew(resolved.strategy, fingerprint_heads(before.values()))

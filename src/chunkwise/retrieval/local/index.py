@@ -18,7 +18,7 @@ from chunkwise.retrieval.errors import DamagedIndex, no_vectors_error, wrong_dim
 from chunkwise.retrieval.filters import Filter, RowKind
 from chunkwise.retrieval.indexed_document import DocumentsCache, document_of
 from chunkwise.retrieval.local.arrays import COLUMNS, Array, Arrays, Strings, term_table
-from chunkwise.retrieval.local.filter_masks import document_mask, on_pages, section_mask, touching
+from chunkwise.retrieval.local.columns import document_mask, on_pages, section_mask, touching
 from chunkwise.retrieval.quantized_vectors import QuantizedVectors
 from chunkwise.retrieval.ranking import NOTHING, Ranking, floors, leading
 from chunkwise.retrieval.searchable import AtomBounds, AtomTable, ChunkTable, FoundChunk

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base import parameters
-from chunkwise.base.cores import cores
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
+from chunkwise.base.workers import cores
 from chunkwise.retrieval.multiscale.assemble import ScoredSpan, assemble
 from chunkwise.retrieval.multiscale.select import AtomCandidates, AtomTexts
 from chunkwise.retrieval.multiscale.votes import (
@@ -179,7 +179,7 @@ class Multiscale:
         excluded: Sequence[NDArray[np.bool_] | None],
     ) -> list[list[BestWindows]]:
         found: list[list[BestWindows]] = [[] for _ in vectors]
-        # A question without a direction is as near to one window as to any other: it has no voice.
+        # A question without a direction is as near to one window as to any other: it has no vote.
         pointing = np.flatnonzero((vectors != 0).any(axis=1))
         products = running_products(prepared.atoms, vectors[pointing])
         for windows, length, skipped in zip(

@@ -146,7 +146,7 @@ class BestWindows(NamedTuple):
 
 
 def atom_votes(best_windows: Iterable[BestWindows], atoms: int) -> NDArray[np.float64]:
-    """For each atom the sum over the voices of its best window's share of the best score, times the weight."""
+    """For each atom the sum over the votes of its best window's share of the best score, times the weight."""
     total = np.zeros(atoms)
     for windows in best_windows:
         points = windows.weight * scaled(windows.score, windows.floor)

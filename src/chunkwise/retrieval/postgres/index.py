@@ -30,7 +30,7 @@ from chunkwise.retrieval.postgres.reading import (
     read_chunks,
     read_stats,
 )
-from chunkwise.retrieval.postgres.schema import About
+from chunkwise.retrieval.postgres.schema import IndexState
 from chunkwise.retrieval.postgres.statements import (
     ALLOWED,
     WORDS,
@@ -58,7 +58,7 @@ class PostgresRanking:
         self._session = session
 
     def words(
-        self, connection: Connection[Any], about: About, queries: Sequence[str], depth: int, only: Filter,
+        self, connection: Connection[Any], about: IndexState, queries: Sequence[str], depth: int, only: Filter,
         k1: float, b: float,
     ) -> list[Ranking]:  # fmt: skip
         chosen = filter_condition(only)
@@ -73,7 +73,7 @@ class PostgresRanking:
     def nearest(
         self,
         connection: Connection[Any],
-        about: About,
+        about: IndexState,
         vectors: NDArray[np.float32],
         depth: int,
         only: Filter,
@@ -92,7 +92,7 @@ class PostgresRanking:
     def hybrid(
         self,
         connection: Connection[Any],
-        about: About,
+        about: IndexState,
         queries: Sequence[str],
         vectors: NDArray[np.float32],
         depth: int,
@@ -121,11 +121,11 @@ class PostgresRanking:
             found.append(self._ask(connection, statement, values))
         return found
 
-    def need_vectors(self, about: About) -> None:
+    def need_vectors(self, about: IndexState) -> None:
         if not about.settings.dimensions:
             raise no_vectors_error()
 
-    def _check(self, about: About, vectors: NDArray[np.float32]) -> None:
+    def _check(self, about: IndexState, vectors: NDArray[np.float32]) -> None:
         self.need_vectors(about)
         dimensions = about.settings.dimensions
         if vectors.ndim != 2 or vectors.shape[1] != dimensions:
@@ -134,7 +134,7 @@ class PostgresRanking:
     def _near(
         self,
         connection: Connection[Any],
-        about: About,
+        about: IndexState,
         chosen: FilterCondition,
         depth: int,
         only: Filter,
@@ -389,7 +389,7 @@ class PostgresIndex:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _about(self) -> About:
+    def _about(self) -> IndexState:
         about = self._session.about()
         if about.settings != self._settings:
             raise ChunkwiseError(

@@ -24,7 +24,7 @@ from chunkwise.retrieval.postgres.connection import (
     use_vectors,
 )
 from chunkwise.retrieval.postgres.loading import CHUNK_BITS, text_of, unpacked
-from chunkwise.retrieval.postgres.schema import About, TableNames, check_format, read_about
+from chunkwise.retrieval.postgres.schema import IndexState, TableNames, check_format, read_state
 from chunkwise.retrieval.postgres.statements import DOCUMENTS, SECTIONS, values_of
 from chunkwise.retrieval.quantized_vectors import QuantizedVectors, packed_width
 from chunkwise.retrieval.searchable import AtomBounds, AtomTable, ChunkTable, FoundChunk
@@ -78,9 +78,9 @@ class Session:
         connection.execute("set transaction isolation level repeatable read, read only")
         return connection
 
-    def about(self) -> About:
+    def about(self) -> IndexState:
         with self.reading() as connection:
-            found = read_about(connection, self.address)
+            found = read_state(connection, self.address)
         if found is None:
             raise ChunkwiseError(
                 f"{self.address.shown}: no knowledge base {self.address.name!r} here yet; "
@@ -298,7 +298,7 @@ _CONTEXTS = (
 )
 
 
-def read_stats(connection: Connection[Any], names: TableNames, about: About) -> IndexStats:
+def read_stats(connection: Connection[Any], names: TableNames, about: IndexState) -> IndexStats:
     """Bytes are those of all tables and their indexes on the server."""
     schema = names.identifier.as_string(connection)
     row = connection.execute(names(_COUNTS), [schema]).fetchone()

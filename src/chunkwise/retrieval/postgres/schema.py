@@ -168,7 +168,7 @@ def move(connection: Connection[Any], source: TableNames, target: TableNames) ->
     connection.execute(source("drop schema {schema}"))
 
 
-class About(NamedTuple):
+class IndexState(NamedTuple):
     """As of one moment; `revision` grows with every change."""
 
     format: int
@@ -185,7 +185,7 @@ class About(NamedTuple):
     """Of all chunks together, every occurrence counted."""
 
 
-def read_about(connection: Connection[Any], address: Address) -> About | None:
+def read_state(connection: Connection[Any], address: Address) -> IndexState | None:
     """None: no knowledge base of this name yet."""
     names = TableNames(address.name)
     listed = "select relname from pg_class where relnamespace = to_regnamespace(%s) and relname = any(%s)"
@@ -203,23 +203,23 @@ def read_about(connection: Connection[Any], address: Address) -> About | None:
         raise _foreign(address, "about") from None
 
 
-def _about(row: dict[str, Any]) -> About:
-    return About(
+def _about(row: dict[str, Any]) -> IndexState:
+    return IndexState(
         int(row["format"]), read_settings(json.loads(row["settings"])), tuple(json.loads(row["languages"])),
-        row.get("born", ""), *(int(row[name]) for name in About._fields[4:]),
+        row.get("born", ""), *(int(row[name]) for name in IndexState._fields[4:]),
     )  # fmt: skip
 
 
-def write_about(connection: Connection[Any], names: TableNames, about: About) -> None:
+def write_about(connection: Connection[Any], names: TableNames, about: IndexState) -> None:
     connection.execute(names("delete from {about}"))
-    columns, places = ", ".join(About._fields), ", ".join(["%s"] * len(About._fields))
+    columns, places = ", ".join(IndexState._fields), ", ".join(["%s"] * len(IndexState._fields))
     connection.execute(
         names(f"insert into {{about}} ({columns}) values ({places})"),
         [about.format, json.dumps(asdict(about.settings)), json.dumps(about.languages), *about[3:]],
     )
 
 
-def check_format(about: About, address: Address) -> None:
+def check_format(about: IndexState, address: Address) -> None:
     """Tables of another version are not read."""
     if about.format != FORMAT:
         older = about.format < FORMAT

@@ -13,7 +13,7 @@ from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.fusion import Fusion
 from chunkwise.retrieval.postgres.connection import ITERATIVE, Version
 from chunkwise.retrieval.postgres.loading import key_of, readable
-from chunkwise.retrieval.postgres.schema import About, indexed_vector
+from chunkwise.retrieval.postgres.schema import IndexState, indexed_vector
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -141,7 +141,7 @@ ALLOWED = "p.chunk in (select c.number from {chunks} c where %s)"
 
 
 def query_values(
-    terms: NDArray[np.uint64], about: About, k1: float = K1, b: float = B
+    terms: NDArray[np.uint64], about: IndexState, k1: float = K1, b: float = B
 ) -> dict[str, Any]:
     """A question's distinct terms and how often it says each, as the statement takes them."""
     distinct, times = np.unique(terms, return_counts=True)

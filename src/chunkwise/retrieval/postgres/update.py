@@ -38,13 +38,13 @@ from chunkwise.retrieval.postgres.loading import (
 )
 from chunkwise.retrieval.postgres.schema import (
     FORMAT,
-    About,
+    IndexState,
     TableNames,
     check_format,
     make_indexes,
     make_tables,
     move,
-    read_about,
+    read_state,
     write_about,
 )
 from chunkwise.retrieval.settings import Settings
@@ -78,7 +78,7 @@ class PostgresUpdate:
         connection: Connection[Any],
         target: TableNames,
         settings: Settings,
-        before: About | None,
+        before: IndexState | None,
         fresh: TableNames | None,
         version: Version,
     ) -> None:
@@ -187,7 +187,7 @@ class PostgresUpdate:
             load(self._connection, self._names, self._waiting, self._settings.dimensions > 0)
             self._waiting.clear()
 
-    def _about(self) -> About:
+    def _about(self) -> IndexState:
         counted = self._connection.execute(
             self._names(
                 "select (select count(*) from {documents}), count(*), coalesce(sum(terms), 0) from {chunks}"
@@ -195,7 +195,7 @@ class PostgresUpdate:
         ).fetchone()
         rows = self._connection.execute(self._names("select distinct read_as from {documents}"))
         languages = tuple(sorted(str(row[0]) for row in rows))
-        return About(
+        return IndexState(
             FORMAT,
             self._settings,
             languages,
@@ -212,7 +212,9 @@ WAIT_SECONDS = 30.0
 class PostgresWriter:
     """Holds the lock of a knowledge base: nobody else changes it before the transaction ends."""
 
-    def __init__(self, connection: Connection[Any], address: Address, before: About | None) -> None:
+    def __init__(
+        self, connection: Connection[Any], address: Address, before: IndexState | None
+    ) -> None:
         self.settings = before.settings if before else None
         """What the knowledge base was made with, by whatever version; None: it is new."""
         self._before = before
@@ -249,7 +251,7 @@ def writing(address: Address, wait: float = WAIT_SECONDS) -> Iterator[PostgresWr
         with connection.transaction():
             _check_encoding(connection, address)
             _lock(connection, address.name, wait)
-            before = read_about(connection, address)
+            before = read_state(connection, address)
             if before is not None and before.format > FORMAT:
                 check_format(before, address)
             writer = PostgresWriter(connection, address, before)
@@ -322,7 +324,7 @@ def server_settings(url: str, *, of_any_version: bool = False) -> Settings | Non
     """What a knowledge base was made with; None: it is not there yet."""
     address = parse_address(url)
     with connect(address) as connection, server_problems_explained(address):
-        found = read_about(connection, address)
+        found = read_state(connection, address)
     if found and not of_any_version:
         check_format(found, address)
     return found.settings if found else None

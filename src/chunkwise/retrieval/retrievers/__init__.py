@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 from chunkwise.base.registry import Registry
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.ranking import Ranking
-from chunkwise.retrieval.retrievers.queries import QueryBatch
+from chunkwise.retrieval.retrievers.query_batch import QueryBatch
 from chunkwise.retrieval.searchable import CandidateSpan, Searchable
 
 registry = Registry(

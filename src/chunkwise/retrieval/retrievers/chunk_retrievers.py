@@ -21,7 +21,7 @@ from chunkwise.retrieval.fusion import (
     weighted_fusion,
 )
 from chunkwise.retrieval.ranking import NOTHING, Ranking
-from chunkwise.retrieval.retrievers.queries import QueryBatch
+from chunkwise.retrieval.retrievers.query_batch import QueryBatch
 from chunkwise.retrieval.searchable import Searchable
 
 

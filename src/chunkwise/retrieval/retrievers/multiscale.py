@@ -12,7 +12,7 @@ from chunkwise.core import Document
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.headings_ahead import is_table_header
 from chunkwise.retrieval.multiscale import Multiscale, PreparedWindows, ScoredSpan
-from chunkwise.retrieval.retrievers.queries import QueryBatch
+from chunkwise.retrieval.retrievers.query_batch import QueryBatch
 from chunkwise.retrieval.searchable import AtomSource, AtomTable, CandidateSpan, Searchable
 from chunkwise.text.terms.terms import query_terms
 

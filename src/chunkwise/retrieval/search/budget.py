@@ -9,7 +9,7 @@ import numpy as np
 
 from chunkwise.core import Span
 from chunkwise.retrieval.headings_ahead import end_before_headings
-from chunkwise.retrieval.search.reader import IndexReader
+from chunkwise.retrieval.search.index_reader import IndexReader
 from chunkwise.retrieval.searchable import CandidateSpan
 from chunkwise.text.characters import CharacterArrays
 from chunkwise.text.graphemes import Graphemes

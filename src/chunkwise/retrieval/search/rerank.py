@@ -9,7 +9,7 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.models.rerank.reranker import BlendingReranker, Reranker
 from chunkwise.retrieval.fusion import scaled
 from chunkwise.retrieval.ranking import Ranking, best
-from chunkwise.retrieval.search.reader import IndexReader
+from chunkwise.retrieval.search.index_reader import IndexReader
 
 RERANK_DEPTH = 100
 """Chunks a question that are read again; those behind them are dropped, their scores would not compare."""

@@ -16,10 +16,10 @@ from chunkwise.retrieval.errors import reporting_damage
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.retrievers import ChunkRetriever, Retriever, SpanRetriever, get_retriever
-from chunkwise.retrieval.retrievers.queries import QueryBatch
+from chunkwise.retrieval.retrievers.query_batch import QueryBatch
 from chunkwise.retrieval.search.budget import fill_budget
+from chunkwise.retrieval.search.index_reader import IndexReader, hits_of
 from chunkwise.retrieval.search.neighbours import MergedSpans, in_parents, with_neighbours
-from chunkwise.retrieval.search.reader import IndexReader, hits_of
 from chunkwise.retrieval.search.rerank import RERANK_DEPTH, diversified, reranked
 from chunkwise.retrieval.searchable import (
     AtomSource,

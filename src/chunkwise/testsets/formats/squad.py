@@ -26,7 +26,7 @@ from chunkwise.records.read import read_json
 from chunkwise.records.write import write_json
 from chunkwise.testsets.formats import JsonKeys
 from chunkwise.testsets.formats.losses import Losses, several
-from chunkwise.testsets.locate.references import quoted
+from chunkwise.testsets.locate.references import shown_quote
 from chunkwise.testsets.question_record import TrackedRecord
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
 
@@ -155,7 +155,7 @@ def _draft(where: str, paragraph: _Paragraph, record: Mapping[str, object], numb
             found = _start(paragraph.context, said, at)
             if found != at:
                 mended.append(
-                    f"its answer {quoted(said)} does not stand at {at:,} of its paragraph, but at {found:,}"
+                    f"its answer {shown_quote(said)} does not stand at {at:,} of its paragraph, but at {found:,}"
                 )
             start = paragraph.start + found
             places.setdefault(Passage(paragraph.document, start, start + len(said)), said)

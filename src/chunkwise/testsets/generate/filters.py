@@ -24,9 +24,9 @@ from chunkwise.metrics.claims.plain_form import numbers_of, plain_form
 from chunkwise.metrics.claims.readable import Readable, sentences
 from chunkwise.retrieval.indexes import Index, index
 from chunkwise.testsets.generate.candidate import Candidate, ProposedQuestion, words_in
-from chunkwise.testsets.generate.evidence import references_of
 from chunkwise.testsets.generate.outcome import Reason
 from chunkwise.testsets.generate.question_types import EASY, QuestionType
+from chunkwise.testsets.generate.quote_references import references_of
 from chunkwise.testsets.generate.source_passages import SourcePassage, SourcePassages
 
 LONGEST = 300
@@ -328,11 +328,11 @@ def _is_paraphrase(candidate: Candidate) -> bool:
 class FilterChain:
     """Knows the documents and what was asked before."""
 
-    def __init__(self, ground: SourcePassages, words: WordSearch | None) -> None:
+    def __init__(self, source_passages: SourcePassages, words: WordSearch | None) -> None:
         """`words` None: nothing is tagged as easy."""
-        self._ground = ground
+        self._source_passages = source_passages
         self._words = words
-        self._texts = {document.id: document.text for document in ground.documents}
+        self._texts = {document.id: document.text for document in source_passages.documents}
         self.asked = AskedQuestions()
 
     def passed(
@@ -345,14 +345,16 @@ class FilterChain:
         if is_malformed(draft.question, draft.answer):
             return "no question"
         about = f"{draft.question} {draft.answer}"
-        references = references_of(draft.quotes, draft.passages, self._ground.documents, about)
+        references = references_of(
+            draft.quotes, draft.passages, self._source_passages.documents, about
+        )
         if references is None:
             return "quote not in the passage"
         evidence = tuple(self._texts[each.doc_id][each.start : each.end] for each in references)
         candidate = Candidate(draft, references, evidence)
         if is_known(candidate.id):
             return None
-        if needs_passage(draft.question, draft.language, self._ground.is_rare):
+        if needs_passage(draft.question, draft.language, self._source_passages.is_rare):
             return "needs the passage"
         if gives_away(candidate):
             return "answer given away"
@@ -366,7 +368,7 @@ class FilterChain:
         """The same for a question whose evidence is where a rule found it."""
         if is_malformed(query.text, query.answer or query.text):
             return "no question"
-        if needs_passage(query.text, language, self._ground.is_rare):
+        if needs_passage(query.text, language, self._source_passages.is_rare):
             return "needs the passage"
         return self._unlike(query, language)
 

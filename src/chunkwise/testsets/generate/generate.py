@@ -50,7 +50,7 @@ class GenerationRun:
         self._advance: OnProgress = advance or (lambda amount, note: None)
         self._store = QuestionsStore(into, documents)
         self._found_before = len(self._store.queries)
-        self.ground: SourcePassages = find_source_passages(documents, self._note)
+        self.source_passages: SourcePassages = find_source_passages(documents, self._note)
         self._tally = QuestionTally()
 
     @property
@@ -62,7 +62,7 @@ class GenerationRun:
         """Asks until there are enough, or the calls, the money or the passages are used up."""
         most = self.most_calls(max_calls)
         sieve = self._sieve()
-        line = question_tasks(self.ground, self._shares, self._seed)
+        line = question_tasks(self.source_passages, self._shares, self._seed)
         before = client.spent
         for task, reply in ask_in_waves(line, client, most, lambda: self.needed):
             self._tally.asked_for[task.kind] += 1
@@ -83,7 +83,7 @@ class GenerationRun:
     def by_rules(self) -> GeneratedQuestions:
         """From definitions, amounts and headings; nobody is asked."""
         sieve = self._sieve()
-        for query, language in rule_questions(self.ground):
+        for query, language in rule_questions(self.source_passages):
             if self.needed < 1:
                 break
             if self._store.knows(query.id):
@@ -98,7 +98,7 @@ class GenerationRun:
 
     def planned(self, max_calls: int | None = None) -> list[QuestionTask]:
         """What would be asked for if every call were needed."""
-        line = question_tasks(self.ground, self._shares, self._seed)
+        line = question_tasks(self.source_passages, self._shares, self._seed)
         most = self.most_calls(max_calls) if self.needed > 0 else 0
         return list(islice(line, most))
 
@@ -136,11 +136,11 @@ class GenerationRun:
     def _sieve(self) -> FilterChain:
         """Questions that are there already count as asked."""
         try:
-            words = WordSearch(self.ground.documents, self._note)
+            words = WordSearch(self.source_passages.documents, self._note)
         except MissingExtra:
             words = None
-        sieve = FilterChain(self.ground, words)
-        languages = {each.document.id: each.language for each in self.ground.passages}
+        sieve = FilterChain(self.source_passages, words)
+        languages = {each.document.id: each.language for each in self.source_passages.passages}
         for query in self._store.queries:
             known = (languages.get(each.doc_id) for each in query.references)
             sieve.asked.add(query.text, query.references, next(filter(None, known), "none"))

@@ -65,9 +65,9 @@ _OF_ONE = 3
 Pair = tuple[SourcePassage, SourcePassage]
 
 
-def passage_pairs(ground: SourcePassages) -> list[Pair]:
+def passage_pairs(source_passages: SourcePassages) -> list[Pair]:
     """Those that share most first, no passage twice; pairs of the same two documents are kept apart."""
-    shared, rarity = _shared(ground)
+    shared, rarity = _shared(source_passages)
     order = sorted(
         (key for key, count in shared.items() if count >= _SHARED),
         key=lambda key: (-rarity[key], key),
@@ -79,27 +79,29 @@ def passage_pairs(ground: SourcePassages) -> list[Pair]:
         if one in used or other in used:
             continue
         used |= {one, other}
-        first, second = ground.passages[one], ground.passages[other]
+        first, second = source_passages.passages[one], source_passages.passages[other]
         documents = (first.at, second.at)
         found.append((times[documents] // _OF_ONE, (first, second)))
         times[documents] += 1
     return [pair for _, pair in sorted(found, key=lambda each: each[0])]
 
 
-def _shared(ground: SourcePassages) -> tuple[Counter[tuple[int, int]], Counter[tuple[int, int]]]:
+def _shared(
+    source_passages: SourcePassages,
+) -> tuple[Counter[tuple[int, int]], Counter[tuple[int, int]]]:
     """Of every two passages of different documents, the rare terms they share: how many, how rare."""
     having: defaultdict[int, list[int]] = defaultdict(list)
-    for passage in ground.passages:
-        terms = ground.terms_of(passage)
-        frequency = ground.frequencies(terms)
+    for passage in source_passages.passages:
+        terms = source_passages.terms_of(passage)
+        frequency = source_passages.frequencies(terms)
         for term in terms[(frequency > 1) & (frequency <= _COMMON)].tolist():
             having[term].append(passage.number)
     count: Counter[tuple[int, int]] = Counter()
     rarity: Counter[tuple[int, int]] = Counter()
     for numbers in having.values():
-        worth = int(1000 * np.log1p(len(ground.passages) / len(numbers)))
+        worth = int(1000 * np.log1p(len(source_passages.passages) / len(numbers)))
         for one, other in combinations(numbers, 2):
-            if ground.passages[one].at != ground.passages[other].at:
+            if source_passages.passages[one].at != source_passages.passages[other].at:
                 count[one, other] += 1
                 rarity[one, other] += worth
     return count, rarity
@@ -118,14 +120,14 @@ class QuestionTask:
 
 
 def question_tasks(
-    ground: SourcePassages, shares: Mapping[QuestionType, float], seed: int = 0
+    source_passages: SourcePassages, shares: Mapping[QuestionType, float], seed: int = 0
 ) -> Iterator[QuestionTask]:
     """As many as the passages give, the best first; the same for the same seed."""
-    order = spread_passages(ground.passages, seed)
+    order = spread_passages(source_passages.passages, seed)
     used: Counter[int] = Counter()
     asked: set[tuple[QuestionType, int]] = set()
     for round in range(_ROUNDS):
-        lines = {kind: _line(kind, ground, order, round) for kind in shares}
+        lines = {kind: _line(kind, source_passages, order, round) for kind in shares}
         for kind in turns(shares):
             if kind not in lines:
                 if not lines:
@@ -145,11 +147,11 @@ def question_tasks(
 
 
 def _line(
-    kind: QuestionType, ground: SourcePassages, order: list[SourcePassage], round: int
+    kind: QuestionType, source_passages: SourcePassages, order: list[SourcePassage], round: int
 ) -> Iterator[tuple[SourcePassage, ...]]:
     """Passages that suit a kind of question."""
     if kind == "cross-document":
-        return iter(passage_pairs(ground) if not round else ())
+        return iter(passage_pairs(source_passages) if not round else ())
     return ((each,) for each in order if _suits(kind, each))
 
 

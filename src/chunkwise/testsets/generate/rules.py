@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from chunkwise.core import Query, Span
 from chunkwise.testsets.generate.candidate import question_id, words_in
-from chunkwise.testsets.generate.evidence import reference_at
 from chunkwise.testsets.generate.plan import by_size
 from chunkwise.testsets.generate.question_types import FALLBACK, QuestionType
+from chunkwise.testsets.generate.quote_references import reference_at
 from chunkwise.testsets.generate.source_passages import SourcePassage, SourcePassages
 from chunkwise.testsets.locate.locate import trimmed
 from chunkwise.text.analysis import Analyzed
@@ -309,29 +309,35 @@ def _question(title: str, whole: str, passage: SourcePassage) -> str:
 MADE_BY = "rules: definitions, amounts, headings"
 
 
-def rule_questions(ground: SourcePassages) -> Iterator[tuple[Query, str]]:
+def rule_questions(source_passages: SourcePassages) -> Iterator[tuple[Query, str]]:
     """With the language of their document; documents take turns by size, definitions come before headings."""
     passages: defaultdict[int, list[SourcePassage]] = defaultdict(list)
-    for passage in ground.passages:
+    for passage in source_passages.passages:
         passages[passage.at].append(passage)
-    lines = {at: _of_document(own, ground) for at, own in passages.items()}
-    sizes = {at: len(ground.documents[at].text) for at in lines}
+    lines = {at: _of_document(own, source_passages) for at, own in passages.items()}
+    sizes = {at: len(source_passages.documents[at].text) for at in lines}
     for at, found in by_size(lines, sizes):
-        yield _query(found, at, ground), passages[at][0].language
+        yield _query(found, at, source_passages), passages[at][0].language
 
 
-def _of_document(passages: list[SourcePassage], ground: SourcePassages) -> Iterator[RuleQuestion]:
+def _of_document(
+    passages: list[SourcePassage], source_passages: SourcePassages
+) -> Iterator[RuleQuestion]:
     """The kinds take turns, each in reading order."""
     analyzed = Analyzed(passages[0].document)
     if analyzed.document.format == "code":
         return
     language = passages[0].language
     kinds = [
-        (each for each in definition_questions(analyzed) if _says_what(each, language, ground)),
+        (
+            each
+            for each in definition_questions(analyzed)
+            if _says_what(each, language, source_passages)
+        ),
         (
             each
             for each in amount_questions(analyzed)
-            if language == "en" and _says_what(each, language, ground)
+            if language == "en" and _says_what(each, language, source_passages)
         ),
         heading_questions(passages),
     ]
@@ -345,13 +351,13 @@ def _of_document(passages: list[SourcePassage], ground: SourcePassages) -> Itera
                 yield found
 
 
-def _says_what(found: RuleQuestion, language: str, ground: SourcePassages) -> bool:
+def _says_what(found: RuleQuestion, language: str, source_passages: SourcePassages) -> bool:
     """Whether its subject is a rare thing, not a word of every page."""
-    return not found.subject or ground.is_rare(words_in(found.subject, language))
+    return not found.subject or source_passages.is_rare(words_in(found.subject, language))
 
 
-def _query(found: RuleQuestion, at: int, ground: SourcePassages) -> Query:
-    document = ground.documents[at]
-    reference = reference_at(document, found.span, ground.documents)
+def _query(found: RuleQuestion, at: int, source_passages: SourcePassages) -> Query:
+    document = source_passages.documents[at]
+    reference = reference_at(document, found.span, source_passages.documents)
     name = question_id(found.question, reference.places[:1])
     return Query(name, found.question, (reference,), found.answer, (), (FALLBACK, found.kind))

@@ -8,7 +8,7 @@ from typing import Any
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Fact, Passage, Query, Reference
-from chunkwise.testsets.rows_file import Row, RowsFile, dropped_file, is_there
+from chunkwise.testsets.questions_file import QuestionRow, QuestionsFile, dropped_file, is_there
 
 GENERATED = "generated"
 """The field that says who wrote a question, and by which prompt."""
@@ -24,13 +24,13 @@ class QuestionsStore:
         self._documents = {document.id: document for document in documents}
         self.queries: list[Query] = []
         self._known: set[str] = set()
-        self._file: RowsFile | None = None
+        self._file: QuestionsFile | None = None
         if path is None:
             return
-        self._file = RowsFile.new(path)
+        self._file = QuestionsFile.new(path)
         self._refresh(self._file)
         if is_there(gone := dropped_file(path)):
-            self._known |= {str(row.get("query_id")) for row in RowsFile.read(gone).rows}
+            self._known |= {str(row.get("query_id")) for row in QuestionsFile.read(gone).rows}
 
     def knows(self, id: str) -> bool:
         """Whether it is there, or was and a person dropped it."""
@@ -45,15 +45,15 @@ class QuestionsStore:
         self.queries.append(query)
         self._known.add(query.id)
 
-    def _refresh(self, file: RowsFile) -> None:
+    def _refresh(self, file: QuestionsFile) -> None:
         file.refresh()
         self.queries = list(_generated(file))
         self._known |= {query.id for query in self.queries}
 
 
-def row_of(query: Query, documents: Mapping[str, Document], made: Mapping[str, str]) -> Row:
+def row_of(query: Query, documents: Mapping[str, Document], made: Mapping[str, str]) -> QuestionRow:
     """With the text at every place, by which it is found again when a document has changed."""
-    row: Row = {"query_id": query.id, "query": query.text}
+    row: QuestionRow = {"query_id": query.id, "query": query.text}
     if query.answer is not None:
         row["answer"] = query.answer
     row["references"] = [_reference(each, documents) for each in query.references]
@@ -76,7 +76,7 @@ def query_of(row: Mapping[str, Any]) -> Query:
     )
 
 
-def _reference(reference: Reference, documents: Mapping[str, Document]) -> Row:
+def _reference(reference: Reference, documents: Mapping[str, Document]) -> QuestionRow:
     first, *others = (
         {**place._asdict(), "text": documents[place.doc_id].text[place.start : place.end]}
         for place in reference.places
@@ -91,7 +91,7 @@ def _place(row: Mapping[str, Any]) -> Reference:
     return Reference(row["doc_id"], row["start"], row["end"], others)
 
 
-def _generated(file: RowsFile) -> Iterator[Query]:
+def _generated(file: QuestionsFile) -> Iterator[Query]:
     """An error for questions that were not made by us: they are not ours to add to."""
     for number, row in enumerate(file.rows, 1):
         if GENERATED not in row:

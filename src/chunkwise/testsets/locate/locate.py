@@ -72,16 +72,16 @@ class Missing(NamedTuple):
     nearest: Passage | None = None
 
 
-Outcome = Located | Ambiguous | Missing
+LocateResult = Located | Ambiguous | Missing
 
 
-def locate(wanted: Sequence[SoughtPassage], documents: Sequence[Document]) -> list[Outcome]:
+def locate(wanted: Sequence[SoughtPassage], documents: Sequence[Document]) -> list[LocateResult]:
     """What became of each passage, in their order; of equal ones the same."""
     distinct = dict.fromkeys(wanted)
     if len(distinct) < len(wanted):
         known = dict(zip(distinct, locate(list(distinct), documents), strict=True))
         return [known[each] for each in wanted]
-    outcomes: list[Outcome | None] = [None] * len(wanted)
+    outcomes: list[LocateResult | None] = [None] * len(wanted)
     elsewhere: dict[int, tuple[Passage, ...]] = {}
     for tolerance in TOLERANCES:
         open_ones = [number for number, outcome in enumerate(outcomes) if outcome is None]

@@ -13,12 +13,12 @@ from chunkwise.testsets.locate.locate import (
     MOST_PLACES,
     Ambiguous,
     Located,
+    LocateResult,
     Missing,
-    Outcome,
     SoughtPassage,
     locate,
 )
-from chunkwise.testsets.testset import REMARKS, Draft, Problem, ProblemKind, Spot
+from chunkwise.testsets.testset import REMARKS, Draft, PassagePosition, Problem, ProblemKind
 from chunkwise.text.locate.folding import same_but_for_signs
 
 Role = Literal["reference", "alternative", "label"]
@@ -107,8 +107,10 @@ def _label_slots(draft: Draft) -> list[PassageSlot]:
     ]
 
 
-def _spots(what: str, values: Sequence[object]) -> tuple[Spot, ...]:
-    return tuple(Spot(number, f"{what} {number}") for number in range(1, len(values) + 1))
+def _spots(what: str, values: Sequence[object]) -> tuple[PassagePosition, ...]:
+    return tuple(
+        PassagePosition(number, f"{what} {number}") for number in range(1, len(values) + 1)
+    )
 
 
 _SHOWN = 80
@@ -188,12 +190,14 @@ class ReferenceLocator:
             return "outside", f"{slot.what} is {span}, which has {len(document.text):,} characters"
         there = document.text[start:end]
         if slot.text and not same_but_for_signs(there, slot.text):
-            said = f"{slot.what} is to be {quoted(slot.text)}, and {span} is {quoted(there)}"
+            said = (
+                f"{slot.what} is to be {shown_quote(slot.text)}, and {span} is {shown_quote(there)}"
+            )
             return "different_text", said
         return None
 
     def _settle(
-        self, slot: PassageSlot, draft: Draft, outcomes: Sequence[Outcome]
+        self, slot: PassageSlot, draft: Draft, outcomes: Sequence[LocateResult]
     ) -> Problem | None:
         if slot.places:
             return None
@@ -216,8 +220,8 @@ class ReferenceLocator:
         unknown = slot.fault is not None and slot.fault[0] == "unknown_document"
         return not unknown or len(outcome.places) == 1
 
-    def _lost(self, slot: PassageSlot, draft: Draft, outcome: Outcome) -> Problem:
-        quote = f"{slot.what}, {quoted(slot.text)},"
+    def _lost(self, slot: PassageSlot, draft: Draft, outcome: LocateResult) -> Problem:
+        quote = f"{slot.what}, {shown_quote(slot.text)},"
         fault = f"{slot.fault[1]}; " if slot.fault else ""
         kind: ProblemKind = slot.fault[0] if slot.fault else "not_found"
         nearest: Passage | None = None
@@ -259,7 +263,7 @@ def _several(slot: PassageSlot, draft: Draft) -> Problem | None:
     where = f"{documents:,} documents" if documents > 1 else "one document"
     advice = "quote more of it" if slot.is_named else _NAME_IT
     said = (
-        f"{slot.what}, {quoted(slot.text)}, stands in {count:,} places in {where}, and any of them counts; "
+        f"{slot.what}, {shown_quote(slot.text)}, stands in {count:,} places in {where}, and any of them counts; "
         f"{advice} if one is meant"
     )
     return Problem("several_places", draft.where, draft.query.id, said)
@@ -290,7 +294,7 @@ def _query(draft: Draft, slots: list[PassageSlot]) -> Query:
     return replace(draft.query, references=references, labels=tuple(dict.fromkeys(labels)))
 
 
-def quoted(text: str, most: int = _SHOWN) -> str:
+def shown_quote(text: str, most: int = _SHOWN) -> str:
     """A passage for a message: on one line, cut in the middle where it is long."""
     line = " ".join(text.split())
     if len(line) > most:
@@ -299,7 +303,7 @@ def quoted(text: str, most: int = _SHOWN) -> str:
 
 
 def _distinct(texts: list[str]) -> list[str]:
-    return list(dict.fromkeys(quoted(text) for text in texts))[:3]
+    return list(dict.fromkeys(shown_quote(text) for text in texts))[:3]
 
 
 def _number(value: int) -> str:

@@ -27,7 +27,7 @@ def late_twins(outcomes: Sequence[Outcome]) -> dict[int, int]:
     return found
 
 
-def agreement(twins: Mapping[int, int], scores: ScoreMatrix) -> dict[str, float]:
+def twin_agreement(twins: Mapping[int, int], scores: ScoreMatrix) -> dict[str, float]:
     """Kendall's tau over those that were run both ways, and how many these are; empty: none was.
 
     `scores`: of the questions that choose. Each pair is looked at on the questions that both have a score for.

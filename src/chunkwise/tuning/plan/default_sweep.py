@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from chunkwise.models import DEFAULT
 from chunkwise.tuning.plan.grid import NotTried
-from chunkwise.tuning.sweep import Grid, Sweep, Value
+from chunkwise.tuning.sweep import Grid, Sweep, SweepValue
 
 SIZES = (100, 200, 400, 800)
 """Tokens: each twice the last, for what is found changes with the size's order, not with its last digit."""
 _SMALL = SIZES[:-1]
 """Of chunks that are handed out with their parents, which are not much larger than 800."""
 _TYPICAL = 200
-OVERLAPS: tuple[Value, ...] = (0, "25%")
+OVERLAPS: tuple[SweepValue, ...] = (0, "25%")
 
 NOT_TRIED_BY_DEFAULT = (
     NotTried(
@@ -55,7 +55,7 @@ def default_sweep(
 def default_chunkers(has_headings: bool) -> tuple[Grid, ...]:
     """Sections and headings only where there are some."""
     sized, lapped = ("max_tokens", SIZES), ("overlap", OVERLAPS)
-    once: tuple[tuple[str, tuple[Value, ...]], ...] = (
+    once: tuple[tuple[str, tuple[SweepValue, ...]], ...] = (
         ("max_tokens", (_TYPICAL,)), ("overlap", (0,)), ("context", ("headings",)),
     )  # fmt: skip
     by_sentences = (

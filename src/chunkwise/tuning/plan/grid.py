@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from chunkwise.base import parameters, spec
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.registry import Registry
-from chunkwise.tuning.sweep import Grid, Value
+from chunkwise.tuning.sweep import Grid, SweepValue
 
 
 class NotTried(NamedTuple):
@@ -73,12 +73,12 @@ def combinations(
     own: Collection[str],
     known: Collection[str] | None,
     left_out: NotTriedLog,
-) -> Iterator[dict[str, Value]]:
+) -> Iterator[dict[str, SweepValue]]:
     """Every choice of values for one name of a grid: `own` parameters it says itself, `known` are all it takes.
 
     A parameter it does not take is left out, not the name with it. None: what it takes is not known.
     """
-    taken: list[tuple[str, tuple[Value, ...]]] = []
+    taken: list[tuple[str, tuple[SweepValue, ...]]] = []
     for key, values in grid.values:
         said = f"{key} = {', '.join(map(repr, values))} of {name}"
         if key in own:
@@ -101,12 +101,12 @@ def parameter_names(cls: object) -> tuple[str, ...] | None:
     return (*(field.name for field in found), *others)
 
 
-def plain_number(value: Value) -> Value:
+def plain_number(value: SweepValue) -> SweepValue:
     """1.0 is 1: labels are compared as texts."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def written_out(name: str, values: dict[str, Value]) -> str:
+def written_out(name: str, values: dict[str, SweepValue]) -> str:
     """A combination as the user would write it by itself."""
     said = ", ".join(f"{key}={value!r}" for key, value in values.items())
     if not said:

@@ -10,16 +10,16 @@ from pathlib import Path
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document
 from chunkwise.documents import LoadOptions
-from chunkwise.evaluation.left_out import LeftOut
+from chunkwise.evaluation.skipped import Skipped
 from chunkwise.models import DEFAULT, get_embedder
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder
 from chunkwise.testsets.testset import TestSet
-from chunkwise.tuning.material import Material, read_material
 from chunkwise.tuning.plan.default_sweep import default_chunkers, not_tried_by_default
-from chunkwise.tuning.plan.estimate import SweepEstimate, estimate_sweep
 from chunkwise.tuning.plan.grid import NotTried
 from chunkwise.tuning.plan.plan import Plan, plan_sweep
+from chunkwise.tuning.plan.sweep_budget import SweepEstimate, estimate_sweep
 from chunkwise.tuning.sweep import Sweep, metrics_to_score, objective_of
+from chunkwise.tuning.sweep_inputs import SweepInputs, read_sweep_inputs
 
 TOKENS_PER_SECOND = 2500.0
 """What the usual model reads on one core of a server; others may be ten times slower or faster."""
@@ -31,19 +31,19 @@ class PreparedSweep:
 
     sweep: Sweep
     plan: Plan
-    material: Material
+    inputs: SweepInputs
 
     def estimate(self, known: Collection[str] = (), jobs: int = 1) -> SweepEstimate:
         """What is left to do when these configurations are done."""
-        sweep, material = self.sweep, self.material
+        sweep, inputs = self.sweep, self.inputs
         plan = self.plan
-        if not len(material.questions):
+        if not len(inputs.questions):
             # Nobody asks: no vector is made for a search.
             waiting = (each for each in plan.configurations if each.key not in known)
             plan = Plan(tuple(replace(each, vectors="none") for each in waiting))
         return estimate_sweep(
-            plan, known=known, documents=len(material.documents),
-            characters=material.characters, tokens=material.tokens(), questions=len(material.questions),
+            plan, known=known, documents=len(inputs.documents),
+            characters=inputs.characters, tokens=inputs.tokens(), questions=len(inputs.questions),
             tokens_per_second=TOKENS_PER_SECOND, finalists=0 if sweep.exact else sweep.finalists,
             price=sweep.price, currency=sweep.currency, jobs=jobs,
         )  # fmt: skip
@@ -81,7 +81,7 @@ def shortest_path(path: str) -> str:
 
 def prepare_sweep(
     sweep: Sweep,
-    left_out: LeftOut,
+    left_out: Skipped,
     *,
     embedder: Embedder | None = None,
     documents: Sequence[Document] = (),
@@ -91,18 +91,18 @@ def prepare_sweep(
 ) -> PreparedSweep:
     """Where the sweep is the usual one, it is fitted to the documents, and what it leaves out is said."""
     sweep, late = check_sweep(sweep, embedder)
-    material = read_material(
+    inputs = read_sweep_inputs(
         sweep, left_out, documents=documents, questions=questions, options=options, leave_out=leave_out
     )  # fmt: skip
-    sweep, unusual = _fitted(sweep, material)
+    sweep, unusual = _fitted(sweep, inputs)
     found = plan_sweep(sweep, late=late)
-    return PreparedSweep(sweep, replace(found, left_out=(*found.left_out, *unusual)), material)
+    return PreparedSweep(sweep, replace(found, left_out=(*found.left_out, *unusual)), inputs)
 
 
-def _fitted(sweep: Sweep, material: Material) -> tuple[Sweep, tuple[NotTried, ...]]:
+def _fitted(sweep: Sweep, inputs: SweepInputs) -> tuple[Sweep, tuple[NotTried, ...]]:
     if sweep.chunkers not in (default_chunkers(True), default_chunkers(False)):
         return sweep, ()
-    has_headings = material.has_headings
+    has_headings = inputs.has_headings
     return replace(sweep, chunkers=default_chunkers(has_headings)), not_tried_by_default(
         has_headings
     )

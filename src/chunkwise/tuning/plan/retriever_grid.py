@@ -20,9 +20,9 @@ from chunkwise.tuning.plan.grid import (
     plain_number,
     written_out,
 )
-from chunkwise.tuning.sweep import Grid, Sweep, Value
+from chunkwise.tuning.sweep import Grid, Sweep, SweepValue
 
-WEIGHTS: tuple[Mapping[str, Value], ...] = (
+WEIGHTS: tuple[Mapping[str, SweepValue], ...] = (
     {"dense": 0}, {"dense": 0.25}, {}, {"dense": 1}, {"dense": 2}, {"words": 0},
 )  # fmt: skip
 """Of words and vectors at several sizes, from words alone to vectors alone: few, so that they can be fitted."""

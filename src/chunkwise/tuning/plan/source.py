@@ -15,8 +15,8 @@ from chunkwise.evaluation.evaluate import TestQueries, queries_in_memory
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.testsets.reading import hash_of
 from chunkwise.testsets.testset import TestSet
-from chunkwise.tuning.plan.budget import parse_time
 from chunkwise.tuning.plan.default_sweep import default_retrieval, default_sweep
+from chunkwise.tuning.plan.sweep_budget import parse_time
 from chunkwise.tuning.plan.sweep_file import read_sweep
 from chunkwise.tuning.sweep import Sweep
 

@@ -17,10 +17,10 @@ from chunkwise.chunkers.packing.sized import overlap_tokens
 from chunkwise.models import DEFAULT
 from chunkwise.retrieval import retrievers
 from chunkwise.retrieval.settings import Context
-from chunkwise.tuning.plan.budget import SweepBudget, budget_text, parse_budget, parse_price
 from chunkwise.tuning.plan.default_sweep import default_chunkers, default_retrieval
 from chunkwise.tuning.plan.grid import parameter_names
-from chunkwise.tuning.sweep import Grid, Sweep, Value, objective_of
+from chunkwise.tuning.plan.sweep_budget import SweepBudget, budget_text, parse_amount, parse_budget
+from chunkwise.tuning.sweep import Grid, Sweep, SweepValue, objective_of
 from chunkwise.tuning.toml_file import TomlTable, read_toml, toml_line
 
 NO_MODEL = "none"
@@ -132,7 +132,7 @@ def _part(table: TomlTable, first: str, name: str, registry: Registry) -> Any:
         ) from error
 
 
-def _misfit(key: str, value: Value, parts: Collection[Any]) -> str:
+def _misfit(key: str, value: SweepValue, parts: Collection[Any]) -> str:
     """What is needed instead, where none of the parts can take the value; empty: one can."""
     if key == "context":
         return _of_choices(value, get_args(Context))
@@ -151,7 +151,7 @@ def _fields(part: object) -> Mapping[str, dataclasses.Field[Any]]:
     }
 
 
-def _misfit_of(field: dataclasses.Field[Any], value: Value) -> str:
+def _misfit_of(field: dataclasses.Field[Any], value: SweepValue) -> str:
     bounds = parameters.bounds(field)
     if isinstance(field.default, bool):
         return "" if isinstance(value, bool) else "true or false is needed"
@@ -173,7 +173,7 @@ def _misfit_of(field: dataclasses.Field[Any], value: Value) -> str:
     return "" if low <= value <= high else f"from {low} to {high} is allowed"  # type: ignore[operator]
 
 
-def _overlap(value: Value) -> str:
+def _overlap(value: SweepValue) -> str:
     try:
         overlap_tokens(value, 100)  # type: ignore[arg-type]
     except InvalidParameter:
@@ -181,7 +181,7 @@ def _overlap(value: Value) -> str:
     return ""
 
 
-def _of_choices(value: Value, allowed: tuple[str, ...]) -> str:
+def _of_choices(value: SweepValue, allowed: tuple[str, ...]) -> str:
     if value in allowed:
         return ""
     near = get_close_matches(value, allowed, n=1, cutoff=0.6) if isinstance(value, str) else []
@@ -293,7 +293,7 @@ def _money(table: TomlTable) -> tuple[SweepBudget, tuple[float | None, str]]:
     needed = "a time ('90 s', '10 min', '1 h') or money ('5 USD') is needed, in quotes"
     budget = _read(table, "budget", parse_budget, needed) or SweepBudget()
     needed = "what a million tokens cost is needed, in quotes, such as '0.02 USD'"
-    price = _read(table, "price", parse_price, needed) or (None, "")
+    price = _read(table, "price", parse_amount, needed) or (None, "")
     if budget.money is not None and price[0] is None:
         needed = 'and what a million tokens cost is not said: price = "0.02 USD"'
         raise table.wrong("budget", table.values["budget"], needed)

@@ -15,26 +15,26 @@ from numpy.typing import NDArray
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.core import Chunk
+from chunkwise.evaluation.evaluate_system import Scoring
 from chunkwise.evaluation.options import ScoringOptions
-from chunkwise.evaluation.scoring import Scoring
-from chunkwise.evaluation.subject import (
+from chunkwise.evaluation.system import (
+    EvaluatedSystem,
     Hits,
     SearchParameters,
     SearchRun,
-    Subject,
-    index_subject,
+    index_system,
     usual_budget,
 )
 from chunkwise.metrics.metric import Scores, SpanMetric
 from chunkwise.metrics.registry import MetricAt
 from chunkwise.metrics.scorer import SpanRules, score_spans
-from chunkwise.metrics.spans.budget import first_hits
+from chunkwise.metrics.spans.budget_recall import first_hits
 from chunkwise.metrics.spans.tables import Chunking, HitTable
 from chunkwise.retrieval.filters import EVERYTHING
 from chunkwise.retrieval.indexes import Index
 from chunkwise.retrieval.ranking import NOTHING, Ranking
 from chunkwise.retrieval.retrievers import ChunkRetriever, get_retriever
-from chunkwise.retrieval.retrievers.queries import QueryBatch
+from chunkwise.retrieval.retrievers.query_batch import QueryBatch
 from chunkwise.text.tokens.measure import TokenMeasure
 from chunkwise.tuning.run.shared_corpus import SharedCorpus, SharedIndex
 from chunkwise.tuning.sweep import Configuration, VectorKind
@@ -146,7 +146,7 @@ Rank = Callable[[int], Sequence[Ranking]]
 """The best so many chunks of every question."""
 
 
-class Widened:
+class WithNeighbours:
     """The chunks of an index, each with so many on either side; no document's run into another's."""
 
     def __init__(
@@ -236,7 +236,7 @@ class Widened:
 class WidenedHits:
     """What every metric looks at, made once for each depth and each budget."""
 
-    def __init__(self, widened: Widened, rank: Rank, k: int) -> None:
+    def __init__(self, widened: WithNeighbours, rank: Rank, k: int) -> None:
         self._widened, self._rank, self._k = widened, rank, k
         self._tables: dict[tuple[bool, int], HitTable] = {}
 
@@ -262,7 +262,7 @@ def _written(text: str) -> _Numbers:
     return np.flatnonzero(np.fromiter((not each.isspace() for each in text), np.bool_, len(text)))
 
 
-Asked = tuple[dict[str, Scores], list[int]]
+RetrieverScores = tuple[dict[str, Scores], list[int]]
 """Scores by label, and the tokens each question's reader reads: k hits, or the objective's budget at most."""
 
 
@@ -273,24 +273,24 @@ def asked(
     neighbours: int,
     wanted: Sequence[MetricAt],
     k: int,
-) -> Asked:
+) -> RetrieverScores:
     """The figures of an evaluation of this index; the objective is the first of `wanted`."""
     searching = SearchParameters(retriever, neighbours)
     usual = usual_budget(searching, None)
-    subject = index_subject(Index(index, corpus.model), searching, usual)
+    system = index_system(Index(index, corpus.model), searching, usual)
     if not index.settings.strategy:
-        subject = replace(subject, chunking=None)  # no hit can be held against chunks
-    shown = SearchRun(subject, corpus.queries, k, usual)
+        system = replace(system, chunking=None)  # no hit can be held against chunks
+    shown = SearchRun(system, corpus.queries, k, usual)
     together = [each for each in wanted if usual is None or not each.tokens]
-    scores = _scored(subject, shown, together, k, usual)
+    scores = _scored(system, shown, together, k, usual)
     objective, within = wanted[0], shown
     if usual is not None:
         # What fills a budget is found by another search for every budget.
         for each in wanted:
             if each.tokens:
-                other = SearchRun(subject, corpus.queries, k, each.at)
+                other = SearchRun(system, corpus.queries, k, each.at)
                 asking = shown if each.at == usual else other
-                scores |= _scored(subject, asking, [each], k, each.at)
+                scores |= _scored(system, asking, [each], k, each.at)
                 within = asking if each == objective else within
     if not objective.tokens:
         return scores, _tokens(shown.shown)
@@ -302,10 +302,14 @@ def _tokens(hits: Hits) -> list[int]:
 
 
 def _scored(
-    subject: Subject, asking: SearchRun, wanted: Sequence[MetricAt], k: int, budget: int | None
+    system: EvaluatedSystem,
+    asking: SearchRun,
+    wanted: Sequence[MetricAt],
+    k: int,
+    budget: int | None,
 ) -> dict[str, Scores]:
     measuring = ScoringOptions(tuple(each.label for each in wanted), k, budget)
-    columns = Scoring(subject, asking.queries, asking, measuring).columns()
+    columns = Scoring(system, asking.queries, asking, measuring).columns()
     return {name: np.asarray(column.values) for name, column in columns.items()}
 
 
@@ -377,7 +381,7 @@ class _Chunking:
             self._issues if configuration.strategy else {},
         )
 
-    def _ranked(self, index: SharedIndex, retriever: ChunkRetriever) -> Asked:
+    def _ranked(self, index: SharedIndex, retriever: ChunkRetriever) -> RetrieverScores:
         count = max([self._k, *(each.at for each in self._wanted if not each.tokens)])
         tokens = max((each.at for each in self._wanted if each.tokens), default=0)
         places, questions = self._asking(index)
@@ -388,11 +392,13 @@ class _Chunking:
         within = self._wanted[0].tokens
         return scores, self._read(found if within else first_hits(found, self._k))
 
-    def _widened(self, index: SharedIndex, retriever: ChunkRetriever, neighbours: int) -> Asked:
+    def _widened(
+        self, index: SharedIndex, retriever: ChunkRetriever, neighbours: int
+    ) -> RetrieverScores:
         """More chunks make longer hits: every depth is an answer of its own."""
         places, questions = self._asking(index)
         measures = [features.measure for features in self._corpus.all_features]
-        widened = Widened(places, measures, neighbours)
+        widened = WithNeighbours(places, measures, neighbours)
 
         def rank(depth: int) -> list[Ranking]:
             return ranking_of(index, retriever, questions, depth)
@@ -411,7 +417,7 @@ class _Chunking:
         most = objective.at if objective.tokens else np.inf
         return np.minimum(paid, most).astype(np.int64).tolist()
 
-    def _asked(self, index: SharedIndex, configuration: Configuration) -> Asked:
+    def _asked(self, index: SharedIndex, configuration: Configuration) -> RetrieverScores:
         retriever, neighbours = configuration.retriever, configuration.neighbours
         return asked(self._corpus, index, retriever, neighbours, self._wanted, self._k)
 

@@ -14,7 +14,7 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.chunkers import get_strategy, registry
 from chunkwise.core import Document, Query
 from chunkwise.evaluation.results import Json, documents_hash
-from chunkwise.records.typed import Misfit, json_text, read_as
+from chunkwise.records.typed import WrongType, json_text, read_as
 from chunkwise.retrieval.indexing.fingerprint import strategy_code
 from chunkwise.testsets.reading import hash_of
 from chunkwise.tuning.sweep import Sweep
@@ -62,7 +62,7 @@ class SweepRecord:
             return
         try:
             known = _read(path)
-        except (ValueError, Misfit) as error:
+        except (ValueError, WrongType) as error:
             raise ChunkwiseError(
                 f"{path} cannot be read ({error}): the record is damaged; name another folder: -o OTHER"
             ) from None
@@ -82,8 +82,8 @@ class SweepRecord:
                 value = _read(path)
                 outcome: Outcome = read_as(Outcome, value.get("outcome"))
                 if outcome.configuration.key != path.stem:
-                    raise Misfit("another configuration's")
-            except (ValueError, Misfit, OSError):
+                    raise WrongType("another configuration's")
+            except (ValueError, WrongType, OSError):
                 with says_what_it_writes(path):
                     path.replace(path.with_name(f"{path.name}.damaged"))
                 continue
@@ -124,9 +124,9 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         value = json.loads(path.read_bytes())
     except RecursionError:
-        raise Misfit("nested too deeply") from None
+        raise WrongType("nested too deeply") from None
     if type(value) is not dict:
-        raise Misfit("no object")
+        raise WrongType("no object")
     return value
 
 

@@ -12,10 +12,10 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.progress import Stages, unwatched
 from chunkwise.base.workers import interrupts_held
 from chunkwise.core import Document, Query
 from chunkwise.documents import distinct_documents
-from chunkwise.evaluation.progress import Stages, unwatched
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
 from chunkwise.tuning.plan.plan import Plan

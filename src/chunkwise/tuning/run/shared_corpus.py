@@ -14,7 +14,7 @@ from chunkwise.core import Chunk, Document, OnProgress, Query
 from chunkwise.evaluation.cost import chunk_cost
 from chunkwise.evaluation.results import Json
 from chunkwise.metrics.cuts.boundary_issues import KINDS, count_issues
-from chunkwise.metrics.spans.budget import containing
+from chunkwise.metrics.spans.budget_recall import containing
 from chunkwise.metrics.spans.overlaps import Numbers
 from chunkwise.metrics.spans.tables import Gold
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder
@@ -37,7 +37,7 @@ from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 from chunkwise.tuning.sweep import VectorKind
 
 
-class KnownCut:
+class CachedTokenCut:
     """The ends that `TokenCut` finds, where the tokens of all documents are known already."""
 
     def __init__(self, measures: Sequence[TokenMeasure]) -> None:
@@ -140,9 +140,9 @@ class SharedCorpus:
         return Gold.of(self.queries, {each.id: at for at, each in enumerate(self.documents)})
 
     @cached_property
-    def cut(self) -> KnownCut:
+    def cut(self) -> CachedTokenCut:
         """Where a number of tokens ends."""
-        return KnownCut([features.measure for features in self.all_features])
+        return CachedTokenCut([features.measure for features in self.all_features])
 
     @cached_property
     def languages(self) -> tuple[str, ...]:

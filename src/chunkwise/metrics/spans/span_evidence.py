@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from chunkwise.metrics.metric import Scores
 from chunkwise.metrics.spans import chroma
-from chunkwise.metrics.spans.budget import first_hits
+from chunkwise.metrics.spans.budget_recall import first_hits
 from chunkwise.metrics.spans.coverage import Coverage, coverage, ratio
 from chunkwise.metrics.spans.ranking import JudgedRanking
 from chunkwise.metrics.spans.relevance import (

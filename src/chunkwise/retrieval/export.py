@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.chunkers.chunk import Chunked
-from chunkwise.chunkers.rows import chunk_file
+from chunkwise.chunkers.write_chunks import chunk_file
 from chunkwise.core import Chunk, Document, KnownSection, Span
 from chunkwise.retrieval.errors import no_vectors_error, reporting_damage
 from chunkwise.retrieval.searchable import FoundChunk, Searchable, Snapshots

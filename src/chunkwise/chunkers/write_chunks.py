@@ -213,7 +213,7 @@ def _json_row(chunk: Chunk) -> dict[str, object]:
     return {**row_of(chunk), "spans": chunk.spans, "metadata": dict(chunk.document.metadata)}
 
 
-def write_json_lines(out: IO[str], chunks: Iterable[Chunk]) -> None:
+def write_chunk_lines(out: IO[str], chunks: Iterable[Chunk]) -> None:
     """One JSON object a line."""
     out.writelines(json_line(_json_row(chunk)) for chunk in chunks)
 

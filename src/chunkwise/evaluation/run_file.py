@@ -3,34 +3,159 @@
 from __future__ import annotations
 
 import io
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
+from chunkwise.answering.cited_answer import NOT_FOUND
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.chunkers.given.stated_place import (
+from chunkwise.chunkers.chunk_positions import (
     FileRow,
-    OnBad,
     StatedPlace,
+    TextPlaces,
     document_of,
+    find_in_own,
+    find_texts,
     read_rows,
     shown_offset,
     stated_place,
     usable_rows,
     wrong_offset,
 )
-from chunkwise.chunkers.given.text_places import TextPlaces, find_in_own, find_texts
 from chunkwise.core import Document, Hit, Query, Span
 from chunkwise.documents.document_names import DocumentNames
-from chunkwise.evaluation.files.named_questions import Questions
+from chunkwise.metrics.answers.answer import Answer, AnswerCitation
+from chunkwise.metrics.claims.plain_form import plain_form
 from chunkwise.metrics.evidence import NOWHERE
 from chunkwise.records.encoding import marked_encoding
-from chunkwise.records.fields import integer_in, number_in
+from chunkwise.records.fields import Fields, integer_in, kind, number_in, string_in
 from chunkwise.records.json import parse_json
-from chunkwise.records.read import json_rows, read_bytes, shown_name, text_of
+from chunkwise.records.read import OnBadRow, json_rows, read_bytes, shown_name, text_of
 from chunkwise.text.analysis import Analyzed
+
+_IDS = ("query_id", "qid", "question_id", "query-id")
+_QUESTION_TEXTS = ("query", "question", "user_input", "input")
+
+
+class Questions:
+    """Questions by their ids and by their texts."""
+
+    def __init__(self, queries: Sequence[Query]) -> None:
+        self._by_id = {query.id: number for number, query in enumerate(queries)}
+        self._by_text: dict[str, list[int]] = defaultdict(list)
+        for number, query in enumerate(queries):
+            self._by_text[_folded(query.text)].append(number)
+
+    @staticmethod
+    def is_named(fields: Fields) -> bool:
+        """Whether a record says what question it belongs to."""
+        return string_in(fields, *_IDS, *_QUESTION_TEXTS, "id", "_id") is not None
+
+    def find(self, fields: Fields, *, by_own_id: bool) -> list[int] | str:
+        """The positions of the questions meant, or why there are none; a text may be that of several questions.
+
+        `by_own_id`: the record is about a question, so that its `id` is the question's.
+        """
+        id = string_in(fields, *_IDS, *(("id", "_id") if by_own_id else ()))
+        if id in self._by_id:
+            return [self._by_id[id]]
+        text = string_in(fields, *_QUESTION_TEXTS)
+        if text is not None and (found := self._by_text.get(_folded(text))):
+            return found
+        if id is None and text is None:
+            return f"no question; name it by {_IDS[0]} or by its text in {_QUESTION_TEXTS[0]}"
+        told = f"with the id {id!r}" if id is not None else _short(text or "")
+        return f"no question {told} among the test questions"
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _short(text: str, most: int = 60) -> str:
+    return repr(text if len(text) <= most else f"{text[: most - 1]}…")
+
+
+_TEXTS = ("answer", "response", "generated_answer", "output", "text")
+_CLAIMS = ("claim", "sentence", "statement")
+_QUOTES = ("quote", "cited_text", "text", "page_content")
+
+
+class _Known:
+    def __init__(self, documents: Sequence[Document]) -> None:
+        self.ids = [document.id for document in documents]
+        self.names = DocumentNames(documents)
+
+
+def read_answers(
+    path: str, queries: Sequence[Query], documents: Sequence[Document], on_bad: OnBadRow
+) -> dict[str, Answer]:
+    """Answers by the id of their question; of two for one question the first is kept.
+
+    A record has query_id (or the question's text), answer and, if it likes, citations: records with claim, doc_id and
+    start and end or a quote; `found` false says that the documents do not answer the question. What cannot be used is a
+    line to `on_bad`.
+    """
+    questions, known = Questions(queries), _Known(documents)
+    found: dict[str, Answer] = {}
+    seen = False
+    for where, fields in read_rows(path, on_bad, ("answers", "rows", "data")):
+        seen = True
+        meant = questions.find(fields, by_own_id=True)
+        answer = next((each for name in _TEXTS if isinstance(each := fields.get(name), str)), None)
+        if isinstance(meant, str):
+            on_bad(f"{where}: {meant}")
+        elif answer is None:
+            on_bad(f"{where}: no answer; name it {', '.join(_TEXTS)}")
+        else:
+            citations = _citations(fields.get("citations"), where, known, on_bad)
+            refusal = not citations and _is_refusal(answer, fields.get("found"))
+            for question in meant:
+                id = queries[question].id
+                if id in found:
+                    on_bad(f"{where}: a second answer to {id!r}; the first is kept")
+                else:
+                    found[id] = Answer(answer, citations, refusal)
+    if not seen:
+        raise ChunkwiseError(f"no answer in {path}; an answer is a record with query_id and answer")
+    return found
+
+
+def _is_refusal(answer: str, found: object) -> bool:
+    """Whether it is the answer of `chunkwise ask` to what the documents do not say; an empty one is none at all."""
+    return bool(answer.strip()) and (found is False or plain_form(answer) == plain_form(NOT_FOUND))
+
+
+def _citations(
+    given: object, where: str, known: _Known, on_bad: OnBadRow
+) -> tuple[AnswerCitation, ...]:
+    if given is None:
+        return ()
+    if not isinstance(given, list):
+        on_bad(f"{where}: its citations are {kind(given)}, not a list; they are left out")
+        return ()
+    found = []
+    for at, each in enumerate(given, 1):
+        if isinstance(each, str):
+            each = {"doc_id": each}
+        if isinstance(each, Mapping):
+            found.append(_citation(each, known))
+        else:
+            on_bad(f"{where}, citation {at}: a record is needed, this is {kind(each)}")
+    return tuple(found)
+
+
+def _citation(fields: Mapping[str, object], known: _Known) -> AnswerCitation:
+    """A document that is not there keeps its name: that it leads nowhere is for the metrics to say."""
+    said = stated_place(fields)
+    number = document_of(said, known.names)
+    doc_id = known.ids[number] if isinstance(number, int) else next(iter(said.names), "")
+    claim, quote = string_in(fields, *_CLAIMS) or "", string_in(fields, *_QUOTES) or ""
+    return AnswerCitation(claim, doc_id, said.start, said.end, quote)
+
 
 _NESTED = ("hits", "results", "retrieved", "retrieved_contexts", "contexts", "documents", "chunks")
 _HEAD = 1 << 16
@@ -63,7 +188,7 @@ class _Place(NamedTuple):
 
 
 def read_hits(
-    path: str, queries: Sequence[Query], documents: Sequence[Document], on_bad: OnBad
+    path: str, queries: Sequence[Query], documents: Sequence[Document], on_bad: OnBadRow
 ) -> list[list[Hit]]:
     """The hits of each question, best first: by rank where all have one, else by score, else as they stand.
 
@@ -113,7 +238,7 @@ def _ranked(own: list[tuple[_HitRow, _Place]], analyzed: dict[str, Analyzed]) ->
     return found
 
 
-def _rows(path: str, questions: Questions, on_bad: OnBad) -> Iterator[_HitRow]:
+def _rows(path: str, questions: Questions, on_bad: OnBadRow) -> Iterator[_HitRow]:
     for where, fields in _records(path, on_bad):
         nested = next(
             (each for name in _NESTED if isinstance(each := fields.get(name), list)), None
@@ -163,7 +288,7 @@ def _spans(given: object) -> tuple[Span, ...]:
     return spans if apart and all(start < end for start, end in spans) else ()
 
 
-def _records(name: str, on_bad: OnBad) -> Iterator[FileRow]:
+def _records(name: str, on_bad: OnBadRow) -> Iterator[FileRow]:
     if name.lower().endswith((".parquet", ".csv", ".tsv")):
         return read_rows(name, on_bad)
     data = read_bytes(name)
@@ -193,7 +318,7 @@ def _unpacked(row: FileRow) -> Iterator[FileRow]:
         yield row
 
 
-def _run(path: str, text: str, on_bad: OnBad) -> Iterator[FileRow]:
+def _run(path: str, text: str, on_bad: OnBadRow) -> Iterator[FileRow]:
     """A TREC run: question, Q0, document, rank, score, tag; whole documents, ordered by their scores."""
     for at, line in enumerate(text.split("\n"), 1):
         parts = line.split()

@@ -7,8 +7,8 @@ from chunkwise.chunkers import get_strategy
 from chunkwise.core import Document
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 from chunkwise.tuning.plan.default_sweep import default_sweep
-from chunkwise.tuning.plan.estimate import estimate_sweep, expected_chunks
 from chunkwise.tuning.plan.plan import Plan, plan_sweep
+from chunkwise.tuning.plan.sweep_budget import estimate_sweep, expected_chunks
 from chunkwise.tuning.sweep import Grid, Sweep
 from tuning.plan.example_sweeps import sweeps
 

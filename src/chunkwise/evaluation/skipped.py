@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from chunkwise.base.errors import UnreadableDocument
@@ -11,6 +11,7 @@ from chunkwise.base.wording import counted
 from chunkwise.core import Document
 from chunkwise.documents import Unreadables, WhenUnreadable
 from chunkwise.evaluation.results import Json
+from chunkwise.records.read import OnBadRow
 from chunkwise.testsets.testset import Problem
 
 _SHOWN = 160
@@ -18,17 +19,14 @@ _SHOWN = 160
 _ROWS_TOLD = 10
 """Lines about one file of rows: what ails one of them ails thousands, as a rule."""
 
-OnBad = Callable[[str], None]
-"""Gets a line for each document, question or row that is left out; another, for each that was mended."""
 
-
-class LeftOut:
+class Skipped:
     """Remembers every line and passes it on; what was mended is used, and nobody must hear of it."""
 
     def __init__(
         self,
-        on_bad: OnBad | None,
-        on_mended: OnBad | None = None,
+        on_bad: OnBadRow | None,
+        on_mended: OnBadRow | None = None,
         on_unreadable: WhenUnreadable | None = None,
     ) -> None:
         self._on_bad = on_bad or _warn
@@ -66,7 +64,7 @@ class LeftOut:
         self._add(self.questions, line)
 
     @contextmanager
-    def rows_of(self, path: str) -> Iterator[OnBad]:
+    def rows_of(self, path: str) -> Iterator[OnBadRow]:
         """What takes the lines about a file of hits, chunks or answers: all are kept, and the first few passed on."""
         before = len(self.rows)
 

@@ -9,8 +9,8 @@ import pytest
 
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.chunkers.given.chunks_file import GivenChunks, read_chunks
-from chunkwise.chunkers.rows import chunk_file
+from chunkwise.chunkers.read_chunks import ExistingChunks, read_chunks
+from chunkwise.chunkers.write_chunks import chunk_file
 from chunkwise.core import Chunk, Document
 from chunkwise.metrics.answers.position import summary
 from chunkwise.testkit.hostile import hostile_documents
@@ -25,7 +25,7 @@ def never(problem: str) -> None:
     raise AssertionError(problem)
 
 
-def read(path: Path, documents: list[Document] | None = None) -> GivenChunks:
+def read(path: Path, documents: list[Document] | None = None) -> ExistingChunks:
     return read_chunks(str(path), documents or DOCUMENTS, never)
 
 
@@ -35,7 +35,7 @@ def written(folder: Path, *rows: object) -> Path:
     return path
 
 
-def placed_texts(given: GivenChunks) -> list[str]:
+def placed_texts(given: ExistingChunks) -> list[str]:
     texts = {document.id: document.text for document in DOCUMENTS}
     return [texts[c.doc_id][c.place.start : c.place.end] for c in given.chunks if c.place]
 

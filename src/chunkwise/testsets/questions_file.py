@@ -13,7 +13,7 @@ from chunkwise.records.read import json_lines, read_text
 from chunkwise.records.write import write_json, write_json_lines
 from chunkwise.testsets.question_record import ID, TEXT
 
-Row = dict[str, Any]
+QuestionRow = dict[str, Any]
 
 _CONVERT = "bring it into our form: chunkwise testset convert FILE --to chunkwise -o NEW"
 _LINES = (".jsonl", ".ndjson")
@@ -25,16 +25,16 @@ def dropped_file(path: Path) -> Path:
     return path.with_name(f"{path.stem}.dropped{path.suffix}")
 
 
-def id_of_row(row: Row) -> str:
+def id_of_row(row: QuestionRow) -> str:
     """By which a question is known again; empty where it has none."""
     return next((str(row[name]) for name in ID if row.get(name) is not None), "")
 
 
-class RowsFile:
+class QuestionsFile:
     """Rows of a JSON list, of JSON lines, or of an object with a list under "queries"; written whole or not at all."""
 
     def __init__(
-        self, path: Path, rows: Sequence[Row], form: str, around: Mapping[str, Any]
+        self, path: Path, rows: Sequence[QuestionRow], form: str, around: Mapping[str, Any]
     ) -> None:
         self.path = path
         self.rows = list(rows)
@@ -42,12 +42,12 @@ class RowsFile:
         self._around = around
 
     @classmethod
-    def new(cls, path: Path) -> RowsFile:
+    def new(cls, path: Path) -> QuestionsFile:
         """No row yet, and nothing written."""
         return cls(path, (), "lines" if path.suffix.lower() in _LINES else "list", {})
 
     @classmethod
-    def read(cls, path: Path) -> RowsFile:
+    def read(cls, path: Path) -> QuestionsFile:
         """What is there; an error where it is no file of questions of ours."""
         text = read_text(str(path))
         form, around, rows = _parsed(text, path)
@@ -64,10 +64,10 @@ class RowsFile:
     def refresh(self) -> None:
         """Takes in what others have written meanwhile; a file that is not there leaves the rows as they are."""
         if is_there(self.path):
-            now = RowsFile.read(self.path)
+            now = QuestionsFile.read(self.path)
             self.rows, self._form, self._around = now.rows, now._form, now._around
 
-    def position(self, row: Row) -> int | None:
+    def position(self, row: QuestionRow) -> int | None:
         """Where a row that was read before stands now: by its id, else as it was; None: nowhere."""
         name = id_of_row(row)
         found = (

@@ -13,7 +13,7 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.evaluation.results import FORMAT, VERSION, Results
 from chunkwise.metrics.registry import remember
 from chunkwise.records.json import parse_json
-from chunkwise.records.typed import Misfit, json_text, read_as
+from chunkwise.records.typed import WrongType, json_text, read_as
 
 _OLD_SETTINGS = {"model": "embedder", "rerank": "reranker"}
 _OLD_OF_HITS = {"tokens": "token_count"}
@@ -76,7 +76,7 @@ def read_results(path: str | Path) -> Results:
     _rename_old(value)
     try:
         found: Results = read_as(Results, value)
-    except Misfit as misfit:
+    except WrongType as misfit:
         where = misfit.way.removeprefix(".")
         raise ChunkwiseError(f"{path} is damaged: {where} is {misfit.found}") from None
     remember(found.data.get("metrics"))

@@ -7,20 +7,20 @@ import pytest
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document
-from chunkwise.evaluation.left_out import LeftOut
+from chunkwise.evaluation.skipped import Skipped
 from chunkwise.testsets.testset import TestSet
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
-from chunkwise.tuning import material as module
-from chunkwise.tuning.material import Material
+from chunkwise.tuning import sweep_inputs as module
 from chunkwise.tuning.plan.default_sweep import default_sweep
 from chunkwise.tuning.plan.prepare import prepare_sweep, shortest_path
+from chunkwise.tuning.sweep_inputs import SweepInputs
 
 PLAIN = Document("a", "One lamp is lit. Two are not. " * 200)
 TITLED = Document("b", "# Lamps\n\nOne is lit.\n", format="markdown")
 
 
-def of(*documents: Document) -> Material:
-    return Material(documents, TestSet(()), ())
+def of(*documents: Document) -> SweepInputs:
+    return SweepInputs(documents, TestSet(()), ())
 
 
 def test_tokens_are_counted_and_beyond_a_limit_reckoned(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,11 +50,11 @@ def test_a_path_is_the_same_however_it_is_written(
 
 def test_the_usual_sweep_is_fitted_and_another_is_not() -> None:
     usual = default_sweep((), None, has_headings=True, model="")
-    fitted = prepare_sweep(usual, LeftOut(None), documents=[PLAIN])
+    fitted = prepare_sweep(usual, Skipped(None), documents=[PLAIN])
     assert fitted.sweep.chunkers == default_sweep((), None, has_headings=False).chunkers
     assert "the documents have no headings to go by" in [each.why for each in fitted.plan.left_out]
-    kept = prepare_sweep(usual, LeftOut(None), documents=[PLAIN, TITLED])
+    kept = prepare_sweep(usual, Skipped(None), documents=[PLAIN, TITLED])
     assert kept.sweep.chunkers == usual.chunkers
     assert kept.estimate().tokens == 0  # nobody asks
     with pytest.raises(InvalidParameter, match="standard input"):
-        prepare_sweep(default_sweep(("-",), None, has_headings=True), LeftOut(None))
+        prepare_sweep(default_sweep(("-",), None, has_headings=True), Skipped(None))

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from chunkwise.base.cores import cores
+from chunkwise.base.workers import cores
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system binds no process")

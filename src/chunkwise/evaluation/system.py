@@ -13,7 +13,7 @@ from chunkwise.core import Document, Hit, OnProgress, Query
 from chunkwise.evaluation.results import Json
 from chunkwise.metrics.answers.position import Position
 from chunkwise.metrics.registry import MetricAt
-from chunkwise.metrics.spans.budget import TokenCut
+from chunkwise.metrics.spans.budget_recall import TokenCut
 from chunkwise.metrics.spans.tables import Chunking, HitTable
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.retrieval.indexes import Index
@@ -36,7 +36,7 @@ class Ask(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class EvaluatedSystem:
     """Documents in a fixed order, their chunks where they are known, and who answers."""
 
     documents: Sequence[Document]
@@ -80,9 +80,9 @@ class SearchParameters:
     reranker: Reranker | None = None
 
 
-def index_subject(
+def index_system(
     index: Index, searching: SearchParameters, budget: int | None, position: Position | None = None
-) -> Subject:
+) -> EvaluatedSystem:
     """Everything the index holds, asked in one way; `position` is of given chunks that it was made of."""
     name, retriever = _retriever(index, searching, budget)
     steps = SearchRequest(None, None, searching.neighbours, searching.mmr, searching.reranker)
@@ -121,7 +121,9 @@ def index_subject(
     documents = [index.source.document(number) for number in index.source.document_numbers()]
     # Steps behind the ranking look at the hits together: more hits would change the first ones.
     deeper = not steps.needs_chunks
-    return Subject(documents, ask, chunking_of(index), deeper, configuration, index, position)
+    return EvaluatedSystem(
+        documents, ask, chunking_of(index), deeper, configuration, index, position
+    )
 
 
 def chunking_of(index: Index) -> Chunking:
@@ -152,11 +154,11 @@ def _retriever(
     return spec.describe(name, made), made
 
 
-def hits_subject(
+def hits_system(
     documents: Sequence[Document],
     hits: Mapping[str, Sequence[Hit]],
     configuration: Mapping[str, Json],
-) -> Subject:
+) -> EvaluatedSystem:
     """Hits by the id of their question; a question without any was answered with nothing."""
 
     def ask(
@@ -169,7 +171,7 @@ def hits_subject(
         own = [list(hits.get(query.id, ()))[:k] for query in queries]
         return own if budget is None else [list(_fitting(each, budget)) for each in own]
 
-    return Subject(documents, ask, configuration=configuration)
+    return EvaluatedSystem(documents, ask, configuration=configuration)
 
 
 def _fitting(hits: Sequence[Hit], budget: int) -> Iterator[Hit]:
@@ -198,7 +200,7 @@ _DEEPEST = 100_000
 class SearchRun:
     """Remembers what was answered, so that several metrics share one search."""
 
-    subject: Subject
+    system: EvaluatedSystem
     queries: Sequence[Query]
     k: int | None
     budget: int | None
@@ -223,7 +225,7 @@ class SearchRun:
     def prepare(self, depths: Iterable[int]) -> None:
         """Asks once for the deepest of these, where the first hits do not depend on how many are wanted."""
         deepest = max(depths, default=0)
-        if self.budget is None and self.subject.deeper and deepest:
+        if self.budget is None and self.system.deeper and deepest:
             self._known[deepest] = self._ask(deepest, None)
 
     def top(self, k: int) -> Hits:
@@ -231,7 +233,7 @@ class SearchRun:
         if self.budget is not None:
             return _first(self.shown, k)
         if k not in self._known:
-            deeper = [depth for depth in self._known if depth >= k and self.subject.deeper]
+            deeper = [depth for depth in self._known if depth >= k and self.system.deeper]
             self._known[k] = _first(self._known[min(deeper)], k) if deeper else self._ask(k, None)
         return self._known[k]
 
@@ -240,7 +242,7 @@ class SearchRun:
         if self.budget is not None:
             # What fills another budget is another search: it may hand out other places, not only more or fewer.
             return self.shown if tokens == self.budget else self._ask(None, tokens)
-        deeper = self.subject.deeper
+        deeper = self.system.deeper
         # Where the first hits depend on how many are wanted, it is not for other metrics to say how many.
         depth = max([*self._known, self.k or 1]) if deeper else self.k or 1
         before = [0] * len(self.queries)
@@ -268,18 +270,18 @@ class SearchRun:
         """The same as arrays."""
         hits = self.hits(wanted)
         if id(hits) not in self._tables:
-            self._tables[id(hits)] = hits, HitTable.of(hits, self.subject.numbers)
+            self._tables[id(hits)] = hits, HitTable.of(hits, self.system.numbers)
         return self._tables[id(hits)][1]
 
     @property
     def deepest(self) -> Hits:
         """As many hits as were looked at for any metric; of another search no rank would be one of this."""
-        if self.budget is not None or not self._known or not self.subject.deeper:
+        if self.budget is not None or not self._known or not self.system.deeper:
             return self.shown
         return self._known[max(self._known)]
 
     def _ask(self, k: int | None, budget: int | None) -> Hits:
-        found = self.subject.ask(self.queries, k=k, budget=budget, advance=self.advance)
+        found = self.system.ask(self.queries, k=k, budget=budget, advance=self.advance)
         return [sorted(own, key=lambda hit: hit.rank) for own in found]
 
 

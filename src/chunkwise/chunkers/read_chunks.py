@@ -13,19 +13,26 @@ from typing import Literal, NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.wording import counted
-from chunkwise.chunkers.given.positions import EXACT, NO_TEXT, Claimed, PositionVerdict, positions
-from chunkwise.chunkers.given.stated_place import (
+from chunkwise.chunkers.chunk_positions import (
+    EXACT,
+    NO_TEXT,
     FileRow,
-    OnBad,
+    PositionVerdict,
+    StatedChunk,
     StatedPlace,
+    TextFinder,
+    TextPlaces,
     document_of,
+    find_in_own,
+    find_texts,
+    positions,
     read_rows,
     stated_place,
 )
-from chunkwise.chunkers.given.text_places import Seeker, TextPlaces, find_in_own, find_texts
 from chunkwise.core import Chunk, Document, Piece, Span
 from chunkwise.documents.document_names import DocumentNames
 from chunkwise.records.fields import integer_in, string_in
+from chunkwise.records.read import OnBadRow
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.tokens.tokenizers import TokenizerLike
 
@@ -42,13 +49,13 @@ _ROWS_TOLD = 10
 _NOWHERE = "it names no document, and its text stands in none"
 
 
-Located = Literal["claimed", "found", "found but for signs", ""]
+HowLocated = Literal["claimed", "found", "found but for signs", ""]
 """How a chunk's place is known: by its offsets, by its text, by its text but for white space, quotes and dashes;
 empty: it is not."""
 
 
 @dataclass(frozen=True, slots=True)
-class GivenChunk:
+class ExistingChunk:
     """One row of a chunk file."""
 
     where: str
@@ -56,7 +63,7 @@ class GivenChunk:
     doc_id: str
     """Of the document it was found to belong to; empty: of none."""
     place: Span | None
-    located: Located
+    located: HowLocated
     context: str = ""
     """What is indexed beside it."""
     parent: Span | None = None
@@ -64,11 +71,11 @@ class GivenChunk:
 
 
 @dataclass(frozen=True, slots=True)
-class GivenChunks:
+class ExistingChunks:
     """Chunks row by row."""
 
     path: str
-    chunks: tuple[GivenChunk, ...]
+    chunks: tuple[ExistingChunk, ...]
     position: list[PositionVerdict]
     """Of each row, what its own offsets are worth."""
 
@@ -132,7 +139,7 @@ def chunks_name(chunks: ChunksSource) -> str:
 
 
 @contextmanager
-def few_lines(name: str, on_bad: OnBad | None) -> Iterator[OnBad]:
+def few_bad_rows(name: str, on_bad: OnBadRow | None) -> Iterator[OnBadRow]:
     """What takes lines about the rows of one file and passes on the first ten, then how many more there are.
 
     Without `on_bad` they are warnings.
@@ -158,7 +165,9 @@ class _ChunkRow(NamedTuple):
     parent: Span | None = None
 
 
-def read_chunks(chunks: ChunksSource, documents: Sequence[Document], on_bad: OnBad) -> GivenChunks:
+def read_chunks(
+    chunks: ChunksSource, documents: Sequence[Document], on_bad: OnBadRow
+) -> ExistingChunks:
     """Every row with what its offsets are worth, and where its text really is.
 
     A text that does not stand at its offsets is sought in its document: exactly, from the previous chunk on, then
@@ -185,19 +194,19 @@ def read_chunks(chunks: ChunksSource, documents: Sequence[Document], on_bad: OnB
         raise ChunkwiseError(f"{where}; a chunk is a record with its text and its document")
     number = _documents_of(rows, documents)
     claimed = [
-        Claimed(documents[n].id if isinstance(n, int) else "", *row.said[1:])
+        StatedChunk(documents[n].id if isinstance(n, int) else "", *row.said[1:])
         for row, n in zip(rows, number, strict=True)
     ]
     texts = {document.id: document.text for document in documents}
-    verdicts = positions(claimed, texts, Seeker(claimed, documents))
+    verdicts = positions(claimed, texts, TextFinder(claimed, documents))
     placed = _placed(rows, number, verdicts, documents)
     for row, n, chunk, verdict in zip(rows, number, placed, verdicts, strict=True):
         if chunk.place is None:
             on_bad(f"{row.where}: {n if isinstance(n, str) else _why(row.said, verdict)}")
-    return GivenChunks(path, tuple(placed), verdicts)
+    return ExistingChunks(path, tuple(placed), verdicts)
 
 
-def _rows(chunks: ChunksSource, on_bad: OnBad) -> Iterator[FileRow]:
+def _rows(chunks: ChunksSource, on_bad: OnBadRow) -> Iterator[FileRow]:
     if isinstance(chunks, str | os.PathLike):
         yield from read_rows(os.fspath(chunks), on_bad, _LISTS)
         return
@@ -252,7 +261,7 @@ def _placed(
     number: Sequence[int | str],
     verdicts: Sequence[PositionVerdict],
     documents: Sequence[Document],
-) -> list[GivenChunk]:
+) -> list[ExistingChunk]:
     lost = [
         (n, row.said.text)
         for row, n, verdict in zip(rows, number, verdicts, strict=True)
@@ -264,7 +273,7 @@ def _placed(
     for row, n, verdict in zip(rows, number, verdicts, strict=True):
         place, located = verdict.place, _located(verdict)
         if isinstance(n, str):
-            chunks.append(GivenChunk(row.where, "", None, "", row.context))
+            chunks.append(ExistingChunk(row.where, "", None, "", row.context))
             continue
         if place is None and (found := places.get((n, row.said.text or ""))):
             place, located = Span(*found.next_from(behind.get(n, 0))), "found but for signs"
@@ -273,7 +282,9 @@ def _placed(
         parent = (
             row.parent if place is not None and _holds(row.parent, place, documents[n]) else None
         )
-        chunks.append(GivenChunk(row.where, documents[n].id, place, located, row.context, parent))
+        chunks.append(
+            ExistingChunk(row.where, documents[n].id, place, located, row.context, parent)
+        )
     return chunks
 
 
@@ -286,7 +297,7 @@ def _holds(parent: Span | None, place: Span, document: Document) -> bool:
     )
 
 
-def _located(verdict: PositionVerdict) -> Located:
+def _located(verdict: PositionVerdict) -> HowLocated:
     if verdict.place is None:
         return ""
     return "claimed" if verdict.kind in (EXACT, NO_TEXT) else "found"

@@ -7,10 +7,9 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import accumulate
 from typing import Any, Literal
 
-from chunkwise.base.notebook import drawn
+from chunkwise.base.notebook import beginning, drawn
 from chunkwise.base.renamed import warn_renamed
 from chunkwise.core import SECTION_SEPARATOR, Document, Hit
-from chunkwise.core.shown import beginning
 from chunkwise.models.llm.cost import LlmUsage
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 
@@ -90,7 +89,7 @@ def _beginning(
     return [replace(passage, end=passage.start + size)] if size > _MARKS else []
 
 
-State = Literal["supported", "quoted", "unsupported"]
+ClaimState = Literal["supported", "quoted", "unsupported"]
 """The quote stands there and the words of the claim do, too; the quote stands there, and whether it says the claim the
 words do not show; no quote that stands anywhere."""
 
@@ -121,7 +120,7 @@ class Claim:
     """One sentence of an answer, held against the passages."""
 
     text: str
-    state: State
+    state: ClaimState
     citation: Citation | None = None
     """None where it is unsupported."""
     is_moved: bool = False
@@ -131,7 +130,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Answered:
+class CitedAnswer:
     """What came of one question."""
 
     question: str
@@ -155,7 +154,7 @@ class Answered:
     @property
     def model(self) -> str:
         """The old name of `llm`."""
-        warn_renamed("Answered.model", "llm")
+        warn_renamed("CitedAnswer.model", "llm")
         return self.llm
 
     @property
@@ -200,7 +199,7 @@ class Answered:
         return self.marked or f"no answer: {self.reason}"
 
     def __repr__(self) -> str:
-        return f"<Answered {beginning(self.question)!r}: {beginning(str(self))!r}, {len(self.citations)} citations>"
+        return f"<CitedAnswer {beginning(self.question)!r}: {beginning(str(self))!r}, {len(self.citations)} citations>"
 
     def _repr_html_(self) -> str:
         return drawn(self)
@@ -213,7 +212,7 @@ def mark_of(claim: Claim, number: int) -> str:
     return f"{number}?" if claim.state == "quoted" else f"{number}"
 
 
-def answer_row(answered: Answered) -> dict[str, Any]:
+def answer_row(answered: CitedAnswer) -> dict[str, Any]:
     """`answer` has what the documents hold, `marked` all that was claimed, `citations` a place for each claim that has
     one. Offsets are half-open, in Unicode code points of the document's text."""
     return {

@@ -18,7 +18,7 @@ _KNOWN_RECORDS = ("duplicate id ", "... and ")
 """How it is said that records were read, and are no documents."""
 
 
-class Unread:
+class UnreadableSources:
     """Files, archives and folders, and files some of whose records could not be read, however their paths were spelt.
 
     `sources` has those of the index, by id.

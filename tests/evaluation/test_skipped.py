@@ -9,8 +9,8 @@ import pytest
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document, Query, Reference
 from chunkwise.evaluation.evaluate import evaluate
-from chunkwise.evaluation.left_out import LeftOut
 from chunkwise.evaluation.results import Results, documents_hash
+from chunkwise.evaluation.skipped import Skipped
 from chunkwise.testsets.testset import Problem
 
 LEAVE = Document(
@@ -165,7 +165,7 @@ def test_a_seed_is_a_whole_number_and_looked_at_before_the_work(seed: object) ->
 
 def test_a_question_that_loses_an_alternative_alone_is_kept_and_says_so() -> None:
     lines: list[str] = []
-    left_out = LeftOut(lines.append)
+    left_out = Skipped(lines.append)
     left_out.question(Problem("not_found", "q.json, line 1", "1", "alternative 1 is nowhere"))
     left_out.question(
         Problem("not_found", "q.json, line 2", "2", "passage 1 is nowhere", dropped=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document
 from chunkwise.documents import LoadOptions
-from chunkwise.evaluation.left_out import LeftOut
+from chunkwise.evaluation.skipped import Skipped
 from chunkwise.evaluation.sources import ReadingOptions, documents_of, questions_read
 from chunkwise.testsets.testset import TestSet
 from chunkwise.text.analysis import Analyzed
@@ -23,7 +23,7 @@ _COUNTED = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class SweepInputs:
     """Read once."""
 
     documents: Sequence[Document]
@@ -52,15 +52,15 @@ class Material:
         return round(tokens * self.characters / counted) if counted else 0
 
 
-def read_material(
+def read_sweep_inputs(
     sweep: Sweep,
-    left_out: LeftOut,
+    left_out: Skipped,
     *,
     documents: Sequence[Document] = (),
     questions: TestSet | None = None,
     options: LoadOptions | None = None,
     leave_out: Collection[Path] = (),
-) -> Material:
+) -> SweepInputs:
     """What the sweep names, and what is there already; `leave_out` are files that are no documents."""
     file = _file(sweep.test_queries)
     given = [*documents, *sweep.documents]
@@ -71,7 +71,7 @@ def read_material(
         questions = TestSet(())
     if sweep.test_queries:
         questions = _read_questions(sweep.test_queries, found, left_out)
-    return Material(found, questions, split(questions.queries, sweep.test_share, sweep.seed))
+    return SweepInputs(found, questions, split(questions.queries, sweep.test_share, sweep.seed))
 
 
 def _file(test_queries: str | None) -> list[Path]:
@@ -83,7 +83,7 @@ def _file(test_queries: str | None) -> list[Path]:
     return [Path(test_queries).resolve()]
 
 
-def _read_questions(path: str, documents: Sequence[Document], left_out: LeftOut) -> TestSet:
+def _read_questions(path: str, documents: Sequence[Document], left_out: Skipped) -> TestSet:
     found = questions_read(path, documents, left_out)
     if not found.queries:
         raise ChunkwiseError(

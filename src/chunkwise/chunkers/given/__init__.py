@@ -1,1 +1,0 @@
-"""Chunks that are there already, of any tool: what their rows say, where their texts stand, a strategy of them."""
