@@ -13,9 +13,11 @@ import pytest
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.models.embed.endpoint import EndpointEmbedder
 from chunkwise.models.embed.fastembed import FastembedEmbedder
-from chunkwise.models.embed.sentence_transformers import SentenceTransformersEmbedder
 from chunkwise.models.rerank.onnx import OnnxReranker
-from chunkwise.models.rerank.sentence_transformers import SentenceTransformersReranker
+from chunkwise.models.sentence_transformers import (
+    SentenceTransformersEmbedder,
+    SentenceTransformersReranker,
+)
 from chunkwise.models.weights.catalogue import MINILM
 from chunkwise.models.weights.installed import ensure
 from models import fake_libraries

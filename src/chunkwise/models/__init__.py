@@ -134,7 +134,7 @@ def _embedder(model: str, advance: OnProgress | None) -> Embedder:
         name, patience = split_patience(name)
         return EndpointEmbedder("https://api.openai.com/v1", name, **patience)
     if kind == "sentence-transformers" and name:
-        from chunkwise.models.embed.sentence_transformers import SentenceTransformersEmbedder
+        from chunkwise.models.sentence_transformers import SentenceTransformersEmbedder
 
         return SentenceTransformersEmbedder(name)
     if kind == "fastembed" and name:
@@ -167,7 +167,7 @@ def get_reranker(model: str | Reranker) -> Reranker:
             address, name, patience = _endpoint(model)
             return EndpointReranker(address, name, **patience)
     if kind == "sentence-transformers" and name:
-        from chunkwise.models.rerank.sentence_transformers import SentenceTransformersReranker
+        from chunkwise.models.sentence_transformers import SentenceTransformersReranker
 
         return SentenceTransformersReranker(name)
     if model.endswith(".onnx"):

@@ -1,4 +1,4 @@
-"""Any embedder of the sentence-transformers library, by its hub name or from a folder."""
+"""Any embedder or cross-encoder of the sentence-transformers library, by its hub name or from a folder."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import importlib
 import json
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,8 +79,11 @@ def _kind(value: object) -> str:
 _PROMPTS = {"query": ("query",), "passage": ("document", "passage", "corpus")}
 
 
-class SentenceTransformersEmbedder:
+class _LibraryModel:
     """Loaded at first use; code that comes with a model is never run."""
+
+    kind: ClassVar[str]
+    """The library's class."""
 
     def __init__(self, name: str, *, device: str | None = None, batch: int = 32) -> None:
         if not name:
@@ -90,11 +93,17 @@ class SentenceTransformersEmbedder:
         self.batch = batch
 
     def __repr__(self) -> str:
-        return f"SentenceTransformersEmbedder({self.name!r})"
+        return f"{type(self).__name__}({self.name!r})"
 
     @cached_property
     def _model(self) -> Any:
-        return load("SentenceTransformer", self.name, self.device)
+        return load(self.kind, self.name, self.device)
+
+
+class SentenceTransformersEmbedder(_LibraryModel):
+    """One vector a text, of length 1."""
+
+    kind = "SentenceTransformer"
 
     @cached_property
     def identity(self) -> str:
@@ -133,3 +142,33 @@ class SentenceTransformersEmbedder:
             known = [name for name in _PROMPTS[kind] if name in (model.prompts or {})]
             settings["prompt_name"] = known[0] if known else None
         return np.asarray(encode(whole, **settings), np.float32)
+
+
+class SentenceTransformersReranker(_LibraryModel):
+    """The score is the model's own, of two classes the second."""
+
+    kind = "CrossEncoder"
+
+    @cached_property
+    def identity(self) -> str:
+        """The model's hash, and how much of a pair is read."""
+        window = getattr(self._model, "max_length", None)
+        return (
+            f"sentence-transformers-reranker:{self.name}@{model_hash(self._model)} window={window}"
+        )
+
+    def scores(self, query: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One score a text, the higher the more relevant."""
+        if not texts:
+            return np.zeros(0, np.float32)
+        pairs = [(SURROGATE.sub("\ufffd", query), SURROGATE.sub("\ufffd", text)) for text in texts]
+        given = self._model.predict(pairs, batch_size=self.batch, show_progress_bar=False)
+        found = np.asarray(given, np.float32)
+        if found.ndim == 2 and found.shape[1] in (1, 2):
+            found = found[:, -1] - (found[:, 0] if found.shape[1] == 2 else 0)
+        if found.shape != (len(texts),):
+            raise InvalidParameter(
+                f"{self.name!r} gives {found.shape} numbers for {len(texts)} pairs;"
+                " a reranker gives one score or two classes a pair"
+            )
+        return found
