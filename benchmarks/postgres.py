@@ -35,7 +35,7 @@ def run(url: str = "", inputs: list[str] | None = None) -> str:
     assert isinstance(source, PostgresIndex)
     stats = made.stats()
     texts = _questions(source)
-    vectors = np.asarray(get_embedder(made.settings.model).embed(texts, "query"))
+    vectors = np.asarray(get_embedder(made.settings.embedder).embed(texts, "query"))
     ways: dict[str, Callable[[], object]] = {
         "words": lambda: source.words(texts, 100),
         "nearest, exact": lambda: source.nearest(vectors, 100, exact=True),

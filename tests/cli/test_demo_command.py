@@ -74,7 +74,7 @@ def test_the_model_is_part_of_it_unless_said_otherwise(
     monkeypatch.setattr(tune, "tune_and_show", lambda source, _: asked.append(source.sweep))
     here("demo", "-q")
     (sweep,) = asked
-    assert sweep.model == "minilm"
+    assert sweep.embedder == "minilm"
     assert sweep.retrieval[0].names == ("bm25", "dense", "hybrid", "multiscale")
 
 

@@ -228,7 +228,7 @@ def test_an_embedder_without_tokens_embeds_chunks() -> None:
 
 def test_an_index_of_words_has_no_vectors() -> None:
     index = chunkwise.index(DOCUMENTS[:2], vectors="none")
-    assert (index.settings.model, index.settings.dimensions) == ("", 0)
+    assert (index.settings.embedder, index.settings.dimensions) == ("", 0)
     assert index.search("otter")
     with pytest.raises(ChunkwiseError, match="without vectors"):
         index.source.nearest(np.zeros((1, 16), np.float32), 3, Filter())

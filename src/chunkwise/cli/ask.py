@@ -137,7 +137,7 @@ def _index(options: AskOptions, skipped: list[str]) -> Index:
         say_skipped(problem)
 
     known = named_index(options.source)
-    model = DEFAULT if known is None else known.settings.model
+    model = DEFAULT if known is None else known.settings.embedder
     vectors = "late" if known is None else known.settings.vectors
     if vectors != "none" and vectors_for(options.retriever) != "none":
         try:

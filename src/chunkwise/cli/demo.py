@@ -53,7 +53,7 @@ def command(options: DemoOptions) -> None:
         str(package / "corpus_questions.json"),
         (Grid(_STRATEGIES, (("max_tokens", _SIZES),)),),
         default_retrieval(model),
-        model=model,
+        embedder=model,
         finalists=0,
     )
     shown = SweepOptions(output=options.output, source=(), quiet=options.quiet)

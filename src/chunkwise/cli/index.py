@@ -198,7 +198,7 @@ def _fetch_weights(options: IndexCommandOptions, known: Settings | None) -> None
     from chunkwise.models import DEFAULT
     from chunkwise.retrieval.settings import VECTORS
 
-    model = known.model if known else DEFAULT  # empty: of words alone
+    model = known.embedder if known else DEFAULT  # empty: of words alone
     if known is None or options.rebuild:
         model = options.embedder or model or (DEFAULT if options.vectors else "")
         model = "" if options.vectors == "none" else model
@@ -251,7 +251,7 @@ def _summary(built: Index, into: str, seconds: float) -> IndexSummary:
         context_tokens=stats.context_tokens,
         bytes=stats.bytes,
         strategy=settings.strategy,
-        embedder=settings.model,
+        embedder=settings.embedder,
         vectors=settings.vectors,
         context=settings.context,
         llm=settings.llm,

@@ -190,10 +190,10 @@ def _embedder(index: Index, quiet: bool) -> Embedder:
     from chunkwise.models import get_embedder
 
     try:
-        fetch_weights(index.settings.model, quiet)
+        fetch_weights(index.settings.embedder, quiet)
     except ChunkwiseError as error:
         raise ChunkwiseError(f"{error}; without a model: --retriever bm25") from None
-    return get_embedder(index.settings.model)
+    return get_embedder(index.settings.embedder)
 
 
 def _writer() -> Written:

@@ -233,7 +233,7 @@ def _run_options(prepared: PreparedSweep, options: SweepOptions) -> RunOptions:
     from chunkwise.tuning.tune import RunOptions
 
     material = prepared.inputs
-    fetch_weights(prepared.sweep.model, options.quiet)
+    fetch_weights(prepared.sweep.embedder, options.quiet)
     leaders = Leaders(prepared.sweep.objective, material.splits, options.quiet)
     return RunOptions(options.workers(material.characters), leaders.add, leaders.stages)
 

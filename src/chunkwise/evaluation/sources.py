@@ -78,7 +78,7 @@ def known_index(
         )
     for field in fields(made_with):
         if (value := getattr(made_with, field.name)) is not None:
-            known = getattr(found.settings, "model" if field.name == "embedder" else field.name)
+            known = getattr(found.settings, field.name)
             raise InvalidParameter(
                 f"{field.name} is {value!r}, and the index was made with {known!r}; leave it out, or name the "
                 "documents instead of the index"

@@ -108,7 +108,7 @@ def index_system(
     settings = index.settings
     configuration: dict[str, Json] = {
         "strategy": settings.strategy,
-        "embedder": settings.model,
+        "embedder": settings.embedder,
         "vectors": settings.vectors,
         "context": settings.context,
         "language": settings.language,

@@ -195,7 +195,7 @@ class Index:
             where = f"at {self.source.address.shown}"  # without the password
         return (
             f"<Index {where}: {len(self):,} documents, {self.source.chunk_count:,} chunks, "
-            f"{self.settings.strategy}, {self.settings.model or 'words alone'}>"
+            f"{self.settings.strategy}, {self.settings.embedder or 'words alone'}>"
         )
 
 
@@ -300,7 +300,7 @@ def open_index(
     settings = opened.settings
     lazy = None
     if settings.vectors != "none":
-        lazy = LazyEmbedder(embedder or settings.model, settings.identity)
+        lazy = LazyEmbedder(embedder or settings.embedder, settings.identity)
     return Index(opened, lazy, where, strategy, llm=llm)
 
 

@@ -23,7 +23,7 @@ class Settings:
 
     strategy: str
     """The label of the strategy, which makes it again."""
-    model: str = DEFAULT
+    embedder: str = DEFAULT
     """What `models.get_embedder` takes; empty where `vectors` is none."""
     identity: str = ""
     """The embedder's own: vectors of another one are not comparable."""
@@ -46,10 +46,14 @@ class Settings:
     """The version of the wording it was asked with."""
 
 
+_OLD_NAMES = {"model": "embedder"}
+
+
 def read_settings(values: Mapping[str, object]) -> Settings:
     """As any version wrote them: what this one does not know is left out, what it cannot use is a ValueError."""
     kinds = {field.name: int if field.name == "dimensions" else str for field in fields(Settings)}
-    known = {name: value for name, value in values.items() if name in kinds}
+    renamed = {_OLD_NAMES.get(name, name): value for name, value in values.items()}
+    known = {name: value for name, value in renamed.items() if name in kinds}
     for name, value in known.items():
         if not isinstance(value, kinds[name]):
             raise ValueError(f"{name} is {value!r}")

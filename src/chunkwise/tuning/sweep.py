@@ -113,7 +113,7 @@ class Sweep:
     retrieval: tuple[Grid, ...]
     objective: str = "recall@1000t"
     k: int = 5
-    model: str = "minilm"
+    embedder: str = "minilm"
     """Empty: none, words alone."""
     seconds: float | None = None
     """The time that may be spent; None: as long as it takes."""

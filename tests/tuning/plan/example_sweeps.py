@@ -77,6 +77,6 @@ sweeps = st.builds(
     st.none(),
     st.lists(chunker_grids, max_size=2).map(tuple),
     st.lists(retrieval_grids, max_size=2).map(tuple),
-    model=st.sampled_from(("minilm", "")),
+    embedder=st.sampled_from(("minilm", "")),
     exact=st.booleans(),
 )

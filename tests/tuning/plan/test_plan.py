@@ -63,7 +63,7 @@ def _can_be_run(made, sweep, late):
             each.retriever == "bm25" or (getattr(retriever, "dense", 1) == 0 and not each.strategy)
         )
         assert each.vectors != "late" or late
-        assert sweep.model or each.vectors == "none"
+        assert sweep.embedder or each.vectors == "none"
 
 
 def _all_searches_of_a_chunking_stand_together(made):

@@ -61,7 +61,7 @@ def test_what_is_in_memory_only_cannot_be_resumed() -> None:
     assert (named.documents, named.sweep.documents) == ((document,), ("docs",))
     assert named.queries is not None
     assert named.queries.queries == (query,)
-    assert (named.embedder, named.sweep.model) == (model, model.identity)
+    assert (named.embedder, named.sweep.embedder) == (model, model.identity)
     assert not named.is_resumable
     assert not sweep_from_source(document).is_resumable
     assert not sweep_from_source("docs", [query]).is_resumable

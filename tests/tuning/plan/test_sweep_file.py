@@ -83,7 +83,7 @@ def test_paths_are_meant_from_the_file(read, tmp_path):
     )
     assert found.documents == (str(tmp_path / "a"), str(tmp_path / "../b"), "/c")
     assert found.test_queries == str(tmp_path / "q/questions.json")
-    assert found.model == str(tmp_path / "own/model.onnx")
+    assert found.embedder == str(tmp_path / "own/model.onnx")
     assert dict(found.chunkers[0].values)["tokenizer"] == (
         "words",
         str(tmp_path / "own/tokenizer.json"),
@@ -297,7 +297,7 @@ written = st.builds(
     ).map(tuple),
     objective=st.sampled_from(["recall@1000t", "ndcg@7"]),
     k=st.integers(1, 100),
-    model=st.sampled_from(["", "minilm", "openai:\x7f\"'\\é\U0001f600"]),
+    embedder=st.sampled_from(["", "minilm", "openai:\x7f\"'\\é\U0001f600"]),
     seconds=st.none() | st.integers(1, 10**6).map(lambda value: value / 4),
     seed=st.integers(0, 2**31),
     exact=st.booleans(),

@@ -35,7 +35,7 @@ def inputs() -> tuple[tuple[Document, ...], tuple[Query, ...]]:
 
 
 def sweep(objective: str = "recall@1000t", model: str = "minilm") -> Sweep:
-    return Sweep((), None, (), (), objective=objective, model=model)
+    return Sweep((), None, (), (), objective=objective, embedder=model)
 
 
 def plan_of(*configurations: Configuration) -> Plan:

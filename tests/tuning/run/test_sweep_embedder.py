@@ -125,7 +125,7 @@ def test_an_endpoint_is_watched_and_can_travel_by_its_name() -> None:
     named = sweep(model="http://127.0.0.1:9/v1#nobody")
     model = sweep_embedder(named)
     assert isinstance(model, FailFastEmbedder)
-    assert model.requested == named.model
+    assert model.requested == named.embedder
     assert sweep_embedder(sweep()) is None
     own = HashEmbedder()
     assert sweep_embedder(sweep(), own) is own

@@ -153,7 +153,7 @@ def _check_finite(settings: Settings, *given: NDArray[np.float32] | None) -> Non
     for vectors in given:
         if vectors is not None and not np.isfinite(vectors).all():
             raise ChunkwiseError(
-                f"{settings.model} gives vectors with numbers that are not finite: no index can be made of them; "
+                f"{settings.embedder} gives vectors with numbers that are not finite: no index can be made of them; "
                 "choose another model, or mend this one"
             )
 

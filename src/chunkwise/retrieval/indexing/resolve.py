@@ -186,7 +186,7 @@ def _remembered(requested: RequestedSettings, before: Settings) -> RequestedSett
     if vectors is None and before.vectors != "late" and (model is None or before.vectors != "none"):
         vectors = before.vectors
     if model is None and before.vectors != "none":
-        model = before.model
+        model = before.embedder
     context, llm = requested.context or before.context, requested.llm
     if llm is None and context in WRITTEN_CONTEXTS:
         llm = before.llm or None
@@ -248,7 +248,7 @@ def _again(
         "tokenizer": requested.tokenizer,
     }
     for name, value in wanted.items():
-        known = before.model if name == "embedder" else getattr(before, name)
+        known = getattr(before, name)
         if value is not None and value != known:
             raise InvalidParameter(
                 f"the index was made with {name}={known!r}, and {name}={value!r} was asked for; leave it out to keep "
@@ -261,7 +261,7 @@ def _again(
         )
     model = None
     if before.vectors != "none":
-        model = LazyEmbedder(requested.model or before.model, before.identity, advance)
+        model = LazyEmbedder(requested.model or before.embedder, before.identity, advance)
         if requested.model is not None and not isinstance(requested.model, str):
             model()  # it is made already: no reason to wait with the error
     notes = (NO_MODEL,) if falls_back(requested.context, requested.llm, before) else ()
@@ -289,8 +289,8 @@ def _kept_model(requested: RequestedSettings, before: Settings) -> str | None:
     """What was asked for; how long an endpoint is waited for is no part of what a model is."""
     if not isinstance(requested.model, str) or requested.vectors == "none":
         return None
-    same = split_patience(requested.model)[0] == split_patience(before.model)[0]
-    return before.model if same else requested.model
+    same = split_patience(requested.model)[0] == split_patience(before.embedder)[0]
+    return before.embedder if same else requested.model
 
 
 def _name(model: str | Embedder) -> str:

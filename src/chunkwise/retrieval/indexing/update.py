@@ -186,7 +186,7 @@ class LongTexts:
 
     def __init__(self, resolved: ResolvedSettings) -> None:
         self._is_wanted = resolved.settings.vectors in ("own", "both")
-        self._name = resolved.settings.model.partition("(")[0]
+        self._name = resolved.settings.embedder.partition("(")[0]
         self._model: Windowed | None = None
         self._texts = self._long = 0
 

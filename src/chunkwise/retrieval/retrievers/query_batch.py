@@ -45,7 +45,9 @@ class QueryBatch:
             raise no_vectors_error()
         embedder = self._embedder()
         if self.settings.identity and embedder.identity != self.settings.identity:
-            raise wrong_model_error(self.settings.identity, self.settings.model, embedder.identity)
+            raise wrong_model_error(
+                self.settings.identity, self.settings.embedder, embedder.identity
+            )
         different = list(dict.fromkeys(self.texts))
         row = {text: number for number, text in enumerate(different)}
         made = np.asarray(embedder.embed(different, "query"), np.float32)
@@ -62,4 +64,4 @@ class QueryBatch:
 def _embedder_of(settings: Settings) -> Embedder:
     from chunkwise.models import get_embedder
 
-    return get_embedder(settings.model)
+    return get_embedder(settings.embedder)

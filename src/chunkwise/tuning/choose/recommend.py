@@ -125,7 +125,7 @@ def recommendation_of(configuration: Configuration, sweep: Sweep) -> Recommendat
     return Recommendation(
         strategy=configuration.strategy or DEFAULT_STRATEGY,
         context=configuration.context,
-        embedder=sweep.model,
+        embedder=sweep.embedder,
         vectors=configuration.vectors,
         retriever=configuration.retriever,
         k=sweep.k,

@@ -129,7 +129,7 @@ def chunking_grid(sweep: Sweep, left_out: NotTriedLog) -> list[list[PlannedChunk
     for grid in sweep.chunkers:
         check_amount(grid)
         contexts = _contexts(grid, left_out)
-        for strategy, written, share in _strategies(grid, sweep.model, left_out):
+        for strategy, written, share in _strategies(grid, sweep.embedder, left_out):
             known = found.setdefault(same_cuts(strategy), {})
             for context in contexts:
                 before = known.get(context)

@@ -57,7 +57,7 @@ def plan_sweep(sweep: Sweep, *, late: bool = True) -> Plan:
             each
             for chunking in group
             for each in _searched(
-                chunking, _searches_of(chunking, of_chunks, sweep.model, left_out), kind
+                chunking, _searches_of(chunking, of_chunks, sweep.embedder, left_out), kind
             )
         ]
         for group in groups

@@ -59,10 +59,12 @@ def check_sweep(sweep: Sweep, embedder: Embedder | None = None) -> tuple[Sweep, 
         )
     if sweep.seed < 0:
         raise InvalidParameter(f"seed is {sweep.seed}; a whole number is needed, 0 or more")
-    late = sweep.model in ("", DEFAULT)
+    late = sweep.embedder in ("", DEFAULT)
     if embedder is not None or not late:
         # Not by `isinstance`, which looks at every member: an endpoint would be asked for its dimensions.
-        late = hasattr(embedder or get_embedder(sweep.model), TokenEmbedder.token_vectors.__name__)
+        late = hasattr(
+            embedder or get_embedder(sweep.embedder), TokenEmbedder.token_vectors.__name__
+        )
     sweep = replace(
         sweep, objective=objective, documents=tuple(map(shortest_path, sweep.documents)),
         test_queries=sweep.test_queries and shortest_path(sweep.test_queries),

@@ -57,7 +57,7 @@ def retriever_grid(sweep: Sweep, late: bool, left_out: NotTriedLog) -> list[Plan
         check_amount(grid)
         neighbours = _neighbours(grid, left_out)
         for search, written in _retrievers(grid, left_out):
-            why = _no_vectors(search, sweep.model, late)
+            why = _no_vectors(search, sweep.embedder, late)
             if why:
                 left_out.add(search.label, why)
             elif search.of_chunks:

@@ -117,8 +117,8 @@ def _overridden(sweep: Sweep, model: str | None, overrides: Mapping[str, object]
     """Where the plan searches as usual, it does so with the model that is named beside it."""
     changes = {name: value for name, value in overrides.items() if value is not None}
     if model is not None:
-        changes["model"] = model
-        if sweep.retrieval in (default_retrieval(sweep.model), default_retrieval("")):
+        changes["embedder"] = model
+        if sweep.retrieval in (default_retrieval(sweep.embedder), default_retrieval("")):
             changes["retrieval"] = default_retrieval(model)
     return replace(sweep, **changes)  # type: ignore[arg-type]
 

@@ -42,7 +42,7 @@ def _lines(sweep: Sweep, folder: Path) -> Iterator[str]:
         yield toml_line("budget", [budget])
     if sweep.price is not None:
         yield toml_line("price", [budget_text(SweepBudget(None, sweep.price, sweep.currency))])
-    yield toml_line("embedder", [_named(folder, sweep.model) or NO_MODEL])
+    yield toml_line("embedder", [_named(folder, sweep.embedder) or NO_MODEL])
     yield toml_line("seed", [sweep.seed])
     yield toml_line("exact", [sweep.exact])
     yield toml_line("finalists", [sweep.finalists])

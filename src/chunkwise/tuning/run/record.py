@@ -39,7 +39,7 @@ def sweep_fingerprint(
         "questions": hash_of(tuple(queries)),
         "objective": sweep.objective,
         "k": sweep.k,
-        "model": sweep.model,
+        "model": sweep.embedder,
     }
 
 

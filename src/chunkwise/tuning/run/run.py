@@ -172,7 +172,7 @@ def run_plan(
     def over() -> bool:
         return deadline is not None and time.monotonic() - began >= deadline
 
-    model = _lazy(sweep.model if embedder is None else embedder)
+    model = _lazy(sweep.embedder if embedder is None else embedder)
     corpus = SharedCorpus(documents, queries, model)
     sums = None
     if queries and any(each.vectors == "late" for each in todo) and not over():

@@ -139,16 +139,16 @@ def sweep_embedder(
     sweep: Sweep, embedder: Embedder | None = None
 ) -> Embedder | LazyEmbedder | None:
     """What asks for the vectors of a sweep; None: the sweep's model, as it is."""
-    if sweep.money is not None and sweep.price is not None and (embedder or sweep.model):
+    if sweep.money is not None and sweep.price is not None and (embedder or sweep.embedder):
         # One purse is in one process: the model is an object, and no other process asks for anything.
-        made = get_embedder(embedder or sweep.model, cache=False)
+        made = get_embedder(embedder or sweep.embedder, cache=False)
         made = made.embedder if isinstance(made, CachedEmbedder) else made
         spend_limit = SpendLimit(sweep.money, sweep.price, sweep.currency)
         if hasattr(type(made), TokenEmbedder.token_vectors.__name__):
             return SweepTokenEmbedder(cast(TokenEmbedder, made), spend_limit)
         return SweepEmbedder(made, spend_limit)
     return (
-        FailFastEmbedder(sweep.model)
-        if embedder is None and _is_endpoint(sweep.model)
+        FailFastEmbedder(sweep.embedder)
+        if embedder is None and _is_endpoint(sweep.embedder)
         else embedder
     )
