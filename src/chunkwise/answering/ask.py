@@ -7,13 +7,13 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
+from chunkwise.answering.check_claims import attribute_sentences, check_claims
 from chunkwise.answering.cited_answer import (
     CitedAnswer,
     NumberedPassage,
     fitting_passages,
     passages_of,
 )
-from chunkwise.answering.claims import attribute_sentences, check_claims
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.renamed import renamed
 from chunkwise.core import Hit, OnProgress, Query

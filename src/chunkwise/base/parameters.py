@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.wording import did_you_mean
 
 
 class ParameterBounds(NamedTuple):
@@ -110,7 +111,9 @@ def build(cls: Callable[..., Any], name: str, given: Mapping[str, object]) -> An
         target = alias.get(key, key)
         if target not in known and dataclasses.is_dataclass(cls):
             has = f"it has: {', '.join(known)}" if known else "it has none"
-            raise InvalidParameter(f"{name} has no parameter {key!r}; {has}")
+            raise InvalidParameter(
+                f"{name} has no parameter {key!r}; {did_you_mean(key, known, has)}"
+            )
         if target in spelled:
             raise InvalidParameter(
                 f"{name}: {spelled[target]!r} and {key!r} are the same parameter; give one"

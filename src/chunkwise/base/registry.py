@@ -8,7 +8,6 @@ import sys
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import EntryPoint, entry_points
@@ -18,6 +17,7 @@ from typing import Any
 
 from chunkwise.base import parameters, spec
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
+from chunkwise.base.wording import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,9 +166,7 @@ class Registry:
         if name.endswith(".py"):
             return UnknownName(f"{name!r} is a file; name the class in it, too: {name}:ClassName")
         known = list(dict.fromkeys([*self.forms, *self.names()]))
-        begun = [each for each in known if name and each.startswith(name)]
-        near = begun or get_close_matches(name, known)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(known)}"
+        hint = did_you_mean(name, known, f"known: {', '.join(known)}")
         return UnknownName(f"no {self.kind} is named {spec.quoted(name)}; {hint}")
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from decimal import Decimal
+from difflib import get_close_matches
 
 
 def percent(share: float) -> str:
@@ -159,3 +160,12 @@ def money_words(amount: float, currency: str) -> str:
     """In any currency: cents, and what is less than one in full."""
     shown = f"{amount:,.2f}" if amount >= 0.01 or not amount else f"{amount:.4f}"
     return f"{shown} {currency}".rstrip()
+
+
+def did_you_mean(name: str, known: Collection[str], otherwise: str | None = None) -> str:
+    """The hint beside an unknown name: what begins or is spelled like it, else what is allowed."""
+    near = [each for each in known if name and each.startswith(name)]
+    near = near or get_close_matches(name, known, n=3)
+    if near:
+        return f"did you mean {' or '.join(near)}?"
+    return f"allowed: {', '.join(known)}" if otherwise is None else otherwise

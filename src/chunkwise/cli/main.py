@@ -63,10 +63,9 @@ class _MainGroup(LazyGroup):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0] if args else ""
         if name and name not in _COMMANDS and not name.startswith("-"):
-            from difflib import get_close_matches
+            from chunkwise.base.wording import did_you_mean
 
-            near = get_close_matches(name, _COMMANDS, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"commands: {', '.join(_COMMANDS)}"
+            hint = did_you_mean(name, _COMMANDS, f"commands: {', '.join(_COMMANDS)}")
             ctx.fail(f"no command is named {name!r}; {hint}")
         return super().resolve_command(ctx, args)
 

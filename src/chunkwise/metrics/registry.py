@@ -7,12 +7,12 @@ import re
 import sys
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import cache, lru_cache
 from types import MappingProxyType
 
 from chunkwise.base.errors import InvalidParameter, UnknownName
 from chunkwise.base.registry import RegisteredPart, Registry, warn_once
+from chunkwise.base.wording import did_you_mean
 from chunkwise.metrics.judges import retrieval_precision
 from chunkwise.metrics.judges.judge import LLM
 from chunkwise.metrics.judges.judge import registry as judges
@@ -284,12 +284,8 @@ def _usual(metric: Metric, k: int, budget: int | None) -> MetricAt:
 
 def _unknown(name: str) -> UnknownName:
     known = list(dict.fromkeys(["all", *groups(), *known_metrics()]))
-    near = get_close_matches(name, known, n=3, cutoff=0.5)
-    hint = (
-        f"did you mean {' or '.join(near)}?"
-        if near
-        else f"known: all, {', '.join(groups())}; `chunkwise metrics` lists every single one"
-    )
+    listed = f"known: all, {', '.join(groups())}; `chunkwise metrics` lists every single one"
+    hint = did_you_mean(name, known, listed)
     return UnknownName(f"no metric is named {name!r}; {hint}")
 
 

@@ -6,11 +6,11 @@ import json
 import re
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.wording import did_you_mean
 from chunkwise.tuning.sweep import SweepValue
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -68,8 +68,7 @@ class TomlTable:
         for key in self.values:
             if key in known:
                 continue
-            near = get_close_matches(key, known, n=1, cutoff=0.6)
-            hint = f"did you mean {near[0]}?" if near else f"allowed: {', '.join(known)}"
+            hint = did_you_mean(key, known)
             if elsewhere and key in elsewhere:
                 hint = f"it stands in {elsewhere[key]}"
             given = f"{key[:_LONGEST]!r} (here {shortened(self.values[key])})"

@@ -234,7 +234,7 @@ def test_several_sizes_alone_are_held_against_hybrid():
     made = plan_sweep(_sweep(retrieval=[_grid("multiscale")]))
     assert {each.retriever for each in made.configurations if each.baseline} == {"hybrid"}
     assert {
-        each.retriever for each in plan_sweep(_sweep(retrieval=[], model="")).configurations
+        each.retriever for each in plan_sweep(_sweep(retrieval=[], embedder="")).configurations
     } == {"bm25"}
 
 
@@ -254,7 +254,9 @@ def test_weights_of_ones_own_are_the_only_ones():
 
 def test_without_a_model_words_are_left():
     made = plan_sweep(
-        _sweep([_grid("semantic", "sentences")], [_grid("bm25", "dense", "multiscale")], model="")
+        _sweep(
+            [_grid("semantic", "sentences")], [_grid("bm25", "dense", "multiscale")], embedder=""
+        )
     )
     assert {each.retriever for each in made.configurations} == {"bm25", "multiscale(dense=0)"}
     assert {each.vectors for each in made.configurations} == {"none"}
@@ -263,7 +265,9 @@ def test_without_a_model_words_are_left():
 
 
 def test_a_model_for_whole_texts_embeds_every_chunk():
-    made = plan_sweep(_sweep([], [_grid("dense", "multiscale")], model="openai:small"), late=False)
+    made = plan_sweep(
+        _sweep([], [_grid("dense", "multiscale")], embedder="openai:small"), late=False
+    )
     assert {(each.retriever, each.vectors) for each in made.configurations} == {
         ("dense", "own"), ("multiscale(dense=0)", "none"),
     }  # fmt: skip
@@ -278,7 +282,7 @@ def test_exact_has_vectors_of_its_own():
 
 def test_strategies_that_cut_by_meaning_use_the_model_of_the_sweep():
     made = plan_sweep(
-        _sweep([_grid("semantic", "cluster(model='minilm')")], model="fastembed:small")
+        _sweep([_grid("semantic", "cluster(model='minilm')")], embedder="fastembed:small")
     )
     assert {each.strategy for each in _asked(made)} == {
         "semantic(model='fastembed:small')",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from hashlib import file_digest
 from pathlib import Path
 from typing import NamedTuple
 
 from chunkwise.base.errors import UnknownName
+from chunkwise.base.wording import did_you_mean
 
 
 class WeightFile(NamedTuple):
@@ -107,8 +107,7 @@ def weights_of(name: str) -> Weights:
         if weights.name == name:
             return weights
     names = [weights.name for weights in ALL]
-    near = get_close_matches(name, names, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(names)}"
+    hint = did_you_mean(name, names, f"there are: {', '.join(names)}")
     raise UnknownName(f"no weights are named {name!r}; {hint}")
 
 

@@ -1,16 +1,27 @@
-"""A grid's values combined; what a component does not take or cannot be had is left out with the reason."""
+"""The grids of a sweep, of chunkings and of retrievers: values combined, and what is left out with the reason."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, is_dataclass, replace
 from itertools import product
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from chunkwise.base import parameters, spec
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.registry import Registry
-from chunkwise.tuning.sweep import Grid, SweepValue
+from chunkwise.chunkers import Chunker, Strategy, get_strategy
+from chunkwise.chunkers import registry as strategies
+from chunkwise.chunkers.embedding_chunker import EmbeddingChunker
+from chunkwise.chunkers.packing.sized import SizedChunker, overlap_tokens
+from chunkwise.chunkers.parent_child import ParentChildChunker
+from chunkwise.retrieval.retrievers import ChunkRetriever, Retriever, get_retriever
+from chunkwise.retrieval.retrievers import registry as retrievers
+from chunkwise.retrieval.retrievers.chunk_retrievers import Bm25Retriever
+from chunkwise.retrieval.retrievers.multiscale import MultiscaleRetriever
+from chunkwise.retrieval.settings import Context
+from chunkwise.tuning.sweep import Grid, Sweep, SweepValue
 
 
 class NotTried(NamedTuple):
@@ -112,3 +123,314 @@ def written_out(name: str, values: dict[str, SweepValue]) -> str:
     if not said:
         return name
     return f"{name[:-1]}, {said})" if name.endswith(")") else f"{name}({said})"
+
+
+_UNITS = {"overlap_words": "words", "overlap_sentences": "sentences"}
+
+
+def levers_of_chunks(
+    strategy: Strategy,
+    context: Context,
+    retriever: str,
+    neighbours: int,
+    *,
+    share: str | None = None,
+) -> dict[str, str]:
+    """Of a chunking and how it is searched; `share` is the overlap as it was written, where it was one."""
+    found = {"boundaries": strategy.name}
+    if strategy.limit is not None:
+        found["size"] = f"{strategy.limit[1]} {strategy.unit}"
+    repeated = overlap_of(strategy)
+    if repeated is not None:
+        found["overlap"] = _overlap_words(strategy, *repeated, share)
+    found["context"] = context
+    # A parent is what others get by asking for neighbours: the same lever, another position.
+    around = "parent" if isinstance(strategy.chunker, ParentChildChunker) else "none"
+    found["neighbours"] = str(neighbours) if neighbours else around
+    return found | {"one size or several": "one"} | _retriever_words(retriever)
+
+
+def levers_of_spans(retriever: str) -> dict[str, str]:
+    """Of several sizes at once: what belongs to chunks is not there."""
+    return {"one size or several": "several"} | _retriever_words(retriever)
+
+
+def overlap_of(strategy: Strategy) -> tuple[str, int] | None:
+    """The parameter that decides the overlap and its amount, defaults resolved; None: the strategy has none."""
+    chunker = strategy.chunker
+    if isinstance(chunker, SizedChunker):
+        for name in ("overlap", *_UNITS):
+            given = getattr(chunker, name)
+            if given is not None:
+                amount = overlap_tokens(given, chunker.max_tokens) if name == "overlap" else given
+                return (name, amount) if amount else ("overlap", 0)
+        name, amount = chunker.default_overlap
+        return name, min(amount, chunker.max_tokens // 4) if name == "overlap" else amount
+    given = getattr(chunker, "overlap", None)
+    if isinstance(given, bool) or not isinstance(given, int | str) or strategy.limit is None:
+        return None
+    return "overlap", overlap_tokens(given, strategy.limit[1])
+
+
+def _overlap_words(strategy: Strategy, name: str, amount: int, share: str | None) -> str:
+    if not amount:
+        return "none"
+    if share is not None:
+        return f"{share.rstrip('%').strip()} %"
+    return f"{amount} {_UNITS.get(name, strategy.unit)}"
+
+
+def _retriever_words(label: str) -> dict[str, str]:
+    """The name, and the weights where they are not the usual ones."""
+    name, values = spec.parse(label)
+    written = ", ".join(f"{key} {value}" for key, value in values.items())
+    return {"retriever": name, "weights": written or "usual"}
+
+
+def same_cuts(strategy: Strategy) -> tuple[object, ...]:
+    """Equal for strategies that cut every document alike, however their overlap is written."""
+    repeated = overlap_of(strategy)
+    if repeated is None:
+        return (strategy.label,)
+    shown = [
+        (field.name, repr(getattr(strategy.chunker, field.name)))
+        for field in parameters.fields(type(strategy.chunker))
+        if field.name not in ("overlap", *_UNITS)
+    ]
+    return (strategy.name, *repeated, *shown)
+
+
+BASELINES = {
+    "recursive 1000/200 characters": "recursive(max_tokens=1000, overlap=200, tokenizer='characters')",
+    "sentences 1024/200": "sentences(max_tokens=1024, overlap=200)",
+}
+"""The common defaults everything is held against."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedChunking:
+    """A chunking with what is indexed beside its chunks."""
+
+    strategy: Strategy
+    context: Context
+    share: str | None = None
+    """Of overlap, as it was written: it says more in a table than what it comes to."""
+    baseline: str = ""
+    in_plan: bool = True
+    """Whether the plan names it; a baseline is in without."""
+
+
+def chunking_grid(sweep: Sweep, left_out: NotTriedLog) -> list[list[PlannedChunking]]:
+    """The baselines, then what was asked for; those that differ in their context alone stand together."""
+    found: dict[tuple[object, ...], dict[Context, PlannedChunking]] = {}
+    for name, label in BASELINES.items():
+        strategy = get_strategy(label)
+        found[same_cuts(strategy)] = {
+            "none": PlannedChunking(strategy, "none", None, name, in_plan=False)
+        }
+    for grid in sweep.chunkers:
+        check_amount(grid)
+        contexts = _contexts(grid, left_out)
+        for strategy, written, share in _strategies(grid, sweep.embedder, left_out):
+            known = found.setdefault(same_cuts(strategy), {})
+            for context in contexts:
+                before = known.get(context)
+                if before is None:
+                    first = next(iter(known.values()), None)
+                    # One label for one way to cut: the cuts are made once.
+                    same = first.strategy if first else strategy
+                    known[context] = PlannedChunking(same, context, share)
+                elif before.in_plan:
+                    _repeated(written, context, before, left_out)
+                else:
+                    known[context] = replace(before, in_plan=True, share=share)
+    return _spread([list(group.values()) for group in found.values() if group])
+
+
+def _spread(groups: list[list[PlannedChunking]]) -> list[list[PlannedChunking]]:
+    """The baselines, then a chunking of every strategy in turn: a sweep that runs out of time has seen a bit of all."""
+    waiting: dict[str, list[list[PlannedChunking]]] = {}
+    for group in groups[len(BASELINES) :]:
+        waiting.setdefault(group[0].strategy.name, []).append(group)
+    longest = max(map(len, waiting.values()), default=0)
+    turns = [own[at] for at in range(longest) for own in waiting.values() if at < len(own)]
+    return groups[: len(BASELINES)] + turns
+
+
+def _repeated(
+    written: str, context: Context, before: PlannedChunking, left_out: NotTriedLog
+) -> None:
+    beside = "" if context == "none" else f" with context {context!r}"
+    left_out.add(
+        f"{written}{beside}", f"the same chunks as {before.strategy.label}, which is tried"
+    )
+
+
+def _contexts(grid: Grid, left_out: NotTriedLog) -> list[Context]:
+    given = dict(grid.values).get("context", ("none",))
+    found: list[Context] = []
+    for value in given:
+        if value not in get_args(Context):
+            allowed = ", ".join(map(repr, get_args(Context)))
+            left_out.add(f"context = {value!r}", f"no context has this name; allowed: {allowed}")
+        elif value in found:
+            left_out.add(f"context = {value!r}", "it is in the list already")
+        else:
+            found.append(value)  # type: ignore[arg-type]
+    return found
+
+
+def _strategies(
+    grid: Grid, model: str, left_out: NotTriedLog
+) -> Iterator[tuple[Strategy, str, str | None]]:
+    """Each with how it was written, and its overlap where that was a share."""
+    values = tuple((key, each) for key, each in grid.values if key != "context")
+    for name in grid.names:
+        found = named_component(name, strategies, left_out)
+        if found is None:
+            continue
+        bare, own, cls = found
+        by_meaning = isinstance(cls, type) and issubclass(cls, EmbeddingChunker)
+        usual: dict[str, object] = {}
+        if by_meaning and "model" not in own and "model" not in dict(values):
+            if not model:
+                left_out.add(name, f"{bare} cuts by meaning, and the sweep has no model")
+                continue
+            usual = {"model": model}
+        for chosen in combinations(
+            Grid((name,), values), name, own, parameter_names(cls), left_out
+        ):
+            written = written_out(name, chosen)
+            try:
+                strategy, share = _built(name, usual | chosen)
+            except ChunkwiseError as error:
+                left_out.add(written, str(error))
+            except Exception as error:  # somebody else's class
+                if bare in strategies.builtin:
+                    raise
+                left_out.add(written, f"it cannot be made: {type(error).__name__}: {error}")
+            else:
+                yield strategy, written, share
+
+
+def _built(name: str, values: dict[str, object]) -> tuple[Strategy, str | None]:
+    """With a share of overlap as the number it comes to, so that the same chunks have the same label; and the share."""
+    strategy = get_strategy(name, **values)
+    chunker = strategy.chunker
+    share = getattr(chunker, "overlap", None)
+    if not isinstance(share, str) or strategy.limit is None or not is_dataclass(chunker):
+        return strategy, None
+    amount = overlap_tokens(share, strategy.limit[1])
+    made: Chunker = replace(chunker, overlap=amount)
+    return Strategy(strategy.name, made), share
+
+
+WEIGHTS: tuple[Mapping[str, SweepValue], ...] = (
+    {"dense": 0}, {"dense": 0.25}, {}, {"dense": 1}, {"dense": 2}, {"words": 0},
+)  # fmt: skip
+"""Of words and vectors at several sizes, from words alone to vectors alone: few, so that they can be fitted."""
+
+_NOT_PARAMETERS = ("neighbours", "k")
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedSearch:
+    """A retriever with what is handed out around its hits."""
+
+    label: str
+    retriever: Retriever
+    neighbours: int = 0
+
+    @property
+    def of_chunks(self) -> bool:
+        """Otherwise it hands out spans, whatever the chunks are."""
+        return isinstance(self.retriever, ChunkRetriever)
+
+    @property
+    def by_vectors(self) -> bool:
+        if isinstance(self.retriever, MultiscaleRetriever):
+            return self.retriever.dense > 0
+        return not isinstance(self.retriever, Bm25Retriever)
+
+
+def retriever_grid(sweep: Sweep, late: bool, left_out: NotTriedLog) -> list[PlannedSearch]:
+    """In the order they were written. `late`: whether the model gives vectors of single tokens."""
+    found: dict[tuple[str, int], PlannedSearch] = {}
+    for grid in sweep.retrieval:
+        check_amount(grid)
+        neighbours = _neighbours(grid, left_out)
+        for search, written in _retrievers(grid, left_out):
+            why = _no_vectors(search, sweep.embedder, late)
+            if why:
+                left_out.add(search.label, why)
+            elif search.of_chunks:
+                for count in neighbours:
+                    known = found.setdefault(
+                        (search.label, count), PlannedSearch(search.label, search.retriever, count)
+                    )
+                    if known.retriever is not search.retriever:
+                        left_out.add(written, f"the same as {search.label}, which is tried")
+            else:
+                _without_neighbours(search.label, neighbours, left_out)
+                if found.setdefault((search.label, 0), search) is not search:
+                    left_out.add(written, f"the same as {search.label}, which is tried")
+    return list(found.values())
+
+
+def _no_vectors(search: PlannedSearch, model: str, late: bool) -> str:
+    """Why it cannot be searched by vectors; empty: it can, or need not."""
+    if not search.by_vectors or (model and (search.of_chunks or late)):
+        return ""
+    if not model:
+        return "it compares vectors, and the sweep has no model"
+    return (
+        f"several sizes need the vectors of single tokens, which the model {spec.quoted(model)} does not give; "
+        "multiscale(dense=0) goes by words alone"
+    )
+
+
+def _without_neighbours(label: str, neighbours: list[int], left_out: NotTriedLog) -> None:
+    given = [str(count) for count in neighbours if count]
+    if given:
+        left_out.add(
+            f"neighbours = {', '.join(given)} of {spec.parse(label)[0]}",
+            "it hands out sentences, as many as belong together; neighbours are those of chunks",
+        )
+
+
+def _neighbours(grid: Grid, left_out: NotTriedLog) -> list[int]:
+    found: list[int] = []
+    for value in map(plain_number, dict(grid.values).get("neighbours", (0,))):
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            why = "a whole number of chunks is needed, 0 or more"
+            left_out.add(f"neighbours = {value!r}", why)
+        elif value in found:
+            left_out.add(f"neighbours = {value!r}", "it is in the list already")
+        else:
+            found.append(value)
+    return found
+
+
+def _retrievers(grid: Grid, left_out: NotTriedLog) -> Iterator[tuple[PlannedSearch, str]]:
+    """Each with how it was written."""
+    values = tuple((key, each) for key, each in grid.values if key not in _NOT_PARAMETERS)
+    for name in grid.names:
+        found = named_component(name, retrievers, left_out)
+        if found is None:
+            continue
+        bare, own, cls = found
+        weighed = {"words", "dense"} & {*own, *dict(values)}
+        weights = WEIGHTS if bare == "multiscale" and not weighed else ({},)
+        chosen = combinations(Grid((name,), values), name, own, parameter_names(cls), left_out)
+        for each, weight in product(chosen, weights):
+            written = written_out(name, {**each, **weight})
+            try:
+                made = get_retriever(written)
+            except ChunkwiseError as error:
+                left_out.add(written, str(error))
+            except Exception as error:  # somebody else's class
+                if bare in retrievers.builtin:
+                    raise
+                left_out.add(written, f"it cannot be made: {type(error).__name__}: {error}")
+            else:
+                yield PlannedSearch(spec.describe(bare, made), made), written

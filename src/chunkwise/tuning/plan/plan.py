@@ -8,15 +8,17 @@ from itertools import chain
 
 from chunkwise.chunkers.parent_child import ParentChildChunker
 from chunkwise.retrieval.retrievers import get_retriever
-from chunkwise.tuning.plan.chunking_grid import (
+from chunkwise.tuning.plan.grid import (
     BASELINES,
+    NotTried,
+    NotTriedLog,
     PlannedChunking,
+    PlannedSearch,
     chunking_grid,
     levers_of_chunks,
     levers_of_spans,
+    retriever_grid,
 )
-from chunkwise.tuning.plan.grid import NotTried, NotTriedLog
-from chunkwise.tuning.plan.retriever_grid import PlannedSearch, retriever_grid
 from chunkwise.tuning.sweep import Configuration, Sweep, VectorKind
 
 __all__ = ["NotTried", "Plan", "plan_sweep"]

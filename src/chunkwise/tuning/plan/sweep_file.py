@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -13,6 +12,7 @@ from chunkwise import chunkers
 from chunkwise.base import parameters, spec
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.registry import Registry
+from chunkwise.base.wording import did_you_mean
 from chunkwise.chunkers.packing.sized import overlap_tokens
 from chunkwise.models import DEFAULT
 from chunkwise.retrieval import retrievers
@@ -184,8 +184,8 @@ def _overlap(value: SweepValue) -> str:
 def _of_choices(value: SweepValue, allowed: tuple[str, ...]) -> str:
     if value in allowed:
         return ""
-    near = get_close_matches(value, allowed, n=1, cutoff=0.6) if isinstance(value, str) else []
-    return f"did you mean {near[0]}?" if near else f"allowed: {', '.join(map(repr, allowed))}"
+    listed = f"allowed: {', '.join(map(repr, allowed))}"
+    return did_you_mean(value, allowed, listed) if isinstance(value, str) else listed
 
 
 T = TypeVar("T")

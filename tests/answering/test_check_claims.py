@@ -9,8 +9,15 @@ from hypothesis import strategies as st
 
 from answering.rule_model import answers, claims, hit, hits_of
 from chunkwise.answering.ask import answer_question
+from chunkwise.answering.check_claims import (
+    NO_QUOTE,
+    NOT_ALL,
+    NOT_SAID,
+    NOT_SHOWN,
+    NOWHERE,
+    SMALL_WORDS,
+)
 from chunkwise.answering.cited_answer import CitedAnswer, Claim
-from chunkwise.answering.claims import NO_QUOTE, NOT_ALL, NOT_SAID, NOT_SHOWN, NOWHERE, SMALL_WORDS
 from chunkwise.core import Document, Hit
 from how_many import examples
 

@@ -1,0 +1,153 @@
+"""The best chunks of a knowledge base on a server, by words, vectors or both: which statement is run for a question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.retrieval.errors import no_vectors_error, wrong_dimensions_error
+from chunkwise.retrieval.filters import Filter
+from chunkwise.retrieval.fusion import RRF_CONSTANT
+from chunkwise.retrieval.postgres import statements
+from chunkwise.retrieval.postgres.connection import has_index
+from chunkwise.retrieval.postgres.schema import IndexState
+from chunkwise.retrieval.postgres.session import (
+    Session,
+)
+from chunkwise.retrieval.postgres.statements import (
+    ALLOWED,
+    WORDS,
+    FilterCondition,
+    FusionSettings,
+    filter_condition,
+    query_values,
+)
+from chunkwise.retrieval.ranking import NOTHING, Ranking
+from chunkwise.text.terms.terms import query_terms
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+
+_NONE = "select null::bigint as number, null::real as score where false"
+
+
+class PostgresRanking:
+    """Every method runs within a `Session.reading` of its caller."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def words(
+        self, connection: Connection[Any], about: IndexState, queries: Sequence[str], depth: int, only: Filter,
+        k1: float, b: float,
+    ) -> list[Ranking]:  # fmt: skip
+        chosen = filter_condition(only)
+        statement = _words(chosen)
+        found = []
+        for query in queries:
+            terms = query_terms(query, about.languages)
+            values = {**chosen.values, **query_values(terms, about, k1, b), "depth": depth}
+            found.append(self._ask(connection, statement, values) if len(terms) else NOTHING)
+        return found
+
+    def nearest(
+        self,
+        connection: Connection[Any],
+        about: IndexState,
+        vectors: NDArray[np.float32],
+        depth: int,
+        only: Filter,
+        exact: bool | None,
+    ) -> list[Ranking]:
+        self._check(about, vectors)
+        chosen = filter_condition(only)
+        statement = self._near(connection, about, chosen, depth, only, exact)
+        return [
+            self._ask(connection, statement, {**chosen.values, "vector": vector, "depth": depth})
+            if vector.any()
+            else NOTHING
+            for vector in np.ascontiguousarray(vectors, np.float32)
+        ]
+
+    def hybrid(
+        self,
+        connection: Connection[Any],
+        about: IndexState,
+        queries: Sequence[str],
+        vectors: NDArray[np.float32],
+        depth: int,
+        only: Filter,
+        fusing: FusionSettings,
+    ) -> list[Ranking]:
+        self._check(about, vectors)
+        chosen = filter_condition(only)
+        side = max(fusing.side_depth, depth)
+        words, meaning = _words(chosen), self._near(connection, about, chosen, side, only, None)
+        shared = {
+            **chosen.values,
+            "depth": side,
+            "fused_depth": depth,
+            "dense": float(fusing.dense),
+            "constant": RRF_CONSTANT,
+        }
+        found = []
+        for query, vector in zip(queries, np.ascontiguousarray(vectors, np.float32), strict=True):
+            terms = query_terms(query, about.languages)
+            # A question without words, or without a direction, has one side less.
+            sides = words if len(terms) else _NONE, meaning if vector.any() else _NONE
+            weights = query_values(terms, about, fusing.k1, fusing.b)
+            values = {**shared, **weights, "vector": vector}
+            statement = statements.fused_statement(*sides, fusing.fusion)
+            found.append(self._ask(connection, statement, values))
+        return found
+
+    def need_vectors(self, about: IndexState) -> None:
+        if not about.settings.dimensions:
+            raise no_vectors_error()
+
+    def _check(self, about: IndexState, vectors: NDArray[np.float32]) -> None:
+        self.need_vectors(about)
+        dimensions = about.settings.dimensions
+        if vectors.ndim != 2 or vectors.shape[1] != dimensions:
+            raise wrong_dimensions_error(vectors.shape, dimensions)
+
+    def _near(
+        self,
+        connection: Connection[Any],
+        about: IndexState,
+        chosen: FilterCondition,
+        depth: int,
+        only: Filter,
+        exact: bool | None,
+    ) -> str:
+        dimensions, version = about.settings.dimensions, self._session.version
+        if not has_index(dimensions, version):
+            exact = True
+        if exact is None:
+            candidates = self._candidates(connection, chosen) if only else about.chunks
+            exact = statements.is_exact(candidates, depth, bool(only), version)
+        if not exact:
+            statements.search_index(connection, depth, version)
+        return statements.near_statement(dimensions, exact).replace("{condition}", chosen.text)
+
+    def _candidates(self, connection: Connection[Any], chosen: FilterCondition) -> int:
+        """How many chunks a filter takes, as far as it matters."""
+        few = f"select from {{chunks}} c where {chosen.text} limit {statements.FEW + 1}"
+        counted = f"select count(*) from ({few}) as few"
+        row = connection.execute(self._session.names(counted), chosen.values).fetchone()
+        return int(row[0]) if row else 0
+
+    def _ask(self, connection: Connection[Any], statement: str, values: dict[str, Any]) -> Ranking:
+        cursor = connection.cursor(binary=True)
+        rows = cursor.execute(self._session.names(statement), values).fetchall()
+        numbers = np.fromiter((row[0] for row in rows), np.int64, len(rows))
+        return Ranking(numbers, np.fromiter((row[1] for row in rows), np.float32, len(rows)))
+
+
+def _words(chosen: FilterCondition) -> str:
+    limited = ALLOWED % chosen.text if chosen.values else "true"
+    return WORDS.replace("{allowed}", limited)
