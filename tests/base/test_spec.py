@@ -30,7 +30,10 @@ from chunkwise.chunkers import registry
             "sentences(max_tokens=5, min_tokens=6)",
             r"min_tokens \(6\) must not exceed max_tokens \(5\)",
         ),
-        ("sentences(max_token=5)", "sentences has no parameter 'max_token'; did you mean max_tokens?"),
+        (
+            "sentences(max_token=5)",
+            "sentences has no parameter 'max_token'; did you mean max_tokens?",
+        ),
         ("sentences(max_tokens=5, chunk_size=5)", "the same parameter"),
         ("words(preset=huge)", "preset is 'huge'; allowed: 'small', 'medium', 'large'"),
         ("tokens(tokenizer='gpt')", "no tokenizer is named 'gpt'; known: o200k_base"),

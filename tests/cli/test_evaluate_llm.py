@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -147,7 +148,9 @@ def test_money_ends_it_and_the_rest_is_unscored(
     assert done.returncode == 2
     assert "--price" in done.stderr
     done = here(*words, "--price", "1/2", "--max-cost", "0.0025", "-o", "results.json")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 3, done.stderr
+    assert "without an answer" in done.stderr
+    assert "the limit of $0.0" in done.stderr
     results = read_results(tmp_path / "results.json")
     assert len(server.requests) > 0
     told = " ".join(results.summary["context_recall.llm"].unscored)
@@ -165,3 +168,30 @@ def test_a_dead_endpoint_is_a_reason_not_the_end(here: Run, tmp_path: Path) -> N
     assert results.summary["recall@3"].mean is not None
     assert results.summary["retrieval_precision.llm"].mean is None
     assert results.summary["retrieval_precision.spans"].mean is not None
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ((429, {"error": {"message": "slow down"}}), "slow down"),
+        ("It depends on what you call relevant.", "not of the form asked for"),
+    ],
+    ids=["always too many", "prose"],
+)
+def test_what_a_judge_never_answers_is_told_and_is_no_success(
+    here: Run, tmp_path: Path, answer: object, said: str
+) -> None:
+    with chat_server(lambda payload: answer) as useless:
+        done = here(
+            *FEW, "--judge", "llm", "--llm", f"{useless.name()}(tries=1)", "-o", "results.json"
+        )
+    assert done.returncode == 3, done.stderr
+    assert said in done.stderr
+    assert read_results(tmp_path / "results.json").summary["recall@3"].mean is not None
+
+
+def test_a_mean_of_some_questions_says_of_how_many(here: Run, server: ChatServer) -> None:
+    words = (*FEW, "--judge", "llm", "--llm", server.name(), "--concurrency", "1")
+    done = here(*words, "--price", "1/2", "--max-cost", "0.0022")
+    assert done.returncode == 3, done.stderr
+    assert re.search(r"\d  [1-9]\d* of 4 questions", done.stdout), done.stdout

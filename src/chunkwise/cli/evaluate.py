@@ -286,7 +286,7 @@ def _say_why_silent(results: Results) -> bool:
 
     error = judge_error(results)
     if error:
-        say(f"the language model could not be asked, and what it was to judge is unscored: {error}")
+        say(f"what the language model was to judge is unscored in part: {error}")
     return bool(error)
 
 

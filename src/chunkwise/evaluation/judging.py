@@ -16,7 +16,7 @@ from chunkwise.metrics.answers.question_evidence import QuestionEvidence
 from chunkwise.metrics.judges.judge import LLM, Judge
 from chunkwise.metrics.judges.labels import LabelJudge
 from chunkwise.metrics.judges.llm_judge import LlmJudge
-from chunkwise.metrics.judges.llm_model import JudgeModel, JudgeTask, work_through
+from chunkwise.metrics.judges.llm_model import JudgeModel, JudgeTask, Unanswered, work_through
 from chunkwise.metrics.judges.retrieval_precision import agreements, unjudged_hits
 from chunkwise.metrics.judges.similarity import SimilarityJudge
 from chunkwise.metrics.judges.spans import SpanJudge
@@ -65,8 +65,7 @@ def with_unjudged(
         if own is None or figure is None or figure.mean is None:
             continue
         if reasons := unjudged_hits(own).reasons:
-            hits = {f"single hits: {reason}": count for reason, count in reasons.items()}
-            found[each.label] = replace(figure, unscored={**figure.unscored, **hits})
+            found[each.label] = replace(figure, unjudged_hits=reasons)
     return found
 
 
@@ -160,8 +159,8 @@ class LlmJudging:
         ]
         self._before = client.spent
         self.tasks = self._planned()
-        self.error = ""
-        """Why the asking ended early; empty: it did not."""
+        self.unanswered = Unanswered()
+        """What could not be judged for want of an answer, and why."""
 
     @property
     def model_identity(self) -> str:
@@ -179,8 +178,9 @@ class LlmJudging:
 
     def ask(self, advance: OnProgress) -> None:
         """All of `tasks`; afterwards they are what the answers have left open, mostly nothing."""
-        self.error = work_through(self._client, self.tasks, advance)
-        self.tasks = [] if self.error else self._planned()
+        ended = work_through(self._client, self.tasks, advance)
+        self.unanswered += ended
+        self.tasks = [] if ended.error else self._planned()
 
     def relevance(self) -> list[list[Score]] | None:
         """A score a hit, by question; None: it is not among the metrics."""

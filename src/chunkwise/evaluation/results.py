@@ -14,6 +14,7 @@ from typing import Any
 
 from chunkwise import __version__
 from chunkwise.base.notebook import drawn
+from chunkwise.base.wording import counted
 from chunkwise.chunkers.read_chunks import shown_label
 from chunkwise.core import Document, Passage
 from chunkwise.metrics.cuts.boundary_issues import CutCounts
@@ -90,6 +91,18 @@ class Figure:
     """Reasons, and for how many questions each is why there is no score."""
     verdict: str = ""
     """excellent, good, below; empty where the metric has no such words."""
+    unjudged_hits: Mapping[str, int] = field(default_factory=dict)
+    """Reasons, and how many single hits of scored questions have no verdict for each."""
+
+    @property
+    def questions(self) -> int:
+        """Scored or not."""
+        return self.scored + sum(self.unscored.values())
+
+    @property
+    def of_how_many(self) -> str:
+        """`2 of 27 questions` where not all are scored; empty: all are."""
+        return f"{self.scored:,} of {counted(self.questions, 'question')}" if self.unscored else ""
 
 
 @dataclass(frozen=True, slots=True)

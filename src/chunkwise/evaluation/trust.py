@@ -54,8 +54,8 @@ def judges_of(measuring: ScoringOptions, judging: LlmJudging | None) -> dict[str
 def judges_told(judges: Mapping[str, AskedJudge], judging: LlmJudging | None) -> dict[str, Json]:
     """Who judged, as part of the results."""
     found: dict[str, dict[str, Json]] = {name: {**each._asdict()} for name, each in judges.items()}
-    if judging is not None and judging.error:
-        found["llm"]["error"] = judging.error
+    if judging is not None and (unanswered := str(judging.unanswered)):
+        found["llm"]["error"] = unanswered
     return {"judges": {**found}} if found else {}
 
 

@@ -385,5 +385,5 @@ class LlmJudge:
         advance: OnProgress | None = None,
     ) -> list[list[Score]]:
         """One score a hit, in the order of the hits; without a verdict, why."""
-        self.error = work_through(self.model.client, self.tasks(queries, hits), advance)
+        self.error = work_through(self.model.client, self.tasks(queries, hits), advance).error
         return self.scores(queries, hits)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from random import Random
+from typing import NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.wording import counted
 from chunkwise.core import OnProgress
 from chunkwise.models.cache import CachedTexts, ModelCache
 from chunkwise.models.llm.client import LlmClient
@@ -24,15 +27,44 @@ class JudgeTask:
     take: Callable[[Reply], None]
 
 
+class Unanswered(NamedTuple):
+    """What asking a language model left without an answer."""
+
+    error: str = ""
+    """What every further request would have met; empty: the asking came to its end."""
+    reasons: Counter[str] = Counter()
+    """Why requests have no answer, and how many."""
+    asked: int = 0
+
+    def __add__(self, other: object) -> Unanswered:
+        if not isinstance(other, Unanswered):
+            return NotImplemented
+        return Unanswered(
+            self.error or other.error, self.reasons + other.reasons, self.asked + other.asked
+        )
+
+    def __str__(self) -> str:
+        """One line; empty where every request has an answer."""
+        if not self.reasons:
+            return ""
+        (reason, _), *others = self.reasons.most_common()
+        more = f" (and {counted(len(others), 'other reason')})" if others else ""
+        requests = counted(self.asked, "request")
+        return f"{self.reasons.total():,} of {requests} without an answer: {reason}{more}"
+
+
 def work_through(
     client: LlmClient, tasks: Sequence[JudgeTask], advance: OnProgress | None = None
-) -> str:
-    """Asks all of it; an error that every request would meet is the reason of those that are left, and returned."""
+) -> Unanswered:
+    """Asks all of it; an error that every request would meet is the reason of those that are left."""
     waiting = dict.fromkeys(range(len(tasks)))
+    reasons: Counter[str] = Counter()
 
     def took(at: int, reply: Reply) -> None:
         del waiting[at]
         tasks[at].take(reply)
+        if reply.reason:
+            reasons[reply.reason] += 1
         if advance is not None:
             advance(1, f"{len(tasks) - len(waiting):,} of {len(tasks):,} calls")
 
@@ -43,8 +75,8 @@ def work_through(
     except ChunkwiseError as error:
         for at in list(waiting):
             took(at, Reply(reason=str(error)))
-        return str(error)
-    return ""
+        return Unanswered(str(error), reasons, len(tasks))
+    return Unanswered("", reasons, len(tasks))
 
 
 NOT_ASKED = "the language model was not asked"

@@ -91,6 +91,8 @@ def _four(console: Console, card: FourCard) -> None:
             shown.append(interval(figure.low, figure.high), "dim")
             if method.at_most is not None:
                 shown.append(f"  at most {method.at_most:.3f}", "dim")
+            if figure.of_how_many:
+                shown.append(f"  {figure.of_how_many}", "yellow")
         console.print(shown, no_wrap=True, overflow="ellipsis")
     for number, note in enumerate(card.notes):
         indented(console, note, "dim" if number else "", 6)

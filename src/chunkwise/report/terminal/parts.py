@@ -82,8 +82,13 @@ def add_row(table: Table, name: str, mean: str, figure: Figure, console: Console
     drawn = _drawn(figure, _scale(console))
     label = one_line(name, max(console.width - _scale(console) - 38, 12))
     table.add_row(
-        Text(f"  {label}"), mean, interval(figure.low, figure.high), drawn, f"{figure.scored:,}"
+        Text(f"  {label}"), mean, interval(figure.low, figure.high), drawn, _scored(figure)
     )
+
+
+def _scored(figure: Figure) -> str:
+    """`27`, or `2 of 27` where the mean is not one of all."""
+    return f"{figure.scored:,} of {figure.questions:,}" if figure.unscored else f"{figure.scored:,}"
 
 
 def _scale(console: Console) -> int:

@@ -147,13 +147,18 @@ class FigureRow:
     @property
     def question_count(self) -> int:
         """Scored or not."""
-        return self.figure.scored + sum(self.figure.unscored.values())
+        return self.figure.questions
 
     @property
     def why_unscored(self) -> str:
         """Every reason with its number of questions, the most common first."""
-        reasons = sorted(self.figure.unscored.items(), key=lambda item: (-item[1], item[0]))
-        return "; ".join(f"{count:,} unscored: {reason}" for reason, count in reasons)
+        figure = self.figure
+        reasons = [
+            f"{count:,} {what}: {reason}"
+            for what, found in (("unscored", figure.unscored), ("hits", figure.unjudged_hits))
+            for reason, count in sorted(found.items(), key=lambda item: (-item[1], item[0]))
+        ]
+        return "; ".join(reasons)
 
     @property
     def hint(self) -> str:
