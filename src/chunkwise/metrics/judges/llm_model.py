@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
-from typing import NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.wording import counted
@@ -27,18 +26,17 @@ class JudgeTask:
     take: Callable[[Reply], None]
 
 
-class Unanswered(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Unanswered:
     """What asking a language model left without an answer."""
 
     error: str = ""
     """What every further request would have met; empty: the asking came to its end."""
-    reasons: Counter[str] = Counter()
+    reasons: Counter[str] = field(default_factory=Counter)
     """Why requests have no answer, and how many."""
     asked: int = 0
 
-    def __add__(self, other: object) -> Unanswered:
-        if not isinstance(other, Unanswered):
-            return NotImplemented
+    def __add__(self, other: Unanswered) -> Unanswered:
         return Unanswered(
             self.error or other.error, self.reasons + other.reasons, self.asked + other.asked
         )
