@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.user_warning import warn_user
 from chunkwise.base.wording import did_you_mean
 
 
@@ -80,9 +80,7 @@ def check(value: object) -> None:
         if isinstance(given, str) and given in allowed.old_choices:
             new = allowed.old_choices[given]
             # Shown to those who wrote it, in a file or on the command line.
-            warnings.warn(
-                f"{field.name}={given!r} is called {new!r} now", FutureWarning, stacklevel=4
-            )
+            warn_user(f"{field.name}={given!r} is called {new!r} now", FutureWarning)
             object.__setattr__(value, field.name, new)
             continue
         if allowed.choices and given not in allowed.choices:

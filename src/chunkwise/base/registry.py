@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -17,6 +16,7 @@ from typing import Any
 
 from chunkwise.base import parameters, spec
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
+from chunkwise.base.user_warning import warn_user
 from chunkwise.base.wording import did_you_mean
 
 
@@ -109,7 +109,7 @@ class Registry:
             except Exception as error:  # somebody else's code: one broken plugin is no end
                 if name in self.builtin:
                     raise
-                warn_once(str(error))
+                warn_user(str(error))
         return found
 
     def made(self) -> dict[str, Any]:
@@ -121,7 +121,7 @@ class Registry:
             except Exception as error:  # somebody else's code: one broken plugin is no end
                 if name in self.builtin:
                     raise
-                warn_once(f"the {self.kind} {name!r} cannot be made: {error}")
+                warn_user(f"the {self.kind} {name!r} cannot be made: {error}")
         return found
 
     def listed(self) -> list[RegisteredPart]:
@@ -168,11 +168,6 @@ class Registry:
         known = list(dict.fromkeys([*self.forms, *self.names()]))
         hint = did_you_mean(name, known, f"known: {', '.join(known)}")
         return UnknownName(f"no {self.kind} is named {spec.quoted(name)}; {hint}")
-
-
-def warn_once(text: str) -> None:
-    """From this one line, so that Python shows the same text once, whoever comes upon it."""
-    warnings.warn(text, stacklevel=1)
 
 
 def _first_missing(part: Any, needs: tuple[str, ...]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.base.parameters import param
+from chunkwise.base.user_warning import warn_user
 from chunkwise.chunkers.embedding_chunker import check_model, named_embedder
 from chunkwise.chunkers.packing.cuts import clause_levels, sentence_levels
 from chunkwise.chunkers.packing.packer import Packer
@@ -233,9 +233,7 @@ class RaptorChunker(SizedChunker):
         if missing:
             self.missing.update(missing)
             many = "1 summary" if len(missing) == 1 else f"{len(missing):,} summaries"
-            warnings.warn(
-                f"{many} of {document.document.id} could not be made: {missing[0]}", stacklevel=2
-            )
+            warn_user(f"{many} of {document.document.id} could not be made: {missing[0]}")
         return pieces
 
     def estimate(self, document: Analyzed) -> LlmEstimate:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from chunkwise.base.errors import UnreadableDocument
+from chunkwise.base.user_warning import warn_user
 from chunkwise.base.wording import counted
 from chunkwise.core import Document
 from chunkwise.documents import Unreadables, WhenUnreadable
@@ -29,7 +29,7 @@ class Skipped:
         on_mended: OnBadRow | None = None,
         on_unreadable: WhenUnreadable | None = None,
     ) -> None:
-        self._on_bad = on_bad or _warn
+        self._on_bad = on_bad or warn_user
         if on_unreadable is None and on_bad is not None:
             on_unreadable = lambda problem: on_bad(str(problem))  # noqa: E731
         self._unreadables = Unreadables(on_unreadable or "warn")
@@ -97,7 +97,3 @@ class Skipped:
     def _add(self, lines: list[str], line: str) -> None:
         lines.append(line)
         self._on_bad(line)
-
-
-def _warn(line: str) -> None:
-    warnings.warn(line, stacklevel=2)

@@ -11,7 +11,8 @@ from functools import cache, lru_cache
 from types import MappingProxyType
 
 from chunkwise.base.errors import InvalidParameter, UnknownName
-from chunkwise.base.registry import RegisteredPart, Registry, warn_once
+from chunkwise.base.registry import RegisteredPart, Registry
+from chunkwise.base.user_warning import warn_user
 from chunkwise.base.wording import did_you_mean
 from chunkwise.metrics.judges import retrieval_precision
 from chunkwise.metrics.judges.judge import LLM
@@ -74,7 +75,7 @@ def _others(path: tuple[str, ...]) -> dict[str, Metric]:
         try:
             found[_checked(name, part).name] = part
         except InvalidParameter as error:
-            warn_once(str(error))
+            warn_user(str(error))
     for judge in judges.names():
         if judge not in judges.builtin:
             metric = retrieval_precision.of_judge(judge)

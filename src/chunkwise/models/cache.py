@@ -12,7 +12,6 @@ import shlex
 import sqlite3
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -24,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.user_warning import warn_user
 from chunkwise.models.embed.embedder import Embedder, Kind, TokenEmbedder, TokenVectors
 from chunkwise.models.home import HOME_VARIABLE, vectors_file
 
@@ -131,17 +131,15 @@ class ModelCache:
                 return self._mended(work)
             except (sqlite3.Error, OSError) as error:
                 if _reason(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-                    warnings.warn(
+                    warn_user(
                         f"the cache {self.path} was in use by another process for more than "
-                        f"{_BUSY_SECONDS:.0f} seconds; going on without it this once",
-                        stacklevel=3,
+                        f"{_BUSY_SECONDS:.0f} seconds; going on without it this once"
                     )
                     return nothing
                 self._refused = True
-                warnings.warn(
+                warn_user(
                     f"the cache {self.path} cannot be used ({error}); going on without it: "
-                    f"free the disk, or name another folder with {HOME_VARIABLE}",
-                    stacklevel=3,
+                    f"free the disk, or name another folder with {HOME_VARIABLE}"
                 )
                 return nothing
 
@@ -181,7 +179,7 @@ class ModelCache:
         for file, ending in zip(self._files(), ("", "-wal", "-shm"), strict=True):
             with suppress(FileNotFoundError):
                 file.rename(away.with_name(away.name + ending))
-        warnings.warn(f"the cache {self.path} was damaged; it is now {away}", stacklevel=5)
+        warn_user(f"the cache {self.path} was damaged; it is now {away}")
 
 
 def _reason(error: Exception) -> int:

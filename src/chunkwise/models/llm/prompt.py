@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -12,6 +11,7 @@ from importlib import resources
 from pathlib import Path
 
 from chunkwise.base.errors import ChunkwiseError, UnknownName
+from chunkwise.base.user_warning import warn_user
 
 _FENCED = re.compile(r"<([a-z_]+(?: \d+)?) ([0-9a-f]{8})>\n(.*?)\n</\1 \2>", re.DOTALL)
 
@@ -116,9 +116,7 @@ def load_prompt(name: str) -> Prompt:
         raise ChunkwiseError(f"the prompt {path} cannot be read: {error}") from error
     if left_out := packaged.gaps - own.gaps:
         gaps = ", ".join(f"{{{{{gap}}}}}" for gap in sorted(left_out))
-        warnings.warn(
-            f"the prompt {path} leaves out {gaps}: the model will not see it", stacklevel=2
-        )
+        warn_user(f"the prompt {path} leaves out {gaps}: the model will not see it")
     return own
 
 
