@@ -9,7 +9,10 @@ from hypothesis import given as tried_with
 from hypothesis import strategies as st
 
 import chunkwise
+from chunkwise.chunkers import get_strategy
+from chunkwise.chunkers.write_chunks import row_of
 from chunkwise.core import Chunk, Document, Span
+from chunkwise.text.tokens.tokenizers import get_tokenizer
 
 DOCUMENT = Document("d", "One two three.")
 
@@ -18,7 +21,7 @@ def test_every_field_is_set_to_what_was_given() -> None:
     given = {
         "document": DOCUMENT, "index": 1, "start": 4, "end": 7, "token_count": 2, "context": "c",
         "strategy": "s", "outline": None, "parent": Span(0, 14), "summary": "m",
-        "summarised": (Span(4, 7),), "level": 1,
+        "summarised": (Span(4, 7),), "level": 1, "context_token_count": 5,
     }  # fmt: skip
     assert [each.name for each in fields(Chunk)] == list(given)
     for chunk in (Chunk(**given), Chunk(*given.values())):  # type: ignore[arg-type]
@@ -81,3 +84,33 @@ def test_a_console_shows_a_hit_in_one_short_line(text: str) -> None:
     assert len(repr(hit)) < 400
     assert repr(hit).startswith("Hit(rank=3, score=0.250, doc_id='d', start=0")
     assert json.loads(json.dumps(hit.to_dict()))["text"] == text
+
+
+TABLE = "| name | out |\n|---|---|\n" + "".join(f"| boat {n} | yes |\n" for n in range(40))
+
+
+def test_plain_values_have_the_columns_of_a_file_of_chunks() -> None:
+    chunk = chunkwise.chunk_text(TABLE, "structure(max_tokens=60)", format="markdown")[1]
+    assert list(chunk.to_dict()) == list(row_of(chunk))
+
+
+def test_what_stands_beside_a_chunk_is_counted_as_the_chunk_is() -> None:
+    def letters(text: str) -> int:
+        return len(text)
+
+    for tokenizer in ("o200k_base", "words", letters):
+        strategy = get_strategy("structure", max_tokens=200, tokenizer=tokenizer)
+        count = get_tokenizer(tokenizer).count
+        cut = chunkwise.chunk_text(TABLE, strategy, format="markdown")
+        assert any(each.context for each in cut)
+        for each in cut:
+            assert each.context_token_count == count(each.context)
+            assert each.to_dict()["context_token_count"] == row_of(each)["context_token_count"]
+            assert row_of(each)["context_token_count"] == each.context_token_count
+            assert pickle.loads(pickle.dumps(each)) == each
+
+
+def test_a_context_of_a_chunk_made_by_hand_is_counted_when_it_is_written() -> None:
+    chunk = Chunk(DOCUMENT, 0, 0, 3, 1, context="Of two words", strategy="words(max_words=9)")
+    assert chunk.to_dict()["context_token_count"] is None
+    assert row_of(chunk)["context_token_count"] == 3

@@ -136,3 +136,21 @@ def test_parents_come_out_and_only_where_there_are_some(tmp_path: Path) -> None:
 def test_no_documents_no_vectors() -> None:
     ids, vectors = chunkwise.index([], embedder=Tiny()).vectors()
     assert (ids, len(vectors)) == ([], 0)
+
+
+def test_sizes_are_counted_by_the_tokenizer_of_the_index_those_of_contexts_too(
+    tmp_path: Path,
+) -> None:
+    """So that they add up to a budget; the strategy may count something else."""
+    index = chunkwise.index(
+        DOCUMENTS, "words(max_words=10)", vectors="none", context="headings", tokenizer="characters"
+    )
+    file = tmp_path / "chunks.jsonl"
+    index.export(file, with_vectors=False)
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    for chunk, row in zip(index.chunks(), rows, strict=True):
+        told = chunk.to_dict()
+        assert chunk.context
+        assert told["token_count"] == row["token_count"] == len(chunk.text)
+        assert told["context_token_count"] == row["context_token_count"] == len(chunk.context)
+    assert sum(hit.token_count for hit in index.search("net", budget=100)) <= 100

@@ -169,3 +169,37 @@ def test_it_is_evaluated_and_linted_as_the_same_chunks_are() -> None:
     assert from_index.label == directly.label == "given · bm25"
     issues = chunkwise.lint(DOCUMENTS, chunks=ROWS).issues
     assert issues == chunkwise.lint(of(ROWS)).issues
+
+
+LOST: list[dict[str, Any]] = [
+    {"document": "lamps.txt", "text": "stands nowhere"},
+    {"document": "gone.txt", "start": 0, "end": 5},
+]
+
+
+@pytest.mark.parametrize("verb", ["index", "evaluate", "lint"])
+def test_rows_of_which_none_can_be_used_are_an_error_that_says_why(verb: str) -> None:
+    def call() -> object:
+        if verb == "index":
+            return of(LOST, on_bad=lambda line: None)
+        if verb == "lint":
+            return chunkwise.lint(DOCUMENTS, chunks=LOST)
+        queries = [Query("1", "lamps", (Reference("lamps.txt", 0, 5),))]
+        return chunkwise.evaluate(
+            DOCUMENTS, queries, chunks=LOST, retriever="bm25", on_bad=lambda line: None
+        )
+
+    with pytest.raises(
+        ChunkwiseError, match=r"^no chunk that was given has a place in the documents: chunk 1: .*"
+    ):
+        call()
+
+
+def test_a_file_of_which_no_row_can_be_used_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    file.write_text("\n".join(map(json.dumps, LOST)), encoding="utf-8")
+    with pytest.raises(
+        ChunkwiseError,
+        match=r"no chunk in .*rows\.jsonl has a place in the documents: .*and 1 more",
+    ):
+        of(file, on_bad=lambda line: None)

@@ -6,11 +6,10 @@ import itertools
 import os
 import pickle
 from collections import deque
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
 from chunkwise.base.renamed import renamed
@@ -101,9 +100,9 @@ def chunk(
 ) -> Iterator[Chunk]:
     """The chunks of files, folders, globs, archives and `Document`s, one document after the other.
 
-    What cannot be read is a warning, or what `on_unreadable` makes of it; where nothing can be read, the first problem
-    is raised. Several `jobs` are processes, each of which imports the script that began it: there, what asks for them
-    stands under `if __name__ == "__main__":`.
+    What cannot be read is a warning, or what `on_unreadable` makes of it; where nothing at all can be read and nobody
+    was told ("warn"), the first problem is raised. Several `jobs` are processes, each of which imports the script that
+    began it: there, what asks for them stands under `if __name__ == "__main__":`.
     """
     unreadables = Unreadables(on_unreadable)
     return _chunks_of(unreadables.of(chunk_each(source, strategy, options=options, jobs=jobs)))
@@ -120,17 +119,13 @@ def chunk_each(
     *,
     options: LoadOptions | None = None,
     jobs: int = 1,
-    leave_out: Collection[Path] = (),
 ) -> Iterator[ChunkOutcome]:
-    """Every document with its chunks, and every source that could not be read, in the order of the inputs.
-
-    `leave_out` names files that are no documents: those the caller writes. On `jobs` see `chunk`.
-    """
+    """Every document with its chunks, and every source that could not be read, in the order of the inputs."""
     options = options or LoadOptions()
     made = get_strategy(strategy)  # a wrong parameter is an error now, not after the first file
     if jobs < 1:
         raise InvalidParameter(f"jobs is {jobs}; the least allowed is 1")
-    reader = InputReader(source, options, leave_out)
+    reader = InputReader(source, options)
     # A language model answers several at once by itself, and what it may cost is counted in one process.
     alone = jobs == 1 or made.asks_a_model
     work = reader.units()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import InitVar, dataclass
@@ -12,6 +11,7 @@ from hashlib import blake2b
 from typing import Literal, NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.user_warning import warn_user
 from chunkwise.base.wording import counted
 from chunkwise.chunkers.chunk_positions import (
     EXACT,
@@ -78,6 +78,16 @@ class ExistingChunks:
     chunks: tuple[ExistingChunk, ...]
     position: list[PositionVerdict]
     """Of each row, what its own offsets are worth."""
+    problems: tuple[str, ...] = ()
+    """A line for each row without a place."""
+
+    def check_usable(self) -> None:
+        """Refuses chunks of which none has a place: nothing could be searched, and nothing examined."""
+        if all(chunk.place is None for chunk in self.chunks):
+            what = "that was given" if self.path == _GIVEN else f"in {self.path}"
+            first, *others = self.problems
+            more = f"; and {len(others):,} more" if others else ""
+            raise ChunkwiseError(f"no chunk {what} has a place in the documents: {first}{more}")
 
     def strategy(self, *, parents: bool = False) -> FileChunks:
         """What cuts the same documents in the same way; `parents`: for a chunk that has one it is handed out."""
@@ -144,7 +154,7 @@ def few_bad_rows(name: str, on_bad: OnBadRow | None) -> Iterator[OnBadRow]:
 
     Without `on_bad` they are warnings.
     """
-    tell: Callable[[str], None] = on_bad or warnings.warn
+    tell: Callable[[str], None] = on_bad or warn_user
     count = 0
 
     def row(line: str) -> None:
@@ -200,10 +210,14 @@ def read_chunks(
     texts = {document.id: document.text for document in documents}
     verdicts = positions(claimed, texts, TextFinder(claimed, documents))
     placed = _placed(rows, number, verdicts, documents)
-    for row, n, chunk, verdict in zip(rows, number, placed, verdicts, strict=True):
-        if chunk.place is None:
-            on_bad(f"{row.where}: {n if isinstance(n, str) else _why(row.said, verdict)}")
-    return ExistingChunks(path, tuple(placed), verdicts)
+    problems = [
+        f"{row.where}: {n if isinstance(n, str) else _why(row.said, verdict)}"
+        for row, n, chunk, verdict in zip(rows, number, placed, verdicts, strict=True)
+        if chunk.place is None
+    ]
+    for problem in problems:
+        on_bad(problem)
+    return ExistingChunks(path, tuple(placed), verdicts, tuple(problems))
 
 
 def _rows(chunks: ChunksSource, on_bad: OnBadRow) -> Iterator[FileRow]:

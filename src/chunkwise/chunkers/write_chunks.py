@@ -112,7 +112,9 @@ def row_of(chunk: Chunk) -> ChunkRow:
         "text": chunk.text,
         "context": chunk.context,
         "token_count": chunk.token_count,
-        "context_token_count": _context_tokens(chunk.context, chunk.strategy),
+        "context_token_count": _context_tokens(chunk.context, chunk.strategy)
+        if chunk.context_token_count < 0
+        else chunk.context_token_count,
         "word_count": chunk.word_count,
         "section": chunk.section_path,
         "page": chunk.page,

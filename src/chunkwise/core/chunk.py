@@ -69,11 +69,13 @@ class Chunk:
     summarised: tuple[Span, ...] = ()
     level: int = 0
     """0: a place in the document; 1: a summary of such places; 2: a summary of summaries."""
+    context_token_count: int = -1
+    """Of `context`, counted as `token_count` is; -1: not counted."""
 
     def __new__(
         cls, document: Document, index: int, start: int, end: int, token_count: int, context: str = "",
         strategy: str = "", outline: Outline | None = None, parent: Span | None = None, summary: str = "",
-        summarised: tuple[Span, ...] = (), level: int = 0,
+        summarised: tuple[Span, ...] = (), level: int = 0, context_token_count: int = -1,
     ) -> Self:  # fmt: skip
         # Chunks are made by the million, and what is not frozen yet is filled in half the time.
         made: Any = _Open()
@@ -89,6 +91,7 @@ class Chunk:
         made.summary = summary
         made.summarised = summarised
         made.level = level
+        made.context_token_count = context_token_count
         made.__class__ = cls
         return made
 
@@ -166,6 +169,9 @@ class Chunk:
             "text": self.text,
             "context": self.context,
             "token_count": self.token_count,
+            "context_token_count": None
+            if self.context_token_count < 0
+            else self.context_token_count,
             "word_count": self.word_count,
             "section": self.section_path,
             "page": self.page,
@@ -205,7 +211,7 @@ class Chunk:
     def __reduce__(self) -> tuple[object, ...]:
         # A document's analysis stays in the process that made it; the path it gives travels.
         values = (self.document, self.index, self.start, self.end, self.token_count, self.context)
-        derived = (self.summary, self.summarised, self.level)
+        derived = (self.summary, self.summarised, self.level, self.context_token_count)
         return Chunk, (*values, self.strategy, KnownSection(self.section), self.parent, *derived)
 
 

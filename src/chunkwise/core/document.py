@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from chunkwise.base.errors import InvalidParameter
+
 BlockKind = Literal["heading", "paragraph", "item", "header", "row", "code"]
 """What a block is: `header` and `row` are lines of a table, `item` one entry of a list."""
 
@@ -51,6 +53,16 @@ class Document:
     """Layout declared by the source format; None: to be found in the text."""
     pages: tuple[int, ...] = field(default=(), repr=False)
     """Offset at which each page starts, the first page first."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.id, str):
+            raise InvalidParameter(f"the id of a document is {self.id!r}; a str is needed")
+        if not isinstance(self.text, str):
+            shown = "None" if self.text is None else type(self.text).__name__
+            raise InvalidParameter(
+                f"the text of the document {self.id!r} is {shown}; a str is needed: decode bytes first, and leave out "
+                "what has no text (chunkwise.read makes documents of files)"
+            )
 
     def page(self, position: int) -> int | None:
         """Number of the page a position lies on, from 1; None where the format has no pages."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -15,6 +16,7 @@ from chunkwise.chunkers.write_chunks import chunk_file
 from chunkwise.core import Chunk, Document, KnownSection, Span
 from chunkwise.retrieval.errors import no_vectors_error, reporting_damage
 from chunkwise.retrieval.searchable import FoundChunk, Searchable, Snapshots
+from chunkwise.text.tokens.tokenizers import get_tokenizer
 
 
 class ListedIndex(Searchable, Protocol):
@@ -76,17 +78,19 @@ def _reading(source: ListedIndex) -> Iterator[None]:
 
 
 def _chunked(source: ListedIndex, number: int) -> Chunked:
+    """Sizes are in tokens of the index, as its budgets are."""
     document, label = source.document(number), source.settings.strategy
+    count = cache(get_tokenizer(source.settings.tokenizer).count)
     found = source.chunks(range(*source.chunk_range(number)))
-    return Chunked(document, [_chunk(each, document, label) for each in found])
+    return Chunked(document, [_chunk(each, document, label, count(each.context)) for each in found])
 
 
-def _chunk(found: FoundChunk, document: Document, label: str) -> Chunk:
+def _chunk(found: FoundChunk, document: Document, label: str, context_tokens: int) -> Chunk:
     parent = Span(*found.parent)
     return Chunk(
         document, found.position, found.start, found.end, found.tokens, found.context, label,
         KnownSection(found.section), None if parent == (found.start, found.end) else parent,
-        found.summary, found.spans, found.level,
+        found.summary, found.spans, found.level, context_tokens,
     )  # fmt: skip
 
 

@@ -38,7 +38,11 @@ def _placed(chunk: Chunk, title: str, section: tuple[str, ...], header: str) -> 
     header = "" if f"\n{header}\n" in f"\n{chunk.context}\n" else header
     lines = [SECTION_SEPARATOR.join(filter(None, path)), header, chunk.context]
     context = "\n".join(line for line in lines if line)
-    return chunk if context == chunk.context else replace(chunk, context=context)
+    return (
+        chunk
+        if context == chunk.context
+        else replace(chunk, context=context, context_token_count=-1)
+    )
 
 
 def _headers_above(chunks: Sequence[Chunk], analyzed: Analyzed) -> dict[int, str]:

@@ -440,7 +440,7 @@ class ContextWriter:
         for at, key in keys.items():
             if key in known:
                 context = "\n".join(filter(None, (known[key], made[at].context)))
-                made[at] = replace(made[at], context=context)
+                made[at] = replace(made[at], context=context, context_token_count=-1)
             else:
                 self.tally.reasons[failed.get(key, "it was not asked")] += 1
                 made[at] = with_headings([made[at]], cut.analyzed)[0]

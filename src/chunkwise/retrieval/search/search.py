@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -299,6 +299,10 @@ def _candidates_of(
 
 
 def _texts(queries: str | Sequence[str | Query]) -> list[str]:
+    if isinstance(queries, bytes | Mapping) or not isinstance(queries, Iterable):
+        raise InvalidParameter(
+            f"queries is {type(queries).__name__}; needed: a str, or a list of str and Query values"
+        )
     given = [queries] if isinstance(queries, str) else list(queries)
     texts = [query.text if isinstance(query, Query) else query for query in given]
     for number, text in enumerate(texts, 1):
