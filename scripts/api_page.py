@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import dataclasses
 import inspect
+import re
+import sys
 import textwrap
 from collections.abc import Iterator
 from typing import Any
@@ -41,9 +43,9 @@ MEANS = {
     "keep_others": "leave documents that are not among these where they are",
     "kinds": "kinds of boundary issues that are looked for; all, where it is not said",
     "language": 'of the words: a code such as "de", or "auto", which finds it out document by document',
-    "leave_out": "files that are no documents: those you write",
     "llm": 'the language model: a name ("local", PATH.gguf, "openai:NAME"), a model, or a client with a limit on what '
     "may be spent",
+    "listeners": "functions that are told how the work goes on: `Listeners`",
     "lower": "says of a metric whether less of it is better",
     "max_calls": "the most requests to the language model",
     "max_cost": "the most dollars that may be spent",
@@ -54,13 +56,11 @@ MEANS = {
     "neighbours": "chunks before and behind each hit that are handed out with it",
     "objective": 'the metric that is made high: "recall@1000t", "ndcg@10", …',
     "on_bad": "gets a line for each row or question that cannot be used; a warning, where it is not given",
-    "on_documents": "gets the documents that the result's places are in",
-    "on_estimate": "gets what asking a language model will take, before anything is sent",
-    "on_mended": "gets a line for each question whose passage was found elsewhere than it says",
     "on_outcome": "gets each configuration's outcome as soon as it is known",
-    "on_unreadable": '"warn", "raise", "ignore", or a function that gets each document that cannot be read',
+    "on_unreadable": '"warn" (an error, where nothing at all can be read), "raise", "ignore", or a function that gets '
+    "each document that cannot be read",
     "only": "a `Filter`: documents, sections, pages or levels that are searched",
-    "options": "how files are read: encoding, fields of records, loader",
+    "options": "how documents are read: encoding, fields of records, loader, files that are left out",
     "output": "the file or folder that results are written to",
     "parameters_given": "of the strategy, where they are not in its name",
     "path": "the file",
@@ -68,22 +68,19 @@ MEANS = {
     "queries": "the questions: a file of any known format, `Query` values, texts for a search",
     "question": "what you want to know",
     "rebuild": "make the whole index again; what is not said stays as it was",
-    "relevance_threshold": "share of a reference that a hit must cover to be relevant",
     "reranker": 'orders the best hits anew: a name ("maxsim", "cohere:NAME", an address), or an object with `rerank`',
     "retriever": '"bm25", "dense", "hybrid" or "multiscale", with parameters in brackets',
     "runs": "results, or files of them; each is held against the first",
+    "scoring": "how scores are made: `ScoringRules`",
     "seed": "of what is drawn by chance: resamples, orders",
-    "similarity_threshold": "from which similarity on the similarity judge calls a hit relevant",
     "source": 'files, folders, globs, archives, "-" for standard input, `Document`s, or a list of them',
     "sources": "what tables call the runs",
     "split": "evaluate only the questions of this split of the test set",
-    "stages": "is told what is being done",
     "strategy": 'how documents are cut: "name(parameter=value, …)", or an object with `split`',
     "text": "what is cut",
     "time": 'what may be spent, such as "10 min"',
     "tokenizer": "what tokens are counted by",
     "types": "shares of the types of questions",
-    "unit": 'what coverage is counted in: "characters" or "tokens"',
     "vectors": '"late" (one pass over a document), "own" (each chunk by itself), "both", or "none": words alone',
     "with_vectors": "write the vector of each chunk, too",
     "wait": "seconds that another writer of the index is waited for",
@@ -111,6 +108,10 @@ TYPES = {
 """Names in signatures that are no public ones."""
 
 
+WITHIN = """What verbs return and what fields hold, and what has no name in `chunkwise` itself: nobody has to make one.
+"""
+
+
 def api_page() -> str:
     """The whole page."""
     found = {name: getattr(chunkwise, name) for name in chunkwise.__all__}
@@ -122,12 +123,78 @@ def api_page() -> str:
     }
     values = {name: each for name, each in found.items() if name not in verbs | errors}
     parts = [HEAD, *(f"- `{name}`: {told}" for name, told in TYPES.items()), "", "## Verbs\n"]
-    parts += [_function(f"chunkwise.{name}", each) for name, each in sorted(verbs.items())]
+    for name, each in sorted(verbs.items()):
+        parts.append(_function(f"chunkwise.{name}", each))
+        if name == "strategies":
+            parts.append(_strategies())
     parts.append("## Values\n")
     parts += [_class(f"chunkwise.{name}", each) for name, each in sorted(values.items())]
+    parts.append("## Values within values\n")
+    parts.append(WITHIN)
+    parts += [_class(each.__name__, each) for each in _within(verbs, values)]
     parts.append("## Errors\n")
     parts += [_class(f"chunkwise.{name}", each) for name, each in sorted(errors.items())]
     return "\n".join(parts).rstrip() + "\n"
+
+
+def _strategies() -> str:
+    """Every strategy of ours with its parameters; what has no default is left out."""
+    rows = []
+    for strategy in chunkwise.strategies():
+        shown = [
+            f"`{each['name']}={each['default']!r}`"
+            for each in strategy["parameters"]
+            if each["default"] is not None
+        ]
+        others = [f"`{each['name']}`" for each in strategy["parameters"] if each["default"] is None]
+        rows.append(
+            f"| `{strategy['name']}` | {_cell(strategy['purpose'])} | {_cell(', '.join([*shown, *others]))} |"
+        )
+    return "\n".join(
+        [
+            "| strategy | | parameters and what they are where nothing is said |",
+            "|---|---|---|",
+            *rows,
+            "",
+        ]
+    )
+
+
+def _within(verbs: dict[str, Any], values: dict[str, Any]) -> list[type]:
+    """Every value of ours that verbs return, in whatever value it is held, and that has no public name."""
+    public = {*values.values()}
+    waiting = [kind for each in verbs.values() for kind in _returned(each)]
+    found: set[type] = set()
+    while waiting:
+        kind = waiting.pop()
+        if kind in found:
+            continue
+        found.add(kind)
+        waiting += [each for _, told, _ in _fields(kind) for each in _named(told, kind.__module__)]
+        for member in vars(kind).values():
+            method = member.fget if isinstance(member, property) else member
+            if inspect.isfunction(method) and not method.__name__.startswith("_"):
+                waiting += _returned(method)
+    return sorted(found - public, key=lambda kind: kind.__name__)
+
+
+def _returned(function: Any) -> list[type]:
+    function = inspect.unwrap(function)
+    return _named(str(function.__annotations__.get("return", "")), function.__module__)
+
+
+def _named(annotation: str, module: str) -> list[type]:
+    """Our values among the names of an annotation; protocols are no values."""
+    names = vars(sys.modules[module])
+    known = [names.get(word) for word in re.findall(r"\w+", annotation)]
+    return [
+        each
+        for each in known
+        if inspect.isclass(each)
+        and each.__module__.startswith("chunkwise.")
+        and not issubclass(each, Exception)
+        and not getattr(each, "_is_protocol", False)
+    ]
 
 
 def _function(name: str, function: Any, level: str = "###") -> str:
@@ -237,6 +304,8 @@ def _annotation(annotation: object) -> str:
 
 
 def _default(value: object) -> str:
+    if dataclasses.is_dataclass(value) and value == type(value)():
+        return f"{type(value).__name__}()"
     if callable(value):
         return getattr(value, "__name__", "…")
     shown = repr(value)

@@ -54,8 +54,9 @@ def _update(source: Inputs, told: Told) -> Texts:
 def _evaluate(source: Inputs, told: Told) -> Texts:
     documents: list[Document] = []
     chunkwise.evaluate(
-        source, ASKED, retriever="bm25", on_unreadable=told, on_documents=documents.extend
-    )
+        source, ASKED, retriever="bm25", on_unreadable=told,
+        listeners=chunkwise.Listeners(on_documents=documents.extend),
+    )  # fmt: skip
     return _texts(documents)
 
 
@@ -65,7 +66,7 @@ def _evaluate_hits(source: Inputs, told: Told) -> Texts:
     hits.write_text("1 Q0 a.md 1 1.0 run\n")
     chunkwise.evaluate(
         source, ASKED, hits=hits, on_unreadable=told, on_bad=lambda line: None,
-        on_documents=documents.extend,
+        listeners=chunkwise.Listeners(on_documents=documents.extend),
     )  # fmt: skip
     return _texts(documents)
 

@@ -4,7 +4,8 @@ import importlib.util
 import inspect
 import json
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -173,3 +174,189 @@ def test_results_as_a_dict_are_what_the_file_holds(tmp_path: Path) -> None:
     chunkwise.write_results(results, kept)
     dumped.write_text(json.dumps(results.to_dict()), "utf-8")
     assert chunkwise.read_results(dumped) == chunkwise.read_results(kept) == results
+
+
+def test_dir_has_public_names_alone() -> None:
+    assert dir(chunkwise) == sorted([*chunkwise.__all__, "__version__"])
+
+
+FLAT_CALLS: dict[str, Callable[[], object]] = {
+    "evaluate(): unit, relevance_threshold: write scoring=ScoringRules(unit=…, relevance_threshold=…) now": (
+        lambda: chunkwise.evaluate(
+            DOCUMENTS, QUERIES, retriever="bm25", unit="tokens", relevance_threshold=0.4
+        )
+    ),
+    "evaluate(): leave_out, on_documents: write options=LoadOptions(leave_out=…), listeners=Listeners(on_documents=…) "
+    "now": lambda: chunkwise.evaluate(
+        DOCUMENTS, QUERIES, retriever="bm25", leave_out=[], on_documents=list
+    ),
+    "index(): leave_out: write options=LoadOptions(leave_out=…) now": lambda: made(
+        vectors="none", leave_out=[Path("x")]
+    ),
+    "lint(): leave_out: write options=LoadOptions(leave_out=…) now": lambda: chunkwise.lint(
+        DOCUMENTS, leave_out=[Path("x")]
+    ),
+    "profile(): leave_out: write options=LoadOptions(leave_out=…) now": lambda: chunkwise.profile(
+        DOCUMENTS, leave_out=[Path("x")]
+    ),
+    "read(): leave_out: write options=LoadOptions(leave_out=…) now": lambda: list(
+        chunkwise.read(DOCUMENTS, leave_out=[Path("x")])
+    ),
+}
+
+
+@pytest.mark.parametrize("told", FLAT_CALLS)
+def test_a_flat_keyword_works_and_says_once_where_it_is_now(told: str) -> None:
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        FLAT_CALLS[told]()
+    here = [each for each in seen if each.category is DeprecationWarning]
+    assert [str(each.message) for each in here] == [told]
+    assert here[0].filename == __file__
+
+
+def test_grouped_settings_are_those_of_the_flat_keywords() -> None:
+    scoring = chunkwise.ScoringRules(unit="tokens", relevance_threshold=0.4)
+    new = chunkwise.evaluate(DOCUMENTS, QUERIES, retriever="bm25", scoring=scoring)
+    with pytest.warns(DeprecationWarning, match="ScoringRules"):
+        old = chunkwise.evaluate(  # type: ignore[call-arg]
+            DOCUMENTS, QUERIES, retriever="bm25", unit="tokens", relevance_threshold=0.4
+        )
+    assert old.configuration == new.configuration
+    assert new.configuration["unit"] == "tokens"
+
+
+@pytest.mark.parametrize(
+    "given", [{"unit": "lines"}, {"relevance_threshold": 2}, {"similarity_threshold": "high"}]
+)
+def test_wrong_scoring_is_told_where_it_is_written(given: dict[str, Any]) -> None:
+    with pytest.raises(chunkwise.ChunkwiseError, match=next(iter(given))):
+        chunkwise.ScoringRules(**given)
+
+
+def test_listeners_are_functions_and_lists_of_files_are_lists() -> None:
+    with pytest.raises(chunkwise.ChunkwiseError, match=r"on_mended is 'me'; a function is needed"):
+        chunkwise.Listeners(on_mended="me")  # type: ignore[arg-type]
+    with pytest.raises(
+        chunkwise.ChunkwiseError, match=r"leave_out is 'out\.jsonl'; a list of paths"
+    ):
+        chunkwise.LoadOptions(leave_out="out.jsonl")
+
+
+def test_files_that_are_left_out_are_no_documents_of_any_verb(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("Leave is asked for in writing.", encoding="utf-8")
+    written = tmp_path / "out.md"
+    written.write_text("Written by the caller.", encoding="utf-8")
+    options = chunkwise.LoadOptions(leave_out=[str(written)])
+    assert {each.doc_id for each in chunkwise.chunk(tmp_path, options=options)} == {"a.md"}
+    assert {each.doc_id for each in chunkwise.chunk(tmp_path, options=options, jobs=2)} == {"a.md"}
+    assert [each.id for each in chunkwise.read(tmp_path, options)] == ["a.md"]
+    assert len(chunkwise.index(tmp_path, options=options, vectors="none")) == 1
+    assert chunkwise.lint(tmp_path, options=options).documents == 1
+    assert chunkwise.profile(tmp_path, options=options).total.documents == 1
+
+
+def test_tune_tells_its_listeners() -> None:
+    stages: list[str] = []
+    documents: list[Document] = []
+
+    @contextmanager
+    def stage(name: str, steps: int) -> Iterator[Callable[[int, str], None]]:
+        stages.append(name)
+        yield lambda amount, note: None
+
+    listeners = chunkwise.Listeners(on_documents=documents.extend, stages=stage)
+    chunkwise.tune(DOCUMENTS, embedder="", listeners=listeners)
+    assert stages
+    assert [each.id for each in documents] == ["bread.md", "keeper.md"]
+
+
+def no_file() -> list[Callable[[], object]]:
+    text = "some text that is no file"
+    return [
+        lambda: chunkwise.evaluate(DOCUMENTS, text),
+        lambda: chunkwise.evaluate(made(vectors="none"), text),
+        lambda: chunkwise.tune(DOCUMENTS, text),
+    ]
+
+
+@pytest.mark.parametrize("call", no_file())
+def test_a_text_where_questions_are_needed_is_told_with_what_is_needed(
+    call: Callable[[], object],
+) -> None:
+    with pytest.raises(chunkwise.ChunkwiseError) as told:
+        call()
+    line = str(told.value)
+    assert "\n" not in line
+    assert line.startswith("'some text that is no file' does not exist; ")
+    assert "Query" in line
+
+
+@pytest.mark.parametrize("queries", [None, 3, b"lamps", {"a": "lamps"}, Query("1", "lamps")])
+def test_what_cannot_be_searched_is_told_in_a_line(queries: Any) -> None:
+    with pytest.raises(
+        chunkwise.ChunkwiseError,
+        match=r"^queries is .*; needed: a str, or a list of str and Query values",
+    ):
+        made(vectors="none").search(queries)
+
+
+def test_a_dict_is_no_source() -> None:
+    with pytest.raises(chunkwise.ChunkwiseError, match=r"source is dict; needed: the path"):
+        list(chunkwise.chunk({"a.md": "A text."}))
+
+
+@pytest.mark.parametrize("text", [None, b"bytes", 3])
+def test_a_document_without_a_text_is_refused(text: Any) -> None:
+    with pytest.raises(
+        chunkwise.ChunkwiseError, match=r"the text of the document 'a' is .*; a str is needed"
+    ):
+        chunkwise.Document("a", text)
+
+
+@pytest.mark.parametrize("id", [None, 3, b"a"])
+def test_a_document_without_an_id_is_refused(id: Any) -> None:
+    with pytest.raises(
+        chunkwise.ChunkwiseError, match=r"the id of a document is .*; a str is needed"
+    ):
+        chunkwise.Document(id, "A text.")
+
+
+def test_all_that_cannot_be_read_is_an_error_unless_somebody_takes_it() -> None:
+    """The rule as the page of the API says it, whatever cuts."""
+
+    class Whole:
+        def split(self, document: chunkwise.Analyzed) -> list[chunkwise.Span]:
+            return [chunkwise.Span(0, len(document.text))]
+
+    for strategy in ("structure", Whole()):
+        told: list[chunkwise.UnreadableDocument] = []
+        for how in ("warn", "raise"):
+            with pytest.raises(chunkwise.UnreadableDocument, match=r"missing\.md"):
+                list(chunkwise.chunk("missing.md", strategy, on_unreadable=how))  # type: ignore[arg-type]
+        assert list(chunkwise.chunk("missing.md", strategy, on_unreadable=told.append)) == []
+        assert [str(each) for each in told] == ["missing.md: no such file or folder"]
+    page = " ".join((ROOT / "docs" / "api.md").read_text(encoding="utf-8").split())
+    rule = (
+        'where nothing at all can be read and nobody was told ("warn"), the first problem is raised'
+    )
+    for verb in ("chunk", "read"):
+        assert rule in page.partition(f"### chunkwise.{verb} ")[2].partition("### ")[0]
+
+
+def test_every_value_a_verb_gives_is_on_the_page() -> None:
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    for name in (
+        "Changes", "ChunkVectors", "CutCounts", "CutIssue", "Figure", "GeneratedQuestions", "IndexStats",
+        "LocatedIssue", "QuestionResult", "Recommendation", "Settings", "SweepResult", "Outcome", "DocumentGroup",
+    ):  # fmt: skip
+        assert f"\n### {name}\n" in page
+
+
+def test_defaults_of_strategies_are_where_parameters_are_listed() -> None:
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    listed = page.partition("### chunkwise.strategies\n")[2].partition("\n### ")[0]
+    row = next(line for line in listed.splitlines() if line.startswith("| `sentences` |"))
+    assert "`overlap=50`" in row
+    described = {each["name"]: each for each in chunkwise.strategies()}
+    assert "50" in described["sentences"]["purpose"]

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from chunkwise.evaluation.comparison import Comparison
     from chunkwise.evaluation.evaluate import evaluate
     from chunkwise.evaluation.lint import LintResult, lint
+    from chunkwise.evaluation.listeners import Listeners
+    from chunkwise.evaluation.options import ScoringRules
     from chunkwise.evaluation.results import Results
     from chunkwise.evaluation.results_file import read_results, write_results
     from chunkwise.metrics.evidence import Evidence
@@ -61,6 +63,7 @@ _HOMES = {
     "Index": "chunkwise.retrieval.indexes",
     "Label": "chunkwise.core",
     "LintResult": "chunkwise.evaluation.lint",
+    "Listeners": "chunkwise.evaluation.listeners",
     "LoadOptions": "chunkwise.documents",
     "Metric": "chunkwise.metrics.metric",
     "Passage": "chunkwise.core",
@@ -70,6 +73,7 @@ _HOMES = {
     "Reference": "chunkwise.core",
     "Results": "chunkwise.evaluation.results",
     "Score": "chunkwise.core",
+    "ScoringRules": "chunkwise.evaluation.options",
     "Span": "chunkwise.core",
     "Targets": "chunkwise.metrics.metric",
     "TuneResult": "chunkwise.report.tune_result",
@@ -108,6 +112,7 @@ __all__ = [
     "Index",
     "Label",
     "LintResult",
+    "Listeners",
     "LoadOptions",
     "Metric",
     "Passage",
@@ -117,6 +122,7 @@ __all__ = [
     "Reference",
     "Results",
     "Score",
+    "ScoringRules",
     "Span",
     "Targets",
     "TuneResult",
@@ -158,4 +164,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted([*__all__, "__version__"])

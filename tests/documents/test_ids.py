@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from chunkwise.core import Document
-from chunkwise.documents import Ids, distinct_documents, read, sources
+from chunkwise.documents import Ids, LoadOptions, distinct_documents, read, sources
 from untimed import is_linear
 
 
@@ -67,6 +67,6 @@ def test_files_the_caller_writes_are_left_out_in_silence(
         assert [source.id for source in sources(given, pytest.fail, leave_out)] == ["a.md"]
     monkeypatch.chdir(folder)
     relative = {Path("out.md"), Path("z.zip")}
-    documents = read(".", on_unreadable=pytest.fail, leave_out=relative)
+    documents = read(".", LoadOptions(leave_out=relative), on_unreadable=pytest.fail)
     assert [document.text for document in documents] == ["text"]
     assert list(sources("out.md", pytest.fail, relative)) == []

@@ -18,6 +18,7 @@ import chunkwise
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
 from chunkwise.core import Document, Fact, Hit, Label, Passage, Query, Reference
 from chunkwise.evaluation.evaluate import evaluate
+from chunkwise.evaluation.options import ScoringRules
 from chunkwise.evaluation.results import Results
 from chunkwise.evaluation.results_file import results_text
 from chunkwise.retrieval.indexes import Index, index
@@ -322,7 +323,13 @@ def test_lengths_in_tokens(words: Index) -> None:
         return found
 
     hits = words.search(QUESTIONS, k=3, retriever="bm25")
-    results = run(words, k=3, retriever="bm25", unit="tokens", metrics="recall,precision")
+    results = run(
+        words,
+        k=3,
+        retriever="bm25",
+        scoring=ScoringRules(unit="tokens"),
+        metrics="recall,precision",
+    )
     for query, own, told in zip(QUESTIONS, hits, results.questions, strict=True):
         gold, found = tokens(each.places[0] for each in query.references), tokens(own)
         assert told.scores["recall@3"] == pytest.approx(len(gold & found) / len(gold))
@@ -634,12 +641,16 @@ def test_wrong_values_are_refused_before_anything_is_read() -> None:
         ({"metrics": "recal"}, UnknownName),
         ({"metrics": ""}, InvalidParameter),
         ({"k": 0}, InvalidParameter),
-        ({"unit": "words"}, InvalidParameter),
-        ({"relevance_threshold": 1.5}, InvalidParameter),
-        ({"relevance_threshold": float("nan")}, InvalidParameter),
     ):
         with pytest.raises(error):
             evaluate(never(), QUESTIONS, **wrong)  # type: ignore[arg-type]
+    for rules in (
+        {"unit": "words"},
+        {"relevance_threshold": 1.5},
+        {"relevance_threshold": float("nan")},
+    ):
+        with pytest.raises(InvalidParameter):
+            ScoringRules(**rules)  # type: ignore[arg-type]
     with pytest.raises(ChunkwiseError, match=r"nowhere\.json does not exist"):
         evaluate(never(), "nowhere.json")
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -41,10 +42,13 @@ def test_the_value_is_what_the_command_prints(here: Run) -> None:
 def test_counts_and_shares_agree() -> None:
     found = chunkwise.lint(DOCUMENTS, CUT)
     told = found.to_dict()
-    assert (told["documents"], told["chunks"]) == (2, found.cuts.chunks)
-    assert told["with_issues"] == len({(each.doc_id, each.chunk) for each in found.issues})
-    assert found.share == told["share"] == told["with_issues"] / told["chunks"]
-    assert told["counts"]["split_list"] > 0
+    cuts = told["cuts"]
+    assert (told["documents"], cuts["chunks"]) == (2, found.cuts.chunks)
+    assert cuts["with_issues"] == len({(each.doc_id, each.chunk) for each in found.issues})
+    assert found.share == told["share"] == cuts["with_issues"] / cuts["chunks"]
+    assert cuts["counts"]["split_list"] > 0
+    assert {*told} == {"kind", "version", "share", *(each.name for each in fields(found))}
+    assert {*cuts} == {each.name for each in fields(found.cuts)}
     json.dumps(told)
     assert re.fullmatch(
         r"<LintResult tokens\(max_tokens=16\): 2 documents, \d+ chunks, \d+ % with an issue>",

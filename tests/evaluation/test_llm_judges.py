@@ -14,7 +14,8 @@ from chunkwise.base.errors import InvalidParameter, UnknownName
 from chunkwise.core import Document, Fact, Hit, Query, Reference, Score
 from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.evaluation.evaluate_system import QuestionSet, evaluate_system
-from chunkwise.evaluation.options import ScoringOptions
+from chunkwise.evaluation.listeners import Listeners
+from chunkwise.evaluation.options import ScoringOptions, ScoringRules
 from chunkwise.evaluation.results import Results
 from chunkwise.evaluation.results_file import read_results, results_text, write_results
 from chunkwise.evaluation.system import hits_system
@@ -277,12 +278,12 @@ def test_what_asking_takes_is_known_before_anything_is_sent(server: ChatServer) 
         raise Enough
 
     with pytest.raises(Enough):
-        run(server.name(), on_estimate=stop)
+        run(server.name(), listeners=Listeners(on_estimate=stop))
     assert server.requests == []
-    run(server.name(), on_estimate=told.append)
+    run(server.name(), listeners=Listeners(on_estimate=told.append))
     assert told[0] == told[1]
     assert told[0].calls == len(server.requests) > 0  # type: ignore[attr-defined]
-    run(server.name(), on_estimate=told.append)
+    run(server.name(), listeners=Listeners(on_estimate=told.append))
     assert told[2].calls == 0  # type: ignore[attr-defined]
     assert told[2].kept > 0  # type: ignore[attr-defined]
 
@@ -334,7 +335,10 @@ def test_without_a_name_the_local_model_is_meant() -> None:
         raise Enough
 
     with pytest.raises(Enough):
-        evaluate(DOCUMENTS, QUERIES, **SETTINGS, metrics=LLM_ONLY, judge="llm", on_estimate=stop)
+        evaluate(
+            DOCUMENTS, QUERIES, **SETTINGS, metrics=LLM_ONLY, judge="llm",
+            listeners=Listeners(on_estimate=stop),
+        )  # fmt: skip
 
 
 def test_two_questions_of_the_same_words_both_have_a_verdict() -> None:
@@ -357,7 +361,7 @@ def test_two_questions_of_the_same_words_both_have_a_verdict() -> None:
     )
     rule = RuleModel()
     names = ("context_recall.llm",)
-    measuring = ScoringOptions(names, 2, None, "characters", 0.5, 0.7, seed=0, llm=LlmClient(rule))
+    measuring = ScoringOptions(names, 2, None, ScoringRules(), seed=0, llm=LlmClient(rule))
     results = evaluate_system(subject, QuestionSet(queries), measuring)
     found = [question.scores["context_recall.llm"] for question in results.questions]
     assert found == [1, 0]

@@ -9,6 +9,8 @@ import pytest
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document, Query, Reference
 from chunkwise.evaluation.evaluate import evaluate
+from chunkwise.evaluation.listeners import Listeners
+from chunkwise.evaluation.options import ScoringRules, Unit
 from chunkwise.evaluation.results import Results, documents_hash
 from chunkwise.evaluation.skipped import Skipped
 from chunkwise.testsets.testset import Problem
@@ -80,10 +82,10 @@ def test_what_cannot_be_found_takes_a_rank(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("unit", ["characters", "tokens"])
 @pytest.mark.parametrize("budget", [None, 6])
-def test_every_metric_takes_such_hits(tmp_path: Path, unit: str, budget: int | None) -> None:
+def test_every_metric_takes_such_hits(tmp_path: Path, unit: Unit, budget: int | None) -> None:
     nothing = {"query_id": "when", "doc_id": "gone.md"}
     rows = (LOST, nothing, RIGHT)
-    results, bad = of_hits(tmp_path / "hits.jsonl", *rows, unit=unit, budget=budget,
+    results, bad = of_hits(tmp_path / "hits.jsonl", *rows, scoring=ScoringRules(unit), budget=budget,
                            metrics="retrieval,completeness,boundary_issues,chroma")  # fmt: skip
     assert len(bad) == 2
     assert results.data["documents"] == {
@@ -106,7 +108,7 @@ def asked(path: Path, *rows: dict[str, object]) -> tuple[Results, list[str], lis
     mended: list[str] = []
     results = evaluate(
         DOCUMENTS, path, metrics="recall", vectors="none", retriever="bm25",
-        on_bad=bad.append, on_mended=mended.append,
+        on_bad=bad.append, listeners=Listeners(on_mended=mended.append),
     )  # fmt: skip
     return results, bad, mended
 

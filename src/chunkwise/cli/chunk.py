@@ -238,7 +238,7 @@ def _documents(
     from chunkwise.cli.chunked import readable
 
     jobs = options.workers(bytes_of(paths))
-    outcomes = chunk_each(paths, strategy, options=options.loading(), jobs=jobs, leave_out=outputs)
+    outcomes = chunk_each(paths, strategy, options=options.loading(outputs), jobs=jobs)
     return readable(outcomes, options.strict, summary, advance)
 
 

@@ -233,6 +233,8 @@ def _results(
 ) -> tuple[Results, bool]:
     from chunkwise.base.errors import ChunkwiseError
     from chunkwise.evaluation.evaluate import evaluate
+    from chunkwise.evaluation.listeners import Listeners
+    from chunkwise.evaluation.options import ScoringRules
 
     def on_estimate(estimate: LlmEstimate) -> None:
         if options.dry_run:
@@ -266,14 +268,17 @@ def _results(
         embedder=options.embedder, vectors=options.vectors, context=options.context,
         language=options.language, retriever=options.retriever, k=options.count,
         budget=options.budget, neighbours=options.neighbours, mmr=options.mmr,
-        reranker=options.reranker, metrics=options.metrics, split=options.split, unit=options.unit,
-        relevance_threshold=options.relevance_threshold,
-        similarity_threshold=options.similarity_threshold, seed=options.seed, hits=options.hits,
-        chunks=options.chunks, answers=options.answers, judge=judge, llm=client,
-        on_estimate=on_estimate, options=options.loading(),
-        jobs=options.workers(total), leave_out=outputs, on_bad=bad,
-        on_mended=lambda line: say(f"mended {line}"),
-        on_documents=documents.extend, stages=stages,
+        reranker=options.reranker, metrics=options.metrics, split=options.split,
+        scoring=ScoringRules(
+            options.unit, options.relevance_threshold, options.similarity_threshold
+        ),
+        seed=options.seed, hits=options.hits, chunks=options.chunks, answers=options.answers,
+        judge=judge, llm=client, options=options.loading(outputs), jobs=options.workers(total),
+        on_bad=bad,
+        listeners=Listeners(
+            on_mended=lambda line: say(f"mended {line}"), on_documents=documents.extend,
+            on_estimate=on_estimate, stages=stages,
+        ),
     )  # fmt: skip
     if asking and asking.client and not options.quiet:
         show_spent(asking.client.spent)
@@ -470,7 +475,7 @@ def _summaries(
         return None
     alone = asking.alone()
     leave_out = [*leave_out, Path(options.test_queries).resolve()]
-    outcomes = chunk_each(paths, alone, options=options.loading(), leave_out=leave_out)
+    outcomes = chunk_each(paths, alone, options=options.loading(leave_out))
     with progress("counting", bytes_of(paths), options.quiet) as advance:
         cut = readable(outcomes, options.strict, ChunkSummary(alone), advance)
         estimate = estimate_documents(cut, asking, None)

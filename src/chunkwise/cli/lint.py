@@ -105,8 +105,8 @@ def command(options: LintOptions) -> None:
         raise click.UsageError("standard input can be the documents or the chunks, not both")
     total = 0 if options.chunks or any(map(is_index, paths)) else bytes_of(paths)
     cutter, outcomes = lint_subject(
-        paths, options.strategy, chunks=options.chunks, options=options.loading(),
-        jobs=options.workers(total), leave_out=outputs,
+        paths, options.strategy, chunks=options.chunks, options=options.loading(outputs),
+        jobs=options.workers(total),
     )  # fmt: skip
     summary = ChunkSummary(cutter)
     with ExitStack() as stack:

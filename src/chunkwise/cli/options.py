@@ -45,13 +45,14 @@ class LoadingOptions:
         "--loader", metavar="NAME", help="Read every file with this loader, whatever its name: text, ./FILE.py:CLASS …"
     )  # fmt: skip
 
-    def loading(self) -> LoadOptions:
-        """The same for `chunkwise.documents`; a wrong value is an error here."""
+    def loading(self, leave_out: Sequence[Path] = ()) -> LoadOptions:
+        """The same for `chunkwise.documents`, without files that are no documents; a wrong value is an error here."""
         from chunkwise.documents.loader import LoadOptions
 
         return LoadOptions(
-            self.encoding, self.text_field, self.id_field, self.title_field, self.loader
-        )
+            self.encoding, self.text_field, self.id_field, self.title_field, self.loader,
+            leave_out=leave_out,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

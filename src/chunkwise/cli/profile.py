@@ -87,7 +87,7 @@ def _profile(paths: list[str], outputs: list[Path], options: ProfileOptions) -> 
 
     with progress("profiling", bytes_of(paths), options.quiet) as advance:
         found = profile(
-            paths, options.tokenizer, options=options.loading(), on_unreadable=on_unreadable,
-            leave_out=outputs, advance=advance,
+            paths, options.tokenizer, options=options.loading(outputs), on_unreadable=on_unreadable,
+            advance=advance,
         )  # fmt: skip
     return found, skipped

@@ -11,7 +11,7 @@ from chunkwise.documents.inputs import (
     each_input,
     sources,
 )
-from chunkwise.documents.loader import Loader, LoadOptions, OnUnreadable, loaders
+from chunkwise.documents.loader import Loader, LoadOptions, OnUnreadable, leaving_out, loaders
 from chunkwise.documents.reading import InputItem, InputReader, is_stream, load, loaded, read
 from chunkwise.documents.source import Source
 
@@ -30,6 +30,7 @@ __all__ = [
     "distinct_documents",
     "each_input",
     "is_stream",
+    "leaving_out",
     "load",
     "loaded",
     "loaders",

@@ -6,13 +6,13 @@ from __future__ import annotations
 import os
 import re
 import sys
-import warnings
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Literal, TypeVar
 
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
+from chunkwise.base.user_warning import warn_user
 from chunkwise.core import Document
 from chunkwise.documents.archive import is_archive, members
 from chunkwise.documents.ids import Ids
@@ -62,7 +62,7 @@ class Unreadables:
         elif self._what == "raise":
             raise _helped(problem)
         elif self._what == "warn" and self._any_read:
-            _warn(problem)
+            warn_user(str(problem))
         elif self._what == "warn":
             self._waiting.append(problem)  # if nothing else is read either, it is the error
 
@@ -70,7 +70,7 @@ class Unreadables:
         """A document was read."""
         self._any_read = True
         while self._waiting:
-            _warn(self._waiting.pop(0))
+            warn_user(str(self._waiting.pop(0)))
 
     def end(self) -> None:
         """Raises the first problem where there was nothing else, and nobody has heard of it yet."""
@@ -78,7 +78,7 @@ class Unreadables:
             first, *others = self._waiting
             self._waiting.clear()
             for problem in others:
-                _warn(problem)
+                warn_user(str(problem))
             raise _helped(first)
 
     def of(self, outcomes: Iterable[_Read | UnreadableDocument]) -> Iterator[_Read]:
@@ -90,10 +90,6 @@ class Unreadables:
                 self.read()
                 yield outcome
         self.end()
-
-
-def _warn(problem: UnreadableDocument) -> None:
-    warnings.warn(str(problem), stacklevel=4)
 
 
 def _helped(problem: UnreadableDocument) -> UnreadableDocument:
@@ -114,7 +110,8 @@ def each_input(source: Inputs) -> Iterator[Input]:
     """Every input by itself; what can be none is refused, of several when its turn comes."""
     if isinstance(source, str | os.PathLike | Document):
         return iter((source,))
-    if isinstance(source, bytes) or not isinstance(source, Iterable):
+    # Of a mapping the keys would be taken for paths, and the texts be lost.
+    if isinstance(source, bytes | Mapping) or not isinstance(source, Iterable):
         raise InvalidParameter(f"source is {type(source).__name__}; {_NEEDED}")
     return map(_checked, source)
 
@@ -126,7 +123,7 @@ def _checked(given: Input) -> Input:
 
 
 def sources(
-    source: Inputs, on_unreadable: OnUnreadable, leave_out: Collection[Path] = ()
+    source: Inputs, on_unreadable: OnUnreadable, leave_out: Collection[str | os.PathLike[str]] = ()
 ) -> Iterator[Source | Document]:
     """Every file once, each with an id of its own, and documents as they are, in the order of the inputs.
 
@@ -157,7 +154,7 @@ def _sources(
 class _Names:
     """The files that were met, and the ids they were given."""
 
-    def __init__(self, leave_out: Collection[Path]) -> None:
+    def __init__(self, leave_out: Collection[str | os.PathLike[str]]) -> None:
         self._ids = Ids()
         self._paths: set[str] = set()
         self._left_out = {os.path.realpath(path) for path in leave_out}

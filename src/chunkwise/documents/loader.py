@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Protocol
 
@@ -18,7 +19,7 @@ from chunkwise.documents.source import Source
 
 @dataclass(frozen=True, slots=True)
 class LoadOptions:
-    """Everything is found by itself when left out."""
+    """How documents are read; everything is found by itself when left out."""
 
     encoding: str | None = None
     """Of texts that are not UTF-8 and have no byte order mark."""
@@ -30,8 +31,15 @@ class LoadOptions:
     object with `accepts` and `load`."""
     max_bytes: int = 1 << 30
     """Of one file, or of one line of a file that is read line by line."""
+    leave_out: Collection[str | os.PathLike[str]] = ()
+    """Files in a folder that are no documents: those you write."""
 
     def __post_init__(self) -> None:
+        if isinstance(self.leave_out, str | bytes | os.PathLike):
+            raise InvalidParameter(
+                f"leave_out is {self.leave_out!r}; a list of paths is needed: [{self.leave_out!r}]"
+            )
+        object.__setattr__(self, "leave_out", tuple(self.leave_out))
         if self.max_bytes < 1:
             raise InvalidParameter(f"max_bytes ({self.max_bytes}) must be at least 1")
         if self.encoding is not None:
@@ -41,6 +49,14 @@ class LoadOptions:
                 raise InvalidParameter(
                     f"encoding {self.encoding!r} is unknown; try utf-8, utf-16, latin-1 or cp1252"
                 ) from None
+
+
+def leaving_out(
+    options: LoadOptions | None, files: Collection[str | os.PathLike[str]]
+) -> LoadOptions:
+    """The same options, with these files left out, too."""
+    options = options or LoadOptions()
+    return replace(options, leave_out=(*options.leave_out, *files)) if files else options
 
 
 OnUnreadable = Callable[[UnreadableDocument], None]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 from chunkwise.base.errors import UnreadableDocument
-from chunkwise.base.renamed import renamed
+from chunkwise.base.renamed import grouped, renamed
 from chunkwise.core import Document
 from chunkwise.documents.corpus import NoText
 from chunkwise.documents.fields import is_blank
@@ -77,12 +76,10 @@ def is_stream(source: Source, options: LoadOptions = _DEFAULTS) -> bool:
 class InputReader:
     """The inputs of a verb, one after the other, and the ids of the documents in them."""
 
-    def __init__(
-        self, source: Inputs, options: LoadOptions | None = None, leave_out: Collection[Path] = ()
-    ) -> None:
+    def __init__(self, source: Inputs, options: LoadOptions | None = None) -> None:
         self._options = options or _DEFAULTS
         self._problems: deque[UnreadableDocument] = deque()
-        self._sources = sources(source, self._problems.append, leave_out)
+        self._sources = sources(source, self._problems.append, self._options.leave_out)
         self._files: dict[str, str] = {}
         """Ids of files by their origins."""
         self._ids = Ids()
@@ -124,15 +121,15 @@ def _drained(problems: deque[UnreadableDocument]) -> Iterator[UnreadableDocument
 
 
 @renamed(inputs="source", on_skip="on_unreadable")
+@grouped(options=(LoadOptions, ("leave_out",)))
 def read(
     source: Inputs,
     options: LoadOptions | None = None,
     on_unreadable: WhenUnreadable = "warn",
-    leave_out: Collection[Path] = (),
 ) -> Iterator[Document]:
     """Every document of files, folders, patterns and archives; `Document`s among them come as they are.
 
-    What cannot be read is a warning, or what `on_unreadable` makes of it; where nothing can be read, the first problem
-    is raised. `leave_out` names files that are no documents: those the caller writes.
+    What cannot be read is a warning, or what `on_unreadable` makes of it; where nothing at all can be read and nobody
+    was told ("warn"), the first problem is raised.
     """
-    return Unreadables(on_unreadable).of(InputReader(source, options, leave_out).documents())
+    return Unreadables(on_unreadable).of(InputReader(source, options).documents())

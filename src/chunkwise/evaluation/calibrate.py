@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice, zip_longest
 from pathlib import Path
@@ -18,7 +18,7 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.wording import dollars
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.core import Document, Hit, OnProgress, Passage, Query, Score
-from chunkwise.documents import LoadOptions
+from chunkwise.documents import LoadOptions, leaving_out
 from chunkwise.evaluation.skipped import Skipped
 from chunkwise.evaluation.sources import ReadingOptions, documents_of, questions_read
 from chunkwise.metrics.claims.plain_form import holds, plain_form
@@ -266,12 +266,11 @@ def documents_and_questions(
     test_queries: str,
     left_out: Skipped,
     options: LoadOptions | None = None,
-    leave_out: Collection[Path] = (),
 ) -> tuple[list[Document], tuple[Query, ...]]:
     """What passages are drawn from; what cannot be read is left out with a line."""
     if not Path(test_queries).exists():
         raise ChunkwiseError(f"{test_queries} does not exist")
-    reading = ReadingOptions(options, leave_out=(*leave_out, Path(os.path.realpath(test_queries))))
+    reading = ReadingOptions(leaving_out(options, [os.path.realpath(test_queries)]))
     documents = documents_of(inputs[0] if len(inputs) == 1 else list(inputs), reading, left_out)
     testset = questions_read(test_queries, documents, left_out)
     if not testset.queries:

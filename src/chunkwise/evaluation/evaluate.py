@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.progress import Stages, Stopwatch, unwatched
-from chunkwise.base.renamed import renamed
+from chunkwise.base.progress import Stopwatch
+from chunkwise.base.renamed import grouped, renamed
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.chunkers.read_chunks import ChunksSource, chunks_name, read_chunks
 from chunkwise.core import Document, Query
-from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable
-from chunkwise.evaluation.evaluate_system import OnEstimate, QuestionSet, evaluate_system
-from chunkwise.evaluation.options import ScoringOptions, Unit
+from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, leaving_out
+from chunkwise.evaluation.evaluate_system import QuestionSet, evaluate_system
+from chunkwise.evaluation.listeners import Listeners
+from chunkwise.evaluation.options import ScoringOptions, ScoringRules
 from chunkwise.evaluation.results import Json, Results, documents_hash
 from chunkwise.evaluation.run_file import read_answers, read_hits
 from chunkwise.evaluation.skipped import Skipped
@@ -27,6 +28,7 @@ from chunkwise.evaluation.sources import (
     documents_of,
     known_index,
     new_index,
+    no_questions_file,
     questions_read,
 )
 from chunkwise.evaluation.system import EvaluatedSystem, SearchParameters, hits_system, usual_budget
@@ -54,6 +56,11 @@ File = str | os.PathLike[str] | None
 
 
 @renamed(test_queries="queries", model="embedder", rerank="reranker")
+@grouped(
+    scoring=(ScoringRules, ("unit", "relevance_threshold", "similarity_threshold")),
+    options=(LoadOptions, ("leave_out",)),
+    listeners=(Listeners, ("on_mended", "on_documents", "on_estimate", "stages")),
+)
 def evaluate(
     source: Inputs | Index,
     queries: TestQueries,
@@ -71,9 +78,7 @@ def evaluate(
     reranker: str | Reranker | None = None,
     metrics: str | Metric | Iterable[str | Metric] = "all",
     split: str = "",
-    unit: Unit = "characters",
-    relevance_threshold: float = 0.5,
-    similarity_threshold: float = 0.7,
+    scoring: ScoringRules = ScoringRules(),
     seed: int = 0,
     hits: File = None,
     chunks: ChunksSource | None = None,
@@ -82,13 +87,9 @@ def evaluate(
     llm: str | LanguageModel | LlmClient | None = None,
     options: LoadOptions | None = None,
     jobs: int = 1,
-    leave_out: Collection[Path] = (),
     on_unreadable: WhenUnreadable | None = None,
     on_bad: OnBadRow | None = None,
-    on_mended: OnBadRow | None = None,
-    on_documents: Callable[[Sequence[Document]], None] | None = None,
-    on_estimate: OnEstimate | None = None,
-    stages: Stages = unwatched,
+    listeners: Listeners = Listeners(),
 ) -> Results:
     """How well questions are answered by what is retrieved from documents, or from an index.
 
@@ -96,13 +97,13 @@ def evaluate(
     system's answers, `chunks` of another tool's chunks of these documents, `answers` of texts with citations. What
     cannot be used is left out and listed in the result: documents go to `on_unreadable` as in every verb, questions
     and rows are a line to `on_bad` (a warning, without one), which gets documents, too, where it is given alone. A
-    question whose passage was found elsewhere than it says is used, with a line to `on_mended`.
+    question whose passage was found elsewhere than it says is used.
     `judge="llm"` adds the metrics for which the language model `llm` is asked (a name, a model or a client; the local
     one, where none is named); without it none ever is. The name of another judge, `./file.py:Class` or an object adds
-    retrieval_precision by its verdicts; several are a list, or joined by commas. `on_documents` gets the documents the
-    result's places are in, `on_estimate` what asking will take, before anything is sent.
+    retrieval_precision by its verdicts; several are a list, or joined by commas.
     """
-    left_out, watch = Skipped(on_bad, on_mended, on_unreadable), Stopwatch()
+    left_out, watch = Skipped(on_bad, listeners.on_mended, on_unreadable), Stopwatch()
+    stages = listeners.stages
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise InvalidParameter(f"seed is {seed!r}; a whole number is needed, 0 or more")
     searching = SearchParameters(retriever, neighbours, mmr, _reranker(reranker))
@@ -114,12 +115,12 @@ def evaluate(
     names, judges = named_judges(judge)
     client = _client(names, llm)
     measuring = ScoringOptions(
-        tuple(chosen(metrics, k, budget, asked=names)), k, budget, unit,
-        relevance_threshold, similarity_threshold, seed=seed, llm=client, judges=judges,
+        tuple(chosen(metrics, k, budget, asked=names)), k, budget, scoring, seed=seed, llm=client,
+        judges=judges,
     )  # fmt: skip
     _refuse_unasked(names, measuring)
     files = _files(queries, hits, chunks, answers)
-    reading = ReadingOptions(options, jobs, (*leave_out, *files))
+    reading = ReadingOptions(leaving_out(options, files), jobs)
     with watch("index"):
         system = None
         if hits is None:
@@ -133,8 +134,8 @@ def evaluate(
         documents = system.documents if system else documents_of(source, reading, left_out)
     if system is not None and system.index is not None:
         measuring = replace(measuring, judge_model=system.index.embedder)
-    if on_documents is not None:
-        on_documents(documents)
+    if listeners.on_documents is not None:
+        listeners.on_documents(documents)
     with watch("questions"):
         asked, about = _questions(queries, documents, split, left_out)
         if system is None:
@@ -154,7 +155,7 @@ def evaluate(
         }
     return evaluate_system(
         system, QuestionSet(asked, about, answered), measuring,
-        watch=watch, stages=stages, on_estimate=on_estimate,
+        watch=watch, stages=stages, on_estimate=listeners.on_estimate,
     )  # fmt: skip
 
 
@@ -163,7 +164,7 @@ def _files(*given: object) -> list[Path]:
     found = [Path(each) for each in given if isinstance(each, str | os.PathLike)]
     for file in found:
         if os.fspath(file) != "-" and not file.exists():
-            raise ChunkwiseError(f"{file} does not exist")
+            raise no_questions_file(os.fspath(file))
     return [file.resolve() for file in found]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -22,6 +22,7 @@ from chunkwise.evaluation.judging import (
     judged,
     with_unjudged,
 )
+from chunkwise.evaluation.listeners import OnEstimate
 from chunkwise.evaluation.options import ScoringOptions
 from chunkwise.evaluation.results import (
     Figure,
@@ -43,7 +44,6 @@ from chunkwise.metrics.judges.judge import LLM
 from chunkwise.metrics.registry import MetricAt, described, lower_is_better
 from chunkwise.metrics.scorer import ScoreColumn, Scorer
 from chunkwise.models.llm.client import LlmClient
-from chunkwise.models.llm.cost import LlmEstimate
 from chunkwise.stats.intervals import Interval, intervals
 from chunkwise.stats.power import detectable_by
 from chunkwise.testsets.reading import hash_of
@@ -246,7 +246,7 @@ class Scoring:
         system, rules = self.system, self.rules
         return Evidence(
             self.queries, self.asking.shown, system.documents, self.answers, system.index,
-            system.chunking, system.position, rules.relevance_threshold, rules.unit,
+            system.chunking, system.position, rules.scoring.relevance_threshold, rules.scoring.unit,
             system.tokenizer, rules.judge_model, self._ask_judge,
         )  # fmt: skip
 
@@ -293,9 +293,6 @@ def depths(wanted: Iterable[MetricAt]) -> list[int]:
     """How many hits these metrics look at."""
     return [each.at for each in wanted if each.at and not each.tokens]
 
-
-OnEstimate = Callable[[LlmEstimate], None]
-"""Gets what asking a language model will take, before anything is sent; what it raises ends the evaluation."""
 
 WORST = 20
 """Questions whose missing text is looked for further down."""

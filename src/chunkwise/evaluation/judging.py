@@ -87,7 +87,7 @@ def judge_of(name: str, rules: ScoringOptions) -> Judge:
     if name == LabelJudge.name:
         return LabelJudge()
     if name == SpanJudge.name:
-        return SpanJudge(rules.relevance_threshold)
+        return SpanJudge(rules.scoring.relevance_threshold)
     if name != SimilarityJudge.name:
         return _Absent(name, f"the judge {name} was not asked")
     try:
@@ -95,7 +95,7 @@ def judge_of(name: str, rules: ScoringOptions) -> Judge:
     except ChunkwiseError as error:
         # Figures that need no model are there all the same.
         return _Absent(name, str(error))
-    return SimilarityJudge(embedder, rules.similarity_threshold)
+    return SimilarityJudge(embedder, rules.scoring.similarity_threshold)
 
 
 class _Absent:

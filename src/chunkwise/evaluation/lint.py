@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
 from chunkwise.base.notebook import drawn
+from chunkwise.base.renamed import grouped
 from chunkwise.base.wording import percent
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.chunkers.chunk import (
@@ -25,13 +26,13 @@ from chunkwise.chunkers.read_chunks import (
     chunks_name,
     read_chunks,
 )
-from chunkwise.documents import Inputs, LoadOptions, Unreadables, WhenUnreadable, read
+from chunkwise.documents import Inputs, LoadOptions, Unreadables, WhenUnreadable, leaving_out, read
 from chunkwise.metrics.cuts.boundary_issues import KINDS, CutCounts, CutTally, LocatedIssue, located
 from chunkwise.retrieval.export import chunked_documents
 from chunkwise.retrieval.indexes import Index, named_index
 from chunkwise.text.analysis import Analyzed
 
-VERSION = 1
+VERSION = 2
 """Of what `LintResult.to_dict` gives: goes up when a key changes its meaning or disappears."""
 
 
@@ -59,10 +60,8 @@ class LintResult:
             "version": VERSION,
             "label": self.label,
             "documents": self.documents,
-            "chunks": self.cuts.chunks,
-            "with_issues": self.cuts.with_issues,
+            "cuts": asdict(self.cuts),
             "share": self.share,
-            "counts": dict(self.cuts.counts),
             "issues": [issue_row(issue) for issue in self.issues],
         }
 
@@ -97,6 +96,7 @@ class Linter:
         return located(chunked.analyzed, self.tally.add(chunked.analyzed, chunked.chunks))
 
 
+@grouped(options=(LoadOptions, ("leave_out",)))
 def lint(
     source: Inputs | Index,
     strategy: StrategyLike | None = None,
@@ -106,7 +106,6 @@ def lint(
     options: LoadOptions | None = None,
     jobs: int = 1,
     on_unreadable: WhenUnreadable = "warn",
-    leave_out: Collection[Path] = (),
 ) -> LintResult:
     """Every place where a cut hurts: words, sentences, lists, tables and code cut in two, headings left behind.
 
@@ -115,9 +114,7 @@ def lint(
     for, where not all are. What cannot be read is a warning, or what `on_unreadable` makes of it.
     """
     linter = Linter(kinds)
-    system = lint_subject(
-        source, strategy, chunks=chunks, options=options, jobs=jobs, leave_out=leave_out
-    )
+    system = lint_subject(source, strategy, chunks=chunks, options=options, jobs=jobs)
     issues: list[LocatedIssue] = []
     documents = 0
     for chunked in Unreadables(on_unreadable).of(system.outcomes):
@@ -133,7 +130,6 @@ def lint_subject(
     chunks: ChunksSource | None = None,
     options: LoadOptions | None = None,
     jobs: int = 1,
-    leave_out: Collection[Path] = (),
 ) -> LintSubject:
     """What is examined: the documents cut by a strategy, the chunks of an index, or those that are given."""
     index = named_index(source)
@@ -150,13 +146,13 @@ def lint_subject(
             raise InvalidParameter(
                 f"a strategy ({strategy}) and chunks ({chunks_name(chunks)}) are given; leave one of them out"
             )
-        given = _given_chunks(source, chunks, options, leave_out)
+        given = _given_chunks(source, chunks, options)
         return LintSubject(KnownStrategy(chunks_name(chunks)), given)
     named = get_strategy(strategy or DEFAULT_STRATEGY)
     # Summaries have no cuts: nobody is asked to write them.
     plain = getattr(named.chunker, "without_summaries", None)
     cutting = plain() if plain else strategy or DEFAULT_STRATEGY
-    outcomes = chunk_each(source, cutting, options=options, jobs=jobs, leave_out=leave_out)
+    outcomes = chunk_each(source, cutting, options=options, jobs=jobs)
     return LintSubject(named, outcomes)
 
 
@@ -164,18 +160,20 @@ def _given_chunks(
     source: Inputs,
     chunks: ChunksSource,
     options: LoadOptions | None,
-    leave_out: Collection[Path],
 ) -> Iterator[ChunkOutcome]:
     """Rows that say nothing usable are told as documents are that cannot be read."""
     skipped: list[UnreadableDocument] = []
     file = [Path(chunks).resolve()] if isinstance(chunks, str | os.PathLike) else []
-    documents = list(read(source, options, skipped.append, [*leave_out, *file]))
+    documents = list(read(source, leaving_out(options, file), skipped.append))
 
     def bad(problem: str) -> None:
         where, _, why = problem.partition(": ")
         skipped.append(UnreadableDocument(where, why))
 
-    strategy = get_strategy(read_chunks(chunks, documents, bad).strategy())
+    given = read_chunks(chunks, documents, bad)
+    if documents:
+        given.check_usable()
+    strategy = get_strategy(given.strategy())
     yield from skipped
     for document in documents:
         analyzed = Analyzed(document)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Literal, get_args
 
 from chunkwise.base.errors import InvalidParameter
@@ -18,6 +18,28 @@ Unit = Literal["characters", "tokens"]
 
 
 @dataclass(frozen=True, slots=True)
+class ScoringRules:
+    """How scores are made of hits: what is counted, and from where on a hit is relevant."""
+
+    unit: Unit = "characters"
+    """What coverage is counted in: characters or tokens."""
+    relevance_threshold: float = 0.5
+    """Share of a reference that a hit must cover to be relevant, 0 to 1."""
+    similarity_threshold: float = 0.7
+    """From which similarity on the similarity judge calls a hit relevant, -1 to 1."""
+
+    def __post_init__(self) -> None:
+        if self.unit not in get_args(Unit):
+            raise InvalidParameter(
+                f"unit is {self.unit!r}; it is one of {', '.join(get_args(Unit))}"
+            )
+        for name, least in (("relevance_threshold", 0), ("similarity_threshold", -1)):
+            value = getattr(self, name)
+            if not (isinstance(value, int | float) and least <= value <= 1):
+                raise InvalidParameter(f"{name} is {value!r}; from {least} to 1")
+
+
+@dataclass(frozen=True, slots=True)
 class ScoringOptions:
     """The rules of one evaluation."""
 
@@ -25,9 +47,7 @@ class ScoringOptions:
     """Canonical names, in the order of the tables."""
     k: int
     budget: int | None = None
-    unit: Unit = "characters"
-    relevance_threshold: float = 0.5
-    similarity_threshold: float = 0.7
+    scoring: ScoringRules = ScoringRules()
     judge_model: str | Embedder = ""
     """Of the similarity judge; empty: the usual one."""
     seed: int = 0
@@ -43,14 +63,6 @@ class ScoringOptions:
                 continue
             if isinstance(count, bool) or not isinstance(count, int) or count < 1:
                 raise InvalidParameter(f"{name} is {count!r}; a whole number is needed, 1 or more")
-        if self.unit not in get_args(Unit):
-            raise InvalidParameter(
-                f"unit is {self.unit!r}; it is one of {', '.join(get_args(Unit))}"
-            )
-        for name, least in (("relevance_threshold", 0), ("similarity_threshold", -1)):
-            value = getattr(self, name)
-            if not least <= value <= 1:
-                raise InvalidParameter(f"{name} is {value!r}; from {least} to 1")
 
     @property
     def wanted(self) -> tuple[MetricAt, ...]:
@@ -68,9 +80,7 @@ class ScoringOptions:
             "metrics": list(self.metrics),
             "k": self.k,
             "budget": self.budget,
-            "unit": self.unit,
-            "relevance_threshold": self.relevance_threshold,
-            "similarity_threshold": self.similarity_threshold,
+            **asdict(self.scoring),
             "judge_model": self._judge_name(),
             "seed": self.seed,
         }

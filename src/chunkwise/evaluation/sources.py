@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from pathlib import Path
 
 import numpy as np
 
@@ -26,6 +25,9 @@ from chunkwise.retrieval.settings import Context, Vectors
 from chunkwise.testsets.reading import read_testset
 from chunkwise.testsets.testset import Problem, TestSet
 
+_SHOWN = 80
+"""Characters of a text that is no path in an error of one line."""
+
 
 def questions_read(path: str, documents: Sequence[Document], left_out: Skipped) -> TestSet:
     """Those that can be used; the others are told to `left_out`."""
@@ -37,6 +39,17 @@ def questions_read(path: str, documents: Sequence[Document], left_out: Skipped) 
         if not (problem.repaired and problem.where in dropped):
             left_out.question(problem, documents)
     return testset
+
+
+def no_questions_file(name: str) -> ChunkwiseError:
+    """For a file that is not there; a text where a path is needed is told who takes what."""
+    if " " not in name.strip() and "\n" not in name:
+        return ChunkwiseError(f"{name} does not exist")
+    line = " ".join(name.split())
+    shown = repr(line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…")
+    return ChunkwiseError(
+        f"{shown} does not exist; queries are the path of a file of questions, or a list of chunkwise.Query values"
+    )
 
 
 NOTHING = "there is no document to evaluate; name files, folders or an index"
@@ -59,8 +72,6 @@ class ReadingOptions:
 
     options: LoadOptions | None = None
     jobs: int = 1
-    leave_out: Collection[Path] = ()
-    """Files that are no documents: the questions, and what is written."""
 
 
 def known_index(
@@ -110,12 +121,13 @@ def new_index(
         source = documents_of(source, reading, left_out)
         with left_out.rows_of(chunks_name(chunks)) as bad:
             given = read_chunks(chunks, source, bad)
+        given.check_usable()
         strategy, position = given.strategy(), summary(given.position)
     with stages("indexing", 0) as advance:
         made = index(
             source, strategy, embedder=made_with.embedder, vectors=_vectors(made_with.vectors, searching),
             context=made_with.context, language=made_with.language, options=reading.options,
-            on_unreadable=left_out.document, jobs=reading.jobs, leave_out=reading.leave_out, advance=advance,
+            on_unreadable=left_out.document, jobs=reading.jobs, advance=advance,
         )  # fmt: skip
     if not len(made):
         raise ChunkwiseError(NOTHING)
@@ -127,7 +139,7 @@ def documents_of(
 ) -> list[Document]:
     """The documents themselves."""
     ordered = source if isinstance(source, Index) else in_reading_order(source)
-    found = list(documents_in(ordered, reading.options, left_out.document, reading.leave_out))
+    found = list(documents_in(ordered, reading.options, left_out.document))
     if not found:
         raise ChunkwiseError(NOTHING)
     return found

@@ -42,7 +42,7 @@ def judges_of(measuring: ScoringOptions, judging: LlmJudging | None) -> dict[str
         except ChunkwiseError:
             pass  # it judged nothing; the figure says why
         else:
-            identity = similarity_identity(model, measuring.similarity_threshold)
+            identity = similarity_identity(model, measuring.scoring.similarity_threshold)
             found[SimilarityJudge.name] = AskedJudge(model, identity)
     for name in measuring.judges:
         found[name] = AskedJudge(name, judge_identity(measuring.judges[name]))

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection
-from pathlib import Path
 
-from chunkwise.base.renamed import renamed
+from chunkwise.base.renamed import grouped, renamed
 from chunkwise.core import Document, OnProgress
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, read
 from chunkwise.profiling.advice import advise
@@ -120,13 +118,13 @@ def folder_of(doc_id: str) -> str:
 
 
 @renamed(documents="source")
+@grouped(options=(LoadOptions, ("leave_out",)))
 def profile(
     source: Inputs,
     tokenizer: TokenizerLike = DEFAULT_TOKENIZER,
     *,
     options: LoadOptions | None = None,
     on_unreadable: WhenUnreadable = "warn",
-    leave_out: Collection[Path] = (),
     advance: OnProgress | None = None,
 ) -> Profile:
     """What a corpus looks like before anything is chosen: sizes, sections, languages, repeats, and where to start.
@@ -135,7 +133,7 @@ def profile(
     is a warning, or what `on_unreadable` makes of it. `advance` gets the characters of each document that is done.
     """
     profiler = Profiler(tokenizer)
-    documents = read(source, options, on_unreadable, leave_out)
+    documents = read(source, options, on_unreadable)
     for done, document in enumerate(documents, start=1):
         profiler.add(document)
         if advance is not None:

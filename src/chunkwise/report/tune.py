@@ -6,12 +6,12 @@ import os
 from pathlib import Path
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.base.progress import Stages, unwatched
-from chunkwise.base.renamed import renamed
+from chunkwise.base.renamed import grouped, renamed
 from chunkwise.chunkers.chunk import chunk_document
 from chunkwise.core import Document
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable
 from chunkwise.evaluation.evaluate import TestQueries, evaluate
+from chunkwise.evaluation.listeners import Listeners
 from chunkwise.evaluation.results import QuestionResult, Results
 from chunkwise.evaluation.skipped import Skipped
 from chunkwise.metrics.cuts.boundary_issues import QUESTION as OF_CUTS
@@ -28,6 +28,7 @@ from chunkwise.report.views.side_by_side import (
 )
 from chunkwise.report.views.tuning import tuning_view
 from chunkwise.tuning.choose.recommend import recommendation_of
+from chunkwise.tuning.plan.prepare import PreparedSweep
 from chunkwise.tuning.plan.source import sweep_from_source
 from chunkwise.tuning.recommendation import snippets, write_recommendation
 from chunkwise.tuning.sweep import Configuration
@@ -134,6 +135,7 @@ def _cuts(document: Document, configuration: Configuration) -> tuple[tuple[int, 
 
 
 @renamed(documents="source", test_queries="queries", model="embedder")
+@grouped(listeners=(Listeners, ("stages",)))
 def tune(
     source: Inputs,
     queries: TestQueries | None = None,
@@ -150,7 +152,7 @@ def tune(
     on_unreadable: WhenUnreadable | None = None,
     on_bad: OnBadRow | None = None,
     on_outcome: OnOutcome | None = None,
-    stages: Stages = unwatched,
+    listeners: Listeners = Listeners(),
 ) -> TuneResult:
     """The chunking and the search that work for these documents, chosen on one part of the questions and judged on
     the other.
@@ -162,9 +164,15 @@ def tune(
     sweep = sweep_from_source(
         source, queries, embedder=embedder, objective=objective, k=k, seed=seed, exact=exact, time=time
     )  # fmt: skip
+
+    def prepared_to_run(prepared: PreparedSweep) -> RunOptions:
+        if listeners.on_documents is not None:
+            listeners.on_documents(prepared.inputs.documents)
+        return RunOptions(jobs, on_outcome, listeners.stages)
+
     completed = run_sweep(
-        sweep, output, lambda prepared: RunOptions(jobs, on_outcome, stages), write_tuned,
-        left_out=Skipped(on_bad, on_unreadable=on_unreadable), options=options,
+        sweep, output, prepared_to_run, write_tuned,
+        left_out=Skipped(on_bad, listeners.on_mended, on_unreadable), options=options,
     )  # fmt: skip
     assert completed is not None  # only a dry run has no result
     return TuneResult(completed.result, completed.recommendation)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
-from chunkwise.base.renamed import renamed, warn_renamed
+from chunkwise.base.renamed import grouped, renamed, warn_renamed
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.chunkers.contextual import WrittenContext
 from chunkwise.chunkers.read_chunks import (
@@ -21,7 +21,7 @@ from chunkwise.chunkers.read_chunks import (
     read_chunks,
 )
 from chunkwise.core import Chunk, Document, Hit, OnProgress, Query
-from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, each_input, read
+from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, each_input, leaving_out, read
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.records.read import OnBadRow
@@ -147,7 +147,7 @@ class Index:
                 "are cut; make it anew: chunkwise.index(documents, chunks=…, into=…, rebuild=True)"
             )
         requested = RequestedSettings(self._strategy, self.embedder or None, llm=self._llm)
-        reading = Reading(source, options, on_unreadable, jobs, (), advance, keep_others)
+        reading = Reading(source, options, on_unreadable, jobs, advance, keep_others)
         if self.place is None:
             assert isinstance(self.source, LocalIndex)
             self.source, _, self.changes = update_module.into_memory(
@@ -200,6 +200,7 @@ class Index:
 
 
 @renamed(inputs="source", on_skip="on_unreadable", model="embedder")
+@grouped(options=(LoadOptions, ("leave_out",)))
 def index(
     source: Inputs,
     strategy: StrategyLike | None = None,
@@ -217,7 +218,6 @@ def index(
     on_bad: OnBadRow | None = None,
     jobs: int = 1,
     advance: OnProgress | None = None,
-    leave_out: Collection[Path] = (),
     rebuild: bool = False,
     keep_others: bool = False,
     wait: float = folder_module.LOCK_WAIT,
@@ -245,10 +245,10 @@ def index(
                 f"a strategy ({strategy}) and chunks ({chunks_name(chunks)}) are given; leave one of them out"
             )
         if isinstance(chunks, str | os.PathLike) and os.fspath(chunks) != "-":
-            leave_out = (*leave_out, Path(chunks).resolve())  # it is no document
-        source, strategy = _with_chunks(source, chunks, options, leave_out, on_bad)
+            options = leaving_out(options, [Path(chunks).resolve()])  # it is no document
+        source, strategy = _with_chunks(source, chunks, options, on_bad)
     requested = RequestedSettings(strategy, embedder, vectors, context, language, tokenizer, llm)
-    reading = Reading(source, options, on_unreadable, jobs, leave_out, advance, keep_others)
+    reading = Reading(source, options, on_unreadable, jobs, advance, keep_others)
     if into is None:
         embedded, resolved, changes = update_module.into_memory(reading, requested)
         return Index(embedded, resolved.model, None, resolved.strategy, changes, resolved.llm)
@@ -261,15 +261,16 @@ def _with_chunks(
     source: Inputs,
     chunks: ChunksSource,
     options: LoadOptions | None,
-    leave_out: Collection[Path],
     on_bad: OnBadRow | None,
 ) -> tuple[Inputs, FileChunks]:
     """The documents, and the strategy that cuts them as these chunks say."""
     inputs = list(each_input(source))
     problems: list[UnreadableDocument] = []
-    documents = list(read(inputs, options, problems.append, leave_out))
+    documents = list(read(inputs, options, problems.append))
     with few_bad_rows(chunks_name(chunks), on_bad) as bad:
         given = read_chunks(chunks, documents, bad)
+    if documents:  # that there are none is told with the reason
+        given.check_usable()
     # What cannot be read is for the index to tell: documents that it has of it stay.
     again = problems and "-" not in inputs
     return inputs if again else documents, given.strategy(parents=True)
@@ -377,7 +378,6 @@ def documents_in(
     source: Inputs | Index,
     options: LoadOptions | None = None,
     on_unreadable: WhenUnreadable = "warn",
-    leave_out: Collection[Path] = (),
 ) -> Iterator[Document]:
     """The documents of an index, or of files, folders, patterns, archives and `Document`s: see `read`."""
     index = named_index(source)
@@ -385,4 +385,4 @@ def documents_in(
         found = index.source
         return (found.document(number) for number in found.document_numbers())
     assert not isinstance(source, Index)
-    return read(source, options, on_unreadable, leave_out)
+    return read(source, options, on_unreadable)

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document
-from chunkwise.documents import LoadOptions
+from chunkwise.documents import LoadOptions, leaving_out
 from chunkwise.evaluation.skipped import Skipped
-from chunkwise.evaluation.sources import ReadingOptions, documents_of, questions_read
+from chunkwise.evaluation.sources import (
+    ReadingOptions,
+    documents_of,
+    no_questions_file,
+    questions_read,
+)
 from chunkwise.testsets.testset import TestSet
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
@@ -59,14 +64,13 @@ def read_sweep_inputs(
     documents: Sequence[Document] = (),
     questions: TestSet | None = None,
     options: LoadOptions | None = None,
-    leave_out: Collection[Path] = (),
 ) -> SweepInputs:
-    """What the sweep names, and what is there already; `leave_out` are files that are no documents."""
+    """What the sweep names, and what is there already."""
     file = _file(sweep.test_queries)
     given = [*documents, *sweep.documents]
     if not given:
         raise ChunkwiseError("there is no document to tune for; name files or folders")
-    found = documents_of(given, ReadingOptions(options, leave_out=[*leave_out, *file]), left_out)  # type: ignore[arg-type]
+    found = documents_of(given, ReadingOptions(leaving_out(options, file)), left_out)  # type: ignore[arg-type]
     if questions is None:
         questions = TestSet(())
     if sweep.test_queries:
@@ -79,7 +83,7 @@ def _file(test_queries: str | None) -> list[Path]:
     if not test_queries:
         return []
     if not os.path.exists(test_queries):
-        raise ChunkwiseError(f"{test_queries} does not exist")
+        raise no_questions_file(test_queries)
     return [Path(test_queries).resolve()]
 
 

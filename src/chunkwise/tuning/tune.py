@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from chunkwise.base.progress import Stages, Stopwatch, unwatched
-from chunkwise.documents import LoadOptions
+from chunkwise.documents import LoadOptions, leaving_out
 from chunkwise.evaluation.results import Json, documents_hash, versions
 from chunkwise.evaluation.skipped import Skipped
 from chunkwise.metrics.registry import lower_is_better
@@ -121,7 +121,7 @@ def run_sweep(
     ]
     prepared = prepare_sweep(
         source.sweep, left_out, embedder=source.embedder, documents=source.documents, questions=source.queries,
-        options=options, leave_out=own_files,
+        options=leaving_out(options, own_files),
     )  # fmt: skip
     if folder is not None:
         folder.refuse_another(prepared)

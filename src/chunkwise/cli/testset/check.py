@@ -127,7 +127,7 @@ def _documents(options: CheckOptions, outputs: list[Path], skipped: list[str]) -
         raise InvalidParameter("standard input can be the questions or the documents, not both")
     leave_out = [*outputs, *([] if file == "-" else [Path(file).resolve()])]
     with progress("reading documents", bytes_of(inputs), options.quiet) as advance:
-        return named_documents(inputs, options.loading(), skip, leave_out, advance)
+        return named_documents(inputs, options.loading(leave_out), skip, advance)
 
 
 def _carried(file: str, format: str | None, skip: Skip) -> list[Document]:

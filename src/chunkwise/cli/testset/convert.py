@@ -123,8 +123,8 @@ class _Conversion:
         from chunkwise.testsets.formats import CarriesDocuments
 
         if inputs:
-            leave_out = [self._source.resolve()]
-            return named_documents(inputs, LoadOptions(), self._skipped, leave_out)
+            reading = LoadOptions(leave_out=[self._source.resolve()])
+            return named_documents(inputs, reading, self._skipped)
         if not isinstance(self._origin, CarriesDocuments):
             return None
         try:

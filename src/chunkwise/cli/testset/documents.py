@@ -19,7 +19,6 @@ def named_documents(
     inputs: Sequence[str],
     options: LoadOptions,
     skip: Skip,
-    leave_out: Sequence[Path] = (),
     advance: OnProgress | None = None,
 ) -> list[Document]:
     """Those of an index, where one is named, else of files, folders, globs and archives."""
@@ -27,7 +26,7 @@ def named_documents(
     from chunkwise.retrieval.indexes import documents_in
 
     documents: list[Document] = []
-    for document in documents_in(list(inputs), options, skip, list(leave_out)):
+    for document in documents_in(list(inputs), options, skip):
         documents.append(document)
         if advance is not None:
             advance(len(document.text), f"{len(documents):,} documents read")

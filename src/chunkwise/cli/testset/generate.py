@@ -138,7 +138,7 @@ def _documents(inputs: list[str], options: GenerateOptions, skipped: list[str]) 
         check_writable(output)
     written = [Path(each) for each in places]
     with progress("reading documents", bytes_of(inputs), options.quiet) as advance:
-        return named_documents(inputs, options.loading(), skip, written, advance)
+        return named_documents(inputs, options.loading(written), skip, advance)
 
 
 def _dry_run(making: GenerationRun, client: LlmClient | None, max_calls: int | None) -> None:

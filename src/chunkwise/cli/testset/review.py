@@ -128,9 +128,9 @@ def _documents(file: Path, inputs: tuple[str, ...]) -> list[Document]:
         return []
     from chunkwise.documents import LoadOptions
 
-    leave_out = [Path(os.path.realpath(file))]
+    reading = LoadOptions(leave_out=[os.path.realpath(file)])
     with progress("reading documents", bytes_of(inputs), False) as advance:
-        return named_documents(inputs, LoadOptions(), say_skipped, leave_out, advance)
+        return named_documents(inputs, reading, say_skipped, advance)
 
 
 def _counted(review: Review) -> str:

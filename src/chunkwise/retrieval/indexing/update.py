@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from pathlib import Path
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from chunkwise.base.errors import ChunkwiseError
@@ -258,7 +257,6 @@ class Reading:
     options: LoadOptions | None = None
     on_unreadable: WhenUnreadable = "warn"
     jobs: int = 1
-    leave_out: Collection[Path] = ()
     advance: OnProgress | None = None
     keep_others: bool = False
     """Whether documents of the index that are not among the inputs stay."""
@@ -282,10 +280,7 @@ def update_documents(target: UpdateTarget, reading: Reading, resolved: ResolvedS
     group = _Group(target, resolved, tally, reading.advance)
     lost = LostSummaries(resolved.strategy)
     unreadables = Unreadables(reading.on_unreadable)
-    outcomes = chunk_each(
-        reading.source, strategy, options=reading.options, jobs=reading.jobs,
-        leave_out=reading.leave_out,
-    )  # fmt: skip
+    outcomes = chunk_each(reading.source, strategy, options=reading.options, jobs=reading.jobs)
     for outcome in outcomes:
         if isinstance(outcome, Chunked):
             unreadables.read()

@@ -89,13 +89,12 @@ def prepare_sweep(
     documents: Sequence[Document] = (),
     questions: TestSet | None = None,
     options: LoadOptions | None = None,
-    leave_out: Collection[Path] = (),
 ) -> PreparedSweep:
     """Where the sweep is the usual one, it is fitted to the documents, and what it leaves out is said."""
     sweep, late = check_sweep(sweep, embedder)
     inputs = read_sweep_inputs(
-        sweep, left_out, documents=documents, questions=questions, options=options, leave_out=leave_out
-    )  # fmt: skip
+        sweep, left_out, documents=documents, questions=questions, options=options
+    )
     sweep, unusual = _fitted(sweep, inputs)
     found = plan_sweep(sweep, late=late)
     return PreparedSweep(sweep, replace(found, left_out=(*found.left_out, *unusual)), inputs)
