@@ -18,7 +18,7 @@ from chunkwise.text.analysis import Analyzed
 
 @dataclass(frozen=True, kw_only=True)
 class SectionChunker(SizedChunker):
-    """Sentences up to the limit inside a section, never across one, with an overlap of 2 sentences.
+    """Sentences up to the limit inside a section, never across one; overlap 2 sentences.
 
     Use it for handbooks, contracts, papers: anything whose headings divide it by subject.
     """

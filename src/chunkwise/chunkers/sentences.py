@@ -14,7 +14,7 @@ from chunkwise.text.analysis import Analyzed
 
 @dataclass(frozen=True, kw_only=True)
 class SentenceChunker(SizedChunker):
-    """Whole sentences up to the limit, with an overlap of 50 tokens, at most a quarter of it.
+    """Whole sentences up to the limit, overlap 50 tokens (at most a quarter).
 
     Use it for running prose whose headings do not matter: articles, letters, transcripts.
     """
