@@ -113,7 +113,7 @@ class Strategy:
         measure = analyzed.measure(self.limit[0] if self.limit else DEFAULT_TOKENIZER)
         source, size, outline = analyzed.document, len(analyzed.text), SectionLookup(analyzed)
         label = self.label
-        contexts = {"": 0}  # a table's header stands beside many chunks
+        contexts: dict[str, int] = {}  # a table's header stands beside many chunks
         made = Chunk.__new__  # called as the function it is: a class takes a third longer
         for index, piece in enumerate(self._pieces(analyzed)):
             start, end, context, count, parent, summary, summarised, level = piece
@@ -127,11 +127,11 @@ class Strategy:
                 count = measure.tokenizer.count(summary) if count < 0 else count
             elif count < 0:
                 count = measure.count(start, end)
-            if context not in contexts:
+            if context and context not in contexts:
                 contexts[context] = measure.tokenizer.count(context)
             yield made(
                 Chunk, source, index, start, end, count, context, label, outline, parent,
-                summary, summarised, level, contexts[context],
+                summary, summarised, level, contexts[context] if context else 0,
             )  # fmt: skip
 
     def _pieces(self, analyzed: Analyzed) -> Sequence[Piece]:
