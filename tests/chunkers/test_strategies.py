@@ -5,6 +5,7 @@ from itertools import pairwise
 import pytest
 
 from chunkwise import Document, chunk_text, get_strategy
+from chunkwise.chunkers import label_with_size
 from chunkwise.core import Chunk
 from chunkwise.testkit import check_chunks
 from chunkwise.text.analysis import Analyzed
@@ -257,3 +258,17 @@ def test_long_sentences_repeated_leave_half_of_a_chunk_for_fresh_text() -> None:
     assert len(chunks) > 5
     for before, after in pairwise(chunks):
         assert before.end - after.start <= 0.6 * (after.end - after.start)
+
+
+@pytest.mark.parametrize(
+    ("label", "shown"),
+    [
+        ("sentences", "sentences(max_tokens=400)"),
+        ("recursive(overlap=20)", "recursive(max_tokens=400, overlap=20)"),
+        ("tokens(max_tokens=9)", "tokens(max_tokens=9)"),
+        ("words(preset='small')", "words(max_words=200, preset='small')"),
+        ("./mine.py:Mine", "./mine.py:Mine"),
+    ],
+)
+def test_a_table_shows_the_size_of_a_strategy(label: str, shown: str) -> None:
+    assert label_with_size(label) == shown

@@ -26,7 +26,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_two_runs_in_the_terminal(here: Run, folder: Path) -> None:
     done = here("compare", "a.json", "b.json")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "a  sentences · hybrid · a.json" in done.stdout
+    assert "a  sentences(max_tokens=400) · hybrid · a.json" in done.stdout
     assert "b is better" in done.stdout
     assert "no difference shown" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80

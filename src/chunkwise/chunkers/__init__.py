@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any, Protocol
 
 from chunkwise.base import parameters, spec
@@ -64,6 +65,25 @@ registry = Registry(
     needs=("split",),
     example="sentences(max_tokens=200, overlap=50)",
 )
+
+
+_SIZES = ("max_tokens", "max_chars", "max_words")
+
+
+@cache
+def label_with_size(label: str) -> str:
+    """The label of a strategy as tables show it: with its size, also where that is the default."""
+    name = label.partition("(")[0]
+    if name not in registry.builtin:
+        return label
+    sizes = (each for each in parameters.fields(registry.get(name)) if each.name in _SIZES)
+    size = next(sizes, None)
+    if size is None or f"{size.name}=" in label:
+        return label
+    # A preset is a size by another name.
+    limit = size.default if size.default is not None else (get_strategy(label).limit or ("", 0))[1]
+    rest = label[len(name) + 1 : -1]
+    return f"{name}({size.name}={limit}{', ' if rest else ''}{rest})"
 
 
 class Chunker(Protocol):

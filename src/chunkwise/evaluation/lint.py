@@ -60,7 +60,10 @@ class LintResult:
             "version": VERSION,
             "label": self.label,
             "documents": self.documents,
-            "cuts": asdict(self.cuts),
+            "cuts": {
+                **asdict(self.cuts),
+                "examples": [asdict(each) for each in self.cuts.examples],
+            },
             "share": self.share,
             "issues": [issue_row(issue) for issue in self.issues],
         }

@@ -15,6 +15,7 @@ from typing import Any
 from chunkwise import __version__
 from chunkwise.base.notebook import drawn
 from chunkwise.base.wording import counted
+from chunkwise.chunkers import label_with_size
 from chunkwise.chunkers.read_chunks import shown_label
 from chunkwise.core import Document, Passage
 from chunkwise.metrics.cuts.boundary_issues import CutCounts
@@ -67,6 +68,12 @@ def short_name(identity: str) -> str:
         return identity
     name = rest if kind in _LIBRARIES and rest else kind
     return re.split(r"[@ ]", name, maxsplit=1)[0] or identity
+
+
+def _writer(made: Mapping[str, Json]) -> str:
+    """The model that wrote the contexts: two runs may differ by it alone."""
+    identity = made.get("context_llm")
+    return f"by {short_name(str(identity))}" if identity else ""
 
 
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
@@ -202,8 +209,12 @@ class Results:
     @property
     def label(self) -> str:
         """What a table calls it: the strategy, the retriever and what follows it, or the file of the hits."""
-        parts = [self.configuration.get(key) for key in ("strategy", "retriever")]
-        named = " · ".join(str(part) for part in (*parts, *self.steps) if part)
+        made = self.configuration
+        strategy = label_with_size(str(made.get("strategy") or ""))
+        context = made.get("context")
+        beside = "" if context in (None, "none") else f"{context} context"
+        parts = (strategy, beside, _writer(made), made.get("retriever"), *self.steps)
+        named = " · ".join(str(part) for part in parts if part)
         return shown_label(named) or str(self.configuration.get("hits", ""))
 
     @property

@@ -118,6 +118,8 @@ def index_system(
         "mmr": searching.mmr,
         "reranker": searching.reranker.identity if searching.reranker else None,
     }
+    if settings.llm_identity:
+        configuration["context_llm"] = settings.llm_identity
     documents = [index.source.document(number) for number in index.source.document_numbers()]
     # Steps behind the ranking look at the hits together: more hits would change the first ones.
     deeper = not steps.needs_chunks

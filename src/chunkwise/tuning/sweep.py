@@ -8,6 +8,7 @@ from hashlib import blake2b
 from typing import Literal
 
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.chunkers import label_with_size
 from chunkwise.metrics.metric import Metric
 from chunkwise.metrics.registry import MetricAt, metric_of, parse
 from chunkwise.retrieval.settings import Context
@@ -76,7 +77,8 @@ class Configuration:
     @property
     def label(self) -> str:
         """What a table calls it."""
-        parts = [self.strategy, "headings" if self.context == "headings" else "", self.retriever]
+        context = "headings" if self.context == "headings" else ""
+        parts = [label_with_size(self.strategy), context, self.retriever]
         if self.neighbours:
             parts.append(f"neighbours {self.neighbours}")
         if self.vectors == "own":
