@@ -83,7 +83,7 @@ def of_questions(
 
 def _figure(scores: list[float | None]) -> Figure:
     known = [score for score in scores if score is not None]
-    found = interval(known, resamples=100)
+    found = interval(known)
     if found is None:
         return Figure(None, unscored={"no answer": len(scores)})
     gone = len(scores) - len(known)

@@ -77,6 +77,45 @@ def test_metrics_are_chosen_by_name(here: Run, folder: Path) -> None:
     assert "names no metric" in done.stderr
 
 
+def test_a_page_of_all_of_it(here: Run, folder: Path) -> None:
+    done = here("compare", "a.json", "b.json", "c.json", "--page", "page.html")
+    assert done.returncode == 0
+    assert done.stderr == "written: page.html\n"
+    assert "b is better" in done.stdout
+    page = (folder / "page.html").read_text()
+    for told in ("b against a", "corrected interval", "95 % alone", "b is better", "no difference shown",
+                 "Holm", "exact sign test", "Which is the best of all?", "precision"):  # fmt: skip
+        assert told in page
+    assert "http://" not in page.replace("http-equiv", "")
+    done = here("compare", "a.json", "b.json", "--page", "b.json")
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_a_run_that_is_worse_fails_where_it_is_told_to(here: Run, folder: Path) -> None:
+    done = here("compare", "b.json", "a.json", "--fail-if-worse", "recall@5", "-o", "out.json")
+    assert done.returncode == 4
+    assert (folder / "out.json").exists()
+    line = done.stderr.splitlines()[-1]
+    assert line.startswith("chunkwise: recall@5: b is shown to be worse than a: -0.")
+    assert line.endswith("p < 0.001")
+    for words, status in (
+        (("b.json", "a.json", "--fail-if-worse", "any"), 4),
+        (
+            ("b.json", "a.json", "--fail-if-worse", "precision", "--fail-if-worse", "mrr, failure"),
+            4,
+        ),
+        (("b.json", "a.json", "--fail-if-worse", "precision@5"), 0),
+        (("a.json", "b.json", "--fail-if-worse", "any"), 0),
+        (("a.json", "b.json"), 0),
+        (("a.json", "b.json", "--fail-if-worse", ","), 2),
+    ):
+        assert here("compare", *words).returncode == status, words
+    done = here("compare", "a.json", "b.json", "--fail-if-worse", "speed", "-o", "none.json")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no metric 'speed' is in both; there are: recall@5" in done.stderr
+    assert not (folder / "none.json").exists()
+
+
 @pytest.mark.parametrize(
     ("words", "status", "told"),
     [
@@ -116,3 +155,4 @@ def test_help_has_examples_and_statuses(here: Run, folder: Path) -> None:
     assert done.returncode == 0
     assert "chunkwise compare a.json b.json" in done.stdout
     assert "Exit status: 0 compared" in done.stdout
+    assert "4 a run is shown to be worse" in " ".join(done.stdout.split())

@@ -433,3 +433,19 @@ def test_the_script_is_the_same_command(here: Run, texts: Path, tmp_path: Path) 
     assert alone.returncode == 1
     assert "chunkwise is not installed here" in alone.stderr
     assert len(alone.stderr.splitlines()) == 1
+
+
+def test_two_types_are_held_against_each_other(here: Run, texts: Path) -> None:
+    words = ("evaluate", "texts", "--test-queries", "queries.json", *FAST)
+    done = here(*words)
+    assert "points worse (95 % interval" in " ".join(done.stdout.split())
+    named = here(*words, "--types", "when, who")
+    assert named.returncode == 0
+    assert "95 % interval" in named.stdout
+    wrong = here(*words, "--types", "when,why", "-o", "kept.json")
+    assert wrong.returncode == 2
+    assert (
+        "--types: no question of the type 'why' has a score; there are: when, who" in wrong.stderr
+    )
+    assert (texts.parent / "kept.json").exists()
+    assert here(*words, "--types", "when").returncode == 2

@@ -172,7 +172,7 @@ def _figure(name: str, questions: Sequence[QuestionResult]) -> Figure:
     for own in questions:
         if name in own.unscored:
             why[own.unscored[name]] = why.get(own.unscored[name], 0) + 1
-    found = interval(known, resamples=100)
+    found = interval(known)
     if found is None:
         return Figure(None, unscored=why)
     return Figure(*found, len(known), why, verdict(name, found.mean))

@@ -261,7 +261,7 @@ def _figure(outcome: Outcome, splits: Sequence[str], split: str) -> Figure:
         for score, own in zip(outcome.scores[OBJECTIVE], splits, strict=True)
         if own == split and score is not None
     ]
-    found = interval(known, resamples=100)
+    found = interval(known)
     return Figure(None) if found is None else Figure(*found, len(known))
 
 

@@ -74,9 +74,12 @@ def test_a_line_a_metric(two: Comparison) -> None:
     assert any("↓ lower is better" in line for line in shown)
     assert any("With 40 questions, differences under 0.0" in line for line in shown)
     told = " ".join(" ".join(shown).split())
-    assert "By type of question: recall@5, not tested" in told
+    assert "By type of question: recall@5, 95 % intervals of each alone, not tested" in told
     assert "list (13)" in told
     assert "Holm's correction over 4 tests" in told
+    assert "a run is better where the interval leaves out 0, and p says the same" in told
+    assert " change " in told
+    assert re.search(r"recall@5 +0\.\d+ +0\.\d+ +\+0\.\d+ +\+\d+ %", recall)
     assert "  chunks                         8      8" in shown
 
 

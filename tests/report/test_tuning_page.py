@@ -374,8 +374,8 @@ def test_levers_parts_weights_and_agreement_are_told(tuning: SweepResult, html: 
         text = plain(card)
         assert text.startswith(lever.name + ("▲ moves it" if lever.moves else "≈ no effect shown"))
         assert (
-            f"{points(lever.effect)} points, 95 % interval {points(lever.low)} to {points(lever.high)}"
-            in text
+            f"{points(lever.effect)} points, 95 % interval (of all levers together) "
+            f"{points(lever.low)} to {points(lever.high)}" in text
         )
         for level in lever.levels:
             assert f"{level.value}: {level.mean:.3f}, {level.configurations} configuration" in text

@@ -198,8 +198,8 @@ def test_a_view_says_what_does_not_fit_it() -> None:
 
 
 def test_a_view_without_a_page_says_so() -> None:
-    with pytest.raises(InvalidParameter, match="ComparisonView is not drawn"):
-        page(of_comparison())
+    with pytest.raises(InvalidParameter, match="AnswerView is not drawn"):
+        page(of_answer())
 
 
 def test_views_hold_plain_values_only() -> None:

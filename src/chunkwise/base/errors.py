@@ -13,6 +13,14 @@ class UnknownName(ChunkwiseError, LookupError):
     """No strategy, tokenizer or loader has this name."""
 
 
+class UnknownMetric(UnknownName, KeyError):
+    """No figure has this name; the message says which have one."""
+
+    def __str__(self) -> str:
+        # A KeyError would show it in quotes.
+        return str(self.args[0])
+
+
 class UnreadableDocument(ChunkwiseError):
     """One source could not be turned into text; the others go on."""
 

@@ -84,6 +84,14 @@ def points(difference: float) -> str:
     return ("+" if value > 0 else "−" if value < 0 else "") + text
 
 
+def relative_change(share: float | None) -> str:
+    """ "-35 %" of what was there before; empty where there was nothing."""
+    if share is None:
+        return ""
+    value = round(100 * share)
+    return f"{value:+,} %" if value else "0 %"
+
+
 def between(low: str, high: str) -> str:
     """ "0.1–0.2", but "-0.1 to 0.2": a minus is not read beside a dash."""
     return f"{low} to {high}" if "-" in low + high else f"{low}–{high}"

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from chunkwise.cli import commands
 from chunkwise.cli.commands import argument, option
-from chunkwise.cli.options import check_outputs, json_flag, output_file
+from chunkwise.cli.options import NOT_REACHED, check_outputs, json_flag, output_file, page_file
+
+if TYPE_CHECKING:
+    from chunkwise.evaluation.comparison import Comparison, Worse
 
 _EXAMPLES = """
 \b
@@ -19,10 +24,12 @@ Examples:
   chunkwise compare a.json b.json c.json d.json          # each against the first; which are tied with the best
   chunkwise compare a.json b.json --all                  # every metric, types of questions, every cost
   chunkwise compare a.json b.json --metrics recall,mrr   # fewer tests: smaller differences can be shown
+  chunkwise compare a.json b.json --page comparison.html
   chunkwise compare a.json b.json --json > comparison.json
+  chunkwise compare main.json branch.json --fail-if-worse recall@1000t   # for CI
 \b
-Exit status: 0 compared, whatever came out, 1 a file cannot be read or nothing can be compared,
-2 wrong usage or value.
+Exit status: 0 compared, whatever came out, 4 a run is shown to be worse than the first by a metric of --fail-if-worse,
+1 a file cannot be read or written or nothing can be compared, 2 wrong usage or value.
 """
 
 
@@ -39,8 +46,14 @@ class CompareOptions:
     whole: bool = option(
         "--all", is_flag=True, help="Show every metric and cost, not only the most important ones."
     )
+    fail_if_worse: tuple[str, ...] = option(
+        "--fail-if-worse", multiple=True, metavar="NAMES",
+        help="Exit with status 4 when a run is shown to be worse than the first by one of these metrics, separated by "
+        "commas, or by any: recall@1000t. What is not shown does not fail. May be repeated.",
+    )  # fmt: skip
     as_json: bool = json_flag()
     output: Path | None = output_file("Write the comparison to this file, as JSON.")
+    page: Path | None = page_file("Write one HTML page that shows the comparison.")
 
 
 @commands.command("compare", CompareOptions, examples=_EXAMPLES)
@@ -49,49 +62,96 @@ def command(options: CompareOptions) -> None:
 
     The files are what `chunkwise evaluate --output` wrote.
     """
-    files, output = options.files, options.output
+    files = options.files
     chosen = _metric_names(options.metrics)
+    gates = _gates(options.fail_if_worse)
     _check(files)
-    check_outputs(list(files), output)
+    check_outputs(list(files), options.output, page=options.page)
     from chunkwise.evaluation.compare import compare
     from chunkwise.evaluation.results_file import read_results
-    from chunkwise.records.typed import json_text
 
     runs = [read_results(name) for name in files]
     comparison = compare(runs, metrics=chosen, sources=files)
-    text = json_text(comparison, 2)
-    is_written = output is not None and _write(text, output)
+    # An unknown name is told before anything is written.
+    worse = comparison.worse(None if "any" in gates else gates) if gates else []
+    if not _told(comparison, options, is_whole=options.whole or chosen is not None):
+        sys.exit(1)
+    for each in worse:
+        click.echo(f"chunkwise: {_worse_words(each)}", err=True)
+    if worse:
+        sys.exit(NOT_REACHED)
+
+
+def _told(comparison: Comparison, options: CompareOptions, *, is_whole: bool) -> bool:
+    """Writes and shows it; whether every file could be written. Where not, the comparison is shown instead."""
+    from chunkwise.records.typed import json_text
+    from chunkwise.report.page import write_page
+    from chunkwise.report.views.comparison import comparison_view
+
+    text = json_text(comparison.to_dict(), 2)
+    wanted = [path for path in (options.output, options.page) if path is not None]
+    written = []
+    if options.output is not None and _write(options.output, lambda at: _save(text, at)):
+        written.append(options.output)
+    # A page has room for everything.
+    whole = comparison_view(comparison, whole=True)
+    if options.page is not None and _write(options.page, lambda at: write_page(whole, at)):
+        written.append(options.page)
     if options.as_json:
         from chunkwise.cli.streams import json_stdout
 
         click.echo(text, file=json_stdout())
-    elif not is_written:
+    elif options.output not in written or options.output is None:
         from rich.console import Console
 
         from chunkwise.report.terminal.comparison import render_comparison
-        from chunkwise.report.views.comparison import comparison_view
 
         # Who names the measures wants to see them.
         console = Console(file=sys.stdout, highlight=False)
-        view = comparison_view(comparison, whole=options.whole or chosen is not None)
-        render_comparison(view, console)
-    if output is not None and not is_written:
-        sys.exit(1)
+        render_comparison(comparison_view(comparison, whole=is_whole), console)
+    return len(written) == len(wanted)
 
 
-def _write(text: str, output: Path) -> bool:
-    """Whether it could be written; where not, the comparison is shown instead."""
+def _gates(named: tuple[str, ...]) -> list[str]:
+    names = [name.strip() for each in named for name in each.split(",")]
+    if named and not any(names):
+        raise click.UsageError(
+            f"--fail-if-worse {','.join(named)!r} names no metric; as in --fail-if-worse recall@1000t, or any"
+        )
+    return [name for name in names if name]
+
+
+def _worse_words(worse: Worse) -> str:
+    """ "recall@5: b is shown to be worse than a: -0.160 (-0.220 to -0.100), p < 0.001"."""
+    from chunkwise.base.wording import signed
+
+    found = worse.tested
+    p = "p < 0.001" if found.adjusted < 0.001 else f"p = {found.adjusted:.3f}"
+    ends = f"{signed(found.corrected.low)} to {signed(found.corrected.high)}"
+    return (
+        f"{worse.metric}: {worse.run} is shown to be worse than {worse.first}: "
+        f"{signed(found.difference.mean)} ({ends}), {p}"
+    )
+
+
+def _save(text: str, path: Path) -> None:
     from chunkwise.base.atomic import replacing, says_what_it_writes
+
+    with replacing(path) as temporary, says_what_it_writes(path):
+        temporary.write_text(text + "\n", encoding="utf-8")
+
+
+def _write(path: Path, save: Callable[[Path], None]) -> bool:
+    """Whether it could be written."""
     from chunkwise.base.errors import ChunkwiseError
     from chunkwise.cli.streams import say
 
     try:
-        with replacing(output) as temporary, says_what_it_writes(output):
-            temporary.write_text(text + "\n", encoding="utf-8")
+        save(path)
     except ChunkwiseError as error:
         say(error)
         return False
-    click.echo(f"written: {output}", err=True)
+    click.echo(f"written: {path}", err=True)
     return True
 
 

@@ -27,6 +27,7 @@ from chunkwise.cli.llm import (
     warn_of_weak,
 )
 from chunkwise.cli.options import (
+    NOT_REACHED,
     SKIPPED,
     ConfigOption,
     IndexOptions,
@@ -47,10 +48,6 @@ if TYPE_CHECKING:
     from chunkwise.core import Document, OnProgress
     from chunkwise.evaluation.results import Results
     from chunkwise.models.llm.cost import LlmEstimate
-
-NOT_REACHED = 4
-"""Exit status when a figure is not what `--at-least` or `--at-most` asks for."""
-
 
 _EXAMPLES = """
 \b
@@ -138,6 +135,11 @@ class EvaluateOptions(
     documents: tuple[str, ...] = option(
         "--documents", multiple=True, metavar="SOURCE", help="The documents; the same as SOURCE."
     )
+    types: str | None = option(
+        "--types", metavar="A,B", show_default="the easiest and the hardest",
+        help="The two types of question that are held against each other: list,cross-domain. Two that are named "
+        "beforehand need no correction for having been picked.",
+    )  # fmt: skip
     split: str = option(
         "--split", default="", metavar="NAME", help="Use only the questions of this split of the test set."
     )  # fmt: skip
@@ -155,7 +157,7 @@ class EvaluateOptions(
     )  # fmt: skip
     seed: int = option(
         "--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N",
-        help="Seed of the random numbers behind the confidence intervals.",
+        help="Seed of the language model that judges; intervals need none.",
     )  # fmt: skip
     at_least: tuple[str, ...] = option(
         "--at-least", multiple=True, metavar="NAME=VALUE",
@@ -184,6 +186,7 @@ def command(options: EvaluateOptions) -> None:
     paths, files = _paths(options)
     limits = [*_limits(options.at_least, 1), *_limits(options.at_most, -1)]
     limits = _measured_as(limits, options)
+    types = _types(options.types)
     outputs = check_outputs([*paths, *files], options.output, page=options.page)
     documents: list[Document] = []
     try:
@@ -191,8 +194,9 @@ def command(options: EvaluateOptions) -> None:
     except _DryRunEnded as ended:
         show_estimate(ended.estimate, options.as_json)
         return
-    written = _write(results, options, documents)
-    _show(results, options)
+    types = _types_there(results, types)
+    written = _write(results, options, documents, types)
+    _show(results, options, types)
     for file in written:
         if not options.quiet:
             click.echo(f"written: {file}", err=True)
@@ -202,6 +206,8 @@ def command(options: EvaluateOptions) -> None:
     if len(written) < (options.output is not None) + (options.page is not None):
         sys.exit(1)
     silent = _say_why_silent(results)
+    if options.types and types is None:
+        sys.exit(2)
     if missed:
         sys.exit(NOT_REACHED)
     if left_out or silent:
@@ -304,7 +310,35 @@ def _fetch_weights(paths: list[str], options: EvaluateOptions) -> None:
         fetch_weights(options.embedder or DEFAULT, options.quiet)
 
 
-def _write(results: Results, options: EvaluateOptions, documents: list[Document]) -> list[Path]:
+def _types(named: str | None) -> tuple[str, str] | None:
+    if named is None:
+        return None
+    names = [name.strip() for name in named.split(",")]
+    if len(names) != 2 or names[0] == names[1]:
+        raise click.UsageError(
+            f"--types {named!r} names no two types of question; as in --types list,cross-domain"
+        )
+    return names[0], names[1]
+
+
+def _types_there(results: Results, types: tuple[str, str] | None) -> tuple[str, str] | None:
+    """None where the questions have no such types: the figures, which may have cost much, are shown all the same."""
+    from chunkwise.base.errors import InvalidParameter
+    from chunkwise.evaluation.verdicts import robustness
+
+    try:
+        return types if types and robustness(results, types) else None
+    except InvalidParameter as error:
+        say(f"--types: {error}")
+        return None
+
+
+def _write(
+    results: Results,
+    options: EvaluateOptions,
+    documents: list[Document],
+    types: tuple[str, str] | None,
+) -> list[Path]:
     """The files that were written; a disk may be full, and the figures are wanted all the same."""
     from chunkwise.base.errors import ChunkwiseError
     from chunkwise.evaluation.results_file import write_results
@@ -322,14 +356,14 @@ def _write(results: Results, options: EvaluateOptions, documents: list[Document]
             from chunkwise.report.views.evaluation import evaluation_view
 
             known = {document.id: document for document in documents}
-            write_page(evaluation_view(results, known), options.page)
+            write_page(evaluation_view(results, known, types), options.page)
             written.append(options.page)
     except ChunkwiseError as error:
         say(error)
     return written
 
 
-def _show(results: Results, options: EvaluateOptions) -> None:
+def _show(results: Results, options: EvaluateOptions, types: tuple[str, str] | None) -> None:
     if options.as_json:
         from chunkwise.evaluation.results_file import results_text
 
@@ -340,7 +374,8 @@ def _show(results: Results, options: EvaluateOptions) -> None:
         from chunkwise.report.terminal.evaluation import render_evaluation
         from chunkwise.report.views.evaluation import evaluation_view
 
-        render_evaluation(evaluation_view(results), Console(file=sys.stdout, highlight=False))
+        view = evaluation_view(results, types=types)
+        render_evaluation(view, Console(file=sys.stdout, highlight=False))
 
 
 def _checked_judge(options: EvaluateOptions) -> EvaluateOptions:

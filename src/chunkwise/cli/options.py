@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 SKIPPED = 3
 """Exit status when everything else worked but something could not be read."""
 
+NOT_REACHED = 4
+"""Exit status when a figure is not what was asked for, or a run is shown to be worse than it may be."""
+
 LLM_VARIABLE = "CHUNKWISE_LLM"
 """The model where `--llm` is not given."""
 

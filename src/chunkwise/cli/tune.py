@@ -92,7 +92,7 @@ class TuneOptions(SweepOptions):
     )  # fmt: skip
     seed: int | None = option(
         "--seed", type=click.IntRange(0), metavar="N", show_default="0",
-        help="Seed of the random numbers that split the questions and make the confidence intervals.",
+        help="Seed of the random numbers that split the questions and make the intervals of levers.",
     )  # fmt: skip
     resume: bool = option("--resume", is_flag=True, help="Continue the sweep in the output folder.")
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
+from typing import NamedTuple
 
 import numpy as np
 
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.wording import counted
 from chunkwise.evaluation.comparison import (
     NO_DIFFERENCE,
     Best,
@@ -32,14 +34,14 @@ from chunkwise.metrics.judges.judge import LLM
 from chunkwise.metrics.judges.similarity import SimilarityJudge
 from chunkwise.metrics.registry import lower_is_better, metric_of
 from chunkwise.models import DEFAULT as DEFAULT_MODEL
-from chunkwise.stats.intervals import intervals
+from chunkwise.stats.intervals import OUTSIDE, Interval
 from chunkwise.stats.paired import (
-    BOUNDS,
     SIGNIFICANCE,
     PairedDifference,
     Ties,
     differences,
     holm,
+    holm_shares,
     paired_differences,
 )
 from chunkwise.stats.paired import ties as find_ties
@@ -154,14 +156,13 @@ class Scored:
         results: tuple[Results, Results],
         names: tuple[str, str],
         metrics: Sequence[str] | None,
-        seed: int,
     ) -> Scored:
         """By the metrics that both have; `metrics`: by these of them."""
         there, pairing = common_metrics(results), pair(results, names)
         check_common(results, names, pairing, there)
         wanted = there if metrics is None else chosen_metrics(there, metrics)
         first, second = (pairing.scores(run, wanted) for run in (0, 1))
-        tests = paired_differences(first, second, seed=seed)
+        tests = paired_differences(first, second)
         return cls(names, results, pairing, wanted, first, second, tests)
 
     @property
@@ -173,12 +174,32 @@ class Scored:
             if test is not None
         }
 
+    def corrected(self, outside: Mapping[str, float]) -> dict[str, Interval]:
+        """By metric, intervals that leave out as much as the correction leaves to each."""
+        shares = [outside.get(name, OUTSIDE) for name in self.metrics]
+        found = paired_differences(self.first, self.second, outside=shares)
+        return {
+            name: own.difference
+            for name, own in zip(self.metrics, found, strict=True)
+            if own is not None
+        }
 
-def contrast(scored: Scored, adjusted: Mapping[str, float], lower: Lower, seed: int) -> Contrast:
-    """Everything about two runs; `adjusted` has the corrected p-values by metric."""
+
+class Correction(NamedTuple):
+    """What Holm's procedure makes of one test."""
+
+    adjusted: float
+    """The p-value that is held against 0.05."""
+    outside: float
+    """What the interval leaves out that says the same."""
+
+
+def contrast(scored: Scored, holm: Mapping[str, Correction], lower: Lower) -> Contrast:
+    """Everything about two runs; `holm` has the corrections by metric."""
     first, second = scored.results
+    wide = scored.corrected({name: each.outside for name, each in holm.items()})
     tested = {
-        name: _tested(scored, at, test, adjusted[name], lower(name))
+        name: _tested(scored, at, test, holm[name], wide[name], lower(name))
         for at, (name, test) in enumerate(zip(scored.metrics, scored.tests, strict=True))
         if test is not None
     }
@@ -194,7 +215,7 @@ def contrast(scored: Scored, adjusted: Mapping[str, float], lower: Lower, seed: 
         only_second=len(second.questions) - shared - left_out,
         metrics=tested,
         unpaired=tuple(name for name in scored.metrics if name not in tested),
-        by_type=_by_type(scored, seed),
+        by_type=_by_type(scored),
         objective=objective,
         first_better=changed[0],
         second_better=changed[1],
@@ -202,18 +223,26 @@ def contrast(scored: Scored, adjusted: Mapping[str, float], lower: Lower, seed: 
 
 
 def _tested(
-    scored: Scored, at: int, test: PairedDifference, adjusted: float, lower: bool
+    scored: Scored,
+    at: int,
+    test: PairedDifference,
+    holm: Correction,
+    corrected: Interval,
+    lower: bool,
 ) -> Tested:
     difference = test.difference.mean
     verdict = NO_DIFFERENCE
-    if adjusted <= SIGNIFICANCE and difference:
+    # The interval and p agree about this; of both, the interval is what is drawn.
+    if corrected.leaves_out_zero:
         verdict = f"{scored.names[(difference > 0) != lower]} is better"
     first, second = _means(scored.first[:, at], scored.second[:, at])
     return Tested(
-        first, second, test.difference, test.pairs, test.p, adjusted, verdict, lower,
+        first, second, test.difference, test.pairs,
+        corrected=corrected, confidence=1 - holm.outside, p=test.p, adjusted=holm.adjusted,
+        verdict=verdict, lower_is_better=lower,
         unscored=len(scored.first) - test.pairs,
-        detectable=detectable(test.spread, test.pairs),
-        needed=questions_needed(difference, test.known_spread),
+        detectable=detectable(test.spread, test.pairs, test.reach),
+        needed=questions_needed(difference, test.known_spread, test.reach),
     )  # fmt: skip
 
 
@@ -223,21 +252,16 @@ def _means(first: ScoreMatrix, second: ScoreMatrix) -> tuple[float, float]:
     return mean(first[both]), mean(second[both])
 
 
-def _by_type(scored: Scored, seed: int) -> dict[str, dict[str, MetricDifference]]:
-    table = differences(scored.first, scored.second)
+def _by_type(scored: Scored) -> dict[str, dict[str, MetricDifference]]:
     found: dict[str, dict[str, MetricDifference]] = {}
     for type, rows in scored.pairing.of_types().items():
-        own = table[rows]
+        first, second = scored.first[rows], scored.second[rows]
         found[type] = {
-            name: MetricDifference(
-                *_means(scored.first[rows, at], scored.second[rows, at]),
-                interval,
-                int((~np.isnan(own[:, at])).sum()),
+            name: MetricDifference(*_means(first[:, at], second[:, at]), own.difference, own.pairs)
+            for at, (name, own) in enumerate(
+                zip(scored.metrics, paired_differences(first, second), strict=True)
             )
-            for at, (name, interval) in enumerate(
-                zip(scored.metrics, intervals(own, seed=seed, bounds=BOUNDS), strict=True)
-            )
-            if interval is not None
+            if own is not None
         }
     return found
 
@@ -267,30 +291,60 @@ Test = tuple[str, frozenset[str]]
 """A metric and the two runs it is tested on."""
 
 
+RunLike = Results | str | os.PathLike[str]
+"""What `evaluate` gave, or the path of its file."""
+
+
 def compare(
-    runs: Sequence[Results | str | os.PathLike[str]],
-    *,
+    *runs: RunLike | Sequence[RunLike],
     metrics: Sequence[str] | None = None,
     sources: Sequence[str] = (),
     lower: Lower = lower_is_better,
     seed: int = 0,
 ) -> Comparison:
-    """Compare runs, or files of results, on the questions they share; `sources`: what tables call them.
+    """Compare runs, or files of results, on the questions they share: compare(a, b), or a list of them.
 
     Each is held against the first, metric by metric, and of several against the best. Holm's correction is over all
     these tests together, metrics and runs: whoever looks through a table for a difference finds one by chance the
-    more easily the longer it is. Fewer `metrics` show smaller differences.
+    more easily the longer it is. Fewer `metrics` show smaller differences. `sources`: what tables call the runs.
     """
-    if len(runs) < 2:
-        raise InvalidParameter(f"{len(runs)} run; a comparison needs two or more")
-    if sources and len(sources) != len(runs):
+    wanted = [metrics] if isinstance(metrics, str) else metrics
+    given = _runs(runs)
+    if sources and len(sources) != len(given):
         raise InvalidParameter(
-            f"{len(sources)} sources of {len(runs)} runs; name one file a run, or none"
+            f"{len(sources)} sources of {len(given)} runs; name one file a run, or none"
         )
-    if not sources and all(isinstance(run, str | os.PathLike) for run in runs):
-        sources = [os.fspath(run) for run in runs if isinstance(run, str | os.PathLike)]
-    found_runs = [run if isinstance(run, Results) else read_results(os.fspath(run)) for run in runs]
-    return _compared(found_runs, metrics, sources, lower, seed)
+    if not sources and not any(isinstance(run, Results) for run in given):
+        sources = [os.fspath(run) for run in given if not isinstance(run, Results)]
+    found = [run if isinstance(run, Results) else read_results(os.fspath(run)) for run in given]
+    return _compared(found, wanted, sources, lower, seed)
+
+
+def _runs(given: Sequence[RunLike | Sequence[RunLike]]) -> list[RunLike]:
+    """One after the other, or all in one list; an error says what is no run."""
+    kinds = (Results, str, os.PathLike)
+    # Of a list with runs beside it, the list is what is wrong.
+    alone = given[0] if len(given) == 1 else given
+    if isinstance(alone, kinds) or not isinstance(alone, Iterable):
+        alone = given
+    runs: list[RunLike] = []
+    for number, run in enumerate(alone, 1):
+        if not isinstance(run, kinds):
+            raise InvalidParameter(
+                f"run {number} is {_short(run)}; a run is what chunkwise.evaluate() returned, or the path of its file: "
+                'compare(before, after), or compare("a.json", "b.json", metrics=["recall@5"])'
+            )
+        runs.append(run)
+    if len(runs) < 2:
+        raise InvalidParameter(
+            f"{counted(len(runs), 'run')}; a comparison needs two or more: compare(before, after)"
+        )
+    return runs
+
+
+def _short(value: object) -> str:
+    told = repr(value)
+    return f"{told if len(told) <= 60 else told[:59] + '…'} ({type(value).__name__})"
 
 
 def _compared(
@@ -302,26 +356,25 @@ def _compared(
 ) -> Comparison:
     names = [run_name(at) for at in range(len(runs))]
     others = range(1, len(runs))
-    scored = [Scored.of((runs[0], runs[at]), (names[0], names[at]), metrics, seed) for at in others]
+    scored = [Scored.of((runs[0], runs[at]), (names[0], names[at]), metrics) for at in others]
     ties = _ties(runs, names, scored, lower, seed) if len(runs) > 2 else {}
     tests = {_test(name, *each.names): p for each in scored for name, p in each.p.items()}
     for metric, found in ties.items():
         for name, p in zip(names, found.alone, strict=True):
             if name != names[found.best]:
                 tests.setdefault(_test(metric, name, names[found.best]), p)
-    adjusted = dict(zip(tests, holm(list(tests.values())), strict=True))
+    every = list(tests.values())
+    corrected = dict(zip(tests, map(Correction, holm(every), holm_shares(every)), strict=True))
     return Comparison(
         tuple(
             Run(name, run.label, len(run.questions), source)
             for name, run, source in zip(names, runs, sources or [""] * len(runs), strict=True)
         ),
         tuple(
-            contrast(
-                each, {name: adjusted[_test(name, *each.names)] for name in each.p}, lower, seed
-            )
+            contrast(each, {name: corrected[_test(name, *each.names)] for name in each.p}, lower)
             for each in scored
         ),
-        {metric: _best(metric, found, names, adjusted) for metric, found in ties.items()},
+        {metric: _best(metric, found, names, corrected) for metric, found in ties.items()},
         len(tests),
         whole_figures(runs),
         tuple(
@@ -362,10 +415,14 @@ def _ties(
     return found
 
 
-def _best(metric: str, found: Ties, names: Sequence[str], adjusted: Mapping[Test, float]) -> Best:
+def _best(
+    metric: str, found: Ties, names: Sequence[str], corrected: Mapping[Test, Correction]
+) -> Best:
     best = names[found.best]
     tied = (
-        name for name in names if name == best or adjusted[_test(metric, name, best)] > SIGNIFICANCE
+        name
+        for name in names
+        if name == best or corrected[_test(metric, name, best)].adjusted > SIGNIFICANCE
     )
     shares = dict(zip(names, found.best_share, strict=True))
     return Best(best, tuple(tied), shares, found.questions, found.needed)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,16 +41,26 @@ class MetricDifference:
     first: float
     second: float
     difference: Interval
-    """Second minus first."""
+    """Second minus first, with the 95 % interval of this metric alone."""
     pairs: int
 
+    @property
+    def relative(self) -> float | None:
+        """The difference as a share of the first; None: the first is nothing, or less."""
+        return self.difference.mean / self.first if self.first > 0 else None
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tested(MetricDifference):
     """The same with what can be said about it."""
 
+    corrected: Interval
+    """The interval after Holm's correction, as `adjusted` is: the verdict says a run is better when it leaves out 0."""
+    confidence: float
+    """Of the corrected interval: 0.95 of a single test, more of several."""
     p: float
-    """Of the paired randomisation test, for this metric alone."""
+    """How much an interval must leave outside to reach just to 0, for this metric alone; of right and wrong, that of
+    the exact sign test."""
     adjusted: float
     """After Holm's correction over everything that is tested in the comparison."""
     verdict: str
@@ -91,7 +101,7 @@ class Contrast:
     unpaired: tuple[str, ...]
     """Metrics of both without a single question that both have a score for."""
     by_type: Mapping[str, Mapping[str, MetricDifference]]
-    """By type of question, then by metric; not tested."""
+    """By type of question, then by metric; each with its own 95 % interval, not corrected."""
     objective: str
     """The metric by which questions changed."""
     first_better: tuple[Change, ...]
@@ -113,6 +123,15 @@ class Best:
     """Questions that would about separate the best two."""
 
 
+class Worse(NamedTuple):
+    """A run that is shown to be worse than the first by one metric."""
+
+    run: str
+    first: str
+    metric: str
+    tested: Tested
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Comparison:
     """Runs on the same questions, each against the first."""
@@ -131,7 +150,21 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON, as `chunkwise compare --json` prints them."""
         found: dict[str, Any] = json.loads(json_text(self))
+        for each, told in zip(self.contrasts, found["contrasts"], strict=True):
+            for name, tested in each.metrics.items():
+                told["metrics"][name]["relative"] = tested.relative
         return found
+
+    def worse(self, metrics: Sequence[str] | None = None) -> list[Worse]:
+        """Where a run is shown to be worse than the first, by these metrics; None: by any."""
+        there = list(dict.fromkeys(name for each in self.contrasts for name in each.metrics))
+        wanted = there if metrics is None else chosen_metrics(there, metrics)
+        return [
+            Worse(each.second, each.first, name, each.metrics[name])
+            for each in self.contrasts
+            for name in wanted
+            if name in each.metrics and each.metrics[name].verdict == f"{each.first} is better"
+        ]
 
     def __repr__(self) -> str:
         """What each run is, and which verdicts there are."""

@@ -51,28 +51,26 @@ from chunkwise.testsets.reading import hash_of
 Columns = Mapping[str, ScoreColumn]
 
 
-def figures(columns: Columns, seed: int) -> dict[str, Figure]:
+def figures(columns: Columns) -> dict[str, Figure]:
     """One figure a metric, over all questions."""
     count = len(next(iter(columns.values())).values) if columns else 0
-    return by_group(columns, {"": range(count)}, seed)[""]
+    return by_group(columns, {"": range(count)})[""]
 
 
-def by_group(
-    columns: Columns, groups: Mapping[str, Sequence[int]], seed: int
-) -> dict[str, dict[str, Figure]]:
+def by_group(columns: Columns, groups: Mapping[str, Sequence[int]]) -> dict[str, dict[str, Figure]]:
     """The same for every group of questions, in the order of their names."""
     found: dict[str, dict[str, Figure]] = {name: {} for name in sorted(groups)}
     if not columns:
         return found
     table = np.column_stack([column.values for column in columns.values()])
-    # Groups of one size are drawn from alike: their columns stand side by side.
+    # Groups of one size are looked at together: their columns stand side by side.
     alike: dict[int, list[str]] = {}
     for name in found:
         alike.setdefault(len(groups[name]), []).append(name)
     for names in alike.values():
         rows = np.array([list(groups[name]) for name in names])
         beside = np.hstack(list(table[rows]))
-        every = iter(zip(intervals(beside, seed=seed), beside.T, strict=True))
+        every = iter(zip(intervals(beside), beside.T, strict=True))
         for name, (metric, column) in product(names, columns.items()):
             interval, values = next(every)
             found[name][metric] = _figure(metric, column, groups[name], interval, values)
@@ -348,12 +346,12 @@ def evaluate_system(
         whole, cuts = scoring.whole()
     with watch("statistics"):
         summary = {
-            **with_unjudged(figures(columns, measuring.seed), verdicts, measuring.wanted),
+            **with_unjudged(figures(columns), verdicts, measuring.wanted),
             **whole,
         }
         summary = {name: summary[name] for name in measuring.metrics if name in summary}
-        by_type = by_group(columns, types_of(queries), measuring.seed)
-        by_document = by_group(columns, documents_of(queries), measuring.seed)
+        by_type = by_group(columns, types_of(queries))
+        by_document = by_group(columns, documents_of(queries))
         details = question_results(system, queries, shown, further, columns, verdicts)
         most = scoring.reachable()
     judges = judges_of(measuring, judging)

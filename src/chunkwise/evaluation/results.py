@@ -13,8 +13,9 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from chunkwise import __version__
+from chunkwise.base.errors import UnknownMetric
 from chunkwise.base.notebook import drawn
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, did_you_mean
 from chunkwise.chunkers import label_with_size
 from chunkwise.chunkers.read_chunks import shown_label
 from chunkwise.core import Document, Passage
@@ -112,6 +113,16 @@ class Figure:
         return f"{self.scored:,} of {counted(self.questions, 'question')}" if self.unscored else ""
 
 
+class Figures(dict[str, Figure]):
+    """By metric; a name that is not there is answered with those that are."""
+
+    def __missing__(self, name: object) -> Figure:
+        there = f"there are: {', '.join(self) or 'none'}"
+        near = did_you_mean(str(name), self, there)
+        hint = there if near == there else f"{near} {there}"
+        raise UnknownMetric(f"no figure {name!r} among the results; {hint}")
+
+
 @dataclass(frozen=True, slots=True)
 class FoundSpan:
     """A hit as the file keeps it: without its text, which is in the document."""
@@ -188,6 +199,7 @@ class Results:
     data: Mapping[str, Json]
     """Hashes and counts of documents and questions, and what was left out with the reason."""
     summary: Mapping[str, Figure]
+    """By metric, as `recall@5`."""
     by_type: Mapping[str, Mapping[str, Figure]]
     by_document: Mapping[str, Mapping[str, Figure]]
     cuts: CutCounts | None
@@ -205,6 +217,10 @@ class Results:
     """By judge: what was known of it on this machine, from `chunkwise judge calibrate`; not there: nothing."""
     timing: Mapping[str, float] = field(default_factory=dict, compare=False)
     """Seconds of each stage."""
+
+    def __post_init__(self) -> None:
+        # A frozen value is filled once, here.
+        object.__setattr__(self, "summary", Figures(self.summary))
 
     @property
     def label(self) -> str:

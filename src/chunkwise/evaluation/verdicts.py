@@ -9,10 +9,12 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
+from chunkwise.base.errors import InvalidParameter
 from chunkwise.evaluation.results import Figure, Json, MetricAdvice, Results
 from chunkwise.evaluation.trust import is_weak
 from chunkwise.metrics.metric import KeyQuestion, Remedy, Targets
 from chunkwise.metrics.registry import key_questions, lower_is_better, metric_of
+from chunkwise.stats.intervals import OUTSIDE, interval, unpaired_difference
 
 Grade = Literal["excellent", "good", "below", ""]
 
@@ -175,6 +177,16 @@ class Robustness(NamedTuple):
     hardest: str
     drop: float
     """How far apart their figures are."""
+    low: float
+    high: float
+    """95 % interval of the drop, widened for all pairs of types that these two were picked from."""
+    pairs: int
+    """Of types; 1 where somebody named the two beforehand."""
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the one is shown to be harder."""
+        return self.low > 0
 
 
 def four_questions(results: Results) -> list[AnsweredQuestion]:
@@ -215,15 +227,45 @@ def _word(results: Results, metric: str, figure: Figure) -> str:
     return AT_CEILING if at_ceiling(metric, figure.mean, most) else OUT_OF_REACH
 
 
-def robustness(results: Results) -> Robustness | None:
-    """By the objective; None where there are not two types with a score."""
-    means = {
-        type: figure.mean
-        for type, figures in results.by_type.items()
-        if (figure := figures.get(results.objective)) and figure.mean is not None
-    }
-    if len(means) < 2:
+def robustness(results: Results, types: tuple[str, str] | None = None) -> Robustness | None:
+    """By the objective, from the easiest type to the hardest, or between two that are named, the easier first.
+
+    None where there are not two types with a score. Of many types two always lie apart: the interval is that of any
+    two of them (Bonferroni), unless the two were named.
+    """
+    values = _scores_by_type(results)
+    if types is not None:
+        values = {name: _known_type(values, name) for name in types}
+    if len(values) < 2:
         return None
-    high, low = max(means, key=means.__getitem__), min(means, key=means.__getitem__)
-    easiest, hardest = (low, high) if lower_is_better(results.objective) else (high, low)
-    return Robustness(easiest, hardest, means[high] - means[low])
+    pairs = len(values) * (len(values) - 1) // 2
+    sign = -1.0 if lower_is_better(results.objective) else 1.0
+    # One at a time: types have other numbers of questions.
+    found = {name: interval(own, outside=OUTSIDE / pairs) for name, own in values.items()}
+    known = {name: each for name, each in found.items() if each is not None}
+    easiest = max(known, key=lambda name: sign * known[name].mean)
+    hardest = min(known, key=lambda name: sign * known[name].mean)
+    if easiest == hardest:
+        hardest = next(name for name in known if name != easiest)
+    apart = unpaired_difference(known[hardest], known[easiest])
+    low, high = sorted((sign * apart.low, sign * apart.high))
+    return Robustness(easiest, hardest, sign * apart.mean + 0.0, low, high, pairs)
+
+
+def _scores_by_type(results: Results) -> dict[str, list[float]]:
+    """Of the objective, the types by name."""
+    found: dict[str, list[float]] = {}
+    for question in results.questions:
+        score = question.scores.get(results.objective)
+        for type in dict.fromkeys(question.types):
+            if score is not None:
+                found.setdefault(type, []).append(score)
+    return dict(sorted(found.items()))
+
+
+def _known_type(values: Mapping[str, list[float]], name: str) -> list[float]:
+    if name not in values:
+        raise InvalidParameter(
+            f"no question of the type {name!r} has a score; there are: {', '.join(values) or 'no types at all'}"
+        )
+    return values[name]

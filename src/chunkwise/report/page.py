@@ -119,6 +119,7 @@ def _environment() -> Environment:
         extensions=["jinja2.ext.do"],
     )
     made.filters |= {
+        "amount": _amount,
         "between": wording.between,
         "breakable": _breakable,
         "code": _code,
@@ -132,6 +133,7 @@ def _environment() -> Environment:
         "number": "{:,}".format,
         "percent": wording.percent,
         "points": wording.points,
+        "relative": wording.relative_change,
         "score": wording.score,
         "script_json": lambda value: _trusted(script_json(value)),
         "signed": wording.signed,
@@ -178,6 +180,11 @@ def _breakable(name: str) -> Markup:
 
     text = str(escape(one_line(name)))
     return Markup(text.replace("_", "_<wbr>").replace(".", ".<wbr>").replace("@", "<wbr>@"))
+
+
+def _amount(value: float) -> str:
+    """Whole numbers whole."""
+    return f"{value:,.0f}" if value.is_integer() else wording.number(value)
 
 
 def _dots_at(verdicts: Sequence[bool | None], verdict: bool | None) -> str:

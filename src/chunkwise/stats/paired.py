@@ -1,8 +1,7 @@
-"""Runs on the same questions: how large a difference is, whether chance would make one as large, and who is tied."""
+"""Runs on the same questions: how large a difference is, whether it is shown, and who is tied."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -10,136 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.stats.intervals import RESAMPLES, Interval, intervals, resampled_means
+from chunkwise.stats.bounded_mean import Column, lower_limits, shares_above, upper_limits
+from chunkwise.stats.intervals import OUTSIDE, RESAMPLES, Interval, resampled_means
 from chunkwise.stats.power import questions_needed
-from chunkwise.stats.table import ScoreMatrix, checked_scores, mean, on_grid, spread
+from chunkwise.stats.table import ScoreMatrix, checked_scores, mean, spread
 
-_DRAWS = 2_000
-"""The share found is then off by a few per cent, however small it is."""
-_CELLS = 1 << 21
-_STEPS = 60
-
-
-def rare_shares(own: ScoreMatrix, bounds: Sequence[float], *, seed: int) -> list[float]:
-    """Of all assignments of signs to a column's values, those whose sum is as far from 0 as its bound; never 0.
-
-    Signs are drawn such that their sum is at the bound on average (exponential tilting), and every draw that reaches
-    it counts as often as it would come up among even ones. Thus 1e-30 is told as well as 0.001.
-    """
-    sizes = np.abs(own)
-    leaning = [_leaning(column, bound) for column, bound in zip(sizes.T, bounds, strict=True)]
-    found = np.zeros(len(leaning))
-    # Another stream than those of the bootstrap and of even signs of the same seed.
-    rng = np.random.default_rng([seed, 2])
-    block = max(1, _CELLS // len(own))
-    for done in range(0, _DRAWS, block):
-        drawn = rng.random((min(block, _DRAWS - done), len(own)))
-        for at, lean in enumerate(leaning):
-            if lean is not None:
-                found[at] += _counted(drawn, sizes[:, at], bounds[at], lean)
-    return [
-        _all_alike(column) if lean is None else _rounded(2.0 * total / _DRAWS, column)
-        for column, lean, total in zip(sizes.T, leaning, found.tolist(), strict=True)
-    ]
-
-
-def _leaning(sizes: NDArray[np.float64], bound: float) -> float | None:
-    """The lean at which the sum is at the bound on average; None: only all signs alike reach it."""
-    own = sizes[sizes > 0]
-    if bound > own.sum() - 2 * own.min():
-        return None
-    low, high = 0.0, 1.0 / float(own.max())
-    while _on_average(own, high) < bound:
-        low, high = high, 2 * high
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _on_average(own, middle) < bound else (low, middle)
-    return (low + high) / 2
-
-
-def _on_average(sizes: NDArray[np.float64], lean: float) -> float:
-    return float((sizes * np.tanh(lean * sizes)).sum())
-
-
-def _counted(drawn: ScoreMatrix, sizes: NDArray[np.float64], bound: float, lean: float) -> float:
-    up = drawn < 1.0 / (1.0 + np.exp(-2.0 * lean * sizes))
-    sums = 2.0 * (up.astype(np.float64) @ sizes) - sizes.sum()
-    reached = sums[sums >= bound]
-    # log cosh, also where cosh is beyond any number.
-    even = (lean * sizes + np.log1p(np.exp(-2.0 * lean * sizes)) - math.log(2)).sum()
-    return math.fsum(np.exp(even - lean * reached).tolist())
-
-
-def _all_alike(sizes: NDArray[np.float64]) -> float:
-    """Two of all assignments; of more than a thousand pairs the smallest number there is."""
-    return max(2.0 ** (1 - int((sizes > 0).sum())), float(np.finfo(np.float64).tiny))
-
-
-def _rounded(share: float, sizes: NDArray[np.float64]) -> float:
-    """Digits that another machine's exponential function may change are left out."""
-    return min(1.0, max(float(f"{share:.6g}"), _all_alike(sizes)))
-
-
-EXACT = 15
-"""Up to so many pairs that differ every assignment of signs is looked at."""
-_FEW = 50
-"""Draws as far as what was seen. A share told by fewer is off by more than a seventh, and the least that even draws
-can tell would be no difference after the correction for some hundred tests."""
-
-
-def p_values(differences: ScoreMatrix, *, seed: int, resamples: int) -> list[float]:
-    """Two-sided, one a column; NaN is no pair. Never 0: what was seen is one of the assignments."""
-    table = np.where(np.isnan(differences), 0.0, differences)
-    nonzero = (table != 0).sum(axis=0)
-    found = [
-        _exact(column[column != 0]) if count <= EXACT else 0.0
-        for column, count in zip(table.T, nonzero.tolist(), strict=True)
-    ]
-    many = np.flatnonzero(nonzero > EXACT)
-    if len(many):
-        drawn = _drawn(table[:, many], seed, resamples)
-        for at, p in zip(many.tolist(), drawn.tolist(), strict=True):
-            found[at] = p
-    return found
-
-
-def _exact(values: NDArray[np.float64]) -> float:
-    """The share of all assignments whose sum is as far from 0 as the one seen."""
-    if not len(values):
-        return 1.0
-    own = on_grid(values[:, None])
-    # A sum and its mirror image are equally far: the first sign can stay.
-    numbers = np.arange(1 << (len(values) - 1))[:, None]
-    signs = 1.0 - 2.0 * ((numbers >> np.arange(len(values))) & 1)
-    sums = np.abs(signs @ own)
-    return float((sums >= _as_far(own)).mean())
-
-
-def _drawn(table: ScoreMatrix, seed: int, resamples: int) -> NDArray[np.float64]:
-    # Another stream than that of the bootstrap of the same seed.
-    rng = np.random.default_rng([seed, 1])
-    own = on_grid(table)
-    total, bound = own.sum(axis=0), _as_far(own)
-    rows = len(own)
-    block = max(1, min(resamples, _CELLS // rows))
-    count = np.zeros(own.shape[1])
-    for done in range(0, resamples, block):
-        some = min(block, resamples - done)
-        bits = np.frombuffer(rng.bytes(-(-some * rows // 8)), dtype=np.uint8)
-        up = np.unpackbits(bits, count=some * rows).reshape(some, rows).astype(np.float64)
-        count += (np.abs(2.0 * (up @ own) - total) >= bound).sum(axis=0)
-    shares: NDArray[np.float64] = (1.0 + count) / (1.0 + resamples)
-    few = np.flatnonzero(count < _FEW)
-    if len(few):
-        shares[few] = rare_shares(own[:, few], bound[few].tolist(), seed=seed)
-    return shares
-
-
-def _as_far(own: ScoreMatrix) -> NDArray[np.float64]:
-    """What a sum must reach; sums that differ by less than the rounding of their values are the same."""
-    rounding = np.abs(own).max(axis=0) * len(own) ** 2 * 2.0**-51
-    least: NDArray[np.float64] = np.abs(own.sum(axis=0)) - rounding
-    return least
+SIGNIFICANCE = OUTSIDE
+"""What is outside of an interval that leaves out 0 is shown: p and interval are two ways to say one thing."""
 
 
 def holm(p: Sequence[float]) -> list[float]:
@@ -155,10 +31,19 @@ def holm(p: Sequence[float]) -> list[float]:
     return found
 
 
-_NOISE = 1e-12
-"""Of the larger of the two scores: below it they differ by the order they were added up in."""
-BOUNDS = (-1.0, 1.0)
-"""Of a difference of two scores, which lie between 0 and 1."""
+def holm_shares(p: Sequence[float]) -> list[float]:
+    """By how much each p-value must be undercut, in the order given: 0.05 of one test, 0.05 / 3 of the first of three.
+
+    An interval with as much outside leaves out 0 when Holm's procedure shows a difference, and only then. Those it
+    shows have the share of their step, all others that of the step at which it ends.
+    """
+    adjusted, found = holm(p), [0.0] * len(p)
+    left = len(p)
+    for at in sorted(range(len(p)), key=p.__getitem__):
+        found[at] = SIGNIFICANCE / left
+        if adjusted[at] <= SIGNIFICANCE:
+            left -= 1
+    return found
 
 
 class PairedDifference(NamedTuple):
@@ -167,11 +52,13 @@ class PairedDifference(NamedTuple):
     difference: Interval
     """Second minus first."""
     p: float
-    """Of the paired randomisation test, two-sided."""
+    """Two-sided: how much an interval must leave outside to reach just to 0."""
     pairs: int
     """Questions that both have a score for."""
     spread: float
     """Standard deviation of the differences; 0 of a single one."""
+    reach: float = 1.0
+    """How far apart two runs may be on a question that was not seen."""
 
     @property
     def known_spread(self) -> float | None:
@@ -180,34 +67,80 @@ class PairedDifference(NamedTuple):
 
 
 def paired_difference(
-    first: ArrayLike, second: ArrayLike, *, seed: int = 0, resamples: int = RESAMPLES
+    first: ArrayLike, second: ArrayLike, *, outside: float = OUTSIDE
 ) -> PairedDifference | None:
     """One metric, question by question; None: no question is scored in both."""
     columns = [np.asarray(values, dtype=np.float64).reshape(-1, 1) for values in (first, second)]
-    return paired_differences(*columns, seed=seed, resamples=resamples)[0]
+    return paired_differences(*columns, outside=outside)[0]
 
 
 def paired_differences(
-    first: ArrayLike, second: ArrayLike, *, seed: int = 0, resamples: int = RESAMPLES
+    first: ArrayLike, second: ArrayLike, *, outside: float | ArrayLike = OUTSIDE
 ) -> list[PairedDifference | None]:
-    """Many metrics at once, questions × metrics, on the same resamples."""
-    table = differences(checked_scores(first), checked_scores(second))
-    found: list[PairedDifference | None] = []
-    for column, difference, p in zip(
-        table.T,
-        intervals(table, seed=seed, resamples=resamples, bounds=BOUNDS),
-        p_values(table, seed=seed, resamples=resamples),
-        strict=True,
-    ):
-        own = column[~np.isnan(column)]
-        if difference is not None and not own.any():
-            difference = Interval(
-                0.0, 0.0, 0.0
-            )  # the same on every question: there is nothing to doubt
-        found.append(
-            None if difference is None else PairedDifference(difference, p, len(own), spread(own))
-        )
+    """Many metrics at once, questions × metrics; `outside`: what intervals leave out, one for all or one each.
+
+    One more question, not seen, is allowed for: where at least twenty differ, it may differ as much as any of them; of
+    fewer, one run may miss it and the other answer it as well as any that was seen. So the interval has a width where
+    all questions are the same in both. Of right and wrong, p is that of the exact sign test.
+    """
+    one, other = checked_scores(first), checked_scores(second)
+    table = differences(one, other)
+    paired = np.flatnonzero((~np.isnan(table)).any(axis=0))
+    found: list[PairedDifference | None] = [None] * table.shape[1]
+    if not len(paired):
+        return found
+    own, reach = table[:, paired], _reaches(one, other, table)[paired]
+    shares = np.broadcast_to(np.asarray(outside, dtype=np.float64), table.shape[1])[paired]
+    p = two_sided(own, reach)
+    low = lower_limits(own, -reach, shares / 2)
+    high = upper_limits(own, reach, shares / 2)
+    for at, column, reached, share, own_p, *ends in zip(
+        paired.tolist(), own.T, reach.tolist(), shares.tolist(), p, low.tolist(), high.tolist(), strict=True
+    ):  # fmt: skip
+        values = column[~np.isnan(column)]
+        apart = _agreeing(mean(values), ends, own_p <= share, reached)
+        found[at] = PairedDifference(apart, own_p, len(values), spread(values), reached)
     return found
+
+
+def two_sided(own: ScoreMatrix, reach: Column) -> list[float]:
+    """p of each column of differences, none of which is further from 0 than its reach; never 0."""
+    ahead = np.sign(np.nansum(own, axis=0))
+    # Against what the column says: with an unseen question at the other end, how often its mean would be there.
+    against = shares_above(-own * np.where(ahead == 0, 1.0, ahead), reach, 0.0)
+    # The last digits depend on the machine's logarithm.
+    return [min(1.0, float(f"{2 * each:.10g}")) for each in against.tolist()]
+
+
+def _agreeing(middle: float, ends: Sequence[float], is_shown: bool, reach: float) -> Interval:
+    """Within the reach; where rounding would have interval and p disagree about 0, p is right."""
+    low, high = (float(f"{end:.10g}") for end in ends)
+    low, high = min(max(low, -reach), middle), max(min(high, reach), middle)
+    if not is_shown:
+        return Interval(middle, min(low, 0.0), max(high, 0.0))
+    least = abs(middle) * _NOISE
+    if middle > 0:
+        return Interval(middle, max(low, least), high)
+    return Interval(middle, low, min(high, -least))
+
+
+MANY = 20
+"""Questions that differ, of which the largest difference says how large differences are. Simulated: of ten, intervals
+of scores that seldom change much cover too little; asking for more hides what thirty questions show."""
+
+
+def _reaches(first: ScoreMatrix, second: ScoreMatrix, table: ScoreMatrix) -> Column:
+    """The largest difference seen where many differ; else as far as any score is from 0; where all are 0, 1."""
+    apart = np.nan_to_num(np.abs(table), nan=0.0)
+    both = np.where(np.isnan(table), np.nan, first), np.where(np.isnan(table), np.nan, second)
+    scores = np.nan_to_num(np.vstack(both), nan=0.0)
+    found: Column = np.max(scores, axis=0, initial=0.0) - np.min(scores, axis=0, initial=0.0)
+    found = np.where((apart > 0).sum(axis=0) >= MANY, apart.max(axis=0, initial=0.0), found)
+    return np.where(found > 0, found, 1.0)
+
+
+_NOISE = 1e-12
+"""Of the larger of the two scores: below it they differ by the order they were added up in."""
 
 
 def differences(first: ScoreMatrix, second: ScoreMatrix) -> ScoreMatrix:
@@ -220,9 +153,6 @@ def differences(first: ScoreMatrix, second: ScoreMatrix) -> ScoreMatrix:
     found = second - first
     noise = np.abs(found) <= _NOISE * np.maximum(np.abs(first), np.abs(second))
     return np.where(noise, 0.0, found)
-
-
-SIGNIFICANCE = 0.05
 
 
 class Ties(NamedTuple):
@@ -257,14 +187,15 @@ def ties(
     means = [mean(column) for column in table.T]
     ranked = sorted(range(len(means)), key=lambda at: -mean(better[:, at]))
     best, others = ranked[0], ranked[1:]
-    found = paired_differences(
-        np.repeat(table[:, [best]], len(others), axis=1), table[:, others], seed=seed, resamples=resamples
-    )  # fmt: skip
+    found = paired_differences(np.repeat(table[:, [best]], len(others), axis=1), table[:, others])
     pairs = [pair for pair in found if pair is not None]
     alone, p = [1.0] * len(means), [1.0] * len(means)
     for at, pair, adjusted in zip(others, pairs, holm([pair.p for pair in pairs]), strict=True):
         alone[at], p[at] = pair.p, adjusted
-    needed = questions_needed(pairs[0].difference.mean, pairs[0].known_spread) if pairs else None
+    needed = None
+    if pairs:
+        first = pairs[0]
+        needed = questions_needed(first.difference.mean, first.known_spread, first.reach)
     shares = _best_share(better, seed, resamples).tolist()
     return Ties(
         best, means, alone, p, [each > SIGNIFICANCE for each in p], shares, len(table), needed

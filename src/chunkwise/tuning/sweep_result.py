@@ -85,9 +85,11 @@ class BaselineComparison:
     difference: float
     low: float
     high: float
+    """95 % interval, widened as p is by Holm's correction over the defaults."""
     p: float
+    """After Holm's correction."""
     words: str
-    """better, worse, or no difference shown."""
+    """better, worse, or no difference shown: whether the interval leaves out 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +112,7 @@ class Lever:
     """Best level minus worst."""
     low: float
     high: float
-    """95 % interval of the effect, over questions."""
+    """95 % interval of the effect, over questions, for all levers and all their levels together."""
     moves: bool
     """Whether the interval excludes no effect."""
 
@@ -130,8 +132,9 @@ class CorpusPart:
     gain: float
     low: float
     high: float
+    """95 % interval, widened by Holm's correction over the parts."""
     worth_it: bool
-    """Whether a setting of its own is shown to be better."""
+    """Whether a setting of its own is shown to be better: the interval leaves out 0."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from chunkwise.tuning.choose.levers import LeverMember, comparable, levers, main_effects
+from chunkwise.tuning.choose.levers import LeverMember, _widths, comparable, levers, main_effects
 from chunkwise.tuning.choose.score_table import score_table_of
 from chunkwise.tuning.sweep_result import Lever, Outcome
 from made_outcomes import outcome, questions, sweep, tuned
@@ -156,3 +156,26 @@ def test_many_of_one_level_against_few_of_another() -> None:
     adds = main_effects(members, ["one", "several"], scores)
     assert adds[:, 1] - adds[:, 0] == pytest.approx(np.full(54, 0.05))
     assert np.abs(adds).max() < 1
+
+
+def test_of_levers_that_move_nothing_none_is_said_to_in_nineteen_sweeps_of_twenty() -> None:
+    """Ten levers of four values each, all of them noise: all together, not each for itself."""
+    alarms, covered = 0, 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        questions = 30
+        own = [rng.normal(0, 0.2, (questions, 4)) for _ in range(10)]
+        widths = _widths(own, 1.0, seed)
+        apart = [float(np.ptp(each.mean(axis=0))) for each in own]
+        alarms += any(effect > width for effect, width in zip(apart, widths, strict=True))
+        covered += all(effect <= width for effect, width in zip(apart, widths, strict=True))
+    assert alarms <= 4
+    assert covered >= 36
+
+
+def test_a_lever_that_changed_no_question_may_change_others() -> None:
+    alike, moving = np.zeros((13, 2)), np.tile([0.0, 0.5], (13, 1))
+    alone = _widths([alike], 1.0, 0)[0]
+    # One in twenty would miss so many.
+    assert alone == pytest.approx(1 - 0.05 ** (1 / 13), abs=0.02)
+    assert _widths([alike, moving], 1.0, 0)[0] >= alone

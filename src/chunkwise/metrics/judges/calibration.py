@@ -154,12 +154,13 @@ def calibration(
     right, wrong = groups[:, [0, 3]].sum(axis=1), groups[:, [1, 2]].sum(axis=1)
 
     def share(part: NDArray[np.float64], rest: NDArray[np.float64]) -> Interval | None:
-        return clustered_interval(np.column_stack([part, rest]), _part, seed=seed)
+        counts = np.column_stack([part, rest])
+        return clustered_interval(counts, _part, worst=(0, 1), best=(1, 0), seed=seed)
 
     known = agreement(
         [each.is_relevant for each in scored], [each.said.value == 1 for each in scored]
     )
-    kappa = clustered_interval(groups, _kappa, bounds=(-1.0, 1.0), seed=seed)
+    kappa = _kappa_interval(groups, seed)
     if kappa is not None and known.kappa is not None:
         # Counted in whole numbers it is exact.
         kappa = kappa._replace(mean=known.kappa)
@@ -180,6 +181,14 @@ def _groups(scored: Sequence[Verdict]) -> ScoreMatrix:
         column = int(wrong) if each.is_relevant else 3 - int(wrong)
         table[row[each.question], column] += 1
     return table
+
+
+def _kappa_interval(groups: ScoreMatrix, seed: int) -> Interval | None:
+    """With a question that was not seen: as many of its passages are relevant as of the others, all judged wrong, or
+    all judged right."""
+    relevant, irrelevant = float(groups[:, :2].sum()), float(groups[:, 2:].sum())
+    worst, best = (0.0, relevant, irrelevant, 0.0), (relevant, 0.0, 0.0, irrelevant)
+    return clustered_interval(groups, _kappa, worst=worst, best=best, seed=seed)
 
 
 def _share(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from chunkwise.base.wording import counted, listed, number, percent, signed
+from chunkwise.base.wording import counted, listed, number, percent, relative_change, signed
 from chunkwise.evaluation.comparison import (
     NO_DIFFERENCE,
     Best,
@@ -16,7 +16,7 @@ from chunkwise.evaluation.comparison import (
     Tested,
 )
 from chunkwise.report.plain_text import one_line
-from chunkwise.report.views.comparison import ComparisonView, behind
+from chunkwise.report.views.comparison import ComparisonView, behind, corrected_words
 from chunkwise.stats.intervals import Interval
 from chunkwise.stats.power import FEWEST
 
@@ -92,7 +92,10 @@ def _two(contrast: Contrast, metrics: Sequence[str], console: Console, whole: bo
         if contrast.objective in found
     }
     if whole and len(typed) > 1:
-        _heading(console, f"By type of question: {one_line(contrast.objective, 60)}, not tested")
+        _heading(
+            console,
+            f"By type of question: {one_line(contrast.objective, 60)}, 95 % intervals of each alone, not tested",
+        )
         print_rows(
             console,
             [DifferenceRow(f"{type} ({found.pairs:,})", found) for type, found in typed.items()],
@@ -189,7 +192,7 @@ def _not_shown(contrast: Contrast, metrics: Sequence[str], console: Console) -> 
         _say(
             console,
             f"With {counted(contrast.questions, 'question')}, differences under {listed(least, _MOST_NAMED)} "
-            "are too small to be shown.",
+            "are seldom shown.",
         )
     more = [
         f"{_many(found.needed)} ({one_line(name, 40)})"
@@ -227,10 +230,7 @@ def _explain(comparison: Comparison, metrics: Sequence[str], console: Console) -
     ]
     if not tests:
         return
-    legend = (
-        "● difference, ─ its 95 % interval; p of a paired randomisation test after Holm's correction "
-        f"over {counted(comparison.tests, 'test')}"
-    )
+    legend = f"● difference, ─ its interval, both paired by question; {corrected_words(comparison.tests)}"
     if any(found.lower_is_better for found in tests):
         legend += f"; {_LOWER} lower is better"
     console.print()
@@ -311,11 +311,11 @@ def print_rows(console: Console, rows: Sequence[DifferenceRow], heads: tuple[str
     names = [one_line(row.name, _LONGEST_NAME) for row in rows]
     reach = max((_reach(row.found) for row in rows if _reach(row.found) <= 1), default=0.0)
     figures = [_row_figures(row) for row in rows]
-    titles = (*heads, f"{heads[1]} - {heads[0]}")
+    titles = (*heads, f"{heads[1]} - {heads[0]}", "change")
     widths = [max(map(len, column)) for column in zip(titles, *figures, strict=True)]
     words = max(len(row.words) for row in rows)
     label, p = max(map(len, names)), max(len(row.p) for row in rows)
-    fixed = label + sum(widths) + p + 2 * len(_GAP) * (3 + bool(p) + bool(words)) // 2
+    fixed = label + sum(widths) + p + 2 * len(_GAP) * (4 + bool(p) + bool(words)) // 2
     one_line_each = 2 + fixed + len(_GAP) + words + _NARROWEST <= console.width
     taken = 2 + fixed + len(_GAP) + (words if one_line_each else -label)
     bar = max(_NARROWEST, min(_WIDEST, console.width - taken))
@@ -324,7 +324,7 @@ def print_rows(console: Console, rows: Sequence[DifferenceRow], heads: tuple[str
     for row, name, cells in zip(rows, names, figures, strict=True):
         # Figures beyond 1 are no shares and would leave the others no room.
         own = _reach(row.found)
-        drawn = difference_bar(row.found.difference, own if own > 1 else reach, bar)
+        drawn = difference_bar(_drawn(row.found), own if own > 1 else reach, bar)
         numbers = _GAP.join(cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
         style = "bold" if row.strong else ""
         if not one_line_each:
@@ -337,13 +337,23 @@ def print_rows(console: Console, rows: Sequence[DifferenceRow], heads: tuple[str
         )  # fmt: skip
 
 
+def _drawn(found: MetricDifference) -> Interval:
+    """The interval that says what the verdict says."""
+    return found.corrected if isinstance(found, Tested) else found.difference
+
+
 def _reach(found: MetricDifference) -> float:
-    return max(abs(end) for end in found.difference)
+    return max(abs(end) for end in _drawn(found))
 
 
-def _row_figures(row: DifferenceRow) -> tuple[str, str, str]:
+def _row_figures(row: DifferenceRow) -> tuple[str, str, str, str]:
     found = row.found
-    return number(found.first), number(found.second), signed(found.difference.mean)
+    return (
+        number(found.first),
+        number(found.second),
+        signed(found.difference.mean),
+        relative_change(found.relative),
+    )
 
 
 def _row_head(

@@ -160,11 +160,11 @@ def _groups(console: Console, title: str, rows: Sequence[FigureRow], view: Evalu
     if len(hardest) > _MOST_GROUPS:
         line(console, f"and {len(hardest) - _MOST_GROUPS:,} more, none worse", "dim")
     spread = view.spread
-    if title == "By type" and spread and spread.drop > 0:
+    if title == "By type" and spread and (spread.drop > 0 or spread.pairs == 1):
         line(
             console,
             f"from {one_line(spread.easiest, 40)} to {one_line(spread.hardest, 40)}: "
-            f"{100 * spread.drop:.1f} points worse",
+            f"{100 * spread.drop:.1f} points worse ({spread.words})",
             "dim",
         )
 
@@ -253,7 +253,7 @@ def _detectable(console: Console, view: EvaluationView) -> None:
         line(
             console,
             f"With {counted(view.question_count, 'question')}, differences in {view.objective} under "
-            f"{100 * least:.1f} points cannot be shown.",
+            f"{100 * least:.1f} points are seldom shown.",
             "dim",
         )
 

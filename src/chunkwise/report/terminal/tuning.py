@@ -28,6 +28,8 @@ def render_tuning(view: TuningView, console: Console) -> None:
         _chunkings(console, view)
     if view.defaults:
         heading(console, "Against the common defaults, on test questions")
+        if len(view.defaults) > 1:
+            line(console, "intervals and verdicts after Holm's correction over them", "dim")
         for each in view.defaults:
             between = f"{100 * each.low:+.1f} to {100 * each.high:+.1f}"
             line(
@@ -139,3 +141,8 @@ def _levers(console: Console, view: TuningView) -> None:
             f"{100 * lever.low:+.1f} to {100 * lever.high:+.1f}", Text(values, "" if lever.moves else "dim"),
         )  # fmt: skip
     console.print(table)
+    line(
+        console,
+        "95 % for all of them and all their values together: averages over many configurations",
+        "dim",
+    )

@@ -9,6 +9,7 @@ from typing import ClassVar
 from chunkwise.base.wording import counted, listed
 from chunkwise.evaluation.comparison import CONTEXT, NO_DIFFERENCE, Comparison, Contrast, Tested
 from chunkwise.evaluation.verdicts import question_of
+from chunkwise.report.charts.scale import Scale, scale_of
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.views.view import View
 
@@ -22,6 +23,7 @@ _COSTS = frozenset({"chunks", "median_tokens", "storage", CONTEXT})
 class ComparisonView(View):
     """Runs against the first of them, and which measures and figures are drawn."""
 
+    page_template: ClassVar[str] = "comparison.html.j2"
     fragment_template: ClassVar[str] = "fragment_comparison.html.j2"
 
     comparison: Comparison
@@ -39,6 +41,21 @@ class ComparisonView(View):
         return len(self.metrics) < len(every) or len(self.figures) < len(self.comparison.figures)
 
     @property
+    def tested_as(self) -> str:
+        """Which test it is, in words."""
+        return corrected_words(self.comparison.tests)
+
+    def scale(self, contrast: Contrast) -> Scale:
+        """Of the differences of two runs that are drawn; those of figures beyond 1 would leave the others no room."""
+        ends = [
+            end
+            for name in self.metrics
+            if (found := contrast.metrics.get(name)) and max(map(abs, found.corrected)) <= 1
+            for end in found.corrected
+        ]
+        return scale_of(ends, zero=True)
+
+    @property
     def shows_all_metrics(self) -> bool:
         return self.is_whole or len(self.metrics) == len(every_metric(self.comparison))
 
@@ -49,6 +66,17 @@ def comparison_view(comparison: Comparison, *, whole: bool = False) -> Compariso
     # Measures may be few because the runs have few in common; what they cost is not less for it.
     figures = list(comparison.figures) if whole else first_figures(comparison.figures)
     return ComparisonView(comparison, tuple(metrics), tuple(figures), whole)
+
+
+def corrected_words(tests: int) -> str:
+    """Which test it is, and how the interval belongs to it."""
+    sign = "of right and wrong it is the exact sign test"
+    if tests == 1:
+        return f"a run is better where the 95 % interval leaves out 0, and p says the same ({sign})"
+    return (
+        f"interval and p after Holm's correction over {counted(tests, 'test')}, 95 % sure for all of them: a run is "
+        f"better where the interval leaves out 0, and p says the same ({sign})"
+    )
 
 
 def every_metric(comparison: Comparison) -> list[str]:

@@ -12,6 +12,7 @@ from chunkwise.base.wording import (
     megabytes,
     percent,
     plural,
+    points_between,
     rough_dollars,
     score,
     short_number,
@@ -190,6 +191,18 @@ class Spread:
     easiest: str
     hardest: str
     drop: float
+    low: float
+    high: float
+    pairs: int
+    """Of types that the two were picked from; 1: they were named."""
+    is_shown: bool
+
+    @property
+    def words(self) -> str:
+        """How sure it is."""
+        picked = f", the interval of any two of {self.pairs:,} pairs" if self.pairs > 1 else ""
+        verdict = "" if self.is_shown else ", not shown to be harder"
+        return f"95 % interval {points_between(self.low, self.high)}{picked}{verdict}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,14 +270,17 @@ class EvaluationView(View):
 
 
 def evaluation_view(
-    results: Results, documents: Mapping[str, Document] | None = None
+    results: Results,
+    documents: Mapping[str, Document] | None = None,
+    types: tuple[str, str] | None = None,
 ) -> EvaluationView:
-    """`documents`, by id, give the hits of the worst questions their text."""
+    """`documents`, by id, give the hits of the worst questions their text; `types`: two that are held against each
+    other, instead of the easiest and the hardest."""
     settings = results.configuration
     budget, k = settings.get("budget"), settings.get("k")
     known = results.data.get("documents")
-    spread = robustness(results)
-    types = _by_group(results, results.by_type, hardest_first=False)
+    spread = robustness(results, types)
+    rows = _by_group(results, results.by_type, hardest_first=False)
     return EvaluationView(
         label=results.label,
         title=str(settings.get("strategy") or settings.get("hits") or "An evaluation"),
@@ -284,8 +300,8 @@ def evaluation_view(
         four=_four(results),
         figures=_figures(results),
         figure_order=tuple(results.summary),
-        types=types,
-        spread=Spread(spread.easiest, spread.hardest, spread.drop) if spread and types else None,
+        types=rows,
+        spread=Spread(*spread, is_shown=spread.is_shown) if spread and rows else None,
         documents=_by_group(results, results.by_document, hardest_first=True),
         cuts=cuts_view(results.cuts) if results.cuts else None,
         worst=worst_questions(results, documents or {}),

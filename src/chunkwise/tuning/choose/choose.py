@@ -17,9 +17,8 @@ from chunkwise.core import Document, Query
 from chunkwise.evaluation.results import Figure, Json
 from chunkwise.records.typed import json_text
 from chunkwise.stats.intervals import intervals
-from chunkwise.stats.paired import Ties, differences, ties
+from chunkwise.stats.paired import Ties, paired_differences, ties
 from chunkwise.stats.power import detectable
-from chunkwise.stats.table import spread
 from chunkwise.tuning.choose.corpus_parts import corpus_parts, small_parts
 from chunkwise.tuning.choose.explain import Findings, caveats, not_run, sentence, without_references
 from chunkwise.tuning.choose.levers import levers
@@ -82,7 +81,7 @@ def _figures(score_table: ScoreTable, side: str, queries: Sequence[Query]) -> li
     rows = [row for row, each in enumerate(score_table.splits) if each == side]
     table = score_table.scores[rows]
     found = []
-    for column, interval in zip(table.T, intervals(table, seed=score_table.seed), strict=True):
+    for column, interval in zip(table.T, intervals(table), strict=True):
         missing = np.isnan(column)
         why = Counter(
             "not scored" if queries[row].references else "no references"
@@ -290,7 +289,12 @@ def _without(score_table: ScoreTable, fit: FittedWeights) -> ScoreTable:
 def _detectable(score_table: ScoreTable, tied: Ties) -> float | None:
     """By the spread that differences to the best usually have."""
     scores = score_table.better(score_table.validation, score_table.entrants)
-    apart = differences(np.repeat(scores[:, [tied.best]], scores.shape[1], axis=1), scores)
-    spreads = [spread(column) for column in apart.T]
-    usual = [each for each in spreads if each]
-    return detectable(float(np.median(usual)), len(scores)) if usual else None
+    best = np.repeat(scores[:, [tied.best]], scores.shape[1], axis=1)
+    pairs = [each for each in paired_differences(best, scores) if each is not None]
+    usual = [each for each in pairs if each.spread]
+    if not usual:
+        return None
+    spread, reach = (
+        float(np.median([getattr(each, name) for each in usual])) for name in ("spread", "reach")
+    )
+    return detectable(spread, len(scores), reach)

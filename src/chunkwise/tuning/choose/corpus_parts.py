@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from chunkwise.core import Document, Query
-from chunkwise.stats.paired import paired_difference
-from chunkwise.stats.power import FEWEST as FEWEST_PAIRS
+from chunkwise.stats.intervals import OUTSIDE, Interval
+from chunkwise.stats.paired import PairedDifference, holm_shares, paired_difference
 from chunkwise.stats.table import mean
 from chunkwise.tuning.choose.score_table import Rows, ScoreTable
 from chunkwise.tuning.sweep_result import CorpusPart
@@ -22,11 +22,27 @@ def corpus_parts(
 ) -> tuple[CorpusPart, ...]:
     """By folder, or by format where all documents are in one; the best is found on the part's validation questions.
 
-    It is held against the overall choice on the part's test questions.
+    It is held against the overall choice on the part's test questions, with Holm's correction over the parts.
     """
-    found = _rows_of(score_table, queries, documents).items()
+    rows = {
+        name: own
+        for name, own in _rows_of(score_table, queries, documents).items()
+        if _is_enough(*own)
+    }
+    best = {name: _best(score_table, chosen, own[0]) for name, own in rows.items()}
+
+    def paired(name: str, outside: float) -> PairedDifference:
+        test = rows[name][1]
+        found = paired_difference(
+            score_table.scores[test, chosen], score_table.scores[test, best[name]], outside=outside
+        )
+        assert found is not None  # these questions have a score in every column
+        return found
+
+    shares = holm_shares([paired(name, OUTSIDE).p for name in rows])
     return tuple(
-        _part(score_table, chosen, name, *rows) for name, rows in found if _is_enough(*rows)
+        _part(score_table, chosen, name, best[name], rows[name], paired(name, share).difference)
+        for name, share in zip(rows, shares, strict=True)
     )
 
 
@@ -57,25 +73,30 @@ def _is_enough(validation: Rows, test: Rows) -> bool:
     return len(validation) + len(test) >= FEWEST_QUERIES and len(validation) > 0 and len(test) > 0
 
 
-def _part(
-    score_table: ScoreTable, chosen: int, name: str, validation: Rows, test: Rows
-) -> CorpusPart:
+def _best(score_table: ScoreTable, chosen: int, validation: Rows) -> int:
     means = [mean(column) for column in score_table.better(validation, score_table.entrants).T]
     # Of equal ones the overall choice, so that nothing is gained where nothing differs.
-    best = max(
+    return max(
         zip(means, score_table.entrants, strict=True), key=lambda own: (own[0], own[1] == chosen)
     )[1]
-    paired = paired_difference(
-        score_table.scores[test, chosen], score_table.scores[test, best], seed=score_table.seed
-    )
-    assert paired is not None  # these questions have a score in every column
-    gain, *ends = (score_table.sign * end + 0.0 for end in paired.difference)
+
+
+def _part(
+    score_table: ScoreTable,
+    chosen: int,
+    name: str,
+    best: int,
+    rows: tuple[Rows, Rows],
+    difference: Interval,
+) -> CorpusPart:
+    validation, test = rows
+    gain, *ends = (score_table.sign * end + 0.0 for end in difference)
     low, high = sorted(ends)
     configuration = score_table.outcomes[best].configuration
     return CorpusPart(
         name, len(validation) + len(test), configuration.key, configuration.label,
         mean(score_table.scores[test, best]), mean(score_table.scores[test, chosen]), gain, low, high,
-        worth_it=low > 0 and len(test) >= FEWEST_PAIRS,
+        worth_it=low > 0,
     )  # fmt: skip
 
 

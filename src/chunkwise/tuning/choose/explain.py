@@ -116,7 +116,7 @@ def _of_questions(findings: Findings) -> Iterator[str]:
         shows = (
             "no difference can be shown with them"
             if least is None
-            else f"differences under about {100 * least:.0f} points cannot be shown with them"
+            else f"differences of two configurations under about {100 * least:.0f} points are seldom shown with them"
         )
         yield f"Only {counted(chose, 'question')} could choose: {shows}. {FEW} or more are needed."
     if not judged:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chunkwise.base import spec
-from chunkwise.stats.intervals import RESAMPLES, Z_95, resampled_means, student
+from chunkwise.stats.intervals import OUTSIDE, RESAMPLES
+from chunkwise.stats.paired import MANY
 from chunkwise.stats.power import FEWEST
 from chunkwise.stats.table import ScoreMatrix, mean
 from chunkwise.tuning.choose.score_table import ScoreTable, late_twins
@@ -19,6 +20,7 @@ from chunkwise.tuning.sweep_result import Lever, LeverLevel, Outcome
 
 _DIGITS = 12
 """Of effects: beyond them they depend on the order of adding up."""
+_SURE = 1 - OUTSIDE
 
 
 class LeverMember(NamedTuple):
@@ -92,7 +94,8 @@ def levers(score_table: ScoreTable) -> tuple[Lever, ...]:
     found = {name: _Effect.of(own, scores) for name, own in members.items() if own}
     if not found or len(scores) < 2:
         return ()
-    widths = _widths([effect.own for effect in found.values()], score_table.seed)
+    reach = max(float(np.ptp(np.append(scores[:, columns], 0.0))), 1e-9)
+    widths = _widths([effect.own for effect in found.values()], reach, score_table.seed)
     moved = [
         _lever(name, effect, width, score_table)
         for (name, effect), width in zip(found.items(), widths, strict=True)
@@ -151,19 +154,38 @@ def _lever(name: str, effect: _Effect, width: float, score_table: ScoreTable) ->
     )  # fmt: skip
 
 
-def _widths(own: Sequence[ScoreMatrix], seed: int) -> list[float]:
-    """How far the difference of any two levels may be off, in 19 resamples of 20; one a lever.
+def _widths(own: Sequence[ScoreMatrix], reach: float, seed: int) -> list[float]:
+    """How far the difference of any two levels of any lever may be off, all of them together in 19 draws of 20.
 
-    Of any two: which are best and worst is seen on the same questions, and of many levels two always lie apart.
+    Of any two: which are best and worst is seen on the same questions, and of many levels two always lie apart. Of
+    any lever: of many levers one always seems to move something. Questions are weighted at random, with one more that
+    was not seen and on which two levels are as far apart as on any that was; where the lever changed few questions,
+    as far as two runs can be.
     """
-    table = np.hstack(own)
-    middle = np.array([mean(column) for column in table.T])
-    means = resampled_means(table, seed=seed, resamples=RESAMPLES, together=True) - middle
-    count = len(table)
-    # Resamples of few questions spread too little (Hesterberg 2015).
-    few = math.sqrt(count / (count - 1)) * student(Z_95, count - 1) / Z_95
-    found = []
-    for part in np.split(means, np.cumsum([each.shape[1] for each in own])[:-1], axis=1):
-        off = float(np.quantile(part.max(axis=1) - part.min(axis=1), 0.95))
-        found.append(float(f"{off * few:.12g}"))
+    draws = _draws(len(own[0]), seed)
+    unseen = draws[:, -1]
+    off = np.column_stack([_off(each, draws[:, :-1], unseen, reach) for each in own])
+    usual = np.quantile(off, _SURE, axis=0)
+    together = float(np.quantile((off / usual).max(axis=1), _SURE))
+    return [float(f"{together * each:.10g}") for each in usual.tolist()]
+
+
+def _draws(questions: int, seed: int) -> ScoreMatrix:
+    """Weights of all questions and of the one that was not seen; they add up to 1."""
+    drawn = np.random.default_rng(seed).standard_exponential((RESAMPLES, questions + 1))
+    found: ScoreMatrix = drawn / drawn.sum(axis=1, keepdims=True)
+    return found
+
+
+def _off(
+    own: ScoreMatrix, draws: ScoreMatrix, unseen: NDArray[np.float64], reach: float
+) -> NDArray[np.float64]:
+    """In each draw, how far the difference of two levels is from the one seen, at most."""
+    ranges = own.max(axis=1) - own.min(axis=1)
+    apart = float(ranges.max()) if (ranges > 0).sum() >= MANY else reach
+    middle = np.array([mean(column) for column in own.T])
+    means = draws @ (own - middle)
+    # The question that was not seen says the opposite of what was.
+    beside = apart + float(middle.max() - middle.min())
+    found: NDArray[np.float64] = means.max(axis=1) - means.min(axis=1) + unseen * beside
     return found

@@ -6,7 +6,8 @@ import numpy as np
 
 from chunkwise.chunkers.chunk import DEFAULT_STRATEGY
 from chunkwise.evaluation.comparison import NO_DIFFERENCE
-from chunkwise.stats.paired import SIGNIFICANCE, Ties, holm, paired_difference, paired_differences
+from chunkwise.stats.intervals import Interval
+from chunkwise.stats.paired import SIGNIFICANCE, Ties, holm, holm_shares, paired_differences
 from chunkwise.stats.table import mean
 from chunkwise.tuning.choose.score_table import ScoreTable
 from chunkwise.tuning.recommendation import Recommendation
@@ -15,23 +16,29 @@ from chunkwise.tuning.sweep_result import BaselineComparison, SweepResult, cost_
 
 
 def compare_with_baselines(score_table: ScoreTable, chosen: int) -> tuple[BaselineComparison, ...]:
-    """Each default with the retriever that suits it best on validation; p after Holm over the defaults.
+    """Each default with the retriever that suits it best on validation; p and interval after Holm over the defaults.
 
     Empty without test questions; a choice that is a default is not held against that one, however it is searched.
     """
-    found = []
-    for name, column in baseline_columns(score_table).items():
-        first, second = (score_table.scores[score_table.test, at] for at in (column, chosen))
-        paired = paired_difference(first, second, seed=score_table.seed)
-        if paired is not None and name != score_table.outcomes[chosen].configuration.baseline:
-            found.append((name, score_table.outcomes[column].configuration.key, paired))
-    adjusted = holm([paired.p for _, _, paired in found])
+    own = score_table.outcomes[chosen].configuration.baseline
+    columns = {name: at for name, at in baseline_columns(score_table).items() if name != own}
+    first, second = (
+        score_table.scores[score_table.test][:, at]
+        for at in (list(columns.values()), [chosen] * len(columns))
+    )
+    alone = [each for each in paired_differences(first, second) if each is not None]
+    if len(alone) < len(columns):
+        return ()
+    p = [each.p for each in alone]
+    wide = paired_differences(first, second, outside=holm_shares(p))
     return tuple(
         BaselineComparison(
-            name, key, *paired.difference, p, _words(score_table.sign * paired.difference.mean, p)
+            name, score_table.outcomes[column].configuration.key, *each.difference, adjusted,
+            _words(each.difference, score_table.sign),
         )
-        for (name, key, paired), p in zip(found, adjusted, strict=True)
-    )
+        for (name, column), adjusted, each in zip(columns.items(), holm(p), wide, strict=True)
+        if each is not None
+    )  # fmt: skip
 
 
 def baseline_columns(score_table: ScoreTable) -> dict[str, int]:
@@ -51,10 +58,11 @@ def baseline_columns(score_table: ScoreTable) -> dict[str, int]:
     return found
 
 
-def _words(gain: float, p: float) -> str:
-    if p > SIGNIFICANCE or not gain:
+def _words(difference: Interval, sign: float) -> str:
+    """What the interval says, which after Holm's correction is what p says."""
+    if not difference.leaves_out_zero:
         return NO_DIFFERENCE
-    return "better" if gain > 0 else "worse"
+    return "better" if sign * difference.mean > 0 else "worse"
 
 
 NEAR = 0.01
@@ -102,9 +110,7 @@ def _no_worse_than_defaults(score_table: ScoreTable, tied: list[int]) -> list[in
         first = score_table.better(score_table.validation, [column])
         columns = [score_table.entrants[at] for at in kept]
         second = score_table.better(score_table.validation, columns)
-        pairs = paired_differences(
-            np.repeat(first, len(columns), axis=1), second, seed=score_table.seed
-        )
+        pairs = paired_differences(np.repeat(first, len(columns), axis=1), second)
         kept = [
             at
             for at, pair in zip(kept, pairs, strict=True)

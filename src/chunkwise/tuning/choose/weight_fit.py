@@ -41,7 +41,7 @@ def fit_weights(score_table: ScoreTable) -> FittedWeights | None:
     tried = tuple(
         (name, score_table.sign * mean(scores[:, at]) + 0.0) for at, name in enumerate(names)
     )
-    kept, why = _kept(scores, folds, names, usual, score_table.seed)
+    kept, why = _kept(scores, folds, names, usual)
     others = tuple(at for at in variants if at != variants[kept])
     return FittedWeights(WeightFit(tried, names[kept], why), variants[kept], others)
 
@@ -63,13 +63,13 @@ def _same(name: str, usual: object) -> bool:
 
 
 def _kept(
-    scores: ScoreMatrix, folds: Sequence[Rows], names: Sequence[str], usual: int, seed: int
+    scores: ScoreMatrix, folds: Sequence[Rows], names: Sequence[str], usual: int
 ) -> tuple[int, str]:
     others = [at for at in range(len(names)) if at != usual]
     if not others:
         return usual, f"{names[usual]} alone was tried"
     tests = paired_differences(
-        np.repeat(scores[:, [usual]], len(others), axis=1), scores[:, others], seed=seed
+        np.repeat(scores[:, [usual]], len(others), axis=1), scores[:, others]
     )
     # Every question has all scores here, so every test has its pairs.
     paired = [test for test in tests if test is not None]
