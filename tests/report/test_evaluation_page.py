@@ -178,7 +178,7 @@ def test_types_go_from_the_easiest_to_the_hardest(results: Results, html: str) -
         f"{100 * spread.drop:.1f} points lie between {spread.easiest} and {spread.hardest}"
         in plain(found)
     )
-    assert f"any two of {spread.pairs} pairs" in plain(found)
+    assert f"corrected for {spread.pairs} pairs of types" in plain(found)
     means = [float(mean) for mean in re.findall('class="mean">([0-9.]+)<', found)]
     assert means == sorted(means, reverse=True)
     assert len(means) == len(results.by_type)

@@ -74,8 +74,8 @@ def corrected_words(tests: int) -> str:
     if tests == 1:
         return f"a run is better where the 95 % interval leaves out 0, and p says the same ({sign})"
     return (
-        f"interval and p after Holm's correction over {counted(tests, 'test')}, 95 % sure for all of them: a run is "
-        f"better where the interval leaves out 0, and p says the same ({sign})"
+        f"interval and p after Holm's correction over {counted(tests, 'test')}: a run is better where the interval "
+        f"leaves out 0, and p says the same ({sign})"
     )
 
 

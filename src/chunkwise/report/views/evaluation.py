@@ -200,7 +200,7 @@ class Spread:
     @property
     def words(self) -> str:
         """How sure it is."""
-        picked = f", the interval of any two of {self.pairs:,} pairs" if self.pairs > 1 else ""
+        picked = f", corrected for {self.pairs:,} pairs of types" if self.pairs > 1 else ""
         verdict = "" if self.is_shown else ", not shown to be harder"
         return f"95 % interval {points_between(self.low, self.high)}{picked}{verdict}"
 
