@@ -17,6 +17,7 @@ from chunkwise.text.blocks.sections import SectionTree
 from chunkwise.text.characters import CharacterArrays
 from chunkwise.text.graphemes import Graphemes
 from chunkwise.text.sentences.boundaries import sentence_starts
+from chunkwise.text.sentences.enumerations import NO_ENUMERATIONS, Enumerations, enumerations
 from chunkwise.text.sentences.full_stops import starts_behind_stops
 from chunkwise.text.tokens.measure import TokenMeasure, measure_of
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike, get_tokenizer
@@ -99,8 +100,14 @@ class Analyzed:
             starts.append(line[(inside >= 0) & (line < code[inside, 1])])
         return self._tiles(*starts)
 
+    @cached_property
+    def enumerations(self) -> Enumerations:
+        """Numbered items in running text."""
+        code = self.document.format == "code"
+        return NO_ENUMERATIONS if code or not self.text else enumerations(self.characters)
+
     def _sentences_in_prose(self, spans: NDArray[np.int64] | None) -> NDArray[np.int64]:
-        starts = sentence_starts(self.characters, spans)
+        starts = sentence_starts(self.characters, spans, self.enumerations)
         prose = self.blocks.spans("paragraph", "item")
         if not len(prose):
             return starts[:0]
@@ -146,6 +153,7 @@ class Analyzed:
         if not (size > max_tokens).any():
             return starts
         behind = self.graphemes.keep(starts_behind_stops(self.characters))
+        behind = np.setdiff1d(behind, self.enumerations.texts, assume_unique=True)
         inside = starts.searchsorted(behind, "right") - 1
         starts = merge_sorted(starts, behind[size[inside] > max_tokens])
         bounds = np.append(starts, len(self.text))

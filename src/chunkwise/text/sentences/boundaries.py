@@ -22,6 +22,7 @@ from chunkwise.text.characters import (
     CharacterArrays,
     one_of,
 )
+from chunkwise.text.sentences.enumerations import Enumerations, enumerations
 from chunkwise.text.sentences.full_stops import full_stop_ends
 
 _FIRST, _LAST = 0x0E01, 0x0E5B
@@ -114,14 +115,29 @@ _LONGEST_NOTE = 24
 
 
 def sentence_starts(
-    characters: CharacterArrays, within: NDArray[np.int64] | None = None
+    characters: CharacterArrays,
+    within: NDArray[np.int64] | None = None,
+    items: Enumerations | None = None,
 ) -> NDArray[np.int64]:
-    """Start of every sentence but the first, as if the text were one paragraph.
+    """Start of every sentence but the first, as if the text were one paragraph; items start with their number.
 
-    `within`: sorted spans, two columns, that all sentences are wanted of; elsewhere some may be missing.
+    `within`: sorted spans, two columns, that all sentences are wanted of; elsewhere some may be missing. `items`: those
+    of the text, where they are known.
     """
     if not characters.text:
         return np.zeros(0, dtype=np.int64)
+    starts = _starts_by_marks(characters, within)
+    items = enumerations(characters) if items is None else items
+    if not len(items.numbers):
+        return starts
+    starts = np.union1d(np.setdiff1d(starts, items.texts), items.sentences)
+    return starts[starts > 0]
+
+
+def _starts_by_marks(
+    characters: CharacterArrays, within: NDArray[np.int64] | None
+) -> NDArray[np.int64]:
+    """Behind full stops, question marks and their like, whatever numbers stand there."""
     at = _terminators(characters)
     at = at[np.append(np.diff(at) > 1, True)[: len(at)]]  # "?!" and "..." end once
     if within is not None:

@@ -80,7 +80,7 @@ def _full_stop_read(
     following: NDArray[np.int64],
 ) -> NDArray[np.bool_]:
     """The same, the whole word before it read."""
-    before, length = _words_beside(characters, at - 1, _INSIDE_WORD, -1)
+    before, length = words_beside(characters, at - 1, _INSIDE_WORD, -1)
     ends = ~in_list(before, known.words_before_stops().never)
     # Behind a word of some length that is on no list a full stop is what it seems.
     acronym = _acronym(characters, at, length)
@@ -131,7 +131,7 @@ def _doubtful_ends(
 ) -> NDArray[np.bool_]:
     """The same behind initials, numbers, acronyms and words that may end a sentence or not."""
     lists, following_lists = known.words_before_stops(), known.words_behind_stops()
-    behind, behind_length = _words_beside(characters, following, "", 1)
+    behind, behind_length = words_beside(characters, following, "", 1)
     opens = in_list(behind, following_lists.openers)
     previous = np.maximum(at - 1, 0)
     digits, capital = characters.have(previous, DIGIT), characters.have(previous, UPPER)
@@ -210,7 +210,7 @@ def _joined(
 
 def _behind_article(characters: CharacterArrays, start: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Whether a German article stands before the word that starts there; "I am 12" has none."""
-    before, length = _words_beside(characters, np.maximum(start - 2, 0), "", -1)
+    before, length = words_beside(characters, np.maximum(start - 2, 0), "", -1)
     spaced = (characters.points.take(start - 1, mode="clip") == 32) & (start >= 3)
     mine = characters.points.take(start - length - 3, mode="clip") == ord("I")
     return in_list(before, known.words_before_stops().articles) & spaced & ~(mine & (length == 2))
@@ -233,7 +233,7 @@ def _hash_of(word: str) -> int:
     return int(hash_words(["".join(char.lower()[0] for char in word)], backwards=False)[0])
 
 
-def _words_beside(
+def words_beside(
     characters: CharacterArrays, positions: NDArray[np.int64], also: str, step: int
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """What `hash_beside` says; a short text's few words are read one by one, arrays would cost more."""

@@ -1,0 +1,322 @@
+"""Numbered items in running text: "1. Open it. 2. Close it.", "a) …", "(ii) …", "Step 3. …", told by their order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.text.characters import (
+    CLOSER,
+    DIGIT,
+    ENDER,
+    FINAL,
+    FULL_STOP,
+    LETTER,
+    LOWER,
+    NEWLINE,
+    SPACE,
+    UPPER,
+    CharacterArrays,
+    one_of,
+)
+from chunkwise.text.sentences.abbreviations import (
+    BEFORE_NUMBER,
+    MONTHS,
+    ROMAN_NUMBERS,
+    hash_words,
+    in_list,
+    words_before_stops,
+)
+from chunkwise.text.sentences.full_stops import full_stop_ends, words_beside
+
+_NARROW, _WIDE = ".):", "：、．）"
+"""Marks behind a number; the wide ones need no space behind them."""
+_AS_NARROW = {"：": ":", "．": ".", "）": ")"}
+_NUMBER = re.compile(r"(\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})")
+_LONGEST = 5
+"""Characters of a number: "xviii"."""
+_GAP = 6
+"""White space looked through; what stands further away has a place of its own."""
+_CLOSERS_AT_MOST = 4
+_LONGEST_WORD = 24
+_NEXT_WORD = re.compile(r"\s*([^\W\d_]+)")
+_COLONS, _COMMAS = ":：", ";,；，、"
+_TIGHT = "。！？：；，、"
+"""Marks that no space follows."""
+_AND = frozenset("and or und oder et ou y o e i en of и или".split())
+"""Stand before the last item: "1) tea, 2) milk and 3) sugar"."""
+_BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
+_ROMAN_VALUES = {"i": 1, "v": 5, "x": 10}
+_ROMAN_LETTERS = "ivxIVX"
+_WITHOUT_MARKS = 3
+"""Items without a mark before them, "1. Open the valve 2. Close it 3. Wait", are believed from so many on."""
+_POINTS_AT = frozenset(
+    """
+    section sections chapter chapters part parts figure figures table tables page pages step steps item items rule rules
+    level phase version volume question number article point paragraph line row column group case type class
+    abschnitt kapitel teil abbildung tabelle seite schritt punkt stufe nummer artikel absatz zeile spalte gruppe fall
+    chapitre partie étape page tableau article point sección capítulo parte paso página tabla
+    """.split()
+)
+"""Words whose number is part of what they say: "see section 2. Then …"."""
+
+
+class Enumerations(NamedTuple):
+    """Of all items in running text, as sorted positions."""
+
+    numbers: NDArray[np.int64]
+    """Where items start, with their number."""
+    sentences: NDArray[np.int64]
+    """Those of them that open a sentence; the others stand amid one: "we need (1) tea and (2) milk"."""
+    texts: NDArray[np.int64]
+    """Where the text behind each number starts: no place to cut at."""
+
+
+_NOWHERE = np.zeros(0, dtype=np.int64)
+NO_ENUMERATIONS = Enumerations(_NOWHERE, _NOWHERE, _NOWHERE)
+
+_Positions = NDArray[np.int64]
+_Flags = NDArray[np.bool_]
+_END, _COLON, _COMMA, _WORD = range(4)
+"""What precedes a number: the end of a sentence or of a line, a colon, a comma or "and", anything else."""
+
+
+class _Numbered(NamedTuple):
+    """What may be the number of an item."""
+
+    start: int
+    text: int
+    """Where its text starts."""
+    style: tuple[str, str, str, str]
+    """The word before it, the opening mark, the kind of number, the closing mark: the same in all items of a run."""
+    value: int
+    behind: int
+    capital: bool
+    """Whether its text opens with something else than a small letter."""
+
+
+def enumerations(characters: CharacterArrays) -> Enumerations:
+    """Items of runs that count up from 1, a or i in one paragraph, at least two; a lone number is none."""
+    start, mark = _places(characters)
+    # Most texts have no first item: what precedes the other numbers is not worth reading then.
+    first = start[_are_first(characters, start, mark)]
+    if not len(first) or not (_what_precedes(characters, first)[0] != _WORD).any():
+        return NO_ENUMERATIONS
+    behind, lead = _what_precedes(characters, start)
+    introduced = np.flatnonzero(behind != _WORD)
+    text = characters.text
+    following = characters.next_solid(mark + 1)
+
+    def read(index: _Positions) -> list[_Numbered]:
+        columns = (each[index].tolist() for each in (start, mark, following, behind, lead))
+        rows = zip(*columns, strict=True)
+        return [item for row in rows for item in _read(text, characters, *row)]
+
+    marked = read(introduced)
+    breaks = [match.start() for match in _BLANK_LINE.finditer(text)]
+    runs = _counted(marked, breaks)
+    items = {item.start: item for run in runs if len(run) > 1 for item in run}
+    # What begins as an item may have others behind it that no mark parts.
+    alone = {run[0].start: run[0] for run in runs if len(run) == 1 and run[0].start not in items}
+    if alone:
+        loose = read(
+            np.flatnonzero((behind == _WORD) & _may_be_loose(characters, start, following))
+        )
+        loose = [item for item in loose if not _points_at(text, item.start)]
+        both = sorted([*alone.values(), *loose], key=lambda item: item.start)
+        for run in _counted(both, breaks):
+            if len(run) >= _WITHOUT_MARKS and run[0].start in alone:
+                items.update((item.start, item) for item in run)
+    found = [items[at] for at in sorted(items)]
+    return Enumerations(
+        _array(item.start for item in found),
+        _array(item.start for item in found if _opens_sentence(item)),
+        np.unique(_array(item.text for item in found)),
+    )
+
+
+def _array(values: Iterable[int]) -> _Positions:
+    return np.fromiter(values, dtype=np.int64)
+
+
+def _places(characters: CharacterArrays) -> tuple[_Positions, _Positions]:
+    """Start and closing mark of all that looks like a number of an item: a few digits or letters and a mark."""
+    points = characters.points
+    ascii_only = characters.text.isascii()
+    mark = np.flatnonzero(one_of(points, _NARROW if ascii_only else _NARROW + _WIDE))
+    mark = mark[mark > 0]
+    spaced = characters.have(mark + 1, SPACE)
+    mark = mark[(spaced | (points[mark] > 127)) & characters.have(mark - 1, DIGIT | LETTER)]
+    start = mark - 1
+    for _ in range(_LONGEST):
+        start = start - ((start > 0) & characters.have(start - 1, DIGIT | LETTER))
+    start = start - ((start > 0) & one_of(points.take(start - 1, mode="clip"), "(（"))
+    before = np.maximum(start - 1, 0)
+    alone = (start == 0) | characters.have(before, SPACE)
+    if not ascii_only:
+        alone |= one_of(points[before], _TIGHT)
+    alone &= mark - start <= _LONGEST + 1
+    start, mark = start[alone], mark[alone]
+    # Digits, a letter, or letters of a Roman number, as far as the first and the last tell.
+    first, last = start + one_of(points[start], "(（"), mark - 1
+    short = (first == last) | (characters.have(first, DIGIT) & characters.have(last, DIGIT))
+    short |= one_of(points[first], _ROMAN_LETTERS) & one_of(points[last], _ROMAN_LETTERS)
+    return start[short], mark[short]
+
+
+def _are_first(characters: CharacterArrays, start: _Positions, mark: _Positions) -> _Flags:
+    """Whether each number is 1, a or i."""
+    first = start + one_of(characters.points[start], "(（")
+    return one_of(characters.points[first], "1aAiI") & (mark - first == 1)
+
+
+@lru_cache(maxsize=1)
+def _ands() -> NDArray[np.uint64]:
+    return hash_words(_AND, backwards=True)
+
+
+def _what_precedes(characters: CharacterArrays, start: _Positions) -> tuple[_Positions, _Positions]:
+    """What stands before each number; and where the word starts that belongs to it, "Step 1.", "Art. 1.", else -1."""
+    last, own_line = _last_before(characters, start)
+    behind = np.full(len(start), _WORD)
+    behind[_ended(characters, last, start) | own_line] = _END
+    points = characters.points.take(np.maximum(last, 0))
+    behind[~own_line & one_of(points, _COMMAS)] = _COMMA
+    behind[~own_line & one_of(points, _COLONS)] = _COLON
+    lead = np.full(len(start), -1)
+    index = np.flatnonzero(behind == _WORD)
+    # A full stop that ends no sentence belongs to its word: "Art. 1."
+    short = characters.have(last[index], FULL_STOP)
+    word_last = last[index] - short
+    lettered = characters.have(np.maximum(word_last, 0), LETTER) & (word_last >= 0)
+    index, word_last, short = index[lettered], word_last[lettered], short[lettered]
+    word, length = words_beside(characters, word_last, "", -1)
+    place = word_last - length + 1
+    behind[index[in_list(word, _ands())]] = _COMMA
+    before, line = _last_before(characters, place)
+    leads = characters.have(place, UPPER) & (length > 1) & (length <= _LONGEST_WORD // 2)
+    leads &= ~short | in_list(word, words_before_stops().numbered)  # no "Dr. A."
+    leads &= (
+        _ended(characters, before, place)
+        | line
+        | one_of(characters.points.take(np.maximum(before, 0)), _COLONS)
+    )
+    behind[index[leads]] = _END
+    lead[index[leads]] = place[leads]
+    return behind, lead
+
+
+def _last_before(characters: CharacterArrays, start: _Positions) -> tuple[_Positions, _Flags]:
+    """The last character before each place that is no white space, and whether the place opens its line."""
+    last = start - 1
+    line = last < 0
+    for _ in range(_GAP):
+        spaced = characters.have(np.maximum(last, 0), SPACE) & (last >= 0)
+        line |= spaced & characters.have(np.maximum(last, 0), NEWLINE)
+        last = last - spaced
+    line |= (last < 0) | characters.have(np.maximum(last, 0), SPACE)
+    return last, line
+
+
+def _ended(characters: CharacterArrays, last: _Positions, following: _Positions) -> _Flags:
+    """Whether a sentence ends with each of these characters, closing quotes and brackets behind it or not."""
+    core = np.maximum(last, 0)
+    for _ in range(_CLOSERS_AT_MOST):
+        core = core - (characters.have(core, CLOSER) & (core > 0))
+    ended = characters.have(core, ENDER | FINAL)
+    stop = np.flatnonzero(characters.have(core, FULL_STOP) & (core > 0))
+    ended[stop] = full_stop_ends(characters, core[stop], last[stop] + 1, following[stop])
+    return ended
+
+
+def _may_be_loose(characters: CharacterArrays, start: _Positions, following: _Positions) -> _Flags:
+    """Digits before something else than a small letter."""
+    return characters.have(start, DIGIT) & ~characters.have(following, LOWER)
+
+
+def _points_at(text: str, start: int) -> bool:
+    """Whether the word before a number is one that has numbers."""
+    words = text[max(start - _LONGEST_WORD, 0) : start].lower().split()
+    return bool(words) and (words[-1] in _POINTS_AT or words[-1].rstrip(".") in BEFORE_NUMBER)
+
+
+def _read(
+    text: str,
+    characters: CharacterArrays,
+    start: int,
+    mark: int,
+    following: int,
+    behind: int,
+    lead: int,
+) -> list[_Numbered]:
+    """What the number before a mark may be: "i)" is a letter and a Roman number."""
+    opened = text[start] in "(（"
+    value, closing = text[start + opened : mark], _AS_NARROW.get(text[mark], text[mark])
+    if _NUMBER.fullmatch(value) is None or (opened and closing != ")") or following >= len(text):
+        return []
+    if closing == ":" and lead < 0:
+        return []  # "at 5: the end" is no item, "Step 5: the end" is one
+    if closing == "." and lead < 0 and value.isdecimal():
+        after = _NEXT_WORD.match(text, mark + 1, mark + 1 + _LONGEST_WORD)
+        if after and after[1].lower() in MONTHS:
+            return []  # "1. Mai": an ordinal
+    said = text[lead:start].strip().lower() if lead >= 0 else ""
+    capital = not characters.kinds[following] & np.uint16(LOWER)
+    at = lead if lead >= 0 else start
+    return [
+        _Numbered(at, following, (said, "(" * opened, kind, closing), number, behind, bool(capital))
+        for kind, number in _values(value)
+    ]
+
+
+def _values(value: str) -> list[tuple[str, int]]:
+    """The kinds of number that a few digits or letters may be, each with its value."""
+    if value.isdecimal():
+        return [("1", int(value))] if not value.startswith("0") else []
+    found: list[tuple[str, int]] = []
+    small = value.lower()
+    case = "a" if value == small else "A"
+    if len(value) == 1:
+        found.append((case, ord(small) - ord("a") + 1))
+    if value in (small, value.upper()) and (small in ROMAN_NUMBERS or small == "i"):
+        found.append((f"{case} Roman", _roman(small)))
+    return found
+
+
+def _roman(letters: str) -> int:
+    values = [_ROMAN_VALUES[letter] for letter in letters]
+    pairs = zip(values, [*values[1:], 0], strict=True)
+    return sum(-value if value < following else value for value, following in pairs)
+
+
+def _counted(candidates: list[_Numbered], breaks: list[int]) -> list[list[_Numbered]]:
+    """Runs from 1 on in each style, the next item the nearest with the next number; a blank line ends them all."""
+    runs: list[list[_Numbered]] = []
+    open_: dict[tuple[str, str, str, str], list[_Numbered]] = {}
+    passed = 0
+    for item in candidates:
+        while passed < len(breaks) and breaks[passed] < item.start:
+            passed += 1
+            open_.clear()
+        run = open_.get(item.style)
+        # A number right behind another has no item between: "1. 2. 3."
+        if run and item.value == run[-1].value + 1 and item.start > run[-1].text:
+            run.append(item)
+        elif item.value == 1:
+            open_[item.style] = [item]
+            runs.append(open_[item.style])
+    return runs
+
+
+def _opens_sentence(item: _Numbered) -> bool:
+    """Behind the end of a sentence always; behind a colon or nothing where a capital says so."""
+    if item.behind == _END:
+        return True
+    if item.behind == _COLON:
+        return item.capital and not item.style[1]
+    return item.capital and item.style[3] == "."
