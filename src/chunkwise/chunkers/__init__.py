@@ -120,6 +120,11 @@ class Strategy:
         return hasattr(self.chunker, "llm")
 
     @property
+    def overlaps(self) -> bool:
+        """Whether chunks are to repeat something of the one before, and one can tell where they do not."""
+        return bool(getattr(self.chunker, "overlaps", False)) and self.limit is not None
+
+    @property
     def unit(self) -> str:
         """What sizes are counted in: tokens, words or characters."""
         tokenizer = self.limit[0] if self.limit else DEFAULT_TOKENIZER

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from chunkwise.base import parameters
 from chunkwise.base.parameters import param
-from chunkwise.chunkers.packing.sized import LARGEST, check_overlap
+from chunkwise.chunkers.packing.overlap import check_overlap
+from chunkwise.chunkers.packing.sized import LARGEST
 from chunkwise.chunkers.packing.windows import windows
 from chunkwise.core import Piece
 from chunkwise.text.analysis import Analyzed

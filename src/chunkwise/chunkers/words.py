@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from chunkwise.base import parameters
 from chunkwise.base.parameters import param
 from chunkwise.chunkers.packing.cuts import word_level
+from chunkwise.chunkers.packing.overlap import check_overlap
 from chunkwise.chunkers.packing.packer import Packer
-from chunkwise.chunkers.packing.sized import LARGEST, check_overlap
+from chunkwise.chunkers.packing.sized import LARGEST
 from chunkwise.core import Piece
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.tokens.tokenizers import TokenizerLike

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from chunkwise.base.atomic import replacing
 from chunkwise.base.wording import counted
 from chunkwise.chunkers.chunk import Chunked, ChunkOutcome
+from chunkwise.chunkers.packing.overlap import MissingOverlaps
 from chunkwise.cli.streams import say, say_skipped
 from chunkwise.core import Chunk, Document, OnProgress
 from chunkwise.text.tokens.tokenizers import TokenizerLike
@@ -43,6 +44,8 @@ class ChunkSummary:
         self._sizes: list[NDArray[np.int32]] = []
         self._chunks = 0
         self._began = time.monotonic()
+        overlaps = getattr(strategy, "overlaps", False) and strategy.limit
+        self._missing = MissingOverlaps(strategy.limit) if overlaps and strategy.limit else None
 
     def add(self, chunked: Chunked) -> None:
         self.documents += 1
@@ -50,6 +53,13 @@ class ChunkSummary:
             np.array([chunk.token_count for chunk in chunked.chunks], dtype=np.int32)
         )
         self._chunks += len(chunked.chunks)
+        if self._missing:
+            self._missing.add(chunked)
+
+    @property
+    def missing_overlaps(self) -> str:
+        """At how many boundaries the overlap asked for could not be, and why; nothing where it is everywhere."""
+        return self._missing.told() if self._missing else ""
 
     @property
     def note(self) -> str:
@@ -62,6 +72,8 @@ class ChunkSummary:
             sizes = np.concatenate(self._sizes)
             low, middle, high = sizes.min(), np.median(sizes), sizes.max()
             parts.append(f"{self.strategy.unit} {low:,} least, {middle:,.0f} median, {high:,} most")
+        if self.missing_overlaps:
+            parts.append(self.missing_overlaps)
         return self.sentence(parts)
 
     def sentence(self, parts: list[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import islice, repeat
 from typing import NamedTuple
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.chunkers.packing.cuts import NONE, CutLevel, GraphemeCuts
+from chunkwise.chunkers.packing.overlap import OverlapFrom, overlap_starts
 from chunkwise.core import Piece
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.characters import SPACE
@@ -59,7 +60,7 @@ class Packer:
         *,
         nested: bool = False,
         apart: int = 0,
-        overlap_from: Callable[[int], int] | None = None,
+        overlap_from: OverlapFrom | None = None,
         overlap_cuts: CutLevel | None = None,
     ) -> None:
         self._text = document.text
@@ -94,8 +95,9 @@ class Packer:
             else:  # the next piece of this level is too large by itself
                 stop = self._levels[frame.level].first(fresh, frame.end)
                 stop = frame.end if stop == NONE else stop
-                frames[-1] = _Frame(frame.end, frame.level, stop)
-                frames.append(_Frame(stop, self._next_level(frame.level, fresh, stop), fresh))
+                # Sections share nothing; paragraphs and what is smaller repeat each other's ends.
+                floor = fresh if frame.level < self._apart else frame.floor
+                frames.append(_Frame(stop, self._next_level(frame.level, fresh, stop), floor))
         return self._pieces[done:]
 
     def pack_each(self, starts: NDArray[np.int64], floors: NDArray[np.int64]) -> list[Piece]:
@@ -148,18 +150,32 @@ class Packer:
 
     def _next_chunk(self, frame: _Frame, fresh: int) -> int:
         """Emit a chunk that takes in text from `fresh` on; its end, or NONE if only a deeper level can."""
-        start = fresh if self._overlap_from is None else self._overlapped(frame, fresh)
-        cut = self._fill(frame.level, start, fresh, frame.end)
-        if cut == NONE and start < fresh:
-            cut = self._fill(frame.level, fresh, fresh, frame.end)
-        if cut != NONE or self._nested:
-            last = frame.level + 1 == len(self._levels)
-            return self._force(fresh, frame.end) if cut == NONE and last else cut
-        for level in range(frame.level + 1, len(self._levels)):
-            cut = self._fill(level, fresh, fresh, frame.end)
-            if cut != NONE:
-                return cut
-        return self._force(fresh, frame.end)
+        last = len(self._levels) - 1
+        for level in range(frame.level, frame.level + 1 if self._nested else last + 1):
+            for start in self._starts(frame, level, fresh):
+                cut = self._fill(level, start, fresh, frame.end)
+                if cut != NONE:
+                    return cut
+        return self._force(fresh, frame.end) if level == last else NONE
+
+    def _starts(self, frame: _Frame, level: int, fresh: int) -> Iterator[int]:
+        """Where a chunk with fresh text may start, what repeats most of the one before first; at `fresh` last."""
+        within = self._pieces and fresh > frame.floor and level >= self._apart
+        if self._overlap_from is not None and within:
+            # Starts increase: a chunk never takes in all of the one before it.
+            before = self._pieces[-1]
+            low = max(self._overlap_from(fresh), frame.floor, before.start + 1)
+            # What is repeated leaves room for the next piece, which is whole.
+            following = self._levels[level].first(fresh, frame.end)
+            following = frame.end if following == NONE else following
+            room = self._measure.back(self._trimmed(fresh, following), self._limit)
+            levels = self._levels[level:-1]
+            if self._overlap_cuts is not None:
+                levels = [self._overlap_cuts, *levels]
+            for start in overlap_starts(levels, max(low, room), before.end):
+                if self._reach(start) >= following:
+                    yield self._solid(start, fresh)
+        yield fresh
 
     def _fill(self, level: int, start: int, fresh: int, end: int) -> int:
         """Emit the longest chunk from `start` that ends at a cut of this level and holds to the limit."""
@@ -207,25 +223,6 @@ class Packer:
         cut = min(self._graphemes.ceil(fresh + 1), end)
         self._emit(fresh, cut, self._measure.count(fresh, cut))
         return cut
-
-    def _overlapped(self, frame: _Frame, fresh: int) -> int:
-        """Where a chunk with fresh text starts so that it repeats whole pieces of the one before."""
-        if self._overlap_from is None or not self._pieces:
-            return fresh
-        if fresh <= frame.floor or frame.level < self._apart:
-            return fresh
-        level = self._levels[frame.level]
-        cuts = self._overlap_cuts or level
-        # Starts increase: a chunk never takes in all of the one before it.
-        low = max(self._overlap_from(fresh), frame.floor, self._pieces[-1].start + 1)
-        start = cuts.first(low - 1, fresh)
-        if start == NONE:
-            return fresh
-        following = level.first(fresh, frame.end)
-        following = frame.end if following == NONE else following
-        while start != NONE and self._reach(start) < following:
-            start = cuts.first(start, fresh)
-        return fresh if start == NONE else self._solid(start, fresh)
 
     def _indented(self, start: int, end: int, size: int) -> tuple[int, int]:
         """Start and size of the chunk with its first line's indentation, where that fits, too."""

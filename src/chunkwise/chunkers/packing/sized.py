@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
 
 from chunkwise.base import parameters
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
 from chunkwise.chunkers.packing.cuts import CutLevel
+from chunkwise.chunkers.packing.overlap import UNITS, check_overlap, overlap_from, overlap_tokens
 from chunkwise.chunkers.packing.packer import NestedPacker, Packer
 from chunkwise.core import Piece
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike, get_tokenizer
 
 LARGEST = 10_000_000
-_OVERLAPS = ("overlap", "overlap_words", "overlap_sentences")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +58,7 @@ class SizedChunker:
             raise InvalidParameter(
                 f"min_tokens ({self.min_tokens}) must not exceed max_tokens ({self.max_tokens})"
             )
-        given = [name for name in _OVERLAPS if getattr(self, name) is not None]
+        given = [name for name in UNITS if getattr(self, name) is not None]
         if len(given) > 1:
             raise InvalidParameter(
                 f"{' and '.join(given)} are given; overlap has one unit: choose one"
@@ -83,7 +80,7 @@ class SizedChunker:
         """Unit and amount."""
         if self.overlap is not None:
             return "overlap", overlap_tokens(self.overlap, self.max_tokens)
-        for unit in _OVERLAPS:
+        for unit in UNITS:
             amount = getattr(self, unit)
             if amount is not None:
                 return unit, amount
@@ -101,14 +98,15 @@ class SizedChunker:
     ) -> Packer:
         """What fills chunks of these levels up to the limit, with the overlap asked for."""
         made = NestedPacker if nested else Packer
+        measure = document.measure(self.tokenizer)
         return made(
             document,
-            document.measure(self.tokenizer),
+            measure,
             self.max_tokens,
             levels,
             nested=nested,
             apart=apart,
-            overlap_from=self._overlap_from(document),
+            overlap_from=overlap_from(document, measure, *self._overlap(), self.max_tokens),
             overlap_cuts=overlap_cuts,
         )
 
@@ -126,44 +124,3 @@ class SizedChunker:
                     continue
             kept.append(piece)
         return kept
-
-    def _overlap_from(self, document: Analyzed) -> Callable[[int], int] | None:
-        """For the start of fresh text, the earliest start of a chunk that repeats what precedes it."""
-        unit, amount = self._overlap()
-        if not amount:
-            return None
-        measure = document.measure(self.tokenizer)
-        if unit == "overlap":
-            return lambda fresh: measure.back(fresh, amount)
-        sentences = unit == "overlap_sentences"
-        starts = document.sentences if sentences else document.characters.word_starts
-        # Two sentences may fill a chunk: at least half of it is fresh.
-        return lambda fresh: max(
-            _units_back(starts, fresh, amount), measure.back(fresh, self.max_tokens // 2)
-        )
-
-
-def _units_back(starts: NDArray[np.int64], fresh: int, amount: int) -> int:
-    index = int(starts.searchsorted(fresh)) - amount
-    return int(starts[index]) if index > 0 else 0
-
-
-def overlap_tokens(overlap: int | str, limit: int) -> int:
-    """An overlap in tokens; "10%" is a share of the limit."""
-    if isinstance(overlap, int) and not isinstance(overlap, bool) and overlap >= 0:
-        return overlap
-    if isinstance(overlap, str) and overlap.endswith("%"):
-        number = overlap[:-1].strip()
-        if number.isascii() and number.replace(".", "", 1).isdigit():
-            return int(limit * float(number) / 100)
-    raise InvalidParameter(
-        f"overlap is {overlap!r}; a whole number from 0 up or a share such as '10%' is needed"
-    )
-
-
-def check_overlap(overlap: int | str, limit: int, limit_name: str, name: str = "overlap") -> int:
-    """The overlap in units of the limit, refused where it leaves no room for fresh text."""
-    amount = overlap_tokens(overlap, limit)
-    if amount >= limit:  # in words or sentences, too: none is smaller than a token
-        raise InvalidParameter(f"{name} ({overlap}) must be smaller than {limit_name} ({limit})")
-    return amount

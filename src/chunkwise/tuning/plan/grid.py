@@ -14,7 +14,8 @@ from chunkwise.base.registry import Registry
 from chunkwise.chunkers import Chunker, Strategy, get_strategy
 from chunkwise.chunkers import registry as strategies
 from chunkwise.chunkers.embedding_chunker import EmbeddingChunker
-from chunkwise.chunkers.packing.sized import SizedChunker, overlap_tokens
+from chunkwise.chunkers.packing.overlap import overlap_tokens
+from chunkwise.chunkers.packing.sized import SizedChunker
 from chunkwise.chunkers.parent_child import ParentChildChunker
 from chunkwise.retrieval.retrievers import ChunkRetriever, Retriever, get_retriever
 from chunkwise.retrieval.retrievers import registry as retrievers

@@ -13,7 +13,7 @@ from chunkwise.base import parameters, spec
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.registry import Registry
 from chunkwise.base.wording import did_you_mean
-from chunkwise.chunkers.packing.sized import overlap_tokens
+from chunkwise.chunkers.packing.overlap import overlap_tokens
 from chunkwise.models import DEFAULT
 from chunkwise.retrieval import retrievers
 from chunkwise.retrieval.settings import Context

@@ -1,0 +1,129 @@
+"""Overlap: how much a chunk repeats of the one before, where it starts to, and at which boundaries it cannot."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.chunkers.packing.cuts import NONE, CutLevel
+from chunkwise.core import Chunk
+from chunkwise.text.analysis import Analyzed
+from chunkwise.text.tokens.measure import TokenMeasure
+from chunkwise.text.tokens.tokenizers import TokenizerLike
+
+UNITS = ("overlap", "overlap_words", "overlap_sentences")
+"""The parameters that say how much is repeated: tokens, words or sentences."""
+_TRIES = 3
+"""Starts tried at each level: a chunk's own tokens may be a few more than its share of the document's."""
+
+OverlapFrom = Callable[[int], int]
+"""For the start of fresh text, the earliest start of a chunk that repeats what precedes it."""
+
+
+def overlap_tokens(overlap: int | str, limit: int) -> int:
+    """An overlap in tokens; "10%" is a share of the limit."""
+    if isinstance(overlap, int) and not isinstance(overlap, bool) and overlap >= 0:
+        return overlap
+    if isinstance(overlap, str) and overlap.endswith("%"):
+        number = overlap[:-1].strip()
+        if number.isascii() and number.replace(".", "", 1).isdigit():
+            return int(limit * float(number) / 100)
+    raise InvalidParameter(
+        f"overlap is {overlap!r}; a whole number from 0 up or a share such as '10%' is needed"
+    )
+
+
+def check_overlap(overlap: int | str, limit: int, limit_name: str, name: str = "overlap") -> int:
+    """The overlap in units of the limit, refused where it leaves no room for fresh text."""
+    amount = overlap_tokens(overlap, limit)
+    if amount >= limit:  # in words or sentences, too: none is smaller than a token
+        raise InvalidParameter(f"{name} ({overlap}) must be smaller than {limit_name} ({limit})")
+    return amount
+
+
+def overlap_from(
+    document: Analyzed, measure: TokenMeasure, unit: str, amount: int, limit: int
+) -> OverlapFrom | None:
+    """How far back an overlap of so many tokens, words or sentences reaches; None: nothing is repeated."""
+    if not amount:
+        return None
+    if unit == "overlap":
+        return lambda fresh: measure.back(fresh, amount)
+    sentences = unit == "overlap_sentences"
+    starts = document.sentences if sentences else document.characters.word_starts
+    # Two sentences may fill a chunk: at least half of it is fresh.
+    return lambda fresh: max(_units_back(starts, fresh, amount), measure.back(fresh, limit // 2))
+
+
+def _units_back(starts: NDArray[np.int64], fresh: int, amount: int) -> int:
+    index = int(starts.searchsorted(fresh)) - amount
+    return int(starts[index]) if index > 0 else 0
+
+
+def overlap_starts(levels: Sequence[CutLevel], low: int, end: int) -> Iterator[int]:
+    """Where a chunk may start so that it repeats the end of the one before: whole sentences first, words last.
+
+    Levels come from the most to the least preferred: a sentence longer than the overlap is repeated from a clause on,
+    a clause longer than that from a word on. No start lies before `low`; `end` is that of the chunk before.
+    """
+    tried = end
+    for level in levels:
+        start = level.first(low - 1, end)
+        for _ in range(_TRIES):
+            if start == NONE:
+                break
+            if start != tried:
+                yield start
+            tried = start
+            start = level.first(start, end)
+
+
+SECTION, PARENT = "where a section begins", "where a parent begins"
+ROOM, WORD = "for want of room", "behind a word longer than it"
+
+
+class _ChunkedDocument(Protocol):
+    @property
+    def analyzed(self) -> Analyzed: ...
+    @property
+    def chunks(self) -> Sequence[Chunk]: ...
+
+
+class MissingOverlaps:
+    """At how many boundaries nothing is repeated although an overlap is asked for, and why."""
+
+    def __init__(self, limit: tuple[TokenizerLike, int]) -> None:
+        self._tokenizer, self._limit = limit
+        self.boundaries = 0
+        self.reasons: Counter[str] = Counter()
+
+    def add(self, chunked: _ChunkedDocument) -> None:
+        """Takes in one document; its analysis is asked for only where an overlap is missing."""
+        places = [chunk for chunk in chunked.chunks if not chunk.level]
+        self.boundaries += max(len(places) - 1, 0)
+        for before, behind in pairwise(places):
+            if behind.start >= before.end:
+                self.reasons[self._reason(chunked.analyzed, before, behind)] += 1
+
+    def _reason(self, document: Analyzed, before: Chunk, behind: Chunk) -> str:
+        if before.parent != behind.parent:
+            return PARENT
+        headings = document.sections.start
+        if headings.searchsorted(behind.start, "right") > headings.searchsorted(before.end):
+            return SECTION
+        words = document.characters.word_starts
+        last = int(words[words.searchsorted(before.end) - 1])
+        word = document.measure(self._tokenizer).count(max(last, before.start), before.end)
+        return ROOM if word + behind.token_count > self._limit else WORD
+
+    def told(self) -> str:
+        """A few words for a summary; none where every boundary has its overlap."""
+        missing = self.reasons.total()
+        why = ", ".join(f"{number:,} {reason}" for reason, number in self.reasons.most_common())
+        return f"no overlap at {missing:,} of {self.boundaries:,} boundaries ({why})" if why else ""

@@ -1,0 +1,126 @@
+"""Overlap: what is asked for is there, at a sentence, a clause or a word; where it cannot be, the reason is told."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chunkwise.chunkers import get_strategy
+from chunkwise.chunkers.chunk import Chunked
+from chunkwise.chunkers.packing.overlap import MissingOverlaps
+from chunkwise.core import Chunk, Document
+from chunkwise.text.analysis import Analyzed
+from how_many import examples
+
+LONG = (
+    "The keeper of the light climbed the stairs every evening, carrying oil and matches and a loaf of bread, "
+    "because the wind that came over the water at dusk had once put out the lamp and cost a ship. "
+)
+SHORT = "It rained. He slept well. "
+STRATEGIES = [
+    "sentences(max_tokens=60, overlap=12)",
+    "recursive(max_tokens=60, overlap=12)",
+    "paragraphs(max_tokens=60, overlap=12)",
+    "paragraphs(max_tokens=60, overlap=12, merge=true)",
+    "structure(max_tokens=60, overlap=12)",
+    "sections(max_tokens=60, overlap_words=8)",
+    "sections(max_tokens=60, overlap_sentences=2)",
+]
+
+
+def chunks_of(text: str, strategy: str, format: str = "text") -> list[Chunk]:
+    return list(get_strategy(strategy).chunks(Document("x", text, format=format)))
+
+
+def missing(text: str, strategy: str, format: str = "text") -> MissingOverlaps:
+    made = get_strategy(strategy)
+    analyzed = Analyzed(Document("x", text, format=format))
+    assert made.limit is not None
+    found = MissingOverlaps(made.limit)
+    found.add(Chunked(analyzed.document, list(made.chunks(analyzed)), analyzed))
+    return found
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("gap", ["", "\n\n"])
+def test_a_last_sentence_longer_than_the_overlap_is_repeated_in_part(
+    strategy: str, gap: str
+) -> None:
+    chunks = chunks_of((LONG + gap) * 12, strategy)
+    assert len(chunks) > 6
+    for before, behind in pairwise(chunks):
+        assert before.start < behind.start < before.end < behind.end
+
+
+def test_a_whole_sentence_is_repeated_where_it_fits() -> None:
+    chunks = chunks_of((LONG + SHORT) * 6, "sentences(max_tokens=60, overlap=12)")
+    assert [chunk.text for chunk in chunks[1:] if chunk.text.startswith("It rained.")]
+
+
+def test_a_clause_is_repeated_where_the_sentence_is_too_long() -> None:
+    chunks = chunks_of(LONG * 6, "sentences(max_tokens=80, overlap=25)")
+    assert all(chunk.text.startswith("because the wind") for chunk in chunks[1:])
+
+
+def test_words_are_repeated_where_the_clause_is_too_long() -> None:
+    chunks = chunks_of(LONG * 6, "sentences(max_tokens=60, overlap=5)")
+    assert all(chunk.text.startswith("cost a ship. The keeper") for chunk in chunks[1:])
+
+
+def test_recursive_repeats_across_paragraphs_and_headings() -> None:
+    text = "\n\n".join(f"# Part {number}\n\n{LONG}" for number in range(8))
+    chunks = chunks_of(text, "recursive(max_tokens=60, overlap=20)", "markdown")
+    assert all(behind.start < before.end for before, behind in pairwise(chunks))
+
+
+def test_where_a_section_begins_nothing_is_repeated_and_that_is_told() -> None:
+    text = "\n\n".join(f"# Part {number}\n\n{LONG}" for number in range(4))
+    found = missing(text, "sections(max_tokens=60, overlap=20)", "markdown")
+    assert found.told() == "no overlap at 3 of 3 boundaries (3 where a section begins)"
+
+
+def test_where_what_follows_fills_the_chunk_that_is_told() -> None:
+    found = missing(
+        "aaaa bbbb cccc. " * 6, "sentences(max_tokens=15, overlap=5, tokenizer=characters)"
+    )
+    assert found.told() == "no overlap at 5 of 5 boundaries (5 for want of room)"
+
+
+def test_a_word_longer_than_the_overlap_is_told_and_not_cut() -> None:
+    text = f"Then go to {'x' * 40}. " * 5
+    strategy = "sentences(max_tokens=95, overlap=10, tokenizer=characters)"
+    assert missing(text, strategy).told() == (
+        "no overlap at 4 of 4 boundaries (4 behind a word longer than it)"
+    )
+    assert {chunk.text for chunk in chunks_of(text, strategy)} == {f"Then go to {'x' * 40}."}
+
+
+def test_another_parent_is_told() -> None:
+    text = "\n\n".join([LONG] * 8)
+    found = missing(text, "parent_child(max_tokens=20, parent_size=40, overlap=5)")
+    assert found.reasons["where a parent begins"] == 7
+
+
+def test_nothing_is_told_where_every_boundary_has_its_overlap() -> None:
+    assert missing(LONG * 12, "sentences(max_tokens=60, overlap=12)").told() == ""
+
+
+WORDS = st.sampled_from(
+    ["rain", "came; then", "over,", "the hill.", "He left.", "\n\n", "文字", "e\u0301", "# T\n"]
+)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@settings(max_examples=examples(30), deadline=None)
+@given(words=st.lists(WORDS, min_size=40, max_size=120))
+def test_every_boundary_has_an_overlap_or_a_reason(strategy: str, words: list[str]) -> None:
+    text = " ".join(words)
+    chunks = chunks_of(text, strategy)
+    for before, behind in pairwise(chunks):
+        assert before.start < behind.start
+        assert before.end < behind.end
+    assert all(chunk.token_count <= 60 for chunk in chunks)
+    found = missing(text, strategy)
+    # Short words leave room for one more: what fills its chunk is the one reason besides a section.
+    assert set(found.reasons) <= {"where a section begins", "for want of room"}
