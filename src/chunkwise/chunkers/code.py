@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.parameters import param
-from chunkwise.chunkers.packing.cuts import ArrayCuts, word_level
+from chunkwise.chunkers.packing.cuts import ArrayCuts
 from chunkwise.chunkers.packing.sized import SizedChunker
 from chunkwise.core import Piece
 from chunkwise.text.analysis import Analyzed
@@ -151,7 +151,7 @@ Fit = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.bool_]]
 
 
 def outline_levels(document: Analyzed, language: str, fit: Fit) -> list[NDArray[np.int64]]:
-    """Line starts at which a unit of code starts, outermost units first; all lines last."""
+    """Line starts at which a unit of code starts, outermost units first; then all lines, then words."""
     if not document.text:
         return []
     grammar = grammar_for(language)
@@ -159,8 +159,12 @@ def outline_levels(document: Analyzed, language: str, fit: Fit) -> list[NDArray[
     tree = None if grammar is None else syntax_tree(source, grammar)
     lines = document.lines
     outline = _by_indentation(lines) if tree is None else _by_tree(lines, tree, source, fit)
-    keep = document.graphemes.keep
-    return [keep(cuts) for cuts in [*outline, lines.start] if len(cuts)]
+    keep, crumbs = document.graphemes.keep, document.crumb_starts
+    words = document.characters.word_starts
+    # The last word of a long line goes with the quotes below it; where nothing else is left, any line is cut off.
+    whole = [np.setdiff1d(cuts, crumbs) for cuts in [*outline, lines.start]]
+    whole.append(np.setdiff1d(words, document.characters.next_solid(crumbs)))
+    return [keep(cuts) for cuts in [*whole, lines.start, words] if len(cuts)]
 
 
 def _by_tree(lines: Lines, tree: Tree, source: bytes, fit: Fit) -> list[NDArray[np.int64]]:
@@ -294,6 +298,6 @@ class CodeChunker(SizedChunker):
             return behind_gaps(measure.reaches(starts, self.max_tokens)) >= ends
 
         outline = outline_levels(document, language, fit)
-        levels = [*(ArrayCuts(cuts.copy) for cuts in outline), word_level(document)]
+        levels = [ArrayCuts(cuts.copy) for cuts in outline]
         packer = self.packer(document, levels, nested=True)
         return self.join_small_chunks(document, packer.pack(0, len(document.text)))

@@ -9,7 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.parameters import param
-from chunkwise.chunkers.packing.cuts import ArrayCuts, clause_levels, glued, sentence_levels
+from chunkwise.chunkers.packing.cuts import (
+    ArrayCuts,
+    clause_levels,
+    glued,
+    lead_in_cuts,
+    sentence_levels,
+)
 from chunkwise.chunkers.packing.sized import SizedChunker
 from chunkwise.core import Piece
 from chunkwise.text.analysis import Analyzed
@@ -25,10 +31,12 @@ class ParagraphChunker(SizedChunker):
     merge: bool = param(False, "fill chunks with several paragraphs up to the limit")
 
     def split(self, document: Analyzed) -> Sequence[Piece]:
-        paragraphs = glued(document, document.paragraphs)
+        leads = lead_in_cuts(document, document.measure(self.tokenizer), self.max_tokens)
+        paragraphs = glued(document, document.paragraphs, leads.torn)
         whole = ArrayCuts(lambda: paragraphs)
+        leading = ArrayCuts(lambda: glued(document, leads.sentences))
         sentences = sentence_levels(document, self._oversized(document, paragraphs))
-        levels = [whole, *sentences, *clause_levels(document)]
+        levels = [whole, leading, *sentences, *clause_levels(document)]
         packer = self.packer(document, levels, nested=True, overlap_cuts=sentences[1])
         starts = paragraphs[:1] if self.merge else paragraphs
         sections = document.sections

@@ -12,7 +12,13 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
-from chunkwise.chunkers.packing.cuts import ArrayCuts, CutLevel, NearCuts, before_cut
+from chunkwise.chunkers.packing.cuts import (
+    ArrayCuts,
+    CutLevel,
+    NearCuts,
+    before_cut,
+    without_crumbs,
+)
 from chunkwise.chunkers.packing.sized import SizedChunker
 from chunkwise.core import Piece
 from chunkwise.text.analysis import Analyzed, merge_sorted
@@ -169,7 +175,8 @@ class RecursiveChunker(SizedChunker):
                     ) from None
 
     def split(self, document: Analyzed) -> Sequence[Piece]:
-        packer = self.packer(document, self._levels(document), nested=True)
+        levels = without_crumbs(document, self._levels(document))
+        packer = self.packer(document, levels, nested=True)
         return self.join_small_chunks(document, packer.pack(0, len(document.text)))
 
     def _levels(self, document: Analyzed) -> list[CutLevel]:

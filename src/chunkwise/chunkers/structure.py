@@ -15,11 +15,13 @@ from chunkwise.chunkers.packing.cuts import (
     CutLevel,
     clause_levels,
     glued,
+    lead_in_cuts,
     sentence_levels,
 )
 from chunkwise.chunkers.packing.sized import SizedChunker
 from chunkwise.core import Piece
 from chunkwise.text.analysis import Analyzed
+from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 _DEEP = 2
 """Columns: what stands less far to the right is no part of an item."""
@@ -69,7 +71,10 @@ class StructureChunker(SizedChunker):
     def split(self, document: Analyzed) -> Sequence[Piece]:
         sections = heading_levels(document)
         packer = self.packer(
-            document, [*sections, *block_levels(document)], nested=True, apart=len(sections)
+            document,
+            [*sections, *block_levels(document, self.tokenizer, self.max_tokens)],
+            nested=True,
+            apart=len(sections),
         )
         pieces = self.join_small_chunks(document, packer.pack(0, len(document.text)))
         return self._with_table_headers(document, pieces)
@@ -114,18 +119,21 @@ def _headings(document: Analyzed, starts: NDArray[np.int64]) -> NDArray[np.int64
     return document.graphemes.keep(glued(document, starts))
 
 
-def block_levels(document: Analyzed) -> list[CutLevel]:
-    """Paragraphs, lists, tables and code, then their parts, sentences, clauses, words."""
+def block_levels(document: Analyzed, tokenizer: TokenizerLike, limit: int) -> list[CutLevel]:
+    """Paragraphs, lists, tables and code, each with its lead-in, then their parts, sentences, clauses, words."""
     blocks = document.blocks
     item = blocks.of("item")
     outer = blocks.start[item[blocks.level[item] == 0]]
     inside = cache(partial(item_parts, document))
 
+    leads = cache(partial(lead_in_cuts, document, document.measure(tokenizer), limit))
+
     def whole() -> NDArray[np.int64]:
         return np.setdiff1d(document.paragraphs, np.concatenate(inside()), assume_unique=True)
 
     return [
-        ArrayCuts(lambda: glued(document, whole())),
+        ArrayCuts(lambda: glued(document, whole(), leads().torn)),
+        ArrayCuts(lambda: glued(document, leads().sentences)),
         ArrayCuts(lambda: document.graphemes.keep(outer)),
         ArrayCuts(lambda: document.graphemes.keep(glued(document, inside().parts))),
         *sentence_levels(document),

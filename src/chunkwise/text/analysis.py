@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import Document
+from chunkwise.text.blocks.bare_lines import are_marks, beside_bare_lines, beside_fences
 from chunkwise.text.blocks.blocks import CODE_OF, Blocks
+from chunkwise.text.blocks.lead_ins import lead_ins
 from chunkwise.text.blocks.lines import Lines
 from chunkwise.text.blocks.markdown import markdown_blocks
 from chunkwise.text.blocks.plain_text import is_one_paragraph, plain_blocks
@@ -105,6 +107,35 @@ class Analyzed:
         """Numbered items in running text."""
         code = self.document.format == "code"
         return NO_ENUMERATIONS if code or not self.text else enumerations(self.characters)
+
+    @cached_property
+    def lead_ins(self) -> NDArray[np.int64]:
+        """Lists, tables and code with a lead-in: where its last sentence starts, where they do, where they end."""
+        blocks = self.blocks
+        leading = lead_ins(self.characters, blocks)
+        if not len(leading):
+            return np.zeros((0, 3), dtype=np.int64)
+        own = np.stack([blocks.start[leading], blocks.end[leading]], axis=1)
+        sentences = self.sentences_within(own)
+        last = sentences[sentences.searchsorted(own[:, 1]) - 1]
+        led = blocks.start[leading + 1]
+        wholes = np.concatenate((blocks.lists, blocks.tables, blocks.code))
+        wholes = wholes[np.argsort(wholes[:, 0])]
+        end = wholes[wholes[:, 0].searchsorted(led, "right") - 1, 1]
+        return np.stack([np.maximum(last, own[:, 0]), led, end], axis=1)
+
+    @cached_property
+    def crumb_starts(self) -> NDArray[np.int64]:
+        """Starts that go with what stands before them: a cut there leaves a lead-in, a fence or marks alone."""
+        if self.document.format == "code":
+            return np.array(beside_bare_lines(self.text), dtype=np.int64)
+        fences = np.array(beside_fences(self.text, self.blocks.code), dtype=np.int64)
+        blocks = self.blocks
+        led = blocks.start[lead_ins(self.characters, blocks) + 1]
+        prose = blocks.of("paragraph")
+        prose = prose[prose > 0]
+        silent = are_marks(self.characters, blocks.start[prose], blocks.end[prose])
+        return merge_sorted(np.sort(fences), led, blocks.start[prose[silent]])
 
     def _sentences_in_prose(self, spans: NDArray[np.int64] | None) -> NDArray[np.int64]:
         starts = sentence_starts(self.characters, spans, self.enumerations)

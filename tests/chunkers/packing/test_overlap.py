@@ -123,4 +123,5 @@ def test_every_boundary_has_an_overlap_or_a_reason(strategy: str, words: list[st
     assert all(chunk.token_count <= 60 for chunk in chunks)
     found = missing(text, strategy)
     # Short words leave room for one more: what fills its chunk is the one reason besides a section.
-    assert set(found.reasons) <= {"where a section begins", "for want of room"}
+    allowed = {"where a section begins", "for want of room", "behind a chunk of one word"}
+    assert set(found.reasons) <= allowed

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from chunkwise.text.analysis import Analyzed, merge_sorted
 from chunkwise.text.characters import SPACE
 from chunkwise.text.graphemes import Graphemes
+from chunkwise.text.tokens.measure import TokenMeasure
 
 NONE = -1
 _MANY = 1 << 14
@@ -183,7 +185,10 @@ class GraphemeCuts:
 
 
 def sentence_levels(document: Analyzed, likely: NDArray[np.int64] | None = None) -> list[CutLevel]:
-    """Sentences, headings kept with what follows; then any sentence. `likely`: spans they will be sought in."""
+    """Sentences, headings and lead-ins kept with what follows; then any sentence.
+
+    `likely`: spans they will be sought in.
+    """
     every = ArrayCuts(lambda: document.sentences)
     whole = ArrayCuts(lambda: glued(document, document.sentences))
     if likely is None:
@@ -194,9 +199,11 @@ def sentence_levels(document: Analyzed, likely: NDArray[np.int64] | None = None)
 
 
 def clause_levels(document: Analyzed) -> list[CutLevel]:
-    """Inside a sentence: at semicolons, then colons, then commas, then between words."""
+    """Inside a sentence: before numbered items, at semicolons, then colons, then commas, then between words."""
     return [
+        ArrayCuts(lambda: document.graphemes.keep(document.enumerations.numbers)),
         *(PagedCuts(partial(_behind, document, signs)) for signs in (";；", ":：", ",，、،")),
+        ArrayCuts(lambda: _whole_items(document)),
         word_level(document),
     ]
 
@@ -205,12 +212,110 @@ def word_level(document: Analyzed) -> CutLevel:
     return ArrayCuts(lambda: document.graphemes.keep(document.characters.word_starts))
 
 
-def glued(document: Analyzed, starts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The starts without those right behind a heading or a table's header: both stay with what follows."""
-    blocks = document.blocks
+def _whole_items(document: Analyzed) -> NDArray[np.int64]:
+    """Starts of words but those right behind the number of an item."""
+    words = document.graphemes.keep(document.characters.word_starts)
+    return np.setdiff1d(words, document.enumerations.texts, assume_unique=True)
+
+
+def glued(
+    document: Analyzed, starts: NDArray[np.int64], torn: NDArray[np.int64] | None = None
+) -> NDArray[np.int64]:
+    """The starts without those that go with what stands before them.
+
+    Right behind a heading, a table's header, a lead-in, an opening fence or the number of an item, and closing fences.
+    `torn`: lists, tables and code that are to start by themselves all the same.
+    """
+    blocks, items = document.blocks, document.enumerations
     leading = blocks.of("heading", "header")
     following = leading[leading + 1 < len(blocks)] + 1
-    return np.setdiff1d(starts, blocks.start[following], assume_unique=True)
+    bound = np.concatenate(
+        (blocks.start[following], document.crumb_starts, items.texts, items.led_in)
+    )
+    if torn is not None:
+        bound = np.setdiff1d(bound, torn)
+    return np.setdiff1d(starts, bound, assume_unique=False)
+
+
+class LeadInCuts(NamedTuple):
+    """Where paragraphs with a lead-in may be cut."""
+
+    torn: NDArray[np.int64]
+    """Starts of lists, tables and code that fit in a chunk, but not together with their lead-in."""
+    sentences: NDArray[np.int64]
+    """Starts of the sentences that lead in the others: the text before them is less bound to those."""
+
+
+def lead_in_cuts(document: Analyzed, measure: TokenMeasure, limit: int) -> LeadInCuts:
+    """Lead-ins told apart by whether they fit in a chunk together with what they lead in."""
+    sentence, led, end = document.lead_ins.T
+    fits = measure.reaches(sentence, limit) >= end
+    # What is cut anyway is cut behind its first part, which has the lead-in.
+    whole = measure.reaches(led, limit) >= end
+    return LeadInCuts(led[~fits & whole], sentence[fits | ~whole])
+
+
+_BEHIND_NUMBER = re.compile(r"(?:^|[\s(（])(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.):]$")
+_LONGEST_NUMBER = 8
+_MOST_SKIPPED = 64
+
+
+class CrumblessCuts:
+    """The cuts of a level but those that would leave a lead-in, a fence or the number of an item alone."""
+
+    def __init__(self, level: CutLevel, document: Analyzed) -> None:
+        self._level = level
+        self._document = document
+
+    def last(self, low: int, high: int) -> int:
+        cut = self._level.last(low, high)
+        for _ in range(_MOST_SKIPPED):
+            if cut == NONE or not (gap := self._bound(cut)):
+                return cut
+            cut = self._level.last(low, gap[0] - 1)
+        return NONE
+
+    def first(self, low: int, high: int) -> int:
+        cut = self._level.first(low, high)
+        for _ in range(_MOST_SKIPPED):
+            if cut == NONE or not (gap := self._bound(cut)):
+                return cut
+            cut = self._level.first(gap[1], high)
+        return NONE
+
+    def _bound(self, cut: int) -> tuple[int, int] | None:
+        """The white space around a cut, where what follows it goes with what precedes it."""
+        lows, highs = self._gaps
+        index = bisect_left(highs, cut)
+        if index < len(highs) and lows[index] <= cut:
+            return lows[index], highs[index]
+        text = self._document.text
+        near = text[max(cut - _LONGEST_NUMBER, 0) : cut]
+        # Enumerations are sought only in texts that are cut behind something like a number.
+        if near[-1:] in (".", ")", ":") and _BEHIND_NUMBER.search(near):
+            texts = self._document.enumerations.texts
+            index = int(texts.searchsorted(cut))
+            if index < len(texts) and not text[cut : int(texts[index])].strip():
+                return cut, int(texts[index])
+        return None
+
+    @cached_property
+    def _gaps(self) -> tuple[list[int], list[int]]:
+        document = self._document
+        # Plain text has no fences, and what leads something in ends a line with a colon.
+        plain = document.document.format in ("text", "pdf") and document.document.blocks is None
+        if plain and ":\n" not in document.text and "：\n" not in document.text:
+            return [], []
+        highs, solid = document.crumb_starts, document.characters.solid
+        highs = document.characters.next_solid(highs)
+        before = solid.searchsorted(highs)
+        lows = np.where(before > 0, solid[np.maximum(before - 1, 0)] + 1, 0)
+        return lows.tolist(), highs.tolist()
+
+
+def without_crumbs(document: Analyzed, levels: Sequence[CutLevel]) -> list[CutLevel]:
+    """The levels without cuts that leave crumbs, then, where nothing else is left, as they are."""
+    return [*(CrumblessCuts(level, document) for level in levels), *levels]
 
 
 def _behind(document: Analyzed, signs: str, start: int, end: int) -> NDArray[np.int64]:

@@ -85,7 +85,8 @@ def overlap_starts(levels: Sequence[CutLevel], low: int, end: int) -> Iterator[i
 
 
 SECTION, PARENT = "where a section begins", "where a parent begins"
-ROOM, WORD = "for want of room", "behind a word longer than it"
+ROOM = "for want of room"
+WORD, ONE_WORD = "behind a word longer than it", "behind a chunk of one word"
 
 
 class _ChunkedDocument(Protocol):
@@ -119,7 +120,9 @@ class MissingOverlaps:
             return SECTION
         words = document.characters.word_starts
         last = int(words[words.searchsorted(before.end) - 1])
-        word = document.measure(self._tokenizer).count(max(last, before.start), before.end)
+        if last <= before.start:  # no chunk repeats all of another
+            return ONE_WORD
+        word = document.measure(self._tokenizer).count(last, before.end)
         return ROOM if word + behind.token_count > self._limit else WORD
 
     def told(self) -> str:

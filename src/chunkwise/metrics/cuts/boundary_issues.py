@@ -15,6 +15,7 @@ from chunkwise.core import Document, Score
 from chunkwise.metrics.cuts.cut_places import LONGEST, CutPlaces, Flags, dangling_in
 from chunkwise.metrics.metric import KeyQuestion, Metric, Remedy, Targets, WholeScore
 from chunkwise.text.analysis import Analyzed, merge_sorted
+from chunkwise.text.blocks.bare_lines import are_marks
 from chunkwise.text.language import language_of
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "split_table": "A table is cut.",
         "split_code": "A block of code is cut.",
         "orphan_heading": "A heading is the last line of the chunk; its text is in the next.",
+        "orphan_lead_in": "A lead-in (“The following steps:”) ends the chunk; its list, table or code is in the next.",
+        "orphan_number": "The number of an item ends the chunk; its text is in the next.",
+        "only_marks": "The chunk holds no word: a fence, a bracket or quotation marks alone.",
         "dangling_start": "The chunk opens with a reference to text that was cut off.",
         "broken_grapheme": "The cut falls inside one visible character.",
     }
@@ -141,17 +145,47 @@ class _Wrong:
         closing = np.arange(2 * count) < count
         self.place = cuts.left
         """Edges with the same text before them are one place."""
+        sentences = np.stack([document.sentences, [*document.sentences[1:], cuts.size]], axis=1)
         self.flags = {
             "mid_word": cuts.in_word,
             "mid_sentence_end": cuts.in_sentence & closing,
-            "mid_sentence_start": cuts.in_sentence & ~closing,
-            "split_list": cuts.inside(blocks.lists),
-            "split_table": cuts.inside(blocks.tables),
-            "split_code": cuts.inside(blocks.code),
+            "mid_sentence_start": cuts.in_sentence & ~closing & ~self._repeated(cuts, sentences),
+            "split_list": self._split(cuts, blocks.lists),
+            "split_table": self._split(cuts, blocks.tables),
+            "split_code": self._split(cuts, blocks.code),
             "orphan_heading": cuts.after_heading & closing,
+            "orphan_lead_in": cuts.after_lead_in & closing,
+            "orphan_number": cuts.after_number & closing,
+            "only_marks": self._only_marks(document) & closing,
             "dangling_start": _dangling(document, language, cuts, ~closing),
             "broken_grapheme": cuts.in_grapheme,
         }
+
+    def _split(self, cuts: CutPlaces, spans: NDArray[np.int64]) -> Flags:
+        return cuts.inside(spans) & ~self._repeated(cuts, spans)
+
+    def _repeated(self, cuts: CutPlaces, spans: NDArray[np.int64]) -> Flags:
+        """Openings amid something that the chunk before holds whole: what they repeat of it is overlap."""
+        found = np.zeros(2 * self.count, np.bool_)
+        if not len(spans):
+            return found
+        ends, starts = self.edges[: self.count], self.edges[self.count :]
+        opens = cuts.right[self.count :]
+        index = np.maximum(spans[:, 0].searchsorted(opens, "right") - 1, 0)
+        first, last = spans[index].T
+        found[self.count + 1 :] = (starts[:-1] <= first[1:]) & (
+            cuts.last_solid(last[1:]) < ends[:-1]
+        )
+        return found
+
+    def _only_marks(self, document: Analyzed) -> Flags:
+        """Chunks without a word, in a text that has some."""
+        ends, starts = self.edges[: self.count], self.edges[self.count :]
+        marks = are_marks(document.characters, starts, ends)
+        whole = are_marks(
+            document.characters, np.zeros(1, np.int64), np.array([len(document.text)])
+        )
+        return np.tile(marks & ~whole, 2)
 
     def told(self, kind: str) -> Iterator[tuple[int, int, bool]]:
         """Chunk, offset and whether the place was told before; a chunk has each place once."""

@@ -107,6 +107,16 @@ class CutPlaces:
         self.edge: Flags = (before == 0) | (before == len(solid))
         """Nothing visible lies before or after: the document itself begins or ends here."""
 
+    @property
+    def size(self) -> int:
+        return len(self.document.text)
+
+    def last_solid(self, ends: Positions) -> Positions:
+        """The last visible character before each of these ends; -1 if there is none."""
+        solid = self.document.characters.solid
+        before = solid.searchsorted(ends)
+        return np.append(-1, solid)[before]
+
     def inside(self, spans: Positions) -> Flags:
         """Whether each cut divides one of these ordered, disjoint spans (two columns)."""
         return self._before(spans, self.right) & ~self.edge
@@ -190,6 +200,23 @@ class CutPlaces:
         own: Flags = (last >= 0) & (following > last) & (blocks.kind[last] == _HEADING)
         own &= (blocks.kind[following] != _HEADING) | (blocks.level[following] > blocks.level[last])
         return own & (blocks.end[last] <= self.right) & ~self.edge
+
+    @cached_property
+    def after_lead_in(self) -> Flags:
+        """What follows the cut is led in by what precedes it: a list, a table, code or a numbered item."""
+        items = self.document.enumerations.led_in
+        led = np.sort(np.concatenate((self.document.lead_ins[:, 1], items)))
+        return self._between(led)
+
+    @cached_property
+    def after_number(self) -> Flags:
+        """What follows the cut is the text of an item whose number precedes it."""
+        return self._between(self.document.enumerations.texts)
+
+    def _between(self, starts: Positions) -> Flags:
+        """Whether one of these ordered starts is the first visible character behind each cut."""
+        found = starts.searchsorted(self.right, "right") > starts.searchsorted(self.left)
+        return found & ~self.edge
 
     @cached_property
     def opens_section(self) -> Flags:

@@ -75,10 +75,12 @@ class Enumerations(NamedTuple):
     """Those of them that open a sentence; the others stand amid one: "we need (1) tea and (2) milk"."""
     texts: NDArray[np.int64]
     """Where the text behind each number starts: no place to cut at."""
+    led_in: NDArray[np.int64]
+    """Items behind a colon: what precedes them leads them in."""
 
 
 _NOWHERE = np.zeros(0, dtype=np.int64)
-NO_ENUMERATIONS = Enumerations(_NOWHERE, _NOWHERE, _NOWHERE)
+NO_ENUMERATIONS = Enumerations(_NOWHERE, _NOWHERE, _NOWHERE, _NOWHERE)
 
 _Positions = NDArray[np.int64]
 _Flags = NDArray[np.bool_]
@@ -137,6 +139,7 @@ def enumerations(characters: CharacterArrays) -> Enumerations:
         _array(item.start for item in found),
         _array(item.start for item in found if _opens_sentence(item)),
         np.unique(_array(item.text for item in found)),
+        _array(item.start for item in found if item.behind == _COLON),
     )
 
 

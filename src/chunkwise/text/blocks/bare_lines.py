@@ -1,0 +1,62 @@
+"""What says nothing by itself: fences, closing brackets, the quotes around a docstring, paragraphs of marks."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.text.characters import DIGIT, LETTER, SPACE, CharacterArrays
+
+_FENCES = ("```", "~~~")
+_BARE = re.compile(
+    r"""^[^\S\n]*(?:(?P<closes>[)\]}>;,]+|\*+/|-->|end[;.]?|fi|done|esac)|(?P<opens>/\*+|<!--)|(?P<quotes>\"{3}|'{3})[)\]},;]*)[^\S\n]*$""",
+    re.MULTILINE,
+)
+_QUOTES = re.compile(r"\"{3}|'{3}")
+
+
+def beside_fences(text: str, code: NDArray[np.int64]) -> list[int]:
+    """Starts of the first line behind an opening fence and of the closing fence, of blocks of code (two columns)."""
+    found: list[int] = []
+    for start, end in code.tolist():
+        if text[start : start + 3] not in _FENCES:
+            continue
+        second = text.find("\n", start, end) + 1
+        last = text.rfind("\n", start, end) + 1
+        if second:
+            found.append(second)
+        if last > second and text[last:end].strip()[:3] in _FENCES:
+            found.append(last)
+    return found
+
+
+def beside_bare_lines(text: str) -> list[int]:
+    """Of source code: starts of lines that only close something, and of those behind lines that only open it."""
+    found: list[int] = []
+    bare = list(_BARE.finditer(text))
+    quotes = [match.start() for match in _QUOTES.finditer(text)] if bare else []
+    for match in bare:
+        opens = match["opens"] is not None
+        if match["quotes"] is not None:
+            # The first of two opens a docstring, the second closes it.
+            opens = bisect_left(quotes, match.start("quotes")) % 2 == 0
+        behind = match.end() + 1
+        if not opens:
+            found.append(match.start())
+        elif behind < len(text):
+            found.append(behind)
+    return found
+
+
+def are_marks(
+    characters: CharacterArrays, starts: NDArray[np.int64], ends: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Whether each stretch holds marks of ASCII and no word: an emoji or a rule drawn in lines says something."""
+    points = characters.points
+    silent = (points > 32) & (points < 127) & ~characters.are(LETTER | DIGIT)
+    said, solid = np.flatnonzero(~silent & ~characters.are(SPACE)), characters.solid
+    wordless: NDArray[np.bool_] = said.searchsorted(ends) == said.searchsorted(starts)
+    return wordless & (solid.searchsorted(ends) > solid.searchsorted(starts))

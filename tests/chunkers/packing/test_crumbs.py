@@ -1,0 +1,158 @@
+"""Crumbs: numbers, lead-ins, fences and quotes stay with what they belong to where the limit allows."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chunkwise.chunkers import get_strategy
+from chunkwise.core import Chunk, Document
+from chunkwise.metrics.cuts.boundary_issues import find_issues
+from chunkwise.testkit import check_chunks
+from chunkwise.text.analysis import Analyzed
+from how_many import examples
+from untimed import is_linear
+
+PROSE = "The keeper climbed the stairs and lit the lamp, as he did every evening of the year. "
+STEPS = (
+    "Login has these steps: 1. User submits the form with a password over TLS. 2. Server validates it and looks "
+    "up the account. 3. A session starts and a cookie is set. 4. User sees the page that was asked for. "
+)
+CUTTERS = ["sentences", "sections", "recursive", "structure", "paragraphs"]
+
+
+def chunks_of(text: str, strategy: str, format: str = "text", language: str = "") -> list[Chunk]:
+    document = Document("x", text, format=format, language=language)
+    return list(get_strategy(strategy).chunks(document))
+
+
+def issues(text: str, chunks: list[Chunk], format: str = "text") -> set[str]:
+    return {
+        issue.kind for issue in find_issues(Analyzed(Document("x", text, format=format)), chunks)
+    }
+
+
+@pytest.mark.parametrize("limit", range(16, 60, 3))
+@pytest.mark.parametrize("cutter", CUTTERS)
+def test_a_number_is_never_torn_from_its_item(cutter: str, limit: int) -> None:
+    chunks = chunks_of(STEPS * 3, f"{cutter}(max_tokens={limit}, overlap=0)")
+    assert len(chunks) > 2
+    assert not [chunk.text for chunk in chunks if chunk.text.endswith(("1.", "2.", "3.", "4."))]
+
+
+@pytest.mark.parametrize(
+    "mark", ["1. 2. 3.", "1) 2) 3)", "(a) (b) (c)", "(i) (ii) (iii)", "I. II. III."]
+)
+def test_numbers_of_every_kind_open_their_items(mark: str) -> None:
+    one, two, three = mark.split()
+    text = f"{PROSE}{one} Open it wide. {two} Close it again. {three} Go home at last."
+    chunks = chunks_of(text, "sentences(max_tokens=10, overlap=0)")
+    assert [chunk.text for chunk in chunks][-3:] == [
+        f"{one} Open it wide.", f"{two} Close it again.", f"{three} Go home at last.",
+    ]  # fmt: skip
+
+
+LIST = "\n".join(f"- step {number} of the work at hand" for number in range(6))
+CODE = "```python\n" + "\n".join(f"value_{number} = {number}" for number in range(8)) + "\n```"
+TABLE = "| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |"
+
+
+@pytest.mark.parametrize("led", [LIST, CODE, TABLE], ids=["list", "code", "table"])
+@pytest.mark.parametrize("before", range(1, 9))
+@pytest.mark.parametrize("cutter", CUTTERS)
+def test_a_lead_in_stays_with_what_it_leads_in(cutter: str, before: int, led: str) -> None:
+    text = f"{PROSE * before}\n\nThe following steps:\n\n{led}\n\n{PROSE}"
+    chunks = chunks_of(text, f"{cutter}(max_tokens=90, overlap=0)", "markdown")
+    assert "orphan_lead_in" not in issues(text, chunks, "markdown")
+
+
+@pytest.mark.parametrize("cutter", ["structure", "paragraphs"])
+def test_the_last_sentence_of_a_long_paragraph_goes_with_its_list(cutter: str) -> None:
+    text = f"{PROSE * 4}The steps are these:\n\n{LIST}"
+    chunks = chunks_of(text, f"{cutter}(max_tokens=90)", "markdown")
+    assert [chunk.text for chunk in chunks] == [
+        (PROSE * 4).strip(),
+        f"The steps are these:\n\n{LIST}",
+    ]
+
+
+@pytest.mark.parametrize("cutter", ["structure", "paragraphs"])
+def test_a_list_that_fits_alone_is_not_cut_for_its_lead_in(cutter: str) -> None:
+    lead = f"{PROSE.strip(' .')}, and these were his steps, one after the other:"
+    text = f"{lead}\n\n{LIST}"
+    size = chunks_of(LIST, "structure", "markdown")[0].token_count
+    chunks = chunks_of(text, f"{cutter}(max_tokens={size + 5})", "markdown")
+    assert [chunk.text for chunk in chunks] == [lead, LIST]
+    assert issues(text, chunks, "markdown") == {"orphan_lead_in"}  # and it is told
+
+
+@pytest.mark.parametrize("limit", range(14, 60, 5))
+@pytest.mark.parametrize("cutter", CUTTERS)
+def test_no_chunk_is_a_fence_alone(cutter: str, limit: int) -> None:
+    text = f"{PROSE}\n\n{CODE}\n\n{PROSE}\n\n{CODE}"
+    chunks = chunks_of(text, f"{cutter}(max_tokens={limit}, overlap=0)", "markdown")
+    assert not [chunk.text for chunk in chunks if not any(map(str.isalnum, chunk.text))]
+    assert not [chunk.text for chunk in chunks if chunk.text.strip() == "```python"]
+
+
+def test_a_paragraph_of_marks_goes_with_the_one_before() -> None:
+    text = "/// note\n\nMind the step.\n\n///\n\nThe lamp was lit."
+    chunks = chunks_of(text, "paragraphs", "markdown")
+    assert [chunk.text for chunk in chunks] == [
+        "/// note",
+        "Mind the step.\n\n///",
+        "The lamp was lit.",
+    ]
+
+
+DOCSTRING = '''def light(lamp):
+    """
+    Lights a lamp and says so.
+
+    It takes a lamp, and nothing else, and leaves it burning until morning.
+    """
+    lamp.on = True
+    return lamp
+'''
+
+
+@pytest.mark.parametrize("limit", range(12, 60, 4))
+@pytest.mark.parametrize("language", ["python", "unknown"])
+def test_no_chunk_of_code_is_quotes_or_brackets_alone(language: str, limit: int) -> None:
+    text = (DOCSTRING + "\n\nVALUES = [\n    1,\n    2,\n]\n\n\n") * 3
+    chunks = chunks_of(text, f"code(max_tokens={limit})", "code", language)
+    assert not [chunk.text for chunk in chunks if not any(map(str.isalnum, chunk.text))]
+
+
+PARTS = st.sampled_from(
+    ["Take these:", "- one", "- two\n\n", "```", "~~~", "\n", "\n\n", "1. Open. ", "2. Close. ", "(a) x ", "(b) y",
+     "///", '"""', "word ", "# T\n", "| a | b |\n|---|---|\n| 1 | 2 |", "   "]
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("cutter", [*CUTTERS, "code"])
+@settings(max_examples=examples(30), deadline=None)
+@given(parts=st.lists(PARTS, max_size=40), limit=st.integers(1, 40))
+def test_the_contract_holds_whatever_stays_together(
+    cutter: str, parts: list[str], limit: int
+) -> None:
+    text, format = "".join(parts), "code" if cutter == "code" else "markdown"
+    document, made = (
+        Document("x", text, format=format),
+        get_strategy(f"{cutter}(max_tokens={limit})"),
+    )
+    check_chunks(document, list(made.chunks(document)), limit=made.limit)
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["1. Open it. 2. Close it. ", "Take these:\n\n- one\n\n", "```\n}\n```\n", "///\n\n", "a) b) ", "}\n", '"""\n'],
+)  # fmt: skip
+@pytest.mark.parametrize("cutter", ["recursive", "structure", "sentences", "code"])
+def test_what_stays_together_is_found_in_linear_time(cutter: str, unit: str) -> None:
+    made = get_strategy(f"{cutter}(max_tokens=50)")
+    format = "code" if cutter == "code" else "markdown"
+
+    def work(size: int) -> None:
+        list(made.chunks(Document("x", unit * size, format=format)))
+
+    is_linear(work, 200)
