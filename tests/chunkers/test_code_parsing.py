@@ -8,9 +8,9 @@ import pytest
 from tree_sitter import Parser
 
 from chunkwise import Document
-from chunkwise.chunkers import code as code_module
 from chunkwise.chunkers import get_strategy
-from chunkwise.chunkers.code import grammar_for, syntax_tree
+from chunkwise.text.source_code import grammars
+from chunkwise.text.source_code.grammars import grammar_for, syntax_tree
 
 ROOT = Path(__file__).parents[2]
 JAVA = (
@@ -34,7 +34,7 @@ HOSTILE = [
 def read_of(text: str, language: str, monkeypatch: pytest.MonkeyPatch) -> tuple[bool, int]:
     """Whether there is a tree, and how many bytes the parser was given, some of them many times."""
     given = 0
-    read: Callable[..., bytes] = code_module._Reader.read
+    read: Callable[..., bytes] = grammars._Reader.read
 
     def counted(*arguments: object) -> bytes:
         nonlocal given
@@ -42,7 +42,7 @@ def read_of(text: str, language: str, monkeypatch: pytest.MonkeyPatch) -> tuple[
         given += len(found)
         return found
 
-    monkeypatch.setattr(code_module._Reader, "read", counted)
+    monkeypatch.setattr(grammars._Reader, "read", counted)
     grammar = grammar_for(language)
     assert grammar is not None
     found = syntax_tree(text.encode(), grammar)
@@ -68,14 +68,14 @@ def test_no_log_is_kept_of_what_is_looked_for_behind_the_end(
 ) -> None:
     """The text ends amid a sample; the parser then reads it from every place again."""
     noted = 0
-    note = code_module._Reader._note
+    note = grammars._Reader._note
 
     def counted(*said: Any) -> None:
         nonlocal noted
         noted += 1
         note(*said)
 
-    monkeypatch.setattr(code_module._Reader, "_note", counted)
+    monkeypatch.setattr(grammars._Reader, "_note", counted)
     grammar = grammar_for("java")
     assert grammar is not None
     ends_in_sample, ends_elsewhere = "/* " * 13_333, "/* " * 13_340

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,132 +15,18 @@ from chunkwise.chunkers.packing.sized import SizedChunker
 from chunkwise.core import Piece
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.blocks.lines import Lines
+from chunkwise.text.source_code.grammars import LANGUAGES
 
 if TYPE_CHECKING:
-    from tree_sitter import Language, LogType, Node, Parser, Point, Tree, TreeCursor
-
-
-_MODULES = {
-    "python": ("tree_sitter_python", "language"),
-    "javascript": ("tree_sitter_javascript", "language"),
-    "typescript": ("tree_sitter_typescript", "language_typescript"),
-    "tsx": ("tree_sitter_typescript", "language_tsx"),
-    "java": ("tree_sitter_java", "language"),
-    "go": ("tree_sitter_go", "language"),
-    "rust": ("tree_sitter_rust", "language"),
-    "c": ("tree_sitter_c", "language"),
-    "cpp": ("tree_sitter_cpp", "language"),
-    "csharp": ("tree_sitter_c_sharp", "language"),
-    "ruby": ("tree_sitter_ruby", "language"),
-    "php": ("tree_sitter_php", "language_php"),
-    "bash": ("tree_sitter_bash", "language"),
-}
-
-
-LANGUAGES = tuple(_MODULES)
-"""The languages there are grammars for."""
-
-
-@cache
-def grammar_for(language: str) -> Language | None:
-    """A grammar, or None where it is unknown or its wheel is not installed."""
-    if language not in _MODULES:
-        return None
-    module, function = _MODULES[language]
-    try:
-        import tree_sitter
-
-        grammar = importlib.import_module(module)
-    except ImportError:
-        return None
-    return tree_sitter.Language(getattr(grammar, function)())
-
-
-_PIECE = 64
-"""Bytes handed out at a time."""
-_PERIOD = 16
-"""Pieces of which one is read with the log on: it takes forty times as long."""
-_LONGEST_SAMPLE = 32
-"""Readings it takes at most: a parser that has seen all of the text may go on looking, and would be logged for good."""
-_MOST_STRAIN = 128
-"""Code in its own language comes to 12, most headers full of macros to 60, text that is no code to 128 in 8 kB."""
-_MOST_READINGS = 64
-"""Of each piece: code comes to 4. More is the end of a comment or string looked for from every place again."""
-
-
-def syntax_tree(source: bytes, grammar: Language) -> Tree | None:
-    """The tree, or None where the text is too far from the grammar to be parsed in linear time."""
-    from tree_sitter import Parser
-
-    parser = Parser(grammar)  # one each: another thread may parse while this one's log is read
-    reader = _Reader(source, parser)
-    tree = parser.parse(reader.read)
-    del parser.logger  # each would keep the other for good
-    return None if reader.lost else tree
-
-
-class _Reader:
-    """Hands out the text, and nothing more once the parser is lost."""
-
-    def __init__(self, source: bytes, parser: Parser) -> None:
-        self._source = source
-        self._parser = parser
-        # The binding never lets go of what it is handed: it is handed the same over and over.
-        self._piece = bytearray(_PIECE)
-        self._pieces = 0
-        """How many were handed out for the first time."""
-        self._readings = 0
-        self._sample_ends = 0
-        """How many readings there are when the log is turned off; 0: it is off."""
-        self._skipped = 0
-        self._forked = 0
-        self._strain = 0.0
-        self.lost = False
-
-    def read(self, at: int, _point: Point | tuple[int, int]) -> bytes | bytearray:
-        """The next bytes from a place on."""
-        if self.lost:
-            return b""
-        self._readings += 1
-        if at >= self._pieces * _PIECE:
-            self._next(at // _PIECE + 1)
-        elif self._sample_ends and self._readings > self._sample_ends:
-            self._end_sample()
-        if self.lost or self._readings > _MOST_READINGS * (self._pieces + 1):
-            self.lost = True
-            return b" " * _PIECE  # nothing at all must not be handed out amid a character
-        found = self._source[at : at + _PIECE]
-        if len(found) < _PIECE:
-            return found
-        self._piece[:] = found
-        return self._piece
-
-    def _next(self, pieces: int) -> None:
-        self._pieces = pieces
-        if self._sample_ends:
-            self._end_sample()
-        elif pieces % _PERIOD == 1:
-            self._skipped = self._forked = 0
-            self._sample_ends = self._readings + _LONGEST_SAMPLE
-            self._parser.logger = self._note
-
-    def _end_sample(self) -> None:
-        del self._parser.logger
-        self._sample_ends = 0
-        # A second reading of what may be read in two ways is common, of each token it is not.
-        strain = min(self._skipped + max(self._forked - _PIECE // 2, 0), _MOST_STRAIN / 4)
-        self._strain = self._strain + strain if strain else self._strain / 2
-        self.lost = self._strain > _MOST_STRAIN
-
-    def _note(self, _kind: LogType, said: str) -> None:
-        if said.startswith("skip_token"):
-            self._skipped += 1
-        elif said.startswith("process version:") and said[16] != "0":
-            self._forked += 1
+    from tree_sitter import Node, Tree, TreeCursor
 
 
 _DEEPEST = 8
 _NO_CUT = 1000
+_FEW_BLANK = 3
+"""Blank lines between a banner and what it heads."""
+_COMMENTS = ("#", "//", "--", ";", "%", "/*")
+_BANNER_ENDS = ("###", "===", "---", "***", "~~~", "///")
 _SAID_OF_THE_NEXT = ("decorator", "attribute", "annotation")
 _CLOSING = [ord(char) for char in ")]}"]
 
@@ -154,9 +38,7 @@ def outline_levels(document: Analyzed, language: str, fit: Fit) -> list[NDArray[
     """Line starts at which a unit of code starts, outermost units first; then all lines, then words."""
     if not document.text:
         return []
-    grammar = grammar_for(language)
-    source = document.text.encode("utf-8", "surrogatepass")
-    tree = None if grammar is None else syntax_tree(source, grammar)
+    tree, source = document.syntax(language)
     lines = document.lines
     outline = _by_indentation(lines) if tree is None else _by_tree(lines, tree, source, fit)
     keep, crumbs = document.graphemes.keep, document.crumb_starts
@@ -236,6 +118,9 @@ def _ranked(
         above = said_above.get(row - 1, row)
         # What is said above a function goes with it.
         joins = above < row and depth_of.get(above, depth) >= depth
+        if above == row and (banner := _banner_above(lines, row_start, said_above, row)) >= 0:
+            joins = depth_of.get(banner) == depth
+            above = banner if joins else row
         top = top_of[row] = top_of.get(above, above) if joins else row
         if depth == _NO_CUT or row >= len(row_start):
             continue
@@ -259,6 +144,24 @@ def _ranked(
     return cuts
 
 
+def _banner_above(
+    lines: Lines, row_start: NDArray[np.int64], said_above: dict[int, int], row: int
+) -> int:
+    """The row of a comment with blank lines below it and as many above, "#### Parsing ####": it heads what follows."""
+    text = lines.characters.text
+
+    def blank(at: int) -> bool:
+        return 0 <= at < len(row_start) - 1 and text[row_start[at] : row_start[at + 1]].isspace()
+
+    below = 0
+    while below < _FEW_BLANK and blank(row - 1 - below):
+        below += 1
+    top = said_above.get(row - 1 - below, -1)
+    if not below or top < 0:
+        return -1
+    return top if top < below or all(blank(top - 1 - gap) for gap in range(below)) else -1
+
+
 def _told_apart(
     tops: NDArray[np.int64], starts: NDArray[np.int64], fits: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
@@ -267,10 +170,23 @@ def _told_apart(
     return starts[fits][first]
 
 
+def _headed(lines: Lines) -> list[int]:
+    """Lines that a banner, "#### Parsing ####", heads across blank ones."""
+    text, solid = lines.characters.text, np.flatnonzero(~lines.blank)
+    gaps = np.flatnonzero(np.diff(solid) > 1)
+    found: list[int] = []
+    for above, below in zip(solid[gaps].tolist(), solid[gaps + 1].tolist(), strict=True):
+        line = text[lines.start[above] : lines.start[above + 1]].strip()
+        if line.startswith(_COMMENTS) and line.removesuffix("*/").rstrip().endswith(_BANNER_ENDS):
+            found.append(below)
+    return found
+
+
 def _by_indentation(lines: Lines) -> list[NDArray[np.int64]]:
     """Outer lines after a blank one, outer lines, deeper ones after a blank line, then by indent."""
     opens = ~lines.blank & ~np.isin(lines.head, _CLOSING)
     after_blank = opens & np.append(True, lines.blank[:-1])
+    opens[_headed(lines)] = False
     outer = lines.indent == 0
     levels = [after_blank & outer, opens & outer, after_blank]
     for indent in np.unique(lines.indent[opens])[1:_DEEPEST].tolist():

@@ -139,7 +139,7 @@ class GroupTally:
         self.characters += len(document.text)
         self.languages[language_of(document.document)] += 1
         self.lengths.add(np.array([len(tokens)]))
-        self.headed += len(document.sections) > 1
+        self.headed += document.has_headings
         self._add_sections(document, tokens)
         if document.document.format == "code":
             self.code.add(np.array([len(tokens)]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 from weakref import ref
 
 import numpy as np
@@ -21,8 +22,13 @@ from chunkwise.text.graphemes import Graphemes
 from chunkwise.text.sentences.boundaries import sentence_starts
 from chunkwise.text.sentences.enumerations import NO_ENUMERATIONS, Enumerations, enumerations
 from chunkwise.text.sentences.full_stops import starts_behind_stops
+from chunkwise.text.source_code.definitions import CodeSections
+from chunkwise.text.source_code.grammars import grammar_for, syntax_tree
 from chunkwise.text.tokens.measure import TokenMeasure, measure_of
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike, get_tokenizer
+
+if TYPE_CHECKING:
+    from tree_sitter import Tree
 
 
 def merge_sorted(*arrays: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -44,6 +50,7 @@ class Analyzed:
         self.document = document
         self.text = document.text
         self._measures: dict[str | int, TokenMeasure] = {}
+        self._trees: dict[str, tuple[Tree | None, bytes]] = {}
 
     @cached_property
     def characters(self) -> CharacterArrays:
@@ -73,12 +80,30 @@ class Analyzed:
 
     @cached_property
     def sections(self) -> SectionTree:
+        """What headings part; in source code, classes and functions."""
+        if self.document.format == "code":
+            return CodeSections(self.text, *self.syntax(self.document.language))
         return SectionTree(self.text, self.blocks)
+
+    def syntax(self, language: str) -> tuple[Tree | None, bytes]:
+        """The syntax tree in a programming language, None without its grammar, and the bytes it speaks of."""
+        if language not in self._trees:
+            grammar = grammar_for(language)
+            source = self.text.encode("utf-8", "surrogatepass")
+            tree = None if grammar is None else syntax_tree(source, grammar)
+            self._trees[language] = tree, source
+        return self._trees[language]
 
     @cached_property
     def regions(self) -> NDArray[np.int64]:
         """Starts of the stretches no chunk of `sections` may cross: a bare heading joins its first subsection."""
+        if self.document.format == "code":
+            return np.zeros(1, dtype=np.int64)  # functions that belong together are not kept apart
         return self.graphemes.floors(self.sections.regions)
+
+    @property
+    def has_headings(self) -> bool:
+        return self.document.format != "code" and len(self.sections) > 1
 
     def section(self, start: int, end: int) -> tuple[str, ...]:
         """The section path of a span."""

@@ -43,7 +43,7 @@ class SweepInputs:
     @property
     def has_headings(self) -> bool:
         """Whether any document has a section to go by."""
-        return any(len(Analyzed(document).sections) > 1 for document in self.documents)
+        return any(Analyzed(document).has_headings for document in self.documents)
 
     def tokens(self) -> int:
         """Of all documents, about; of a small corpus exactly."""

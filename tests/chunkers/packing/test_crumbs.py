@@ -156,3 +156,22 @@ def test_what_stays_together_is_found_in_linear_time(cutter: str, unit: str) -> 
         list(made.chunks(Document("x", unit * size, format=format)))
 
     is_linear(work, 200)
+
+
+CLASS = "class {0}:\n    lamp = '{0}'\n\n    def light(self):\n        self.lit = True\n"
+BANNER = "#### Part {0} ####\n\n"
+
+
+@pytest.mark.parametrize("language", ["python", "unknown"])
+@pytest.mark.parametrize("limit", range(40, 130, 7))
+def test_a_banner_goes_with_what_it_heads(language: str, limit: int) -> None:
+    text = "\n\n".join(BANNER.format(name) + CLASS.format(name) for name in "ABCDEF")
+    chunks = chunks_of(text, f"code(max_tokens={limit})", "code", language)
+    assert len(chunks) > 1
+    assert not [chunk.text for chunk in chunks if chunk.text.endswith("####")]
+
+
+def test_a_comment_right_below_a_class_does_not_go_with_the_next() -> None:
+    text = f"{CLASS.format('A')}# The end of A.\n\n\n{CLASS.format('B')}"
+    chunks = chunks_of(text, "code(max_tokens=38)", "code", "python")
+    assert [chunk.text.splitlines()[0] for chunk in chunks] == ["class A:", "class B:"]

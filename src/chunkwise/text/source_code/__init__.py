@@ -1,0 +1,1 @@
+"""Source code: its syntax tree, and the classes and functions in it."""
