@@ -185,8 +185,8 @@ def _headed(lines: Lines) -> list[int]:
 def _by_indentation(lines: Lines) -> list[NDArray[np.int64]]:
     """Outer lines after a blank one, outer lines, deeper ones after a blank line, then by indent."""
     opens = ~lines.blank & ~np.isin(lines.head, _CLOSING)
-    after_blank = opens & np.append(True, lines.blank[:-1])
     opens[_headed(lines)] = False
+    after_blank = opens & np.append(True, lines.blank[:-1])
     outer = lines.indent == 0
     levels = [after_blank & outer, opens & outer, after_blank]
     for indent in np.unique(lines.indent[opens])[1:_DEEPEST].tolist():
