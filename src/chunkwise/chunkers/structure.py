@@ -19,7 +19,7 @@ from chunkwise.chunkers.packing.cuts import (
     sentence_levels,
 )
 from chunkwise.chunkers.packing.sized import SizedChunker
-from chunkwise.core import Piece
+from chunkwise.core import Block, Piece
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.tokens.tokenizers import TokenizerLike
 
@@ -80,26 +80,15 @@ class StructureChunker(SizedChunker):
         return self._with_table_headers(document, pieces)
 
     def _with_table_headers(self, document: Analyzed, pieces: list[Piece]) -> list[Piece]:
-        blocks = document.blocks
-        header = blocks.of("header")
-        if not len(header) or not pieces:
-            return pieces
         measure = document.measure(self.tokenizer)
-        starts = np.array([piece.start for piece in pieces])
-        # The block a chunk starts in, and the last table header before it.
-        block = blocks.start.searchsorted(starts, "right") - 1
-        above = header.searchsorted(block, "right") - 1
-        told: dict[int, str] = {}
-        for number in np.flatnonzero((block >= 0) & (above >= 0)).tolist():
-            row, head = blocks[int(block[number])], int(header[above[number]])
-            if row.kind != "row" or row.group != blocks.group[head] or starts[number] >= row.end:
-                continue
-            if head not in told:
-                first, last = int(blocks.start[head]), int(blocks.end[head])
-                fits = measure.count(first, last) <= self.max_tokens
-                header_text = document.text[first:last].removeprefix("\ufeff")
-                told[head] = header_text if fits else ""
-            pieces[number] = pieces[number]._replace(context=told[head])
+        starts = np.array([piece.start for piece in pieces], dtype=np.int64)
+        told: dict[Block, str] = {}
+        for number, header in document.blocks.headers_above(starts).items():
+            if header not in told:
+                fits = measure.count(header.start, header.end) <= self.max_tokens
+                header_text = document.text[header.start : header.end].removeprefix("\ufeff")
+                told[header] = header_text if fits else ""
+            pieces[number] = pieces[number]._replace(context=told[header])
         return pieces
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from chunkwise.core import Document
 from chunkwise.text.blocks.bare_lines import are_marks, beside_bare_lines, beside_fences
 from chunkwise.text.blocks.blocks import CODE_OF, Blocks
+from chunkwise.text.blocks.cells import cell_starts
 from chunkwise.text.blocks.lead_ins import lead_ins
 from chunkwise.text.blocks.lines import Lines
 from chunkwise.text.blocks.markdown import markdown_blocks
@@ -148,6 +149,12 @@ class Analyzed:
         wholes = wholes[np.argsort(wholes[:, 0])]
         end = wholes[wholes[:, 0].searchsorted(led, "right") - 1, 1]
         return np.stack([np.maximum(last, own[:, 0]), led, end], axis=1)
+
+    @cached_property
+    def cells(self) -> NDArray[np.int64]:
+        """Starts of the cells of table rows but the first of each."""
+        verbatim = self.document.format == "table"
+        return self.graphemes.keep(cell_starts(self.text, self.blocks, verbatim=verbatim))
 
     @cached_property
     def crumb_starts(self) -> NDArray[np.int64]:

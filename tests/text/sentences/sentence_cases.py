@@ -65,6 +65,12 @@ CASES: dict[str, list[str]] = {
         "Gather: |1. Look at figure 2. |Then turn left. |2. Turn right.",
         "He paid 1. |2. |3. |Nothing else.",
         "He said so (twice!). |1. Open it. |2. Close it.",
+        "1.) Open the lid. |2.) Close it.",
+        "1. Open the lid |2. Close it",
+        "1) Open the lid |2) Close it",
+        "a. Open the lid |b. Close it |c. Go",
+        "It was you and I. |Did you see it?",
+        "1. Read section 2. |Then stop.",
     ],
     "German": [
         "Das ist z. B. ein Test. |Er geht weiter.",
@@ -104,6 +110,7 @@ CASES: dict[str, list[str]] = {
         "Heute ist frei: 1. Mai. |Morgen nicht: 2. Mai.",
         "Es gilt: |1. Der Mieter zahlt. |2. Der Vermieter repariert.",
         "Schritt 1. Wasser kochen. |Schritt 2. Tee ziehen lassen.",
+        "Am 13. Jän. 2006 schneite es. |Dann taute es.",
     ],
     "French": [
         "M. Dupont est arrivé. |Mme Durand aussi.",
@@ -218,6 +225,13 @@ CASES: dict[str, list[str]] = {
         "Цена 3,5 тыс. руб. за штуку. |Дорого!",
         "Она живёт в кв. 3. |Рядом оф. 12 и парк.",
         "Шаги: |1. Откройте дверь. |2. Закройте её.",
+    ],
+    "Armenian": [
+        "Նա եկավ տուն: |Մենք գնացինք:",
+        "Նա եկավ։ |Մենք գնացինք։",
+        "Սա է ՝ տունը: |Այո:",
+        "Մի գիրք: |Երկու գիրք:",
+        "Գինը 5:30 է: |Լավ:",
     ],
     "Greek": [
         "Τι κάνεις; |Είμαι καλά. |Εσύ;",

@@ -47,18 +47,9 @@ def _placed(chunk: Chunk, title: str, section: tuple[str, ...], header: str) -> 
 
 def _headers_above(chunks: Sequence[Chunk], analyzed: Analyzed) -> dict[int, str]:
     """The header of the table in whose rows a chunk begins, by the chunk's position; the others have none."""
-    blocks = analyzed.blocks
-    header = blocks.of("header")
-    if not len(header):
-        return {}
     starts = np.array([chunk.start for chunk in chunks], np.int64)
-    # The block a chunk starts in, and the last header before it.
-    block = blocks.start.searchsorted(starts, "right") - 1
-    above = header.searchsorted(block, "right") - 1
     found: dict[int, str] = {}
-    for at in np.flatnonzero((block >= 0) & (above >= 0)).tolist():
-        row, head = blocks[int(block[at])], blocks[int(header[above[at]])]
-        if row.kind == "row" and row.group == head.group and starts[at] < row.end:
-            text = analyzed.text[head.start : head.end].removeprefix("\ufeff").strip()
-            found[at] = text if len(text) <= _LONGEST_HEADER else ""
+    for at, header in analyzed.blocks.headers_above(starts).items():
+        text = analyzed.text[header.start : header.end].removeprefix("\ufeff").strip()
+        found[at] = text if len(text) <= _LONGEST_HEADER else ""
     return found

@@ -199,8 +199,12 @@ def sentence_levels(document: Analyzed, likely: NDArray[np.int64] | None = None)
 
 
 def clause_levels(document: Analyzed) -> list[CutLevel]:
-    """Inside a sentence: before numbered items, at semicolons, then colons, then commas, then between words."""
+    """Inside a sentence: before numbered items, at semicolons, then colons, then commas, then between words.
+
+    A row of a table is cut between its cells first.
+    """
     return [
+        ArrayCuts(lambda: document.cells),
         ArrayCuts(lambda: document.graphemes.keep(document.enumerations.numbers)),
         *(PagedCuts(partial(_behind, document, signs)) for signs in (";；", ":：", ",，、،")),
         ArrayCuts(lambda: _whole_items(document)),
@@ -285,6 +289,8 @@ class CrumblessCuts:
 
     def _bound(self, cut: int) -> tuple[int, int] | None:
         """The white space around a cut, where what follows it goes with what precedes it."""
+        if row := self._row(cut):
+            return row
         lows, highs = self._gaps
         index = bisect_left(highs, cut)
         if index < len(highs) and lows[index] <= cut:
@@ -298,6 +304,19 @@ class CrumblessCuts:
             if index < len(texts) and not text[cut : int(texts[index])].strip():
                 return cut, int(texts[index])
         return None
+
+    def _row(self, cut: int) -> tuple[int, int] | None:
+        """The inside of the row of a CSV in which a cut falls, line breaks in its cells too."""
+        starts, ends = self._rows
+        index = bisect_left(starts, cut) - 1
+        return (starts[index] + 1, ends[index] - 1) if index >= 0 and cut < ends[index] else None
+
+    @cached_property
+    def _rows(self) -> tuple[list[int], list[int]]:
+        if self._document.document.format != "table":
+            return [], []
+        spans = self._document.blocks.spans("header", "row")
+        return spans[:, 0].tolist(), spans[:, 1].tolist()
 
     @cached_property
     def _gaps(self) -> tuple[list[int], list[int]]:
@@ -314,8 +333,9 @@ class CrumblessCuts:
 
 
 def without_crumbs(document: Analyzed, levels: Sequence[CutLevel]) -> list[CutLevel]:
-    """The levels without cuts that leave crumbs, then, where nothing else is left, as they are."""
-    return [*(CrumblessCuts(level, document) for level in levels), *levels]
+    """The levels without cuts that leave crumbs or cut rows, then between cells, then, at last, as they are."""
+    cells = [ArrayCuts(lambda: document.cells)] if document.document.format == "table" else []
+    return [*(CrumblessCuts(level, document) for level in levels), *cells, *levels]
 
 
 def _behind(document: Analyzed, signs: str, start: int, end: int) -> NDArray[np.int64]:

@@ -76,6 +76,19 @@ class Blocks:
     def code(self) -> NDArray[np.int64]:
         return self.spans("code")
 
+    def headers_above(self, positions: NDArray[np.int64]) -> dict[int, Block]:
+        """The header of the table in whose rows a position lies, by the number of the position; others have none."""
+        header = self.of("header")
+        if not len(header) or not len(positions):
+            return {}
+        # The block a position lies in, and the last header before it.
+        block = self.start.searchsorted(positions, "right") - 1
+        above = header.searchsorted(block, "right") - 1
+        found = (block >= 0) & (above >= 0) & (positions < self.end[block])
+        found &= self.kind[block] == CODE_OF["row"]
+        found &= self.group[block] == self.group[header[above]]
+        return {at: self[int(header[above[at]])] for at in np.flatnonzero(found).tolist()}
+
     def __getitem__(self, index: int) -> Block:
         return Block(
             BLOCK_KINDS[int(self.kind[index])],

@@ -107,7 +107,7 @@ BEFORE_NUMBER = frozenset(
     chap art l'art l’art d'art d’art dell'art dell’art all'art all’art al fig núm pág págs cap h nº
     гл ст п пп рис табл стр с т кв корп оф каб эт
     रु
-    jan feb mar apr jun jul aug sep sept oct nov dec mär mrz okt dez
+    jan feb mar apr jun jul aug sep sept oct nov dec jän mär mrz okt dez
     """.split()
 )
 """End no sentence where a number follows: "Fig. 2", "No. 7", "Art. IV"."""
@@ -164,6 +164,7 @@ OPENERS_OF_SENTENCES = frozenset(
     the this that these those there then they their it its he she his her we our you your i in on at as if when while
     after before but and so yet however although though because since for from to with by what who how why where
     no not all some many most each every both few one two once here such another other
+    did does is are was were could would should have
     der die das ein eine es er sie wir ich ihr in im am auf mit nach vor bei als wenn aber und doch so dann dort hier
     le la les un une il elle nous vous ils elles ce cette ces en dans pour mais et puis
     el los las una ella este esta pero

@@ -107,6 +107,8 @@ _QUOTES = (("「", "」"), ("『", "』"))
 _SHORT_QUOTE = 40
 """Characters of a quotation that is kept whole, whatever sentences it holds: 「行こう。早く。」"""
 _GREEK = ((0x0370, 0x03FF), (0x1F00, 0x1FFF))
+_ARMENIAN = ("\u0531", "\u0587")
+"""Letters behind which a colon is typed for the full stop ։, which it looks like."""
 _FIRST_KANA, _LAST_KANA = 0x3040, 0x30FF
 _FURTHEST = 128
 """Characters from a full stop on among which what belongs to its sentence ends: quotes, brackets, notes."""
@@ -175,11 +177,16 @@ def _point(characters: CharacterArrays, positions: NDArray[np.int64]) -> NDArray
 
 
 def _terminators(characters: CharacterArrays) -> NDArray[np.int64]:
-    """Marks that may end a sentence; a semicolon does behind Greek letters, where it asks."""
+    """Marks that may end a sentence; a semicolon does behind Greek letters, where it asks, a colon behind Armenian."""
     ends = FULL_STOP | ENDER | FINAL
     if characters.text.isascii():
         return np.flatnonzero(characters.are(ends))
     at = np.flatnonzero(characters.are(ends | SEMICOLON))
+    if ":" in characters.text and _ARMENIAN[0] <= max(characters.text):
+        colons = np.flatnonzero(characters.points == ord(":"))
+        before = _point(characters, np.maximum(colons - 1, 0))
+        armenian = (before >= ord(_ARMENIAN[0])) & (before <= ord(_ARMENIAN[1]))
+        at = np.union1d(at, colons[armenian])
     index = np.flatnonzero(characters.have(at, SEMICOLON))
     if not len(index):
         return at

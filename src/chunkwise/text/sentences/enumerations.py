@@ -54,7 +54,10 @@ _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _ROMAN_VALUES = {"i": 1, "v": 5, "x": 10}
 _ROMAN_LETTERS = "ivxIVX"
 _WITHOUT_MARKS = 3
-"""Items without a mark before them, "1. Open the valve 2. Close it 3. Wait", are believed from so many on."""
+"""Items without a mark before them, "Do: 1. Open it 2. Close it 3. Wait", are believed from so many on.
+
+Where the first opens its line, one less will do.
+"""
 _POINTS_AT = frozenset(
     """
     section sections chapter chapters part parts figure figures table tables page pages step steps item items rule rules
@@ -132,7 +135,8 @@ def enumerations(characters: CharacterArrays) -> Enumerations:
         loose = [item for item in loose if not _points_at(text, item.start)]
         both = sorted([*alone.values(), *loose], key=lambda item: item.start)
         for run in _counted(both, breaks):
-            if len(run) >= _WITHOUT_MARKS and run[0].start in alone:
+            opens_line = run[0].start == 0 or text[run[0].start - 1] == "\n"
+            if len(run) >= _WITHOUT_MARKS - opens_line and run[0].start in alone:
                 items.update((item.start, item) for item in run)
     found = [items[at] for at in sorted(items)]
     return Enumerations(
@@ -154,8 +158,10 @@ def _places(characters: CharacterArrays) -> tuple[_Positions, _Positions]:
     mark = np.flatnonzero(one_of(points, _NARROW if ascii_only else _NARROW + _WIDE))
     mark = mark[mark > 0]
     spaced = characters.have(mark + 1, SPACE)
-    mark = mark[(spaced | (points[mark] > 127)) & characters.have(mark - 1, DIGIT | LETTER)]
-    start = mark - 1
+    last = mark - 1 - _dotted(characters, mark)
+    mine = (spaced | (points[mark] > 127)) & characters.have(np.maximum(last, 0), DIGIT | LETTER)
+    mark, last = mark[mine], last[mine]
+    start = last
     for _ in range(_LONGEST):
         start = start - ((start > 0) & characters.have(start - 1, DIGIT | LETTER))
     start = start - ((start > 0) & one_of(points.take(start - 1, mode="clip"), "(（"))
@@ -163,19 +169,26 @@ def _places(characters: CharacterArrays) -> tuple[_Positions, _Positions]:
     alone = (start == 0) | characters.have(before, SPACE)
     if not ascii_only:
         alone |= one_of(points[before], _TIGHT)
-    alone &= mark - start <= _LONGEST + 1
-    start, mark = start[alone], mark[alone]
+    alone &= (last - start <= _LONGEST) & (last >= 0)
+    start, mark, last = start[alone], mark[alone], last[alone]
     # Digits, a letter, or letters of a Roman number, as far as the first and the last tell.
-    first, last = start + one_of(points[start], "(（"), mark - 1
+    first = start + one_of(points[start], "(（")
     short = (first == last) | (characters.have(first, DIGIT) & characters.have(last, DIGIT))
     short |= one_of(points[first], _ROMAN_LETTERS) & one_of(points[last], _ROMAN_LETTERS)
     return start[short], mark[short]
 
 
+def _dotted(characters: CharacterArrays, mark: _Positions) -> _Flags:
+    """Whether a bracket closes behind a full stop: "1.)"."""
+    before = characters.points.take(np.maximum(mark - 1, 0))
+    return (characters.points[mark] == ord(")")) & (before == ord(".")) & (mark > 1)
+
+
 def _are_first(characters: CharacterArrays, start: _Positions, mark: _Positions) -> _Flags:
     """Whether each number is 1, a or i."""
     first = start + one_of(characters.points[start], "(（")
-    return one_of(characters.points[first], "1aAiI") & (mark - first == 1)
+    number = mark - first - _dotted(characters, mark)
+    return one_of(characters.points[first], "1aAiI") & (number == 1)
 
 
 @lru_cache(maxsize=1)
@@ -238,8 +251,8 @@ def _ended(characters: CharacterArrays, last: _Positions, following: _Positions)
 
 
 def _may_be_loose(characters: CharacterArrays, start: _Positions, following: _Positions) -> _Flags:
-    """Digits before something else than a small letter."""
-    return characters.have(start, DIGIT) & ~characters.have(following, LOWER)
+    """Digits or a small letter before something else than one."""
+    return characters.have(start, DIGIT | LOWER) & ~characters.have(following, LOWER)
 
 
 def _points_at(text: str, start: int) -> bool:
@@ -260,6 +273,8 @@ def _read(
     """What the number before a mark may be: "i)" is a letter and a Roman number."""
     opened = text[start] in "(（"
     value, closing = text[start + opened : mark], _AS_NARROW.get(text[mark], text[mark])
+    if value.endswith("."):
+        value, closing = value[:-1], ".)"
     if _NUMBER.fullmatch(value) is None or (opened and closing != ")") or following >= len(text):
         return []
     if closing == ":" and lead < 0:
@@ -322,4 +337,4 @@ def _opens_sentence(item: _Numbered) -> bool:
         return True
     if item.behind == _COLON:
         return item.capital and not item.style[1]
-    return item.capital and item.style[3] == "."
+    return item.capital and (item.behind == _WORD or item.style[3] == ".")

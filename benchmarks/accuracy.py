@@ -1,0 +1,22 @@
+"""How exactly text is read and parted, beside others, on what others wrote down as right: a Markdown page."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+if str(ROOT) not in sys.path:  # run as a file, not as a module
+    sys.path.insert(0, str(ROOT))
+
+from benchmarks import sentence_ends  # noqa: E402
+from benchmarks.page import write_page  # noqa: E402
+
+PARTS: dict[str, tuple[str, Callable[[], str]]] = {
+    "sentences": ("Sentence ends", sentence_ends.run),
+}
+
+
+if __name__ == "__main__":
+    write_page("Accuracy", "accuracy.md", PARTS, __doc__)

@@ -1,0 +1,279 @@
+"""Sentence ends found, beside other splitters, on gold sentences that others wrote: a treebank and test files."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import io
+import re
+import tarfile
+import urllib.request
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.tables import table
+
+_ARCHIVES = {
+    "pysbd-0.3.3.tar.gz": "56ab48a28a8470f0042a4cb7c9da8a6dde8621ecf87a86d75f201cbf1837e77f",
+    "segtok-1.5.9.tar.gz": "58908d9ab2624b09590437479647b1ce740ca4ace829e39e2e89cc817b2b41e4",
+    "sentencex-1.0.9.tar.gz": "dd690dc016335340493b560a9be46b8f4a1cef2bcaf97cfc90de16dc8200e481",
+    "udtools-0.2.9.tar.gz": "1f2c8067727abe322fd55ec1347ae3c39320127990354e16ccf627ff46e201a6",
+}
+"""Source archives on PyPI that hold gold sentences, by their SHA-256."""
+_KEPT = Path.home() / ".cache" / "chunkwise-benchmarks"
+_SPACE = re.compile(r"\s+")
+_LOOKED_AT = ("English, pysbd's golden rules", "English, segtok's list", "de, sentencex's tests")
+"""Sets whose cases were seen while the sentences were worked on; the others were only ever scored."""
+_A_PARAGRAPH = 5
+"""Sentences of a treebank or list that are put together as one text."""
+
+Gold = list[list[str]]
+"""Texts, each as its sentences."""
+Splitter = Callable[[str], Iterable[str]]
+
+
+class Ends(NamedTuple):
+    """Ends of sentences inside texts, found and right."""
+
+    right: int
+    found: int
+    gold: int
+
+    @property
+    def precision(self) -> float:
+        return self.right / self.found if self.found else 1.0
+
+    @property
+    def recall(self) -> float:
+        return self.right / self.gold if self.gold else 1.0
+
+    @property
+    def f1(self) -> float:
+        both = self.found + self.gold
+        return 2 * self.right / both if both else 1.0
+
+
+def run() -> str:
+    """Precision and recall of sentence ends, set by set."""
+    sets = {**_english(), **_languages(), **_treebank()}
+    seen = {name: gold for name, gold in sets.items() if name in _LOOKED_AT}
+    unseen = {name: gold for name, gold in sets.items() if name not in _LOOKED_AT}
+    return "\n\n".join(
+        [
+            "Sentences that others wrote down, put together as running text and found again. An end is right where it "
+            "falls on the same character; the end of a text does not count. Precision and recall in percent, and the "
+            "harmonic mean of both. The sets come from source archives on PyPI: the Czech treebank PUD (udtools), the "
+            "test files of sentencex, the golden rules of pysbd, the list of segtok. pysbd's rules and sentencex's "
+            "files are what pysbd and sentencex are tested with themselves.",
+            "### Only scored",
+            "Nobody looked at these while the rules were written.",
+            _table(unseen),
+            "### Looked at",
+            _table(seen),
+        ]
+    )
+
+
+def _table(sets: dict[str, Gold]) -> str:
+    rows = []
+    for name, gold in sets.items():
+        ends = sum(len(text) - 1 for text in gold)
+        rows.append([name, ends, *(_cell(found) for found in _scores(name, gold))])
+    totals = [
+        _added([_scores(name, gold)[number] for name, gold in sets.items()])
+        for number in range(len(_SPLITTERS))
+    ]
+    rows.append(["all", sum(len(t) - 1 for g in sets.values() for t in g), *map(_cell, totals)])
+    return table(["set", "ends", *_SPLITTERS], rows)
+
+
+def _cell(ends: Ends | None) -> str:
+    if ends is None:
+        return "–"
+    return f"{100 * ends.precision:.0f} / {100 * ends.recall:.0f} · {100 * ends.f1:.1f}"
+
+
+def _added(each: list[Ends | None]) -> Ends | None:
+    known = [ends for ends in each if ends is not None]
+    if len(known) < len(each):
+        return None  # a sum over other sets is no comparison
+    return Ends(*(sum(column) for column in zip(*known, strict=True)))
+
+
+_KNOWN: dict[str, list[Ends | None]] = {}
+
+
+def _scores(name: str, gold: Gold) -> list[Ends | None]:
+    if name not in _KNOWN:
+        language = "en" if name.startswith("English") else name[:2]
+        _KNOWN[name] = [_score(make(language), gold) for make in _SPLITTERS.values()]
+    return _KNOWN[name]
+
+
+def _score(split: Splitter | None, gold: Gold) -> Ends | None:
+    if split is None:
+        return None
+    right = found = wanted = 0
+    for sentences in gold:
+        own = _ends(sentences)
+        theirs = _ends(split(" ".join(sentences)))
+        last = max(own)
+        own, theirs = own - {last}, {end for end in theirs if end < last}
+        right, found, wanted = right + len(own & theirs), found + len(theirs), wanted + len(own)
+    return Ends(right, found, wanted)
+
+
+def _ends(sentences: Iterable[str]) -> set[int]:
+    """Where sentences end, in characters that are no white space: splitters trim as they like."""
+    ends, at = set(), 0
+    for sentence in sentences:
+        at += len(_SPACE.sub("", sentence))
+        ends.add(at)
+    return ends
+
+
+def _ours(language: str) -> Splitter:
+    from chunkwise import Document
+    from chunkwise.text.analysis import Analyzed
+
+    def split(text: str) -> Iterator[str]:
+        # One line is prose, whatever it looks like: no heading, no list.
+        bounds = [*Analyzed(Document("x", text)).sentences.tolist(), len(text)]
+        return (text[start:end] for start, end in pairwise(bounds))
+
+    return split
+
+
+def _nupunkt(language: str) -> Splitter | None:
+    if language != "en":
+        return None  # trained on English
+    import nupunkt
+
+    return nupunkt.sent_tokenize
+
+
+def _pysbd(language: str) -> Splitter | None:
+    import pysbd
+    from pysbd.languages import LANGUAGE_CODES
+
+    if language not in LANGUAGE_CODES:
+        return None
+    return pysbd.Segmenter(language=language, clean=False).segment
+
+
+def _sentencex(language: str) -> Splitter:
+    import sentencex
+
+    return lambda text: sentencex.segment(language, text)
+
+
+def _blingfire(language: str) -> Splitter:
+    import blingfire
+
+    return lambda text: blingfire.text_to_sentences(text).split("\n")
+
+
+def _syntok(language: str) -> Splitter | None:
+    if language not in ("en", "de", "es"):
+        return None
+    from syntok import segmenter
+
+    def split(text: str) -> Iterator[str]:
+        for paragraph in segmenter.analyze(text):
+            for sentence in paragraph:
+                yield "".join(token.spacing + token.value for token in sentence)
+
+    return split
+
+
+_SPLITTERS: dict[str, Callable[[str], Splitter | None]] = {
+    "chunkwise": _ours,
+    "nupunkt": _nupunkt,
+    "pysbd": _pysbd,
+    "sentencex": _sentencex,
+    "blingfire": _blingfire,
+    "syntok": _syntok,
+}
+
+
+def _english() -> dict[str, Gold]:
+    rules = _member("pysbd-0.3.3.tar.gz", "benchmarks/english_golden_rules.py")
+    listed = re.search(
+        r'OSPL = """(.*?)"""', _member("segtok-1.5.9.tar.gz", "segtok/segmenter_test.py"), re.S
+    )
+    assert listed is not None
+    lines = [line.strip() for line in listed[1].splitlines() if line.strip()]
+    golden = [each[1] for each in ast.literal_eval(rules.partition("GOLDEN_EN_RULES = ")[2])]
+    return {
+        "English, pysbd's golden rules": [[one.strip() for one in text] for text in golden],
+        "English, segtok's list": _paragraphs(lines),
+    }
+
+
+def _languages() -> dict[str, Gold]:
+    """Cases parted by ===, each a text, ---, and its sentences a line; # takes one out."""
+    found: dict[str, Gold] = {}
+    for name, content in _members("sentencex-1.0.9.tar.gz", "/tests/", ".txt"):
+        cases: Gold = []
+        for case in content.split("==="):
+            text, parted, sentences = case.partition("---")
+            lines = [line.strip() for line in sentences.splitlines() if line.strip()]
+            taken_out = any(line.startswith("#") for line in case.splitlines())
+            whole = _SPACE.sub("", text) == _SPACE.sub("", sentences)
+            if parted and lines and whole and not taken_out and "\n" not in text.strip():
+                cases.append(lines)
+        if sum(len(case) - 1 for case in cases) >= 3:
+            found[f"{name.rsplit('/', 1)[-1][:2]}, sentencex's tests"] = cases
+    return found
+
+
+def _treebank() -> dict[str, Gold]:
+    content = _member("udtools-0.2.9.tar.gz", "tests/test-cases/eval/cs_pud-gold.conllu")
+    documents: Gold = []
+    for line in content.splitlines():
+        if line.startswith("# newdoc") or not documents:
+            documents.append([])
+        if line.startswith("# text = "):
+            documents[-1].append(line.removeprefix("# text = ").strip())
+    texts = [part for document in documents for part in _paragraphs(document)]
+    return {"cs, treebank PUD": [text for text in texts if text]}
+
+
+def _paragraphs(sentences: list[str]) -> Gold:
+    return [sentences[at : at + _A_PARAGRAPH] for at in range(0, len(sentences), _A_PARAGRAPH)]
+
+
+def _member(archive: str, name: str) -> str:
+    return next(content for _, content in _members(archive, name, ""))
+
+
+def _members(archive: str, within: str, ending: str) -> Iterator[tuple[str, str]]:
+    with tarfile.open(fileobj=io.BytesIO(_archive(archive))) as opened:
+        for member in sorted(opened.getmembers(), key=lambda each: each.name):
+            file = opened.extractfile(member) if within in member.name else None
+            if file is not None and member.name.endswith(ending):
+                yield member.name, file.read().decode("utf-8")
+
+
+@cache
+def _archive(name: str) -> bytes:
+    """A source archive of PyPI, fetched once and checked."""
+    kept = _KEPT / name
+    if not kept.exists():
+        project = name.rsplit("-", 1)[0]
+        page = f"https://pypi.org/simple/{project}/"
+        with urllib.request.urlopen(page, timeout=60) as answer:
+            links = re.findall(r'href="([^"#]+)', answer.read().decode("utf-8"))
+        address = next(link for link in links if link.endswith(f"/{name}"))
+        with urllib.request.urlopen(address, timeout=60) as answer:
+            content = answer.read()
+        _KEPT.mkdir(parents=True, exist_ok=True)
+        kept.write_bytes(content)
+    content = kept.read_bytes()
+    if hashlib.sha256(content).hexdigest() != _ARCHIVES[name]:
+        kept.unlink()
+        raise SystemExit(f"{name} is another file than the one that was measured; it is deleted")
+    return content
