@@ -48,7 +48,7 @@ Examples:
   chunkwise lint handbook/ --kinds mid_word,split_table --json > issues.jsonl
 \b
 Kinds: mid_word, mid_sentence_end, mid_sentence_start, split_list, split_table, split_code, orphan_heading,
-dangling_start, broken_grapheme.
+orphan_lead_in, orphan_number, only_marks, dangling_start, broken_grapheme.
 \b
 Exit status: 0 done, 4 more chunks with an issue than --at-most, 3 something was skipped (each with a line on
 stderr), 1 an error, 2 wrong usage or value.
