@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.text.analysis import Analyzed, merge_sorted
+from chunkwise.text.blocks.bare_lines import gaps_in_text
 from chunkwise.text.characters import SPACE
 from chunkwise.text.graphemes import Graphemes
 from chunkwise.text.tokens.measure import TokenMeasure
@@ -267,9 +268,9 @@ _MOST_SKIPPED = 64
 class CrumblessCuts:
     """The cuts of a level but those that would leave a lead-in, a fence or the number of an item alone."""
 
-    def __init__(self, level: CutLevel, document: Analyzed) -> None:
+    def __init__(self, level: CutLevel, crumbs: Crumbs) -> None:
         self._level = level
-        self._document = document
+        self._bound = crumbs.bound
 
     def last(self, low: int, high: int) -> int:
         cut = self._level.last(low, high)
@@ -287,18 +288,28 @@ class CrumblessCuts:
             cut = self._level.first(gap[1], high)
         return NONE
 
-    def _bound(self, cut: int) -> tuple[int, int] | None:
+
+class Crumbs:
+    """Places of a text at which a cut would leave a crumb."""
+
+    def __init__(self, document: Analyzed) -> None:
+        self._document = document
+        self._text = document.text
+        self._is_table = document.document.format == "table"
+
+    def bound(self, cut: int) -> tuple[int, int] | None:
         """The white space around a cut, where what follows it goes with what precedes it."""
-        if row := self._row(cut):
+        if self._is_table and (row := self._row(cut)):
             return row
         lows, highs = self._gaps
         index = bisect_left(highs, cut)
         if index < len(highs) and lows[index] <= cut:
             return lows[index], highs[index]
-        text = self._document.text
-        near = text[max(cut - _LONGEST_NUMBER, 0) : cut]
+        text = self._text
         # Enumerations are sought only in texts that are cut behind something like a number.
-        if near[-1:] in (".", ")", ":") and _BEHIND_NUMBER.search(near):
+        if text[cut - 1] in ".):" and _BEHIND_NUMBER.search(
+            text, max(cut - _LONGEST_NUMBER, 0), cut
+        ):
             texts = self._document.enumerations.texts
             index = int(texts.searchsorted(cut))
             if index < len(texts) and not text[cut : int(texts[index])].strip():
@@ -313,20 +324,19 @@ class CrumblessCuts:
 
     @cached_property
     def _rows(self) -> tuple[list[int], list[int]]:
-        if self._document.document.format != "table":
-            return [], []
         spans = self._document.blocks.spans("header", "row")
         return spans[:, 0].tolist(), spans[:, 1].tolist()
 
     @cached_property
     def _gaps(self) -> tuple[list[int], list[int]]:
         document = self._document
-        # Plain text has no fences, and what leads something in ends a line with a colon.
-        plain = document.document.format in ("text", "pdf") and document.document.blocks is None
-        if plain and ":\n" not in document.text and "：\n" not in document.text:
-            return [], []
-        highs, solid = document.crumb_starts, document.characters.solid
-        highs = document.characters.next_solid(highs)
+        if document.document.format != "code":
+            gaps = gaps_in_text(document.text)
+            return [low for low, _ in gaps], [high for _, high in gaps]
+        highs, solid = (
+            document.characters.next_solid(document.crumb_starts),
+            document.characters.solid,
+        )
         before = solid.searchsorted(highs)
         lows = np.where(before > 0, solid[np.maximum(before - 1, 0)] + 1, 0)
         return lows.tolist(), highs.tolist()
@@ -335,7 +345,8 @@ class CrumblessCuts:
 def without_crumbs(document: Analyzed, levels: Sequence[CutLevel]) -> list[CutLevel]:
     """The levels without cuts that leave crumbs or cut rows, then between cells, then, at last, as they are."""
     cells = [ArrayCuts(lambda: document.cells)] if document.document.format == "table" else []
-    return [*(CrumblessCuts(level, document) for level in levels), *cells, *levels]
+    crumbs = Crumbs(document)
+    return [*(CrumblessCuts(level, crumbs) for level in levels), *cells, *levels]
 
 
 def _behind(document: Analyzed, signs: str, start: int, end: int) -> NDArray[np.int64]:

@@ -51,6 +51,41 @@ def beside_bare_lines(text: str) -> list[int]:
     return found
 
 
+_LEAD_INS = [
+    # A pattern that begins with one sign is found ten times as fast as one that begins with either.
+    re.compile(
+        colon + r"(?:[*_]{1,3})?+(?P<gap>[^\S\n]*+\n(?:[^\S\n]*+\n)*+[^\S\n]*+)"
+        r"(?=[-*+•–][^\S\n]|\d{1,3}[.)][^\S\n]|```|~~~|\|)"
+    )
+    for colon in (":", "：")
+]
+_FENCE = re.compile(r"^[^\S\n]*(```|~~~)[^\n]*+", re.MULTILINE)
+
+
+def gaps_in_text(text: str) -> list[tuple[int, int]]:
+    """White space behind lead-ins and beside fences, told by their marks alone: layout takes longer to find."""
+    found = [match.span("gap") for lead_in in _LEAD_INS for match in lead_in.finditer(text)]
+    opened = ""
+    for match in _FENCE.finditer(text) if "```" in text or "~~~" in text else ():
+        if not opened:
+            opened = match[1]
+            found.append(_space_around(text, match.end()))
+        elif match[1] == opened:
+            opened = ""
+            found.append(_space_around(text, match.start()))
+    return sorted(set(found))
+
+
+_GAP = 200
+"""Characters of white space beside a fence; more of it parts what is around it."""
+
+
+def _space_around(text: str, at: int) -> tuple[int, int]:
+    before, behind = text[max(at - _GAP, 0) : at], text[at : at + _GAP]
+    low = at - (len(before) - len(before.rstrip()))
+    return low, at + (len(behind) - len(behind.lstrip()))
+
+
 def are_marks(
     characters: CharacterArrays, starts: NDArray[np.int64], ends: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
