@@ -120,9 +120,9 @@ class Strategy:
         return hasattr(self.chunker, "llm")
 
     @property
-    def overlaps(self) -> bool:
-        """Whether chunks are to repeat something of the one before, and one can tell where they do not."""
-        return bool(getattr(self.chunker, "overlaps", False)) and self.limit is not None
+    def asks_for_overlap(self) -> bool:
+        """Whether an overlap is named, and one can tell where it is missing."""
+        return bool(getattr(self.chunker, "asks_for_overlap", False)) and self.limit is not None
 
     @property
     def unit(self) -> str:

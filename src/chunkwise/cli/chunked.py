@@ -44,8 +44,8 @@ class ChunkSummary:
         self._sizes: list[NDArray[np.int32]] = []
         self._chunks = 0
         self._began = time.monotonic()
-        overlaps = getattr(strategy, "overlaps", False) and strategy.limit
-        self._missing = MissingOverlaps(strategy.limit) if overlaps and strategy.limit else None
+        asked = getattr(strategy, "asks_for_overlap", False)
+        self._missing = MissingOverlaps(strategy.limit) if asked and strategy.limit else None
 
     def add(self, chunked: Chunked) -> None:
         self.documents += 1

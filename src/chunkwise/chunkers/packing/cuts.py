@@ -330,7 +330,8 @@ class Crumbs:
     @cached_property
     def _gaps(self) -> tuple[list[int], list[int]]:
         document = self._document
-        if document.document.format != "code":
+        # Formats that declare their layout have it at hand; elsewhere finding it takes longer than cutting.
+        if document.document.format != "code" and document.document.blocks is None:
             gaps = gaps_in_text(document.text)
             return [low for low, _ in gaps], [high for _, high in gaps]
         highs, solid = (

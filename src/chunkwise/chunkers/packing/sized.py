@@ -76,6 +76,11 @@ class SizedChunker:
         """Whether chunks repeat something of the one before."""
         return self._overlap()[1] > 0
 
+    @property
+    def asks_for_overlap(self) -> bool:
+        """Whether the user named an overlap: where it is missing, it is missed."""
+        return any(getattr(self, unit) is not None for unit in UNITS) and self.overlaps
+
     def _overlap(self) -> tuple[str, int]:
         """Unit and amount."""
         if self.overlap is not None:
