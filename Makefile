@@ -62,6 +62,7 @@ docs: $(LLM_STAMP) ## run the commands in README and docs again, and show what t
 bench: $(VENV)-bench/.installed ## speed, conformance and recall beside other libraries: docs/benchmarks/
 	$(VENV)-bench/bin/python -m benchmarks.run
 	$(VENV)-bench/bin/python -m benchmarks.conformance
+	$(VENV)-bench/bin/python -m benchmarks.accuracy
 	$(VENV)-bench/bin/python -m benchmarks.search
 	$(VENV)-bench/bin/python -m benchmarks.retrieval
 	$(VENV)-bench/bin/python -m benchmarks.evaluation
