@@ -110,8 +110,16 @@ _KNOWN: dict[str, list[Ends | None]] = {}
 def _scores(name: str, gold: Gold) -> list[Ends | None]:
     if name not in _KNOWN:
         language = "en" if name.startswith("English") else name[:2]
-        _KNOWN[name] = [_score(make(language), gold) for make in _SPLITTERS.values()]
+        _KNOWN[name] = [_score(_made(make, language), gold) for make in _SPLITTERS.values()]
     return _KNOWN[name]
+
+
+def _made(make: Callable[[str], Splitter | None], language: str) -> Splitter | None:
+    """None where a splitter does not know the language or is not installed."""
+    try:
+        return make(language)
+    except ImportError:
+        return None
 
 
 def _score(split: Splitter | None, gold: Gold) -> Ends | None:
