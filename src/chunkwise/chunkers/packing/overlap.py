@@ -122,8 +122,9 @@ class MissingOverlaps:
         last = int(words[words.searchsorted(before.end) - 1])
         if last <= before.start:  # no chunk repeats all of another
             return ONE_WORD
-        word = document.measure(self._tokenizer).count(last, before.end)
-        return ROOM if word + behind.token_count > self._limit else WORD
+        # The white space between the two takes room, too.
+        together = document.measure(self._tokenizer).count(last, behind.end)
+        return ROOM if together > self._limit else WORD
 
     def told(self) -> str:
         """A few words for a summary; none where every boundary has its overlap."""
