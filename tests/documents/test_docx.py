@@ -216,5 +216,5 @@ def test_damaged_and_foreign_containers_are_named(reader, write, report, make_zi
         "d.docx",
     ]
     assert "damaged" in reader.reasons[0]
-    assert "zip container" in reader.reasons[2]
+    assert "damaged workbook" in reader.reasons[2]
     assert "password-protected" in reader.reasons[3]

@@ -113,7 +113,7 @@ def test_scanned_encrypted_and_truncated(reader, write, make_pdf) -> None:
     folder = write("d.txt", "fine").parent
     assert [document.id for document in reader(folder)] == ["d.txt"]
     assert reader.reasons == [
-        "no text on any of its 2 pages (scanned?); run OCR first",
+        "no text on any of its 2 pages (scanned?); read it with --ocr 'tesseract {} -'",
         "encrypted; save it without its password",
         "damaged or truncated PDF",
     ]

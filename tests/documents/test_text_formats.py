@@ -76,7 +76,7 @@ def test_truncated_utf16_is_one_reason() -> None:
     ("data", "reason"),
     [
         (b"", "empty"),
-        (b"\x89PNG\r\n\x1a\n\0\0", "an image; run OCR first"),
+        (b"\x89PNG\r\n\x1a\n\0\0", "a picture; read the text in it with --ocr 'tesseract {} -'"),
         (b"\x7fELF\x02\x01\0\0", "a program"),
         (
             b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",

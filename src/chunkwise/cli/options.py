@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -48,14 +48,46 @@ class LoadingOptions:
         "--loader", metavar="NAME", help="Read every file with this loader, whatever its name: text, ./FILE.py:CLASS …"
     )  # fmt: skip
 
+    include: tuple[str, ...] = option(
+        "--include", multiple=True, metavar="GLOB",
+        help="Of folders and archives read only files that fit: '*.md', 'docs/**'. Can be repeated.",
+    )  # fmt: skip
+    exclude: tuple[str, ...] = option(
+        "--exclude", multiple=True, metavar="GLOB",
+        help="Of folders and archives leave out files and folders that fit: 'drafts', '*.log'. Can be repeated.",
+    )  # fmt: skip
+    ocr: str | None = option(
+        "--ocr", metavar="COMMAND",
+        help="Command that prints the text in a picture, {} being its path, for pictures and scanned pages: "
+        "'tesseract {} -'.",
+    )  # fmt: skip
+
     def loading(self, leave_out: Sequence[Path] = ()) -> LoadOptions:
         """The same for `chunkwise.documents`, without files that are no documents; a wrong value is an error here."""
         from chunkwise.documents.loader import LoadOptions
 
         return LoadOptions(
-            self.encoding, self.text_field, self.id_field, self.title_field, self.loader,
+            self.encoding,
+            self.text_field,
+            self.id_field,
+            self.title_field,
+            self.loader,
             leave_out=leave_out,
-        )  # fmt: skip
+            include=self.include,
+            exclude=self.exclude,
+            ocr=self.ocr,
+            on_passed_over=self.on_passed_over(),
+        )
+
+    def on_passed_over(self) -> Callable[[str], None]:
+        """Who is told, in one line, what nobody meant in the folders that were named."""
+        from chunkwise.cli.messages import say
+
+        return say
+
+
+def _nothing(_: str) -> None:
+    """Says nothing; a function by name, since options are sent to other processes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +105,9 @@ class SourceOptions(LoadingOptions, QuietOption):
     strict: bool = option(
         "--strict", is_flag=True, help="Stop at the first document that cannot be read."
     )
+
+    def on_passed_over(self) -> Callable[[str], None]:
+        return _nothing if self.quiet else super().on_passed_over()
 
     def sources(self) -> list[str]:
         """What was named; standard input when nothing was and something is piped in."""
@@ -300,7 +335,7 @@ def _refuse_if_read(path: Path, place: Path, inputs: Sequence[str]) -> None:
 
 def _is_read(path: Path, name: str) -> bool:
     """Whether a path lies in a folder that is read, or fits a pattern."""
-    from chunkwise.documents.walk import is_pattern, split_pattern, to_regex
+    from chunkwise.documents.patterns import is_pattern, split_pattern, to_regex
 
     if os.path.isdir(name):
         return path.is_relative_to(_place(name))

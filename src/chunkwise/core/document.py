@@ -14,6 +14,9 @@ BlockKind = Literal["heading", "paragraph", "item", "header", "row", "code"]
 
 BLOCK_KINDS: tuple[BlockKind, ...] = ("heading", "paragraph", "item", "header", "row", "code")
 
+AS_WRITTEN = ("text", "markdown", "code", "rst", "tex", "asciidoc", "org")
+"""Formats whose text is the file's own, line by line and character by character."""
+
 SECTION_SEPARATOR = " > "
 
 
@@ -45,7 +48,7 @@ class Document:
     title: str = ""
     source: str = ""
     format: str = "text"
-    """text, markdown, code, or the format the text was extracted from (html, pdf, docx, epub, table)."""
+    """One of `AS_WRITTEN`, or the format the text was extracted from (html, pdf, docx, pptx, table …)."""
     language: str = ""
     """Programming language of source code, in lower case; empty for prose."""
     metadata: Mapping[str, object] = field(default_factory=dict, hash=False)

@@ -19,8 +19,8 @@ from typing import IO, BinaryIO, cast
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.documents.loader import OnUnreadable, suffix_of
+from chunkwise.documents.passed_over import is_left_out
 from chunkwise.documents.source import Source, os_reason, printable
-from chunkwise.documents.walk import is_left_out
 
 MAX_MEMBER = 1 << 30
 MAX_TOTAL = 4 << 30
@@ -44,7 +44,10 @@ _DAMAGE = (
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _INNER_ARCHIVE = "an archive inside an archive; unpack it first"
 # Documents that are zip files; when one is broken, only its name tells.
-_DOCUMENTS = {f".{name}": name.upper() for name in ("docx", "docm", "epub", "xlsx", "pptx", "odt")}
+_DOCUMENTS = {
+    f".{name}": name.upper()
+    for name in ("docx", "docm", "epub", "xlsx", "xlsm", "pptx", "odt", "ods", "odp")
+}
 _CONTAINERS = ("[Content_Types].xml", "META-INF/container.xml", "mimetype")
 
 

@@ -6,8 +6,10 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path, PurePath
 from typing import Literal, TypeVar
 
@@ -16,10 +18,12 @@ from chunkwise.base.user_warning import warn_user
 from chunkwise.core import Document
 from chunkwise.documents.archive import is_archive, members
 from chunkwise.documents.ids import Ids
-from chunkwise.documents.loader import OnUnreadable
+from chunkwise.documents.loader import LoadOptions, OnUnreadable
 from chunkwise.documents.own_files import is_index_folder, is_results_file
+from chunkwise.documents.passed_over import LEFT_OUT, Choice, in_words
+from chunkwise.documents.patterns import depth_of, is_pattern, names_a_kind, split_pattern, to_regex
 from chunkwise.documents.source import NO_SUCH_FILE, TOO_LONG_A_PATH, Source, os_reason, printable
-from chunkwise.documents.walk import depth_of, is_pattern, split_pattern, to_regex, walk
+from chunkwise.documents.walk import walk
 
 STDIN = "-"
 _STDIN_LIMIT = 4 << 30
@@ -38,6 +42,7 @@ _NEEDED = (
     "(chunk_text takes a text)"
 )
 _INDEX = "an index made by chunkwise, not a folder of documents; name the documents themselves"
+_READ_IT = "name a file itself to read it"
 _SHOWN = 80
 """Characters of a name that is no path in an error of one line."""
 
@@ -123,18 +128,23 @@ def _checked(given: Input) -> Input:
 
 
 def sources(
-    source: Inputs, on_unreadable: OnUnreadable, leave_out: Collection[str | os.PathLike[str]] = ()
+    source: Inputs, on_unreadable: OnUnreadable, options: LoadOptions | None = None
 ) -> Iterator[Source | Document]:
     """Every file once, each with an id of its own, and documents as they are, in the order of the inputs.
 
-    What cannot be reached goes to `on_unreadable`; files in `leave_out` are passed over in silence.
+    What cannot be reached goes to `on_unreadable`; files in `leave_out` of the options are passed over in silence. What
+    nobody means in a folder is counted and told in one line at the end.
     """
-    names = _Names(leave_out)
-    return _sources(each_input(source), names, on_unreadable)
+    options = options or LoadOptions()
+    names = _Names(options)
+    return _sources(each_input(source), names, on_unreadable, options.on_passed_over or warn_user)
 
 
 def _sources(
-    inputs: Iterator[Input], names: _Names, on_unreadable: OnUnreadable
+    inputs: Iterator[Input],
+    names: _Names,
+    on_unreadable: OnUnreadable,
+    on_passed_over: Callable[[str], None],
 ) -> Iterator[Source | Document]:
     for given in inputs:
         if isinstance(given, Document):
@@ -149,15 +159,20 @@ def _sources(
                     yield found
             except UnreadableDocument as error:
                 on_unreadable(error)
+    if names.passed_over:
+        on_passed_over(f"passed over {in_words(names.passed_over)}; {_READ_IT}")
 
 
 class _Names:
-    """The files that were met, and the ids they were given."""
+    """The files that were met, those that are read of them, and the ids they were given."""
 
-    def __init__(self, leave_out: Collection[str | os.PathLike[str]]) -> None:
+    def __init__(self, options: LoadOptions) -> None:
+        self.choice = Choice(options.include, options.exclude, pictures=options.ocr is not None)
+        self.passed_over: Counter[str] = Counter()
+        """Files nobody means, by their kinds."""
         self._ids = Ids()
         self._paths: set[str] = set()
-        self._left_out = {os.path.realpath(path) for path in leave_out}
+        self._left_out = {os.path.realpath(path) for path in options.leave_out}
 
     def is_new(self, path: str) -> bool:
         absolute = os.path.abspath(path)
@@ -209,6 +224,7 @@ def _file(name: str, path: str, names: _Names) -> Iterator[Source]:
 
 def _of_archive(source: Source, names: _Names, on_unreadable: OnUnreadable) -> Iterator[Source]:
     silent = True
+    found = _Found(names)
 
     def note(problem: UnreadableDocument) -> None:
         nonlocal silent
@@ -216,42 +232,86 @@ def _of_archive(source: Source, names: _Names, on_unreadable: OnUnreadable) -> I
         on_unreadable(problem)
 
     for member in members(source, note):
-        silent = False
-        # A zip that is one document comes back as itself, already named.
-        yield member if member is source else names.distinct(member)
+        if member is source:  # a zip that is one document comes back as itself, already named
+            yield member
+            return
+        if found.takes(member.id.removeprefix(f"{source.id}/"), member):
+            silent = False
+            yield names.distinct(member)
+    why = found.end("no documents in this archive")
     if silent:
-        on_unreadable(UnreadableDocument(source.origin, "no documents in this archive"))
+        on_unreadable(UnreadableDocument(source.origin, why))
+
+
+class _Found:
+    """The files of one folder, pattern or archive: which are read, and why none is."""
+
+    def __init__(self, names: _Names, *, named: bool = False) -> None:
+        self._names = names
+        self._named = named
+        self._passed_over: Counter[str] = Counter()
+        self.met = self.taken = 0
+
+    def takes(self, below: str, source: Source) -> bool:
+        """Whether a file is read, by its path below what was named."""
+        self.met += 1
+        choice = self._names.choice
+        why_not = choice.why_not(printable(below), partial(_head, source), named=self._named)
+        if why_not:
+            self._passed_over[why_not] += 1
+        else:
+            self.taken += 1
+        return not why_not
+
+    def end(self, nothing: str) -> str:
+        """Why nothing is read, empty where something is; `nothing` where there is no file at all."""
+        left_out = self._passed_over.pop(LEFT_OUT, 0)
+        if self.taken:
+            self._names.passed_over += self._passed_over
+            return ""
+        if not self.met:
+            return nothing
+        if left_out:
+            files = "the only file" if self.met == 1 else f"all {self.met:,} files"
+            return f"{self._names.choice.patterns} leaves out {files}"
+        return f"nothing to read in it but {in_words(self._passed_over)}; {_READ_IT}"
+
+
+def _head(source: Source) -> bytes:
+    """The first bytes; of what cannot be read none, and reading will say so."""
+    try:
+        return source.head()
+    except UnreadableDocument:
+        return b""
 
 
 def _of_folder(folder: str, names: _Names, on_unreadable: OnUnreadable) -> Iterator[Source]:
-    empty = True
+    found = _Found(names)
     for below in walk(folder, on_unreadable):
-        empty = False
         path = os.path.join(folder, below)
-        if not is_results_file(path):
+        takes = found.takes(below, Source(below, printable(path), path=path))
+        if takes and not is_results_file(path):
             yield from _file(below, path, names)
-    if empty:
-        why = _INDEX if is_index_folder(folder) else "no files in this folder"
+    if why := found.end(_INDEX if is_index_folder(folder) else "no files in this folder"):
         on_unreadable(UnreadableDocument(printable(folder), why))
 
 
 def _of_pattern(pattern: str, names: _Names, on_unreadable: OnUnreadable) -> Iterator[Source]:
     folder, rest = split_pattern(pattern)
     try:
-        matches = to_regex(rest).fullmatch
+        fits = to_regex(rest).fullmatch
     except re.error as error:
         raise UnreadableDocument(printable(pattern), f"not a valid pattern: {error}") from error
-    empty = True
+    found = _Found(names, named=names_a_kind(rest))
     if os.path.isdir(folder):
         # Folders the pattern only passes by are nobody's business, as in a shell.
         for below in walk(folder, lambda _: None, depth_of(rest)):
-            if matches(below):
-                empty = False
-                path = below if folder == "." else os.path.join(folder, below)
-                if not is_results_file(path):
-                    yield from _file(below, path, names)
-    if empty:
-        on_unreadable(UnreadableDocument(printable(pattern), "no file matches this pattern"))
+            path = below if folder == "." else os.path.join(folder, below)
+            takes = fits(below) and found.takes(below, Source(below, printable(path), path=path))
+            if takes and not is_results_file(path):
+                yield from _file(below, path, names)
+    if why := found.end("no file matches this pattern"):
+        on_unreadable(UnreadableDocument(printable(pattern), why))
 
 
 def _stdin(names: _Names) -> Source:

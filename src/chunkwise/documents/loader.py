@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -14,6 +15,8 @@ from typing import Protocol
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
 from chunkwise.base.registry import Registry
 from chunkwise.core import Document
+from chunkwise.documents.ocr import Ocr, check_ocr
+from chunkwise.documents.patterns import matches
 from chunkwise.documents.source import Source
 
 
@@ -33,6 +36,14 @@ class LoadOptions:
     """Of one file, or of one line of a file that is read line by line."""
     leave_out: Collection[str | os.PathLike[str]] = ()
     """Files in a folder that are no documents: those you write."""
+    include: Sequence[str] = ()
+    """Patterns (`*.md`, `docs/**`): of folders and archives only what fits one of them is read."""
+    exclude: Sequence[str] = ()
+    """Patterns of what is left out of folders and archives: `drafts`, `*.log`."""
+    ocr: Ocr | None = None
+    """Reads pictures and PDF pages without text: a command (`tesseract {} -`) or a function from bytes to text."""
+    on_passed_over: Callable[[str], None] | None = None
+    """Gets one line about pictures, lock files and the like found in folders and not read; left out, a warning."""
 
     def __post_init__(self) -> None:
         if isinstance(self.leave_out, str | bytes | os.PathLike):
@@ -40,6 +51,14 @@ class LoadOptions:
                 f"leave_out is {self.leave_out!r}; a list of paths is needed: [{self.leave_out!r}]"
             )
         object.__setattr__(self, "leave_out", tuple(self.leave_out))
+        for name in ("include", "exclude"):
+            given = getattr(self, name)
+            patterns = (given,) if isinstance(given, str) else tuple(given)
+            object.__setattr__(self, name, patterns)
+            for pattern in patterns:
+                _check_pattern(name, pattern)
+        if self.ocr is not None:
+            check_ocr(self.ocr)
         if self.max_bytes < 1:
             raise InvalidParameter(f"max_bytes ({self.max_bytes}) must be at least 1")
         if self.encoding is not None:
@@ -57,6 +76,15 @@ def leaving_out(
     """The same options, with these files left out, too."""
     options = options or LoadOptions()
     return replace(options, leave_out=(*options.leave_out, *files)) if files else options
+
+
+def _check_pattern(name: str, pattern: str) -> None:
+    if not pattern.strip("/ ."):
+        raise InvalidParameter(f"{name} has the pattern {pattern!r}, which names nothing")
+    try:
+        matches(pattern, "")
+    except re.error as error:
+        raise InvalidParameter(f"{name} has {pattern!r}, not a valid pattern: {error}") from error
 
 
 OnUnreadable = Callable[[UnreadableDocument], None]
@@ -96,7 +124,21 @@ loaders = Registry(
         "pdf": f"{_HERE}.pdf:PdfLoader",
         "epub": f"{_HERE}.epub:EpubLoader",
         "docx": f"{_HERE}.docx:DocxLoader",
+        "pptx": f"{_HERE}.pptx:PptxLoader",
+        "xlsx": f"{_HERE}.xlsx:XlsxLoader",
+        "odt": f"{_HERE}.odt:OdtLoader",
+        "rtf": f"{_HERE}.rtf:RtfLoader",
+        "picture": f"{_HERE}.picture:PictureLoader",
+        "eml": f"{_HERE}.eml:EmlLoader",
         "html": f"{_HERE}.html:HtmlLoader",
+        "xml": f"{_HERE}.xml:XmlLoader",
+        "notebook": f"{_HERE}.notebook:NotebookLoader",
+        "subtitles": f"{_HERE}.subtitles:SubtitleLoader",
+        "man": f"{_HERE}.man:ManLoader",
+        "rst": f"{_HERE}.markup:RstLoader",
+        "tex": f"{_HERE}.tex:TexLoader",
+        "asciidoc": f"{_HERE}.markup:AsciidocLoader",
+        "org": f"{_HERE}.markup:OrgLoader",
         "csv": f"{_HERE}.csv:CsvLoader",
         "jsonl": f"{_HERE}.jsonl:JsonLinesLoader",
         "json": f"{_HERE}.json:JsonLoader",

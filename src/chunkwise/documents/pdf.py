@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Block, Document
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
+from chunkwise.documents.ocr import EXAMPLE, Ocr, recognised_pages
 from chunkwise.documents.source import Source
 
 if TYPE_CHECKING:
@@ -294,10 +295,12 @@ class PdfLoader:
     ) -> Iterator[Document]:
         data = source.read(options.max_bytes)
         with _LOCK:
-            title, texts, marks = _pages(data, source.origin)
+            title, texts, marks = _pages(data, source.origin, options.ocr)
         if not any(text.strip() for text in texts):
             pages = "its only page" if len(texts) == 1 else f"any of its {len(texts)} pages"
-            raise UnreadableDocument(source.origin, f"no text on {pages} (scanned?); run OCR first")
+            raise UnreadableDocument(
+                source.origin, f"no text on {pages} (scanned?); read it with {EXAMPLE}"
+            )
         text, starts = joined_pages(without_hyphens(texts))
         document = Document(
             source.id,
@@ -310,7 +313,7 @@ class PdfLoader:
         yield with_bookmarks(document, marks)
 
 
-def _pages(data: bytes, origin: str) -> tuple[str, list[str], list[Bookmark]]:
+def _pages(data: bytes, origin: str, ocr: Ocr | None) -> tuple[str, list[str], list[Bookmark]]:
     import pypdfium2
 
     try:
@@ -322,6 +325,8 @@ def _pages(data: bytes, origin: str) -> tuple[str, list[str], list[Bookmark]]:
     try:
         title = pdf.get_metadata_value("Title").translate(_REPAIRS).strip()
         texts = [_page_text(pdf, number, origin) for number in range(len(pdf))]
+        if ocr is not None:
+            texts = recognised_pages(pdf, texts, ocr, origin)
         return title, texts, bookmarks(pdf)
     finally:
         pdf.close()

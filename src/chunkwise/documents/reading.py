@@ -79,7 +79,7 @@ class InputReader:
     def __init__(self, source: Inputs, options: LoadOptions | None = None) -> None:
         self._options = options or _DEFAULTS
         self._problems: deque[UnreadableDocument] = deque()
-        self._sources = sources(source, self._problems.append, self._options.leave_out)
+        self._sources = sources(source, self._problems.append, self._options)
         self._files: dict[str, str] = {}
         """Ids of files by their origins."""
         self._ids = Ids()

@@ -13,7 +13,7 @@ from chunkwise.records.encoding import decode
 class TextLoader:
     """Accepts everything, so it must be asked last."""
 
-    suffixes: tuple[str, ...] = (".txt", ".text", ".log", ".rst", ".adoc", ".org", ".tex")
+    suffixes: tuple[str, ...] = (".txt", ".text", ".log")
     stream = False
 
     def accepts(self, name: str, head: bytes) -> bool:

@@ -16,8 +16,9 @@ from chunkwise.text.blocks.cells import cell_starts
 from chunkwise.text.blocks.lead_ins import lead_ins
 from chunkwise.text.blocks.lines import Lines
 from chunkwise.text.blocks.markdown import markdown_blocks
+from chunkwise.text.blocks.markup import MARKUPS
 from chunkwise.text.blocks.plain_text import is_one_paragraph, plain_blocks
-from chunkwise.text.blocks.sections import SectionTree
+from chunkwise.text.blocks.sections import SectionTree, heading_title
 from chunkwise.text.characters import CharacterArrays
 from chunkwise.text.graphemes import Graphemes
 from chunkwise.text.sentences.boundaries import sentence_starts
@@ -77,6 +78,8 @@ class Analyzed:
             return Blocks([CODE_OF["paragraph"]], [0], [len(self.text.rstrip())], [0], [0])
         if document.format == "markdown":
             return markdown_blocks(self.lines)
+        if document.format in MARKUPS:
+            return MARKUPS[document.format].blocks(self.text)
         return plain_blocks(self.lines, dense=document.format == "pdf", pages=document.pages)
 
     @cached_property
@@ -84,7 +87,8 @@ class Analyzed:
         """What headings part; in source code, classes and functions."""
         if self.document.format == "code":
             return CodeSections(self.text, *self.syntax(self.document.language))
-        return SectionTree(self.text, self.blocks)
+        markup = MARKUPS.get(self.document.format)
+        return SectionTree(self.text, self.blocks, markup.title if markup else heading_title)
 
     def syntax(self, language: str) -> tuple[Tree | None, bytes]:
         """The syntax tree in a programming language, None without its grammar, and the bytes it speaks of."""

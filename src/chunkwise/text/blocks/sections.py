@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -35,6 +36,8 @@ _NESTED_MARKS = 3
 _NESTED_LINKS = 2
 """A picture may be a link."""
 _LONGEST_TITLE = 200
+_READ = 8 * _LONGEST_TITLE
+"""Characters of a heading with its marks that are looked at."""
 _DEEPEST = 32
 """Paths of hostile documents end here: a thousand nested headings are no outline."""
 
@@ -80,8 +83,11 @@ def _without_marks(match: re.Match[str]) -> str:
 class SectionTree:
     """Section 0 is what precedes the first heading; section `i` runs from heading `i - 1` to the next one."""
 
-    def __init__(self, text: str, blocks: Blocks) -> None:
+    def __init__(
+        self, text: str, blocks: Blocks, title: Callable[[str], str] = heading_title
+    ) -> None:
         self._text = text
+        self._title = title
         index = blocks.of("heading")
         level = blocks.level[index].clip(1, _DEEPEST)
         self.level: NDArray[np.int64] = np.concatenate(([0], level))
@@ -105,7 +111,7 @@ class SectionTree:
         ):
             while stack[-1][0] >= level:
                 stack.pop()
-            title = heading_title(self._text[start:end])
+            title = self._title(self._text[start : min(end, start + _READ)])[:_LONGEST_TITLE]
             path = (*stack[-1][1], title) if title else stack[-1][1]
             stack.append((level, path))
             paths.append(path)

@@ -1,0 +1,95 @@
+r"""LaTeX, its places kept: comments and what is no text (before `\begin{document}`) are spaces in the text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from chunkwise.core import Document
+from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
+from chunkwise.documents.source import Source
+from chunkwise.records.encoding import decode
+
+_BEGIN = re.compile(r"\\begin\s*\{document\}")
+_END = "\\end{document}"
+_MARK = re.compile(
+    r"\\verb\*?([^a-zA-Z\s*])[^\r\n]{0,300}?\1"
+    r"|\\(?:url|nolinkurl|path|href|lstinline)\s*\{[^{}\r\n]*\}"
+    r"|\\begin\{(verbatim\*?|Verbatim|lstlisting|minted|alltt|comment)\}"
+    r"|\\."
+    r"|%[^\r\n]*",
+    re.DOTALL,
+)
+_TITLE = re.compile(r"\\title\s*(?:\[[^\[\]]{0,300}\]\s*)?\{")
+_SOLID = re.compile(r"[^\s\ufeff]")
+
+
+class TexLoader:
+    """By suffix."""
+
+    suffixes: tuple[str, ...] = (".tex", ".latex", ".ltx")
+    stream = False
+
+    def accepts(self, name: str, head: bytes) -> bool:
+        return suffix_of(name) in self.suffixes
+
+    def load(
+        self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable
+    ) -> Iterator[Document]:
+        text = without_comments(
+            decode(source.read(options.max_bytes), source.origin, options.encoding)
+        )
+        yield Document(
+            source.id,
+            _body(text),
+            title=_title(text),
+            source=source.origin,
+            format="tex",
+        )
+
+
+def without_comments(text: str) -> str:
+    """The same text with spaces in place of comments; a sign of a comment in a listing is none."""
+    out: list[str] = []
+    done = position = 0
+    unclosed: set[str] = set()
+    while found := _MARK.search(text, position):
+        position = found.end()
+        environment = found[2]
+        if found[0].startswith("%"):
+            start = found.start()
+        elif environment and environment not in unclosed:
+            end = text.find(f"\\end{{{environment}}}", position)
+            if end < 0:
+                unclosed.add(environment)
+                continue
+            position = end
+            if environment != "comment":
+                continue
+            start = found.start()
+            position += len("\\end{comment}")
+        else:
+            continue
+        out += (text[done:start], _SOLID.sub(" ", text[start:position]))
+        done = position
+    out.append(text[done:])
+    return "".join(out)
+
+
+def _body(text: str) -> str:
+    """Spaces for all that stands before the document and behind it; a part of a larger one is all text."""
+    begin = _BEGIN.search(text)
+    if begin is None:
+        return text
+    end = text.find(_END, begin.end())
+    end = len(text) if end < 0 else end
+    blank = _SOLID.sub(" ", text[: begin.end()])
+    return blank + text[begin.end() : end] + _SOLID.sub(" ", text[end:])
+
+
+def _title(text: str) -> str:
+    from chunkwise.text.blocks.tex import closing_brace, tex_words
+
+    found = _TITLE.search(text)
+    end = closing_brace(text, found.end()) if found else 0
+    return tex_words(text[found.end() : end - 1]) if found and end else ""
