@@ -60,4 +60,7 @@ def test_an_encoding_makes_no_text_of_binary_files(reader, write) -> None:
     write("a.png", b"\x89PNG\r\n\x1a\n\0\0")
     folder = write("b.x", b"words then \0\xff\xfe\xfd").parent
     assert reader(folder / "a.png", folder / "b.x", encoding="latin-1") == []
-    assert reader.reasons == ["a picture; read the text in it with --ocr 'tesseract {} -'", "a binary file"]
+    assert reader.reasons == [
+        "a picture; read the text in it with --ocr 'tesseract {} -'",
+        "a binary file",
+    ]

@@ -17,7 +17,7 @@ from chunkwise.answering.cited_answer import (
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.renamed import renamed
 from chunkwise.core import Hit, OnProgress, Query
-from chunkwise.documents import Inputs, WhenUnreadable
+from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable
 from chunkwise.models import get_language_model
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.cost import LlmEstimate
@@ -183,6 +183,7 @@ def index_of(
     retriever: str | Retriever | None,
     on_unreadable: WhenUnreadable = "warn",
     advance: OnProgress | None = None,
+    options: LoadOptions | None = None,
 ) -> Index:
     """The index that is meant, or a new one in memory; without vectors where words alone are searched."""
     found = named_index(source)
@@ -190,8 +191,8 @@ def index_of(
         return found
     assert not isinstance(source, Index)
     return index(
-        source, vectors=vectors_for(retriever), on_unreadable=on_unreadable, advance=advance
-    )
+        source, vectors=vectors_for(retriever), options=options, on_unreadable=on_unreadable, advance=advance
+    )  # fmt: skip
 
 
 def vectors_for(retriever: str | Retriever | None) -> Vectors | None:
@@ -213,6 +214,7 @@ def ask(
     only: Filter = EVERYTHING,
     neighbours: int = 0,
     form: Form | None = None,
+    options: LoadOptions | None = None,
     on_unreadable: WhenUnreadable = "warn",
     advance: OnProgress | None = None,
 ) -> CitedAnswer:
@@ -225,7 +227,7 @@ def ask(
     if not isinstance(question, str) or not question.strip():
         raise InvalidParameter(f"the question is {question!r}; write what you want to know")
     client = llm if isinstance(llm, LlmClient) else LlmClient(get_language_model(llm))
-    made = index_of(source, retriever, on_unreadable, advance)
+    made = index_of(source, retriever, on_unreadable, advance, options)
     hits = made.search(
         question, k=k, budget=budget, retriever=retriever, reranker=reranker, only=only, neighbours=neighbours
     )  # fmt: skip

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from chunkwise.answering.cited_answer import NOT_FOUND, Citation, Claim, ClaimState, NumberedPassage
-from chunkwise.core import Document, Span
+from chunkwise.core import AS_WRITTEN, Document, Span
 from chunkwise.metrics.claims.amounts import counted
 from chunkwise.metrics.claims.claim_support import FEW, supports
 from chunkwise.metrics.claims.hit_texts import whole_words
@@ -119,16 +119,12 @@ def _joined(passages: Sequence[NumberedPassage]) -> list[NumberedPassage]:
     return [each for each in found if not each.number]
 
 
-_LINES = ("text", "markdown", "code")
-"""Formats whose text is that of the file, line by line."""
-
-
 def citation_at(found: FoundQuote) -> Citation:
     """Document, section, page, lines, characters and the text itself."""
     passage, (start, end) = found
     document = passage.document
     lines = None
-    if document.format in _LINES:
+    if document.format in AS_WRITTEN:
         first = document.text.count("\n", 0, start) + 1
         lines = first, first + document.text.count("\n", start, max(start, end - 1))
     return Citation(

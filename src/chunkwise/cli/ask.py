@@ -21,7 +21,7 @@ from chunkwise.cli.options import (
     ConfigOption,
     LlmOptions,
     QuestionsOption,
-    QuietOption,
+    QuietLoadingOptions,
     SearchOptions,
     json_flag,
 )
@@ -52,7 +52,7 @@ stderr), 1 an error, 2 wrong usage or value.
 
 
 @dataclass(frozen=True, kw_only=True)
-class AskOptions(SearchOptions, QuestionsOption, LlmOptions, ConfigOption, QuietOption):
+class AskOptions(SearchOptions, QuestionsOption, LlmOptions, ConfigOption, QuietLoadingOptions):
     """The options of `chunkwise ask`."""
 
     source: str = argument("SOURCE")
@@ -147,7 +147,7 @@ def _index(options: AskOptions, skipped: list[str]) -> Index:
     if known is not None:
         return known
     with progress("indexing", bytes_of([options.source]), options.quiet) as advance:
-        return index_of(options.source, options.retriever, skip, advance)
+        return index_of(options.source, options.retriever, skip, advance, options.loading())
 
 
 def _found(index: Index, queries: list[Query], options: AskOptions) -> list[RetrievedQuestion]:

@@ -98,16 +98,21 @@ class QuietOption:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SourceOptions(LoadingOptions, QuietOption):
+class QuietLoadingOptions(LoadingOptions, QuietOption):
+    """How files are read, and whether anything is said about it that did not go wrong."""
+
+    def on_passed_over(self) -> Callable[[str], None]:
+        return _nothing if self.quiet else super().on_passed_over()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceOptions(QuietLoadingOptions):
     """Which documents are read, and how."""
 
     source: tuple[str, ...] = argument("[SOURCE]...", nargs=-1)
     strict: bool = option(
         "--strict", is_flag=True, help="Stop at the first document that cannot be read."
     )
-
-    def on_passed_over(self) -> Callable[[str], None]:
-        return _nothing if self.quiet else super().on_passed_over()
 
     def sources(self) -> list[str]:
         """What was named; standard input when nothing was and something is piped in."""

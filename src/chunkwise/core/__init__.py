@@ -5,6 +5,7 @@ from __future__ import annotations
 from chunkwise.base.progress import OnProgress
 from chunkwise.core.chunk import Chunk, KnownSection, Outline, Piece
 from chunkwise.core.document import (
+    AS_WRITTEN,
     BLOCK_KINDS,
     SECTION_SEPARATOR,
     Block,
@@ -16,6 +17,7 @@ from chunkwise.core.hit import Hit
 from chunkwise.core.query import Fact, Label, Passage, Query, Reference, Score
 
 __all__ = [
+    "AS_WRITTEN",
     "BLOCK_KINDS",
     "SECTION_SEPARATOR",
     "Block",

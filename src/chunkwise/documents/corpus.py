@@ -9,7 +9,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from chunkwise.base.errors import UnreadableDocument
-from chunkwise.core import Document
+from chunkwise.core import AS_WRITTEN, Document
 from chunkwise.documents.code import language_named, language_of
 from chunkwise.documents.fields import (
     ID_FIELDS,
@@ -24,6 +24,7 @@ from chunkwise.documents.fields import (
 )
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.markdown import MarkdownLoader, looks_like_markdown
+from chunkwise.documents.markup import AsciidocLoader, OrgLoader, RstLoader
 from chunkwise.documents.source import Source
 from chunkwise.documents.text import TextLoader
 from chunkwise.records.fields import field_of, listed
@@ -36,7 +37,12 @@ _SHAPES_KEPT = 256
 _DEEPEST = 64  # what is read must be written again, by a writer that may stand deeper in the stack
 _SIMPLE = (str, int, type(None))  # bool is an int
 _PLACES = ("source", "path", "file_path", "filepath", "file", "filename", "file_name", "url")
-_FORMATS = ("text", "markdown", "code")
+_FORMATS = AS_WRITTEN
+_MARKUPS = {
+    suffix: loader.format
+    for loader in (RstLoader, AsciidocLoader, OrgLoader)
+    for suffix in loader.suffixes
+}
 _LANGUAGES = ("language", "lang", "programming_language")
 
 
@@ -308,6 +314,8 @@ def record_format(
             continue
         if suffix in MarkdownLoader.suffixes:
             return "markdown", ""
+        if suffix in _MARKUPS:
+            return _MARKUPS[suffix], ""
         # An address may end in `.php` whatever the page says.
         if (language := language_of(name)) and "://" not in place:
             return "code", language

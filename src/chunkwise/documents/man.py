@@ -20,11 +20,12 @@ _SIGNS = {
     "em": "—", "en": "–", "bu": "•", "lq": "“", "rq": "”", "oq": "‘", "cq": "’", "aq": "'", "dq": '"', "co": "©",
     "hy": "-", "rs": "\\", "ti": "~", "ha": "^", "ga": "`", "mu": "×", "->": "→", "<-": "←", "+-": "±", "de": "°",
 }  # fmt: skip
-_WORD = re.compile(r'"((?:[^"]|"")*)"?|(\S+)')
+_WORD = re.compile(r'"((?:[^"]|"")*)"?|((?:\\.|\S)+)')
 _PARAGRAPHS = frozenset("PP P LP Pp HP RE RS sp El Bl".split())
 _EXAMPLES = {"nf": "fi", "EX": "EE", "Bd": "Ed"}
 _ENDS = frozenset(_EXAMPLES.values())
 _FONTS = frozenset("B I BI BR IB IR RB RI SM SB R".split())
+_BULLETS = ("•", "*", "-", "o", "·")
 _CALLED = frozenset(
     "Ar Cm Dv Em Ev Fa Fl Fn Ft Ic Li Nm Ns Op Pa Ql Pq Dq Sq Sy Tn Va Vt Xr Nd Oo Oc Po Pc Qq Aq Bq Brq Ad An Lk Mt "
     "No Ox Nx Fx St Cd Er Ms Lb Sx Bx Dx Bsx Ap Ux In".split()
@@ -86,7 +87,7 @@ class _ManPage:
                 ignoring = "" if line.startswith(ignoring) else ignoring
             elif line[:1] in (".", "'") and not line.startswith(('.\\"', "'\\\"", ".\\}")):
                 name, _, rest = line[1:].strip().partition(" ")
-                if name in ("de", "ig", "am"):  # the body of a macro, or a remark
+                if name in ("de", "de1", "ig", "am", "am1"):  # the body of a macro, or a remark
                     ignoring = ".."
                 else:
                     self._macro(name, rest.strip())
@@ -179,7 +180,7 @@ class _ManPage:
                 out.append(f"-{word}" if flag and not word.startswith("-") else word)
                 flag = False
         text = " ".join(out) + "".join(reversed(closing))
-        return re.sub(r"([\[(“‘<{]) ", r"\1", re.sub(r" ([,.;:)\]])", r"\1", text))
+        return re.sub(r"([\[(“‘<{]) ", r"\1", re.sub(r" ([,.;:)\]])(?=[\s\])]|$)", r"\1", text))
 
     def _add_heading(self, text: str) -> None:
         if text.strip():
@@ -198,8 +199,8 @@ class _ManPage:
         self._words, self._tag, self._tag_next = [], "", False
         if tag:
             self._group = self._group or self.layout.new_group()
-            body = f"\n  {text}" if text else ""
-            self.layout.add("item", f"- {tag}{body}", group=self._group)
+            words = [text] if tag in _BULLETS else [tag, text]
+            self.layout.add("item", "- " + "\n  ".join(filter(None, words)), group=self._group)
         elif text.strip():
             self._group = 0
             self.layout.add("paragraph", text)

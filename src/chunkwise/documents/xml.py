@@ -88,7 +88,7 @@ class _XmlText:
         """An element below so many with a title of their own."""
         name = local_name(element)
         if name in _CODE:
-            text = "".join(element.itertext(with_tail=False)).strip("\n").rstrip()
+            text = "".join(element.itertext()).strip("\n").rstrip()
             if text.strip():
                 self.layout.add("code", text)
         elif name in _ROWS and local_name(_parent(element)) in _TABLES:

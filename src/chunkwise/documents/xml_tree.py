@@ -40,4 +40,4 @@ def own_attribute(element: _Element, name: str) -> str:
 
 def xml_words(element: _Element) -> str:
     """All text below an element on one line."""
-    return " ".join("".join(element.itertext(with_tail=False)).split())
+    return " ".join("".join(element.itertext()).split())

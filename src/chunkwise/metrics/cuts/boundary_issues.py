@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.core import Document, Score
+from chunkwise.core import AS_WRITTEN, Document, Score
 from chunkwise.metrics.cuts.cut_places import LONGEST, CutPlaces, Flags, dangling_in
 from chunkwise.metrics.metric import KeyQuestion, Metric, Remedy, Targets, WholeScore
 from chunkwise.text.analysis import Analyzed, merge_sorted
@@ -324,10 +324,6 @@ METRICS = (
 )  # fmt: skip
 
 
-_AS_WRITTEN = ("text", "markdown", "code")
-"""Formats whose text is the file's, to the character."""
-
-
 @dataclass(frozen=True, slots=True)
 class LocatedIssue:
     """One thing that is wrong at one edge of one chunk."""
@@ -353,7 +349,7 @@ def located(analyzed: Analyzed, issues: Sequence[Issue]) -> list[LocatedIssue]:
     document = analyzed.document
     lines: list[int | None] = [None] * len(issues)
     columns = lines
-    if issues and document.format in _AS_WRITTEN and is_file(document):
+    if issues and document.format in AS_WRITTEN and is_file(document):
         offsets = np.array([issue.offset for issue in issues], np.int64)
         starts = _line_starts(analyzed)
         index = starts.searchsorted(offsets, "right")

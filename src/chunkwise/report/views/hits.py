@@ -14,7 +14,7 @@ from chunkwise.report.plain_text import one_line
 from chunkwise.report.views.view import View
 from chunkwise.text.terms.terms import query_terms, text_terms
 
-_PROSE = ("text", "markdown", "pdf")
+_PROSE = ("text", "markdown", "pdf", "rst", "tex", "asciidoc", "org")
 _FULL_LINE = 60
 """A line of so many characters was probably broken to fit a page."""
 _DEEPEST = 40

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 
 from chunkwise.text.blocks.blocks import Blocks
 from chunkwise.text.blocks.markup_lines import LineBlocks, markup_lines
@@ -24,7 +25,8 @@ def org_blocks(text: str) -> Blocks:
     """Headings, paragraphs, items, tables and code of an Org text, in order."""
     lines = markup_lines(text)
     found = LineBlocks()
-    ends = _ends_of_blocks(lines_words := [line.words for line in lines])
+    ends = _ends_of_blocks([line.words for line in lines])
+    drawer_ends = [number for number, line in enumerate(lines) if line.words.upper() == ":END:"]
     at = 0
     while at < len(lines):
         line = lines[at]
@@ -36,7 +38,7 @@ def org_blocks(text: str) -> Blocks:
         elif at in ends:
             found.code(line.start, lines[ends[at]].end)
             at = ends[at]
-        elif _DRAWER.fullmatch(line.words) and (end := _drawer_end(lines_words, at)):
+        elif _DRAWER.fullmatch(line.words) and (end := _drawer_end(drawer_ends, at)):
             found.close()
             at = end
         elif _SETTING.match(line.words):
@@ -75,9 +77,8 @@ def _ends_of_blocks(lines: list[str]) -> dict[int, int]:
     return found
 
 
-def _drawer_end(lines: list[str], at: int) -> int:
-    """The line that ends the drawer which opens here; 0 where none does."""
-    for end in range(at + 1, min(at + _LATEST_END, len(lines))):
-        if lines[end].upper() == ":END:":
-            return end
-    return 0
+def _drawer_end(ends: list[int], at: int) -> int:
+    """The line that ends the drawer which opens here; 0 where none does nearby."""
+    following = bisect_right(ends, at)
+    near = following < len(ends) and ends[following] < at + _LATEST_END
+    return ends[following] if near else 0
