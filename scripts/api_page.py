@@ -60,7 +60,7 @@ MEANS = {
     "on_unreadable": '"warn" (an error, where nothing at all can be read), "raise", "ignore", or a function that gets '
     "each document that cannot be read",
     "only": "a `Filter`: documents, sections, pages or levels that are searched",
-    "options": "how documents are read: encoding, fields of records, loader, files that are left out",
+    "options": "how documents are read: which files of a folder, encoding, fields of records, loader, OCR",
     "output": "the file or folder that results are written to",
     "parameters_given": "of the strategy, where they are not in its name",
     "path": "the file",

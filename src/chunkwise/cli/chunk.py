@@ -98,8 +98,8 @@ def command(options: ChunkOptions) -> None:
     """Cut documents into chunks, every one an exact span of its source.
 
     SOURCE is any number of files, folders, globs or archives (.zip, .tar.gz), or '-' for standard input: text,
-    Markdown, HTML, PDF, DOCX, EPUB, CSV, JSON and JSONL corpora, source code. Or an index, whose chunks are handed out
-    as they are.
+    Markdown and other markup, HTML, XML, PDF, Office files, EPUB, notebooks, mail, CSV, JSON and JSONL corpora, source
+    code. Or an index, whose chunks are handed out as they are.
     """
     from chunkwise.chunkers import get_strategy
     from chunkwise.cli.chunked import ChunkSummary

@@ -1,0 +1,88 @@
+"""`--include`, `--exclude`, `--ocr`, and the line about what is passed over, in every command that reads documents."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from chunkwise.cli.main import group
+from cli.in_process import Run, here
+
+__all__ = ["here"]  # a fixture
+
+PNG = b"\x89PNG\r\n\x1a\n\0\0"
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    folder = tmp_path / "docs"
+    (folder / "drafts").mkdir(parents=True)
+    (folder / "a.md").write_text("# Lamps\n\nThe lamps are lit at dusk.\n")
+    (folder / "drafts" / "b.md").write_text("# Boats\n\nThe boats leave at nine.\n")
+    (folder / "plan.png").write_bytes(PNG)
+    return folder
+
+
+def test_one_line_tells_what_was_passed_over_and_the_status_is_good(here: Run, docs) -> None:
+    done = here("chunk", docs, "-o", "chunks.jsonl")
+    assert done.returncode == 0
+    line = "chunkwise: passed over 1 picture; name a file itself to read it\n"
+    assert done.stderr.count(line) == 1
+    assert "passed over" not in here("chunk", docs, "-o", "chunks.jsonl", "--quiet").stderr
+    named = here("chunk", docs / "plan.png", docs, "-o", "chunks.jsonl")
+    assert named.returncode == 3
+    assert "--ocr 'tesseract {} -'" in named.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "ids"),
+    [
+        (["--exclude", "drafts"], {"a.md"}),
+        (["--include", "*.md", "--exclude", "a.*"], {"drafts/b.md"}),
+        (["--include", "a.md", "--include", "drafts/**"], {"a.md", "drafts/b.md"}),
+    ],
+)
+def test_patterns_say_which_files_are_read(here: Run, docs, words, ids) -> None:
+    assert here("chunk", docs, "-o", "chunks.jsonl", *words).returncode == 0
+    rows = [json.loads(line) for line in Path("chunks.jsonl").read_text().splitlines()]
+    assert {row["doc_id"] for row in rows} == ids
+
+
+def test_patterns_that_leave_nothing_are_told(here: Run, docs) -> None:
+    done = here("profile", docs, "--include", "*.rst")
+    assert done.returncode == 3
+    assert "--include '*.rst' leaves out all 3 files" in done.stderr
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_pictures_are_read_by_a_command(here: Run, docs, jobs) -> None:
+    ocr = shlex.join([sys.executable, "-c", "print('words of the plan')", "{}"])
+    done = here("chunk", docs, "-o", "chunks.jsonl", "--ocr", ocr, "-j", jobs)
+    assert done.returncode == 0
+    assert "words of the plan" in Path("chunks.jsonl").read_text()
+
+
+def test_a_pattern_or_a_command_that_is_none_is_wrong_usage(here: Run, docs) -> None:
+    for words in (["--include", "[z-a]"], ["--exclude", ""], ["--ocr", "x 'y"]):
+        done = here("chunk", docs, *words)
+        assert done.returncode == 2
+        assert len(done.stderr.strip().splitlines()) <= 3
+
+
+@pytest.mark.parametrize(
+    "name", ["chunk", "profile", "lint", "index", "evaluate", "tune", "ask", "testset generate"]
+)
+def test_every_command_that_reads_documents_has_them(name) -> None:
+    command: click.Command = group
+    for word in name.split():
+        assert isinstance(command, click.Group)
+        found = command.get_command(click.Context(command), word)
+        assert found is not None
+        command = found
+    flags = {flag for each in command.params for flag in each.opts}
+    assert {"--include", "--exclude", "--ocr"} <= flags
