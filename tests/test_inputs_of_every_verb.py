@@ -119,7 +119,7 @@ def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "blank.txt": b" \n",
         "latin.txt": b"gr\xfc\xdfe",
         "broken.json": b'[{"text": ',
-        "binary.bin": bytes(range(32)) * 20,
+        "binary.xyz": bytes(range(32)) * 20,
         "broken.pdf": b"%PDF-1.4\nnothing",
         "queries.json": json.dumps([{"query": "When?", "relevant_text": "at ten"}]).encode(),
         "results.json": b'{"format": "chunkwise results", "version": 1}',
