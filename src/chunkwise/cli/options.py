@@ -81,7 +81,7 @@ class LoadingOptions:
 
     def on_passed_over(self) -> Callable[[str], None]:
         """Who is told, in one line, what nobody meant in the folders that were named."""
-        from chunkwise.cli.messages import say
+        from chunkwise.cli.streams import say
 
         return say
 
