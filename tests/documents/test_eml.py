@@ -102,6 +102,21 @@ def test_parts_in_parts_without_end(reader, write) -> None:
     assert len(documents) + len(reader.skipped) == 1
 
 
+def test_parts_without_a_boundary_are_one_text(reader, write) -> None:
+    data = b"Subject: a\nContent-Type: multipart/mixed\n\nAll that was written."
+    assert reader.one(write("a.eml", data)).text.endswith("All that was written.")
+
+
+@pytest.mark.parametrize("part", ["=?utf-8?q?a?= ", ';a="', "a@b, ", "\n x: ", "("])
+@pytest.mark.parametrize("name", ["From", "Content-Type: multipart/mixed", "Content-Disposition"])
+def test_long_headers_take_no_time_without_bound(name, part) -> None:
+    def work(size: int) -> object:
+        source = Source("a", "a.eml", data=f"Subject: a\n{name}: {part * size}\n\ntext".encode())
+        return list(EmlLoader().load(source, LoadOptions(), pytest.fail))
+
+    is_linear(work, 300)
+
+
 def test_time_is_linear() -> None:
     def work(size: int) -> object:
         source = Source("a", "a.eml", data=bytes(mail("Words here.\n\n" * size)))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from email import policy
-from email.message import EmailMessage, Message
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from email.errors import HeaderParseError
+from email.header import decode_header, make_header
+from email.message import Message
 from email.parser import BytesParser
+from email.policy import Compat32
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
@@ -18,8 +21,20 @@ from chunkwise.records.json import without_half_characters
 
 _SHOWN = ("From", "To", "Cc", "Date")
 _PARAGRAPHS = re.compile(r"\n(?:[ \t]*\n)+")
+_TEXTS = ("text", "multipart")
+"""What holds words: parts that name no boundary between them are one text."""
+_LONGEST_HEADER = 10_000
+"""Characters; the standard library takes time without bound for longer ones."""
 _DEEPEST = 16
 """Mails inside a mail that are read; a hostile one may hold thousands."""
+
+
+class _ShortHeaders(Compat32):
+    """Reads headers as they are, each only so far."""
+
+    def header_source_parse(self, sourcelines: Iterable[str]) -> tuple[str, str]:
+        name, value = super().header_source_parse(list(sourcelines))
+        return name, value[:_LONGEST_HEADER]
 
 
 class EmlLoader:
@@ -36,7 +51,9 @@ class EmlLoader:
     ) -> Iterator[Document]:
         data = source.read(options.max_bytes)
         try:
-            mail = BytesParser(policy=policy.default).parsebytes(data.removeprefix(b"\xef\xbb\xbf"))
+            mail = BytesParser(policy=_ShortHeaders()).parsebytes(
+                data.removeprefix(b"\xef\xbb\xbf")
+            )
         except RecursionError as error:
             raise UnreadableDocument(source.origin, "its parts are nested too deep") from error
         if not any(_header(mail, name) for name in (*_SHOWN, "Subject")):
@@ -65,12 +82,11 @@ class EmlLoader:
 
 
 def _header(mail: Message, name: str) -> str:
-    """On one line; a broken one is as good as none."""
-    try:
-        value = mail.get(name)
-        return without_half_characters(" ".join(str(value).split())) if value is not None else ""
-    except Exception:  # the standard library's parser of headers fails on hostile ones in many ways
-        return ""
+    """On one line; where its encoding is broken, as it stands there."""
+    value = str(mail.get(name, ""))
+    with suppress(HeaderParseError, LookupError, ValueError):
+        value = str(make_header(decode_header(value)))
+    return without_half_characters(" ".join(value.split()))
 
 
 def _add_mail(layout: Layout, mail: Message, attachments: list[str], level: int) -> None:
@@ -95,7 +111,8 @@ def _add_parts(layout: Layout, mail: Message, attachments: list[str], level: int
             shown = _best(parts) if kind == "multipart/alternative" else parts
             pending.extend(reversed(shown))
         elif (
-            part.get_content_disposition() == "attachment" or part.get_content_maintype() != "text"
+            part.get_content_disposition() == "attachment"
+            or part.get_content_maintype() not in _TEXTS
         ):
             if name := _file_name(part):
                 attachments.append(name)
@@ -118,7 +135,7 @@ def _best(parts: list[Message]) -> list[Message]:
 def _file_name(part: Message) -> str:
     try:
         return without_half_characters(" ".join((part.get_filename() or "").split()))
-    except Exception:  # as of any other header
+    except (LookupError, ValueError):  # an encoding nobody knows
         return ""
 
 
@@ -133,12 +150,10 @@ def _add_body(layout: Layout, part: Message, kind: str) -> None:
 
 
 def _text(part: Message) -> str:
-    try:
-        if isinstance(part, EmailMessage):
-            content = part.get_content()
-            if isinstance(content, str):
-                return content
-    except Exception:  # an encoding nobody knows, a body that is damaged
-        pass
     data = part.get_payload(decode=True)
-    return data.decode("utf-8", "replace") if isinstance(data, bytes) else ""
+    if not isinstance(data, bytes):
+        return ""
+    try:
+        return data.decode(part.get_content_charset("utf-8"), "replace")
+    except (LookupError, ValueError):  # an encoding nobody knows
+        return data.decode("utf-8", "replace")

@@ -14,7 +14,7 @@ from chunkwise.records.encoding import decode
 _SUFFIX = re.compile(r"\.[1-9][a-z]{0,4}\Z", re.IGNORECASE)
 _SIGN = re.compile(rb"^[.'](?:TH|SH|Dd|Sh|\\\"|so)(?:\s|$)", re.MULTILINE)
 _ESCAPE = re.compile(
-    r"\\(?:f(?:\[[^\]\n]*\]|\(..|.)|s[-+]?\d{1,2}|\*?\[([^\]\n]*)\]|\*?\((..)|[hvwlLDkob]'[^'\n]*'|[nm]\(..|[nmgF].|\".*|(.))"
+    r"\\(?:f(?:\[[^\]\n]{0,40}\]|\(..|.)|s[-+]?\d{1,2}|\*?\[([^\]\n]{0,40})\]|\*?\((..)|[hvwlLDkob]'[^'\n]{0,80}'|[nm]\(..|[nmgF].|\".*|(.))"
 )
 _SIGNS = {
     "em": "—", "en": "–", "bu": "•", "lq": "“", "rq": "”", "oq": "‘", "cq": "’", "aq": "'", "dq": '"', "co": "©",

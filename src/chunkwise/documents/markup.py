@@ -12,6 +12,7 @@ from chunkwise.records.encoding import decode
 
 _LOOKED_AT = 20_000
 """Characters among which the title of the whole may stand."""
+_LONGEST = 300
 _ORG_TITLE = re.compile(r"^#\+title:[ \t]*(\S.*)$", re.IGNORECASE | re.MULTILINE)
 
 
@@ -43,7 +44,7 @@ class MarkupLoader:
         headings = [blocks[index] for index in blocks.of("heading").tolist()]
         if not headings or any(each.level <= headings[0].level for each in headings[1:]):
             return ""
-        return markup.title(text[headings[0].start : headings[0].end])
+        return markup.title(text[headings[0].start : headings[0].end][: 4 * _LONGEST])[:_LONGEST]
 
 
 class RstLoader(MarkupLoader):
@@ -68,4 +69,4 @@ class OrgLoader(MarkupLoader):
 
     def title(self, text: str) -> str:
         said = _ORG_TITLE.search(text[:_LOOKED_AT])
-        return said[1].strip() if said else super().title(text)
+        return said[1].strip()[:_LONGEST] if said else super().title(text)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _WORKBOOK = "xl/workbook.xml"
 _DATES = frozenset({*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)})
 """Numbers of the formats for dates and times that every workbook has."""
+_LONGEST_FORMAT = 500
 _PERCENT = frozenset({9, 10})
 _QUOTED = re.compile(r'"[^"]*"|\[[^\]]*\]|\\.|_.|\*.')
 _COLUMN = re.compile(r"([A-Za-z]{1,3})\d*")
@@ -161,7 +162,7 @@ def _formats(styles: _Element) -> list[str]:
     for kinds in styles.iter("{*}cellXfs"):
         for style in kinds.iterchildren("{*}xf"):
             id = small_integer(style.get("numFmtId"), 0)
-            code = _QUOTED.sub("", own.get(id, ""))
+            code = _QUOTED.sub("", own.get(id, "")[:_LONGEST_FORMAT])
             if id in _DATES or re.search(r"[dyhs]", code, re.IGNORECASE):
                 found.append("date")
             else:
