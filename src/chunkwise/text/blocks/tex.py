@@ -11,7 +11,15 @@ from chunkwise.text.blocks.markup_lines import LineBlocks, MarkupLine, markup_li
 _LEVELS = {
     name: level
     for level, names in enumerate(
-        ("part", "chapter", "section", "subsection", "subsubsection", "paragraph", "subparagraph"),
+        (
+            "part addpart",
+            "chapter addchap",
+            "section addsec",
+            "subsection",
+            "subsubsection",
+            "paragraph",
+            "subparagraph",
+        ),
         1,
     )
     for name in names.split()
