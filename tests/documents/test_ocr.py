@@ -91,6 +91,15 @@ def test_pages_without_text_are_drawn_and_read(reader, write) -> None:
     assert seen[0].startswith(b"\x89PNG")
 
 
+def test_a_page_that_cannot_be_read_is_told_of_its_file(reader, write) -> None:
+    path = write("a.pdf", pdf_bytes("First page.", ""))
+    assert reader(path, ocr="no-such-command-here {}") == []
+    assert reader.skipped[0].source == str(path)
+    assert reader.reasons == [
+        "page 2: the OCR command 'no-such-command-here' is not there; install it"
+    ]
+
+
 def test_a_scan_without_it_names_the_option(reader, write) -> None:
     assert reader(write("a.pdf", pdf_bytes("", ""))) == []
     assert reader.reasons == [

@@ -90,12 +90,15 @@ def recognised_pages(
     pdf: pypdfium2.PdfDocument, texts: Sequence[str], ocr: Ocr, origin: str
 ) -> list[str]:
     """The texts of pages, those without one read from their pictures."""
-    return [
-        text
-        if text.strip()
-        else recognised(_drawn(pdf, number), ".png", ocr, f"{origin} page {number + 1}")
-        for number, text in enumerate(texts)
-    ]
+    found = list(texts)
+    for number, text in enumerate(texts):
+        if text.strip():
+            continue
+        try:
+            found[number] = recognised(_drawn(pdf, number), ".png", ocr, origin)
+        except UnreadableDocument as error:
+            raise UnreadableDocument(origin, f"page {number + 1}: {error.reason}") from error
+    return found
 
 
 def _drawn(pdf: pypdfium2.PdfDocument, number: int) -> bytes:
