@@ -64,9 +64,11 @@ def test_files_the_caller_writes_are_left_out_in_silence(
     folder = tmp_path / "in"
     leave_out = [out, packed, folder / "not-yet-there.md"]
     for given in (folder, [folder / "a.md", out, packed], str(folder / "*.*")):
-        assert [source.id for source in sources(given, pytest.fail, leave_out)] == ["a.md"]
+        assert [
+            source.id for source in sources(given, pytest.fail, LoadOptions(leave_out=leave_out))
+        ] == ["a.md"]
     monkeypatch.chdir(folder)
     relative = {Path("out.md"), Path("z.zip")}
     documents = read(".", LoadOptions(leave_out=relative), on_unreadable=pytest.fail)
     assert [document.text for document in documents] == ["text"]
-    assert list(sources("out.md", pytest.fail, relative)) == []
+    assert list(sources("out.md", pytest.fail, LoadOptions(leave_out=relative))) == []
