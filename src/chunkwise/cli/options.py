@@ -47,6 +47,9 @@ class LoadingOptions:
     loader: str | None = option(
         "--loader", metavar="NAME", help="Read every file with this loader, whatever its name: text, ./FILE.py:CLASS …"
     )  # fmt: skip
+    keep_furniture: bool = option(
+        "--keep-furniture", is_flag=True, help="Keep navigation, headers, side columns and footers of HTML pages."
+    )  # fmt: skip
 
     include: tuple[str, ...] = option(
         "--include", multiple=True, metavar="GLOB",
@@ -73,6 +76,7 @@ class LoadingOptions:
             self.title_field,
             self.loader,
             leave_out=leave_out,
+            keep_furniture=self.keep_furniture,
             include=self.include,
             exclude=self.exclude,
             ocr=self.ocr,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 from chunkwise.core import Block, BlockKind
@@ -27,6 +28,7 @@ class Layout:
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []
+        self._indents: list[str] = []
         self._parts: list[str] = []
         self._length = 0
         self._groups = 0
@@ -48,6 +50,7 @@ class Layout:
         start = self._length
         self._write(text)
         self.blocks.append(Block(kind, start, self._length, level, group))
+        self._indents.append(indent)
 
     def extend(self, other: Layout) -> None:
         """Append all of another layout, its groups renumbered."""
@@ -60,7 +63,20 @@ class Layout:
             renumbered = group + self._groups if group else 0
             self.blocks.append(Block(kind, start + shift, end + shift, level, renumbered))
         self._write(other.text)
+        self._indents += other._indents
         self._groups += other._groups
+
+    def only(self, kept: Sequence[bool]) -> Layout:
+        """A layout of some of the blocks."""
+        if all(kept):
+            return self
+        text, layout = self.text, Layout()
+        for keep, block, indent in zip(kept, self.blocks, self._indents, strict=True):
+            if keep:
+                kind, start, end, level, group = block
+                layout.add(kind, text[start:end], level=level, group=group, indent=indent)
+        layout._groups = self._groups
+        return layout
 
     @property
     def text(self) -> str:

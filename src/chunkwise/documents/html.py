@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from chunkwise.base.errors import UnreadableDocument
-from chunkwise.core import Document
+from chunkwise.core import BlockKind, Document
 from chunkwise.documents.block_text import Layout, small_integer
 from chunkwise.documents.code import LANGUAGES
+from chunkwise.documents.furniture import CONTAINERS, Furniture, is_permalink
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source
 from chunkwise.records.encoding import decode, marked_encoding
@@ -183,10 +184,15 @@ _EMPTY_LINES = re.compile(r"\n{2,}")
 
 
 class HtmlText:
-    """Target of lxml's event parser; `title`, `generator` and `layout` are the result, `depth` is that so far."""
+    """Target of lxml's event parser; `title`, `generator` and `layout` are the result, `depth` is that so far.
 
-    def __init__(self) -> None:
+    With `furniture`, which watches the page, the layout is that of the main text alone.
+    """
+
+    def __init__(self, furniture: Furniture | None = None) -> None:
         self.layout = Layout()
+        self._furniture = furniture
+        self._links: list[tuple[int, Mapping[str, str]]] = []
         self.title = ""
         self.generator = ""
         self._inline: list[str] = []
@@ -217,6 +223,9 @@ class HtmlText:
             if tag == "title" and not self.title:
                 self._title = []
             return
+        if tag == "button" and self._furniture is not None:
+            self._skipping = 1
+            return
         if attributes and is_hidden(tag, attributes):
             if tag not in VOID:  # those have no content, and not every parser ends them
                 self._skipping = 1
@@ -234,6 +243,10 @@ class HtmlText:
         elif tag == "meta":
             if (attributes.get("name") or "").lower() == "generator":
                 self.generator = (attributes.get("content") or "").strip()
+        elif tag == "a":
+            if self._furniture is not None:
+                self._furniture.start_link()
+                self._links.append((len(self._inline), attributes))
         elif tag in ("svg", "math"):
             self._foreign += 1
         elif self._foreign and tag in DRAWING_TEXTS:
@@ -253,20 +266,29 @@ class HtmlText:
             self._apart -= 1
             if not self._apart:
                 self._set_apart()
+        if tag == "a" and self._furniture is not None:
+            self._end_link(self._furniture)
         if tag in ("svg", "math"):
             self._foreign -= 1
         elif tag in BLOCKS:
             self._end_block(tag)
+            if tag in CONTAINERS and self._furniture is not None:
+                self._furniture.end()
 
     def data(self, text: str) -> None:
         if not self._skipping:
             self._inline.append(text)
             self._cell_length += len(text)
+            if self._furniture is not None:
+                self._furniture.characters(text)
         elif self._title is not None:
             self._title.append(text)
 
     def close(self) -> HtmlText:
         self._boundary()
+        if self._furniture is not None:
+            text, blocks = self.layout.text, self.layout.blocks
+            self.layout = self.layout.only(self._furniture.kept(blocks, text, self.title))
         return self
 
     def deepest(self) -> int:
@@ -279,12 +301,14 @@ class HtmlText:
     def _start_block(self, tag: str, attributes: Mapping[str, str]) -> None:
         if self._pre:
             self._pre_line(tag, 1)
+            self._start_container(tag, attributes)
             return
         if self._in_cell and (
             tag in LAYOUT_SIGNS or (tag in ("p", "div") and self._cell_length > _LONG_CELL)
         ):
             self._table_is_layout()
         self._boundary()
+        self._start_container(tag, attributes)
         if tag in HEADINGS:
             self._heading = HEADINGS[tag]
         elif tag in PREFORMATTED:
@@ -301,6 +325,17 @@ class HtmlText:
             self._items.append(None)  # text in a table's cells belongs to no item around it
         elif self._tables:
             self._start_part(tag, attributes, self._tables[-1])
+
+    def _start_container(self, tag: str, attributes: Mapping[str, str]) -> None:
+        if tag in CONTAINERS and self._furniture is not None:
+            self._furniture.start(tag, attributes)
+
+    def _end_link(self, furniture: Furniture) -> None:
+        """What leads to its own place, such as ¶ behind a heading, is no text."""
+        furniture.end_link()
+        start, attributes = self._links.pop()
+        if is_permalink("".join(self._inline[start:]), attributes, self._heading > 0):
+            del self._inline[start:]
 
     def _end_block(self, tag: str) -> None:
         if self._pre:
@@ -354,7 +389,7 @@ class HtmlText:
         if any(cell.strip() for cell in table.cells):
             header = table.in_head or (table.only_headers and not table.rows)
             line = " | ".join(table.cells)
-            self.layout.add("header" if header else "row", line, group=table.group)
+            self._add("header" if header else "row", line, group=table.group)
             table.rows += 1
         table.end_row()
 
@@ -374,6 +409,13 @@ class HtmlText:
         self._end_row(table)
 
     # Text.
+
+    def _add(
+        self, kind: BlockKind, text: str, *, level: int = 0, group: int = 0, indent: str = ""
+    ) -> None:
+        self.layout.add(kind, text, level=level, group=group, indent=indent)
+        if self._furniture is not None:
+            self._furniture.block()
 
     def _boundary(self) -> None:
         """A block begins or ends here: what was collected is a block, or goes on in its cell."""
@@ -403,7 +445,7 @@ class HtmlText:
         self._inline.clear()
         if text.strip():
             self._end_open_row()
-            self.layout.add("code", text)
+            self._add("code", text)
 
     def _take(self) -> str:
         """The collected text with white space collapsed as a browser does."""
@@ -419,19 +461,19 @@ class HtmlText:
             return
         self._end_open_row()
         if self._heading:
-            self.layout.add("heading", text.replace("\n", " "), level=self._heading)
+            self._add("heading", text.replace("\n", " "), level=self._heading)
         elif self._items and (item := self._items[-1]) is not None:
             self._add_item(item, text)
         else:
             for paragraph in _EMPTY_LINES.split(text):
                 if paragraph.strip():
-                    self.layout.add("paragraph", paragraph.strip(_SPACE))
+                    self._add("paragraph", paragraph.strip(_SPACE))
 
     def _add_item(self, item: OpenItem, text: str) -> None:
         indent = "  " * min(item.level, 32) + " " * (0 if item.marker else 2)
         lines = [line.strip(_SPACE) for line in text.split("\n") if line.strip()]
         hanging = "\n" + indent + " " * len(item.marker)
-        self.layout.add(
+        self._add(
             "item",
             item.marker + hanging.join(lines),
             level=item.level,
@@ -452,9 +494,9 @@ class _TooMuchWorkError(Exception):
     """End tags come in such numbers, and so deep, that looking for their elements would take long."""
 
 
-def html_text(text: str) -> HtmlText:
+def html_text(text: str, *, keep_furniture: bool = False) -> HtmlText:
     """Read a page, however malformed."""
-    return html_read(text, HtmlText)
+    return html_read(text, lambda: HtmlText(None if keep_furniture else Furniture()))
 
 
 def html_read(text: str, new: Callable[[], Page]) -> Page:
@@ -514,7 +556,9 @@ class HtmlLoader:
         self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable
     ) -> Iterator[Document]:
         markup = _decode(source.read(options.max_bytes), source.origin, options.encoding)
-        page = html_text(markup.removeprefix("\ufeff"))
+        page = html_text(
+            markup.removeprefix("\ufeff"), keep_furniture=options.keep_furniture
+        )
         if page.generator == "chunkwise":
             raise UnreadableDocument(source.origin, "a page written by chunkwise, not a document")
         yield Document(

@@ -44,6 +44,8 @@ class LoadOptions:
     """Reads pictures and PDF pages without text: a command (`tesseract {} -`) or a function from bytes to text."""
     on_passed_over: Callable[[str], None] | None = None
     """Gets one line about pictures, lock files and the like found in folders and not read; left out, a warning."""
+    keep_furniture: bool = False
+    """Whether navigation, banners, side columns and footers of HTML pages are text, too."""
 
     def __post_init__(self) -> None:
         if isinstance(self.leave_out, str | bytes | os.PathLike):
