@@ -10,13 +10,15 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.tables import table
 from benchmarks.corpora import SHARED
 from benchmarks.html_pages import Page, bare, pages
+from benchmarks.tables import table
 
 PAGES = Path(os.environ.get("CHUNKWISE_HTML_PAGES") or SHARED / "html_pages")
 
-_WORD = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff]|\w+?(?=[\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff])|\w+")
+_WORD = re.compile(
+    r"[\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff]|\w+?(?=[\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff])|\w+"
+)
 
 Extract = Callable[[str], str]
 
@@ -57,7 +59,8 @@ def _trafilatura(**options: bool) -> Callable[[], Extract]:
         import trafilatura
 
         return lambda markup: (
-            trafilatura.extract(markup, include_comments=False, include_tables=True, **options) or ""
+            trafilatura.extract(markup, include_comments=False, include_tables=True, **options)
+            or ""
         )
 
     return make
@@ -83,7 +86,9 @@ def _justext() -> Extract:
 def _resiliparse() -> Extract:
     from resiliparse.extract.html2text import extract_plain_text
 
-    return lambda markup: extract_plain_text(markup, main_content=True, alt_texts=False, links=False)
+    return lambda markup: extract_plain_text(
+        markup, main_content=True, alt_texts=False, links=False
+    )
 
 
 def _boilerpy() -> Extract:
@@ -141,6 +146,13 @@ def _rows(
         yield [name, f"{of.precision:.3f}", f"{of.recall:.3f}", f"{f1:.3f}", str(lost)]
 
 
+_ABOUT = """\
+Words of the main text, each counted as often as it is there; the mean over pages. The main text of an article is what
+the collectors of the page say it is, that of documentation what stands in the element its generator keeps it in.
+*Without landmarks*: the same pages with `main`, `article`, `nav` and their like made plain `div`s, and without roles,
+classes and ids. *Half lost*: pages of which less than half of the words were found. A page that makes an extractor
+fail counts as lost.
+"""
 _HEADER = ["extractor", "precision", "recall", "F1", "pages with half lost"]
 
 
@@ -148,14 +160,10 @@ def html_content() -> str:
     """Tables of precision, recall and F1 of main text; only scored pages first."""
     every = list(pages(PAGES))
     if not every:
-        return f"No pages in `{PAGES.name}`: `python -m benchmarks.html_pages FOLDER` fetches them, CHUNKWISE_HTML_PAGES names the folder."
+        fetched = "`python -m benchmarks.html_pages FOLDER` fetches them, CHUNKWISE_HTML_PAGES names the folder"
+        return f"No pages in `{PAGES.name}`: {fetched}."
     extractors = installed()
-    told = [
-        "Words of the main text, each counted as often as it is there; the mean over pages. The main text of an article is what "
-        "the collectors of the page say it is, that of documentation what stands in the element its generator keeps it in. "
-        "*Without landmarks*: the same pages with `main`, `article`, `nav` and their like made plain `div`s, and without roles, "
-        "classes and ids.\n"
-    ]  # fmt: skip
+    told = [_ABOUT]
     for looked_at, title in ((False, "only scored"), (True, "looked at while the rules were made")):
         for kind in ("articles", "documentation"):
             chosen = [p for p in every if p.looked_at == looked_at and p.set.startswith(kind)]

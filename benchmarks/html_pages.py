@@ -124,7 +124,12 @@ def _newspaper(folder: Path) -> Iterator[Page]:
 def _documentation(folder: Path, generator: Generator) -> Iterator[Page]:
     found = 0
     for source in sorted(folder.rglob("*.html"), key=lambda path: _hash(path.name)):
-        if generator.below not in str(source) or not source.is_file() or source.is_symlink() or found == PAGES_A_SET:
+        if (
+            generator.below not in str(source)
+            or not source.is_file()
+            or source.is_symlink()
+            or found == PAGES_A_SET
+        ):
             continue
         markup = _read(source)
         truth = plain_text(markup, generator.content, generator.without)

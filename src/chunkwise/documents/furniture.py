@@ -1,7 +1,7 @@
 """Which blocks of a page are its main text, and which are furniture: navigation, banners, side columns, footers.
 
 The elements are watched as they go by. What says itself what it is counts first (HTML's landmarks and roles), then its
-class and id, then whether it is nearly all links; each of them is left aside where nothing would remain.
+class and id, then where the prose is and where only links are; each of them is left aside where nothing would remain.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import NamedTuple
 from chunkwise.core import Block
 
 CONTAINERS = frozenset({
-    "article", "aside", "center", "details", "dialog", "div", "dl", "fieldset", "footer", "form", "header", "li",
-    "main", "menu", "nav", "ol", "p", "search", "section", "select", "table", "ul",
+    "article", "aside", "blockquote", "center", "details", "dialog", "div", "dl", "fieldset", "figure", "footer",
+    "form", "header", "li", "main", "menu", "nav", "ol", "p", "search", "section", "select", "table", "ul",
 })  # fmt: skip
 _ROLES = {
     "main": "main",
@@ -34,16 +34,22 @@ _ROLES = {
 _TAGS = {"search": "nav", "dialog": "nav", "select": "nav"}
 _INSIDE = frozenset({"main", "article", "section"})
 """A header or footer in one of them is that of a part, not that of the page."""
+_QUOTES = frozenset({"blockquote", "figure"})
+"""A footer in one of them says where it is from."""
 
 _NAME = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_HINTS = frozenset("""
+_HINTS = frozenset(
+    """
     ad ads advert advertisement advertisements advertising breadcrumb breadcrumbs comments contentinfo cookie cookies
     disqus footer masthead menu menubar nav navbar navigation navfooter navheader newsletter pager pagination popup
-    promo promos promoted related share sharing sidebar skip social sphinxsidebar sponsor sponsored subscribe subscription
-    tagcloud toolbar topbar widget widgets
-""".split())
+    promo promos promoted related share sharing sidebar skip social sphinxsidebar sponsor sponsored subscribe
+    subscription tagcloud toolbar topbar widget widgets
+""".split()
+)
 # A part of the page that has one of them is the page itself, or the frame around its text.
-_FRAMES = frozenset("article body container content has layout main no page post text with wrap wrapper".split())
+_FRAMES = frozenset(
+    "article body container content has layout main no page post text with wrap wrapper".split()
+)
 _COLOPHON = re.compile(
     r"\W*(?:©|\(c\)|copyright\b|all rights reserved|powered by|(?:created|generated|built|made) (?:by|with|using|on)\b"
     r"|last (?:updated|modified|changed)|(?:back to |go to )?top$)",
@@ -53,8 +59,15 @@ _SIGNS = frozenset({"", "¶", "#", "§", "🔗", "⚓", "∞", "link", "anchor",
 _PERMALINK = re.compile(r"permalink|headerlink|anchor", re.IGNORECASE)
 _DENSE = 0.6
 """Share of a part's text that is links."""
-_LEAST = 0.3
-"""Share of a page that must be left without what is dense with links, or that is left in."""
+_FRAME_TAGS = frozenset({"main", "article", "section", "div", "center", "form", "table"})
+_LONG = 80
+"""Characters outside of links with which a block is prose."""
+_MOST = 0.8
+"""Share of the prose that makes an element the body of the page."""
+_SCRAPS, _LINKED = 0.6, 0.2
+"""Around the body goes what has less of its text in prose, and more of it in links."""
+_IN_MAIN, _IN_ARTICLE = 0.1, 0.5
+"""Least share of a page's words that `main`, or its one article, must hold to be believed."""
 _TAIL = 4
 """Blocks at a page's end among which its colophon is looked for."""
 
@@ -66,7 +79,9 @@ def is_permalink(text: str, attributes: Mapping[str, str], in_heading: bool) -> 
     text = text.strip()[:100].lower()
     if text.startswith(("permalink to ", "link to this ", "skip to ")):
         return True
-    named = any(_PERMALINK.search(attributes.get(name) or "") for name in ("class", "title", "aria-label"))
+    named = any(
+        _PERMALINK.search(attributes.get(name) or "") for name in ("class", "title", "aria-label")
+    )
     return text in _SIGNS and (in_heading or named or text == "¶")
 
 
@@ -76,7 +91,6 @@ class _Open(NamedTuple):
     """Number of the block it begins with."""
     text: int
     linked: int
-    links: int
 
 
 class _Part(NamedTuple):
@@ -96,13 +110,13 @@ class Furniture:
         self._quoted = 0
         self._text = 0
         self._linked = 0
-        self._links = 0
         self._link = 0
         self._of_blocks: list[tuple[int, int]] = []
         """Characters so far, and those of links, at the end of each block."""
-        self._parts: dict[str, list[_Part]] = {kind: [] for kind in ("main", "article", "furniture", "hint", "dense")}
-        self._nested_mains = 0
-        self._nested_articles = 0
+        self._parts: dict[str, list[_Part]] = {
+            kind: [] for kind in ("main", "article", "furniture", "hint")
+        }
+        self._frames: list[_Part] = []
 
     # What goes by.
 
@@ -110,24 +124,25 @@ class Furniture:
         """A container begins; all text before it is in blocks."""
         kind = self._kind(tag, attributes)
         self._inside += kind in _INSIDE
-        self._open.append(_Open(kind, len(self._of_blocks), self._text, self._linked, self._links))
+        self._quoted += kind in _QUOTES
+        self._open.append(_Open(kind, len(self._of_blocks), self._text, self._linked))
 
     def end(self) -> None:
         """The last container that began ends; all text in it is in blocks."""
-        kind, first, text, linked, links = self._open.pop()
+        kind, first, text, linked = self._open.pop()
         self._inside -= kind in _INSIDE
+        self._quoted -= kind in _QUOTES
         text, linked = self._text - text, self._linked - linked
         part = _Part(first, len(self._of_blocks), text - linked)
         if part.first == part.end:
             return
         if kind in self._parts:
             self._parts[kind].append(part)
-        elif self._links - links > 1 and linked >= _DENSE * text:
-            self._parts["dense"].append(part)
+        if kind in _FRAME_TAGS:
+            self._frames.append(part)
 
     def start_link(self) -> None:
         self._link += 1
-        self._links += 1
 
     def end_link(self) -> None:
         self._link -= 1
@@ -145,7 +160,7 @@ class Furniture:
     def _kind(self, tag: str, attributes: Mapping[str, str]) -> str:
         role = (attributes.get("role") or "").lower() if attributes else ""
         kind = _ROLES.get(role) or _TAGS.get(tag, tag)
-        if kind in ("main", "article"):
+        if kind in ("main", "article") or (kind == "footer" and self._quoted):
             return kind
         if kind == "nav" or (kind in ("header", "footer", "aside") and not self._inside):
             return "furniture"
@@ -160,18 +175,44 @@ class Furniture:
         everything = [True] * len(blocks)
         kept = self._without(everything, self._parts["furniture"])
         kept = self._without(kept, self._small(self._parts["hint"], kept))
-        found = self._main(kept)
-        if found is None:
-            found = self._without(kept, self._parts["dense"])
-            if self._characters(found) < _LEAST * self._characters(kept):
-                found = kept  # a page of links: these are its text
+        main = self._main(kept)
+        found = self._body(kept if main is None else main, blocks)
+        if main is None:
             found = self._trimmed(found, blocks, text)
         return _with_title(found, blocks, text, title)
 
+    def _body(self, kept: list[bool], blocks: Sequence[Block]) -> list[bool]:
+        """Without the links and scraps around the element that holds nearly all of the prose."""
+        sums = [(0, 0, 0)]
+        for number, keep in enumerate(kept):
+            characters, linked = self._of_block(number) if keep else (0, 0)
+            long = characters - linked >= _LONG or blocks[number].kind in ("code", "row")
+            prose = characters - linked if long and linked <= characters / 2 else 0
+            a, b, c = sums[-1]
+            sums.append((a + characters, b + linked, c + prose))
+        found = list(kept)
+        first, end = 0, len(kept)
+        for part in sorted(self._frames, key=lambda part: (part.first, -part.end)):
+            if part.first < first or part.end > end:
+                continue
+            whole, inside = sums[end][2] - sums[first][2], sums[part.end][2] - sums[part.first][2]
+            if inside < _MOST * whole or not whole:
+                continue
+            for lo, hi in ((first, part.first), (part.end, end)):
+                characters, linked, prose = (b - a for a, b in zip(sums[lo], sums[hi], strict=True))
+                if prose < _SCRAPS * characters and linked > _LINKED * characters:
+                    found[lo:hi] = [False] * (hi - lo)
+            first, end = part.first, part.end
+        return found if any(found) else kept
+
     def _main(self, kept: list[bool]) -> list[bool] | None:
-        """What is in `main`, or else in articles, if that is most of the page."""
-        for kind, share in (("main", 0.1), ("article", 0.5)):
-            inside = _covered(self._parts[kind], len(kept))
+        """What is in `main`, or else in the one article that is most of the page."""
+        largest = max(self._parts["article"], key=lambda part: part.unlinked, default=None)
+        for parts, share in (
+            (self._parts["main"], _IN_MAIN),
+            ([largest] if largest else [], _IN_ARTICLE),
+        ):
+            inside = _covered(parts, len(kept))
             both = [a and b for a, b in zip(kept, inside, strict=True)]
             if any(both) and self._unlinked(both) >= share * self._unlinked(kept):
                 return both
@@ -191,18 +232,18 @@ class Furniture:
         trimmed = list(kept)
         order = [number for number, keep in enumerate(kept) if keep]
         for number in order:
-            if not self._is_link(number, blocks, text):
+            if not self._is_link(number, blocks):
                 break
             trimmed[number] = False
         for number in reversed(order[-_TAIL:]):
             block = blocks[number]
             colophon = block.kind != "heading" and _COLOPHON.match(text, block.start, block.end)
-            if not colophon and not self._is_link(number, blocks, text):
+            if not colophon and not self._is_link(number, blocks):
                 break
             trimmed[number] = False
         return trimmed if any(trimmed) else kept
 
-    def _is_link(self, number: int, blocks: Sequence[Block], text: str) -> bool:
+    def _is_link(self, number: int, blocks: Sequence[Block]) -> bool:
         if blocks[number].kind == "heading":
             return False
         characters, linked = self._of_block(number)
@@ -239,9 +280,7 @@ def _covered(parts: list[_Part], count: int) -> list[bool]:
     return [depth > 0 for depth in accumulate(steps[:-1])]
 
 
-def _with_title(
-    kept: list[bool], blocks: Sequence[Block], text: str, title: str
-) -> list[bool]:
+def _with_title(kept: list[bool], blocks: Sequence[Block], text: str, title: str) -> list[bool]:
     """With the heading in a banner that is the page's title, where the main text has none of its own."""
     tops = [n for n, block in enumerate(blocks) if block.kind == "heading" and block.level == 1]
     if any(kept[number] for number in tops):

@@ -20,6 +20,7 @@ from chunkwise.documents.code import LANGUAGES
 from chunkwise.documents.furniture import CONTAINERS, Furniture, is_permalink
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source
+from chunkwise.documents.styled_headings import BOLD, Styles
 from chunkwise.records.encoding import decode, marked_encoding
 
 SKIPPED = frozenset({"script", "style", "template", "title"})
@@ -175,6 +176,8 @@ def _behind(data: bytes, mark: bytes, start: int) -> int:
 
 
 _LONG_CELL = 1000
+_FEW_PARTS = 8
+"""Pieces of text in a link that may be only a sign."""
 
 _BREAK = "\0"  # a <br>; the parser turns real NULs into U+FFFD, so it cannot be in the text
 _SPACE = " \t\n\f\r"
@@ -192,6 +195,9 @@ class HtmlText:
     def __init__(self, furniture: Furniture | None = None) -> None:
         self.layout = Layout()
         self._furniture = furniture
+        self._styles = Styles()
+        self._role_headings: list[int] = []
+        """Depths of the open elements that are headings by their role."""
         self._links: list[tuple[int, Mapping[str, str]]] = []
         self.title = ""
         self.generator = ""
@@ -223,7 +229,7 @@ class HtmlText:
             if tag == "title" and not self.title:
                 self._title = []
             return
-        if tag == "button" and self._furniture is not None:
+        if tag in ("button", "iframe") and self._furniture is not None:
             self._skipping = 1
             return
         if attributes and is_hidden(tag, attributes):
@@ -253,8 +259,19 @@ class HtmlText:
             self._inline.append(" ")
         elif tag in BLOCKS:
             self._start_block(tag, attributes)
+        if attributes or tag in BOLD:
+            self._styles.start(self.depth, tag, attributes)
+            if attributes.get("role") == "heading" and not self._pre:
+                self._boundary()
+                self._heading = min(max(small_integer(attributes.get("aria-level"), 2), 1), 6)
+                self._role_headings.append(self.depth)
 
     def end(self, tag: str) -> None:
+        if self._role_headings and self._role_headings[-1] == self.depth:
+            self._boundary()
+            self._heading = 0
+            self._role_headings.pop()
+        self._styles.end(self.depth)
         self.depth -= 1
         if self._skipping:
             self._skipping -= 1
@@ -279,6 +296,7 @@ class HtmlText:
         if not self._skipping:
             self._inline.append(text)
             self._cell_length += len(text)
+            self._styles.characters(text)
             if self._furniture is not None:
                 self._furniture.characters(text)
         elif self._title is not None:
@@ -286,9 +304,12 @@ class HtmlText:
 
     def close(self) -> HtmlText:
         self._boundary()
+        text, blocks = self.layout.text, self.layout.blocks
+        kept = [True] * len(blocks)
         if self._furniture is not None:
-            text, blocks = self.layout.text, self.layout.blocks
-            self.layout = self.layout.only(self._furniture.kept(blocks, text, self.title))
+            kept = self._furniture.kept(blocks, text, self.title)
+        self.layout.blocks = self._styles.headings(blocks, kept, text)
+        self.layout = self.layout.only(kept)
         return self
 
     def deepest(self) -> int:
@@ -334,7 +355,8 @@ class HtmlText:
         """What leads to its own place, such as ¶ behind a heading, is no text."""
         furniture.end_link()
         start, attributes = self._links.pop()
-        if is_permalink("".join(self._inline[start:]), attributes, self._heading > 0):
+        few = len(self._inline) - start <= _FEW_PARTS  # links within links are not all read again
+        if few and is_permalink("".join(self._inline[start:]), attributes, self._heading > 0):
             del self._inline[start:]
 
     def _end_block(self, tag: str) -> None:
@@ -414,6 +436,7 @@ class HtmlText:
         self, kind: BlockKind, text: str, *, level: int = 0, group: int = 0, indent: str = ""
     ) -> None:
         self.layout.add(kind, text, level=level, group=group, indent=indent)
+        self._styles.block()
         if self._furniture is not None:
             self._furniture.block()
 
@@ -556,9 +579,7 @@ class HtmlLoader:
         self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable
     ) -> Iterator[Document]:
         markup = _decode(source.read(options.max_bytes), source.origin, options.encoding)
-        page = html_text(
-            markup.removeprefix("\ufeff"), keep_furniture=options.keep_furniture
-        )
+        page = html_text(markup.removeprefix("\ufeff"), keep_furniture=options.keep_furniture)
         if page.generator == "chunkwise":
             raise UnreadableDocument(source.origin, "a page written by chunkwise, not a document")
         yield Document(
