@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
+from chunkwise.documents import read
 from chunkwise.documents.html import HtmlText, flattened, html_read, html_text
 from untimed import is_linear, lines_run
 
@@ -307,3 +309,18 @@ def test_a_pages_own_charset_comes_before_the_users_encoding(reader, write) -> N
     page = '<meta charset="shift_jis"><p>日本語</p>'.encode("shift_jis")
     assert reader.one(write("a.html", page), encoding="cp1252").text == "日本語"
     assert reader.one(write("b.html", b"<p>caf\xe9"), encoding="cp1252").text == "café"
+
+
+def test_what_a_page_says_of_itself_is_its_metadata(tmp_path: Path) -> None:
+    head = (
+        "<meta name=Description content=' About\n leave '><meta name=author content=Council>"
+        "<meta property='article:published_time' content=2024-05-01><meta name=viewport content=x>"
+        "<meta name=author content=Other><meta name=keywords content=''>"
+    )
+    (tmp_path / "page.html").write_text(f"<html><head>{head}</head><p>text")
+    (document,) = read(tmp_path / "page.html")
+    assert document.metadata == {
+        "description": "About leave",
+        "author": "Council",
+        "date": "2024-05-01",
+    }

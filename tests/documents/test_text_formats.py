@@ -174,7 +174,7 @@ def test_not_evidently_markdown(text: str) -> None:
         ('+++\ntitle = "Toml"\n+++\n', "Toml"),
         ("---\nsub:\n  title: no\n---\n\n# Yes\n", "Yes"),
         ("---\ntitle:\n---\n# Yes", "Yes"),
-        ("---\ntitle: >\n  folded\n---\n# Yes", "Yes"),
+        ("---\ntitle: >\n  folded\n---\n# Yes", "folded"),
         ("---\n\ntitle: no front matter, a rule\n\n# Yes", "Yes"),
         ("intro\n\n## Second\n\n# The *first* H1 ##\n\n# More", "The first H1"),
         ("# `code` and **bold** [link](x.md)", "code and bold link"),

@@ -22,8 +22,9 @@ from chunkwise.documents.fields import (
     no_text,
     text_field_of,
 )
+from chunkwise.documents.front_matter import front_matter
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
-from chunkwise.documents.markdown import MarkdownLoader, looks_like_markdown
+from chunkwise.documents.markdown import MarkdownLoader, looks_like_markdown, markdown_title
 from chunkwise.documents.markup import AsciidocLoader, OrgLoader, RstLoader
 from chunkwise.documents.source import Source
 from chunkwise.documents.text import TextLoader
@@ -187,6 +188,11 @@ class Records:
         text = without_half_characters(text)
         title = _label(record[shape.title]) if shape.title is not None else ""
         format, language = record_format(text, record, shape.format, doc_id, title)
+        metadata = _metadata(record, shape.others)
+        if format == "markdown" and (given := front_matter(text)) is not None:
+            title = title or markdown_title(text, given)
+            text = given.cut_from(text)
+            metadata = {**given.fields, **metadata}
         return Document(
             doc_id,
             text,
@@ -194,7 +200,7 @@ class Records:
             source=self._source.origin,
             format=format,
             language=language,
-            metadata=_metadata(record, shape.others),
+            metadata=metadata,
         )
 
     def place(self, where: str) -> str:

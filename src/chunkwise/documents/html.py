@@ -186,8 +186,22 @@ _BREAKS = re.compile(r" ?\0 ?")
 _EMPTY_LINES = re.compile(r"\n{2,}")
 
 
+_METADATA = {
+    "description": "description",
+    "og:description": "description",
+    "author": "author",
+    "article:author": "author",
+    "keywords": "keywords",
+    "date": "date",
+    "dc.date": "date",
+    "dcterms.date": "date",
+    "article:published_time": "date",
+}
+_LONGEST_METADATA = 2000
+
+
 class HtmlText:
-    """Target of lxml's event parser; `title`, `generator` and `layout` are the result, `depth` is that so far.
+    """Target of lxml's event parser; `title`, `generator`, `metadata` and `layout` are the result, `depth` is that so far.
 
     With `furniture`, which watches the page, the layout is that of the main text alone.
     """
@@ -201,6 +215,7 @@ class HtmlText:
         self._links: list[tuple[int, Mapping[str, str]]] = []
         self.title = ""
         self.generator = ""
+        self.metadata: dict[str, str] = {}
         self._inline: list[str] = []
         self._title: list[str] | None = None
         self.depth = self._deepest = 0
@@ -247,8 +262,7 @@ class HtmlText:
         elif tag == "img":
             self._inline.append(f" {attributes.get('alt') or ''} ")
         elif tag == "meta":
-            if (attributes.get("name") or "").lower() == "generator":
-                self.generator = (attributes.get("content") or "").strip()
+            self._meta(attributes)
         elif tag == "a":
             if self._furniture is not None:
                 self._furniture.start_link()
@@ -316,6 +330,15 @@ class HtmlText:
         """How many elements were open at once since this was last asked."""
         deepest, self._deepest = self._deepest, self.depth
         return deepest
+
+    def _meta(self, attributes: Mapping[str, str]) -> None:
+        """What the page says of itself; the first of a name counts."""
+        name = (attributes.get("name") or attributes.get("property") or "").strip().lower()
+        content = " ".join((attributes.get("content") or "").split())
+        if name == "generator":
+            self.generator = content
+        elif content and name in _METADATA:
+            self.metadata.setdefault(_METADATA[name], content[:_LONGEST_METADATA])
 
     # Blocks.
 
@@ -588,6 +611,7 @@ class HtmlLoader:
             title=page.title,
             source=source.origin,
             format="html",
+            metadata=page.metadata,
             blocks=tuple(page.layout.blocks),
         )
 

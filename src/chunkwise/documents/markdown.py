@@ -1,11 +1,13 @@
-"""Markdown, kept to the character."""
+"""Markdown, kept to the character; its front matter is metadata."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
+from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
+from chunkwise.documents.front_matter import FrontMatter, front_matter
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source
 from chunkwise.records.encoding import decode
@@ -14,49 +16,22 @@ _CHARACTERS = 20_000
 """How far down a heading may stand and still be the title of the whole."""
 _LONGEST = 300
 
-_FIELD = re.compile(r"title[ \t]*[:=][ \t]*(.*)", re.IGNORECASE)
-_QUOTED = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^']|'')*)'")
-_COMMENT = re.compile(r"(?:^|[ \t])#.*")
 
-
-def markdown_title(text: str) -> str:
-    """Empty when there is none."""
+def markdown_title(text: str, given: FrontMatter | None = None) -> str:
+    """What its front matter says, or its first heading of the first level; empty when there is none."""
+    given = given or front_matter(text)
+    if given is not None:
+        title = given.fields.get("title")
+        if isinstance(title, str) and title.strip():
+            return " ".join(title.split())[:_LONGEST]
+        text = given.cut_from(text)
     if len(text) > _CHARACTERS:
         text = text[:_CHARACTERS]
         text = text[: text.rfind("\n") + 1] or text  # the last line may be cut
-    text = text.removeprefix("\ufeff")
-    title, body = _front_matter(text)
-    return title or _first_heading(text, body)
+    return _first_heading(text.removeprefix("\ufeff"))
 
 
-def _front_matter(text: str) -> tuple[str, int]:
-    """The title it gives, and where it ends."""
-    lines = text.splitlines(keepends=True)
-    opening = lines[0].rstrip() if lines else ""
-    if opening not in ("---", "+++"):
-        return "", 0
-    stripped = [line.rstrip() for line in lines]
-    last = next((n for n, line in enumerate(stripped) if n and line in (opening, "...")), 0)
-    body = sum(map(len, lines[: last + 1])) if last else 0
-    for line in stripped[1:last]:
-        if (found := _FIELD.fullmatch(line)) and (title := _scalar(found[1])):
-            return title[:_LONGEST], body
-    return "", body
-
-
-def _scalar(value: str) -> str:
-    """A plain or quoted YAML value; other kinds are no title."""
-    value = value.strip()
-    if quoted := _QUOTED.match(value):
-        if quoted[1] is not None:
-            return re.sub(r"\\(.)", r"\1", quoted[1]).strip()
-        return quoted[2].replace("''", "'").strip()
-    if value[:1] in tuple("|>[{&*!\"'"):
-        return ""
-    return _COMMENT.sub("", value).strip()
-
-
-def _first_heading(text: str, body: int) -> str:
+def _first_heading(text: str) -> str:
     # Imported here: they bring NumPy, which a run over other formats need not wait for.
     from chunkwise.text.blocks.lines import Lines
     from chunkwise.text.blocks.markdown import markdown_blocks
@@ -66,7 +41,7 @@ def _first_heading(text: str, body: int) -> str:
     blocks = markdown_blocks(Lines(CharacterArrays(text)))
     for index in blocks.of("heading").tolist():
         block = blocks[index]
-        if block.level == 1 and block.start >= body:
+        if block.level == 1:
             title = heading_title(text[block.start : block.end])
             if title:
                 return title
@@ -96,8 +71,20 @@ class MarkdownLoader:
         self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable
     ) -> Iterator[Document]:
         text = decode(source.read(options.max_bytes), source.origin, options.encoding)
-        title = markdown_title(text)
-        yield Document(source.id, text, title=title, source=source.origin, format="markdown")
+        given = front_matter(text)
+        title = markdown_title(text, given)
+        if given is not None:
+            text = given.cut_from(text)
+            if not text.strip():
+                raise UnreadableDocument(source.origin, "empty: no text behind its front matter")
+        yield Document(
+            source.id,
+            text,
+            title=title,
+            source=source.origin,
+            format="markdown",
+            metadata=given.fields if given is not None else {},
+        )
 
 
 def looks_like_markdown(text: str) -> bool:

@@ -11,7 +11,8 @@ def windows(document: Analyzed, measure: TokenMeasure, limit: int, overlap: int)
     """Every `limit` units, the next window starting `overlap` units before the end of the last."""
     text, graphemes, size = document.text, document.graphemes, len(document.text)
     pieces: list[Piece] = []
-    start = end = 0
+    # White space before the text takes no room: it may be the place of front matter.
+    start = end = graphemes.floor(size - len(text.lstrip()))
     while end < size:
         reached, count = end, 0
         if graphemes.is_break(
