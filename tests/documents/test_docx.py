@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import io
+import zipfile
 
 import docx
 import pytest
 from docx.enum.style import WD_STYLE_TYPE
+from docx.opc.packuri import PackURI
+from docx.opc.part import Part
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls, qn
 
@@ -218,3 +221,108 @@ def test_damaged_and_foreign_containers_are_named(reader, write, report, make_zi
     assert "damaged" in reader.reasons[0]
     assert "damaged workbook" in reader.reasons[2]
     assert "password-protected" in reader.reasons[3]
+
+
+W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+
+
+def noted(made: docx.document.Document, kind: str, notes: dict[str, str]) -> None:
+    """Give a document a part of notes by id; the text of each is that of its one run, as XML."""
+    separator = (
+        f'<w:{kind} w:type="separator" w:id="-1"><w:p><w:r><w:t>-</w:t></w:r></w:p></w:{kind}>'
+    )
+    inside = "".join(
+        f'<w:{kind} w:id="{id}">'
+        + "".join(f"<w:p><w:r><w:t>{line}</w:t></w:r></w:p>" for line in text.split("|"))
+        + f"</w:{kind}>"
+        for id, text in notes.items()
+    )
+    xml = f'<w:{kind}s xmlns:w="{W}">{separator}{inside}</w:{kind}s>'
+    content = f"application/vnd.openxmlformats-officedocument.wordprocessingml.{kind}s+xml"
+    part = Part(PackURI(f"/word/{kind}s.xml"), content, xml.encode(), made.part.package)
+    made.part.relate_to(part, f"{RELATIONS}/{kind}s")
+
+
+def refer(paragraph: docx.text.paragraph.Paragraph, kind: str, id: str) -> None:
+    paragraph._p.append(parse_xml(f'<w:r xmlns:w="{W}"><w:{kind}Reference w:id="{id}"/></w:r>'))
+
+
+def test_foot_and_endnotes_stand_behind_the_block_that_refers_to_them(reader, write) -> None:
+    made = docx.Document()
+    noted(made, "footnote", {"2": "Except in winter.|Or in spring.", "3": "Nobody refers to it."})
+    noted(made, "endnote", {"2": "See the ledger."})
+    first = made.add_paragraph("Six days")
+    refer(first, "footnote", "2")
+    first.add_run(" may be carried over.")
+    refer(first, "endnote", "2")
+    made.add_paragraph("Then they are lost.")
+    document = reader.one(write("a.docx", saved(made)))
+    assert document.text == (
+        "Six days[1] may be carried over.[2]\n\n[1] Except in winter. Or in spring.\n\n"
+        "[2] See the ledger.\n\nThen they are lost."
+    )
+    assert [block.kind for block in document.blocks] == ["paragraph"] * 4
+
+
+def test_notes_of_headings_items_and_cells(reader, write) -> None:
+    made = docx.Document()
+    noted(made, "footnote", {"1": "of a heading", "2": "of an item", "3": "of a cell"})
+    refer(made.add_heading("Part", 1), "footnote", "1")
+    refer(made.add_paragraph("one", "List Number"), "footnote", "2")
+    made.add_paragraph("two", "List Number")
+    table = made.add_table(1, 2)
+    table.cell(0, 0).text, table.cell(0, 1).text = "A", "B"
+    refer(table.cell(0, 0).paragraphs[0], "footnote", "3")
+    again = made.add_paragraph("Again")
+    refer(again, "footnote", "3")
+    refer(again, "footnote", "9")
+    document = reader.one(write("a.docx", saved(made)))
+    assert document.text == (
+        "Part\n\n[1] of a heading\n\n1. one[2]\n\n[2] of an item\n\n2. two\n\nA[3] | B\n\n"
+        "[3] of a cell\n\nAgain[3]"
+    )
+
+
+@pytest.mark.parametrize("data", [b"", b"<no", b"\xff\xfe", b"<x/>"])
+def test_damaged_notes_do_not_lose_the_text(reader, write, data) -> None:
+    made = docx.Document()
+    content = "application/vnd.openxmlformats-officedocument.wordprocessingml.footnotes+xml"
+    part = Part(PackURI("/word/footnotes.xml"), content, data, made.part.package)
+    made.part.relate_to(part, f"{RELATIONS}/footnotes")
+    refer(made.add_paragraph("text"), "footnote", "1")
+    assert reader.one(write("a.docx", saved(made))).text == "text"
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        "<w:t>one <!-- a comment -->two</w:t>",
+        "<w:t>one </w:t><!-- a comment --><w:t>two</w:t>",
+        "<w:t>one <w:unknown/>two</w:t>",
+        "<w:t>one <w:unknown>t</w:unknown>wo</w:t>",
+        "<w:t>one </w:t><w:unknown/><w:t>two</w:t>",
+        "<w:t>one <?instruction x?>two</w:t>",
+        "<w:unknown><w:t>one </w:t></w:unknown><w:t>two</w:t>",
+    ],
+)
+def test_comments_and_unknown_elements_do_not_swallow_what_follows(reader, write, run) -> None:
+    made = docx.Document()
+    made.add_paragraph()._p.append(parse_xml(f'<w:r xmlns:w="{W}">{run}</w:r>'))
+    assert reader.one(write("a.docx", saved(made))).text == "one two"
+
+
+def test_entities_do_not_swallow_what_follows(reader, write) -> None:
+    made = docx.Document()
+    made.add_paragraph("one MARK two")
+    with zipfile.ZipFile(io.BytesIO(saved(made))) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    xml = members["word/document.xml"].replace(b"MARK", b"&own;")
+    declared = b'<!DOCTYPE w:document [<!ENTITY own "expanded">]>'
+    head, mark, rest = xml.partition(b"?>")
+    members["word/document.xml"] = head + mark + declared + rest
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    assert reader.one(write("a.docx", out.getvalue())).text.split() == ["one", "two"]

@@ -163,6 +163,51 @@ _DEEPEST_ITEM = 8  # Word has nine levels; a hostile file may claim more
 _SKIPPED = frozenset({f"{W}del", f"{W}moveFrom", f"{W}pPr", f"{W}rPr", _FALLBACK})
 
 
+_NOTES = {f"{W}footnoteReference": "footnote", f"{W}endnoteReference": "endnote"}
+
+
+class DocxNotes:
+    """Foot- and endnotes, numbered together in the order they are referred to."""
+
+    def __init__(self, document: DocxDocument) -> None:
+        self._texts: dict[tuple[str, str], str] = {}
+        for relation in document.part.rels.values():
+            kind = relation.reltype.rpartition("/")[2].removesuffix("s")
+            if kind in _NOTES.values() and not relation.is_external:
+                self._read(kind, relation.target_part.blob)
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._waiting: list[str] = []
+
+    def _read(self, kind: str, data: bytes) -> None:
+        from lxml import etree
+
+        parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True)
+        try:
+            root = etree.fromstring(data, parser)
+        except (etree.XMLSyntaxError, ValueError):
+            root = None
+        for note in root.iterchildren(f"{W}{kind}") if root is not None else ():
+            # Those of a type are the lines above notes.
+            if note.get(f"{W}type", "normal") == "normal":
+                self._texts[kind, note.get(f"{W}id") or ""] = _cell(note)
+
+    def mark(self, reference: _Element) -> str:
+        """What stands for a reference in the text; the note waits for the end of its block."""
+        key = _NOTES[reference.tag], reference.get(f"{W}id") or ""
+        text = self._texts.get(key)
+        if not text:
+            return ""
+        if key not in self._numbers:
+            self._numbers[key] = len(self._numbers) + 1
+            self._waiting.append(f"[{self._numbers[key]}] {text}")
+        return f"[{self._numbers[key]}]"
+
+    def taken(self) -> list[str]:
+        """The notes that were referred to since this was last asked."""
+        taken, self._waiting = self._waiting, []
+        return taken
+
+
 @dataclass(slots=True)
 class _OpenList:
     """A list that a next item of its level continues."""
@@ -181,8 +226,9 @@ class _OpenList:
 class DocxText:
     """`layout` and `title` are the result."""
 
-    def __init__(self, headings: Mapping[str, int], lists: DocxLists) -> None:
+    def __init__(self, headings: Mapping[str, int], lists: DocxLists, notes: DocxNotes) -> None:
         self.layout = Layout()
+        self._notes = notes
         self.title = ""
         self._headings = headings
         self._lists = lists
@@ -196,7 +242,9 @@ class DocxText:
         while pending:
             element = pending.pop()
             if element.tag == f"{W}p":
-                text, boxes = _text(element)
+                # A section's name has no number of a note in it.
+                heading = xml_value(element, "pPr/pStyle") in self._headings
+                text, boxes = _text(element, self._notes, marked=not heading)
                 self._paragraph(element, text)
                 for box in reversed(boxes):
                     pending.extend(reversed(box))
@@ -204,6 +252,8 @@ class DocxText:
                 self._table(element)
             elif element.tag not in _SKIPPED:
                 pending.extend(reversed(element))
+            for note in self._notes.taken():
+                self.layout.add("paragraph", note)
         self._raise_title()
 
     def _raise_title(self) -> None:
@@ -261,7 +311,7 @@ class DocxText:
         self._end_lists()
         group = self.layout.new_group()
         rows = [
-            " | ".join(_cell(cell) for cell in row.iterchildren(f"{W}tc", f"{W}sdt"))
+            " | ".join(_cell(cell, self._notes) for cell in row.iterchildren(f"{W}tc", f"{W}sdt"))
             for row in table.iterchildren(f"{W}tr")
         ]
         for number, line in enumerate(rows):
@@ -270,15 +320,17 @@ class DocxText:
                 self.layout.add("header" if header else "row", line, group=group)
 
 
-def _cell(cell: _Element) -> str:
-    """All text of a cell, nested tables included, on one line."""
+def _cell(cell: _Element, notes: DocxNotes | None = None) -> str:
+    """All text of a cell or a note, nested tables included, on one line."""
     words: list[str] = []
     for paragraph in cell.iter(f"{W}p"):
-        words += _text(paragraph)[0].split()
+        words += _text(paragraph, notes)[0].split()
     return " ".join(words)
 
 
-def _text(paragraph: _Element) -> tuple[str, list[_Element]]:
+def _text(
+    paragraph: _Element, notes: DocxNotes | None = None, *, marked: bool = True
+) -> tuple[str, list[_Element]]:
     """The text of a paragraph, and the text boxes anchored in it."""
     parts: list[str] = []
     boxes: list[_Element] = []
@@ -287,14 +339,26 @@ def _text(paragraph: _Element) -> tuple[str, list[_Element]]:
         element = pending.pop()
         tag = element.tag
         if tag == f"{W}t":
-            parts.append(element.text or "")
+            parts += _own_text(element)
         elif tag in _CHARACTERS:
             parts.append(_CHARACTERS[str(tag)])
         elif tag == f"{W}txbxContent":
             boxes.append(element)
+        elif tag in _NOTES:
+            mark = notes.mark(element) if notes is not None else ""
+            parts.append(mark if marked else "")
         elif tag not in _SKIPPED:
             pending.extend(reversed(element))
     return "".join(parts), boxes
+
+
+def _own_text(element: _Element) -> Iterator[str]:
+    """All text in it, also behind comments, entities and elements nobody knows."""
+    yield element.text or ""
+    for inside in element.iterdescendants():
+        if isinstance(inside.tag, str):
+            yield inside.text or ""
+        yield inside.tail or ""
 
 
 _HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
@@ -323,7 +387,7 @@ class DocxLoader:
         check_container(data, source.origin)
         document = _open(data, source.origin)
         styles = style_lineages(document)
-        found = DocxText(heading_levels(styles), DocxLists(document, styles))
+        found = DocxText(heading_levels(styles), DocxLists(document, styles), DocxNotes(document))
         found.read(document.element.body)
         yield Document(
             source.id,

@@ -201,7 +201,7 @@ _LONGEST_METADATA = 2000
 
 
 class HtmlText:
-    """Target of lxml's event parser; `title`, `generator`, `metadata` and `layout` are the result, `depth` is that so far.
+    """Target of lxml's event parser; `title`, `generator`, `metadata` and `layout` are the result.
 
     With `furniture`, which watches the page, the layout is that of the main text alone.
     """
