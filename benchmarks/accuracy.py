@@ -1,4 +1,4 @@
-"""How exactly text is read and parted, beside others, on what others wrote down as right: a Markdown page."""
+"""How exactly documents are read and parted, beside others, on what others wrote down as right: a Markdown page."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ if str(ROOT) not in sys.path:  # run as a file, not as a module
     sys.path.insert(0, str(ROOT))
 
 from benchmarks import sentence_ends  # noqa: E402
+from benchmarks.html_content import html_content  # noqa: E402
 from benchmarks.page import write_page  # noqa: E402
 
 PARTS: dict[str, tuple[str, Callable[[], str]]] = {
     "sentences": ("Sentence ends", sentence_ends.run),
+    "html": ("Main text of HTML pages", html_content),
 }
 
 

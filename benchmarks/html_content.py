@@ -170,7 +170,7 @@ def html_content() -> str:
             sets = ", ".join(sorted({p.set.partition(": ")[2] for p in chosen}))
             for shown, how in ((str, ""), (bare, ", without landmarks")):
                 told.append(f"{len(chosen)} pages of {kind} ({sets}), {title}{how}:\n")
-                told.append(table(_HEADER, list(_rows(extractors, chosen, shown))))
+                told.append(f"{table(_HEADER, list(_rows(extractors, chosen, shown)))}\n")
     return "\n".join(told)
 
 

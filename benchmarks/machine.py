@@ -11,6 +11,7 @@ from pathlib import Path
 _PACKAGES = (
     "chunkwise", "bpe-openai", "numpy", "regex", "chonkie", "langchain-text-splitters", "llama-index-core",
     "semantic-text-splitter", "semchunk", "docling-core", "unstructured", "tiktoken",
+    "lxml", "trafilatura", "resiliparse", "readability-lxml", "justext", "boilerpy3",
     "onnxruntime", "tokenizers", "scipy", "bm25s", "torch", "sentence-transformers",
 )  # fmt: skip
 
