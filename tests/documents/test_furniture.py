@@ -193,3 +193,17 @@ def test_the_main_text_is_part_of_all_text_however_malformed(parts: list[str]) -
 )
 def test_furniture_is_told_in_linear_time(part: str) -> None:
     is_linear(lambda size: text_of(part * size), 200)
+
+
+def test_the_title_block_and_the_last_words_of_a_report_stay() -> None:
+    """A header with the title, and a footer that says something, have no links in a report; those of a site do."""
+    page = (
+        "<title>Island: Report</title><header><h1>Island &mdash; Report</h1><p>Given to the meeting.</p></header>"
+        f"<main><h2>Summary</h2><p>{PROSE}</p></main><footer><p>Corrections to the last report: the sun shone for "
+        "1,287 hours, and not for 1,278.</p></footer>"
+    )
+    assert text_of(page) == html_text(page, keep_furniture=True).layout.text
+    site = page.replace("Corrections", "<a href=/>Home</a> Corrections").replace(
+        "Given", "<a href=/>Home</a> Given"
+    )
+    assert text_of(site) == f"Island — Report\n\nSummary\n\n{PROSE.strip()}"

@@ -32,6 +32,7 @@ _ROLES = {
     "complementary": "aside",
 }
 _TAGS = {"search": "nav", "dialog": "nav", "select": "nav"}
+_BANNER, _FOOTER = "page header", "page footer"
 _INSIDE = frozenset({"main", "article", "section"})
 """A header or footer in one of them is that of a part, not that of the page."""
 _QUOTES = frozenset({"blockquote", "figure"})
@@ -53,6 +54,11 @@ _FRAMES = frozenset(
 _COLOPHON = re.compile(
     r"\W*(?:©|\(c\)|copyright\b|all rights reserved|powered by|(?:created|generated|built|made) (?:by|with|using|on)\b"
     r"|last (?:updated|modified|changed)|(?:back to |go to )?top$)",
+    re.IGNORECASE,
+)
+_IMPRINT = re.compile(
+    r"©|\(c\)|copyright|rights reserved|powered by|licen[cs]e|imprint|privacy|cookie|contact|@"
+    r"|\b(?:tel|phone|e-?mail)\b",
     re.IGNORECASE,
 )
 _SIGNS = frozenset({"", "¶", "#", "§", "🔗", "⚓", "∞", "link", "anchor", "permalink"})
@@ -114,7 +120,7 @@ class Furniture:
         self._of_blocks: list[tuple[int, int]] = []
         """Bytes of text so far, and those of links, at the end of each block."""
         self._parts: dict[str, list[_Part]] = {
-            kind: [] for kind in ("main", "article", "furniture", "hint")
+            kind: [] for kind in ("main", "article", "furniture", "hint", _BANNER, _FOOTER)
         }
         self._frames: list[_Part] = []
 
@@ -136,7 +142,10 @@ class Furniture:
         part = _Part(first, len(self._of_blocks), text - linked)
         if part.first == part.end:
             return
-        if kind in self._parts:
+        if kind in (_BANNER, _FOOTER):
+            self._parts["furniture"].append(part)
+        # Without a link it is that of a report or a letter rather than that of a site.
+        if kind in self._parts and not (kind in (_BANNER, _FOOTER) and linked):
             self._parts[kind].append(part)
         if kind in _FRAME_TAGS:
             self._frames.append(part)
@@ -163,8 +172,10 @@ class Furniture:
         kind = _ROLES.get(role) or _TAGS.get(tag, tag)
         if kind in ("main", "article") or (kind == "footer" and self._quoted):
             return kind
-        if kind == "nav" or (kind in ("header", "footer", "aside") and not self._inside):
+        if kind == "nav" or (kind == "aside" and not self._inside):
             return "furniture"
+        if kind in ("header", "footer") and not self._inside:
+            return _BANNER if kind == "header" else _FOOTER
         if attributes and _is_hinted(attributes):
             return "hint"
         return "hint" if kind == "footer" and tag == "footer" else kind
@@ -180,7 +191,11 @@ class Furniture:
         found = self._body(kept if main is None else main, blocks)
         if main is None:
             found = self._trimmed(found, blocks, text)
-        return _with_title(found, blocks, text, title)
+        for part in self._parts[_FOOTER]:
+            words = text[blocks[part.first].start : blocks[part.end - 1].end]
+            if part.unlinked >= _LONG and not _IMPRINT.search(words):
+                found[part.first : part.end] = [True] * (part.end - part.first)
+        return self._with_title(found, blocks, text, title)
 
     def _body(self, kept: list[bool], blocks: Sequence[Block]) -> list[bool]:
         """Without the links and scraps around the element that holds nearly all of the prose."""
@@ -244,6 +259,24 @@ class Furniture:
             trimmed[number] = False
         return trimmed if any(trimmed) else kept
 
+    def _with_title(
+        self, kept: list[bool], blocks: Sequence[Block], text: str, title: str
+    ) -> list[bool]:
+        """With the banner that holds the page's title, where the main text has none of its own."""
+        tops = [n for n, block in enumerate(blocks) if block.kind == "heading" and block.level == 1]
+        if any(kept[number] for number in tops):
+            return kept
+        named = _words(title)
+        for number in tops:
+            heading = _words(text[blocks[number].start : blocks[number].end])
+            if heading and named[: len(heading)] == heading:
+                kept[number] = True
+                for part in self._parts[_BANNER]:
+                    if part.first <= number < part.end:
+                        kept[part.first : part.end] = [True] * (part.end - part.first)
+                break
+        return kept
+
     def _is_link(self, number: int, blocks: Sequence[Block]) -> bool:
         if blocks[number].kind == "heading":
             return False
@@ -281,14 +314,5 @@ def _covered(parts: list[_Part], count: int) -> list[bool]:
     return [depth > 0 for depth in accumulate(steps[:-1])]
 
 
-def _with_title(kept: list[bool], blocks: Sequence[Block], text: str, title: str) -> list[bool]:
-    """With the heading in a banner that is the page's title, where the main text has none of its own."""
-    tops = [n for n, block in enumerate(blocks) if block.kind == "heading" and block.level == 1]
-    if any(kept[number] for number in tops):
-        return kept
-    for number in tops:
-        heading = " ".join(text[blocks[number].start : blocks[number].end].split())
-        if heading and " ".join(title.split()).startswith(heading):
-            kept[number] = True
-            break
-    return kept
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
