@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from chunkwise.base.progress import OnProgress
+from chunkwise.core.boxes import Box, PageBoxes
 from chunkwise.core.chunk import Chunk, KnownSection, Outline, Piece
 from chunkwise.core.document import (
     AS_WRITTEN,
@@ -22,6 +23,7 @@ __all__ = [
     "SECTION_SEPARATOR",
     "Block",
     "BlockKind",
+    "Box",
     "Chunk",
     "Document",
     "Fact",
@@ -30,6 +32,7 @@ __all__ = [
     "Label",
     "OnProgress",
     "Outline",
+    "PageBoxes",
     "Passage",
     "Piece",
     "Query",

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, Protocol, Self, final
 
 from chunkwise.base.notebook import beginning, card
+from chunkwise.core.boxes import Box
 from chunkwise.core.document import SECTION_SEPARATOR, Document, Span
 
 
@@ -145,6 +146,11 @@ class Chunk:
         return self.document.page(max(self.start, self.end - 1))
 
     @property
+    def boxes(self) -> tuple[Box, ...]:
+        """The rectangles it stands in, page by page, in PDF points; none where the format has no pages."""
+        return tuple(box for span in self.spans for box in self.document.boxes_of(*span))
+
+    @property
     def word_count(self) -> int:
         return len(self.text.split())
 
@@ -176,6 +182,7 @@ class Chunk:
             "section": self.section_path,
             "page": self.page,
             "last_page": self.last_page,
+            "boxes": [list(box) for box in self.boxes],
             "title": self.document.title,
             "source": self.document.source,
             "strategy": self.strategy,

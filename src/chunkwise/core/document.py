@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.core.boxes import Box, PageBoxes
 
 BlockKind = Literal["heading", "paragraph", "item", "header", "row", "code"]
 """What a block is: `header` and `row` are lines of a table, `item` one entry of a list."""
@@ -56,6 +57,8 @@ class Document:
     """Layout declared by the source format; None: to be found in the text."""
     pages: tuple[int, ...] = field(default=(), repr=False)
     """Offset at which each page starts, the first page first."""
+    boxes: PageBoxes | None = field(default=None, repr=False, hash=False)
+    """Where each line stands on its page; None: the format does not say."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.id, str):
@@ -70,3 +73,7 @@ class Document:
     def page(self, position: int) -> int | None:
         """Number of the page a position lies on, from 1; None where the format has no pages."""
         return bisect_right(self.pages, position) if self.pages else None
+
+    def boxes_of(self, start: int, end: int) -> tuple[Box, ...]:
+        """The rectangles a span stands in, page by page; none where the format has no pages."""
+        return () if self.boxes is None else self.boxes.within(start, end)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chunkwise.base.notebook import beginning, card
+from chunkwise.core.boxes import Box
 from chunkwise.core.document import SECTION_SEPARATOR, Document, Span
 
 
@@ -83,6 +84,11 @@ class Hit:
     def last_page(self) -> int | None:
         return self.document.page(max(self.start, self.end - 1))
 
+    @property
+    def boxes(self) -> tuple[Box, ...]:
+        """The rectangles it stands in, page by page, in PDF points; none where the format has no pages."""
+        return tuple(box for span in self.spans for box in self.document.boxes_of(*span))
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         return {
@@ -97,6 +103,7 @@ class Hit:
             "section": self.section_path,
             "page": self.page,
             "last_page": self.last_page,
+            "boxes": [list(box) for box in self.boxes],
             "text": self.text,
             "level": self.level,
             "spans": [list(span) for span in self.spans],

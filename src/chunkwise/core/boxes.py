@@ -1,0 +1,83 @@
+"""Where a text stands on the pages it was read from."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+_STACKED = 1.5
+"""Lines of a rectangle are no further apart than this many times their height."""
+
+
+class Box(NamedTuple):
+    """A rectangle on a page, in PDF points (1/72 inch) from the lower left corner; `y1` is its upper edge."""
+
+    page: int
+    """From 1."""
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
+@dataclass(frozen=True, slots=True)
+class PageBoxes:
+    """The lines of a document in the order of its text: where each begins and ends in it, and its box.
+
+    Numbers stand in arrays, tenths of a point for the corners: a book of a thousand pages has fifty thousand lines.
+    """
+
+    starts: array[int] = field(default_factory=lambda: array("q"), repr=False)
+    ends: array[int] = field(default_factory=lambda: array("q"), repr=False)
+    pages: array[int] = field(default_factory=lambda: array("i"), repr=False)
+    corners: array[int] = field(default_factory=lambda: array("i"), repr=False)
+    """Four a line, x0, y0, x1, y1, in tenths of a point."""
+
+    @classmethod
+    def of(cls, lines: Iterable[tuple[int, int, Box]]) -> PageBoxes:
+        """From start, end and box of each line, in order."""
+        made = cls()
+        for start, end, box in lines:
+            made.starts.append(start)
+            made.ends.append(end)
+            made.pages.append(box.page)
+            made.corners.extend(round(10 * each) for each in box[1:])
+        return made
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def __hash__(self) -> int:
+        return hash((len(self.starts), self.corners.tobytes()))
+
+    def line(self, number: int) -> Box:
+        x0, y0, x1, y1 = self.corners[4 * number : 4 * number + 4]
+        return Box(self.pages[number], x0 / 10, y0 / 10, x1 / 10, y1 / 10)
+
+    def lines(self, start: int, end: int) -> Iterator[Box]:
+        """Of each line that a span touches, the whole line."""
+        first = bisect_right(self.ends, start)
+        for number in range(first, max(first, bisect_left(self.starts, end))):
+            yield self.line(number)
+
+    def within(self, start: int, end: int) -> tuple[Box, ...]:
+        """The rectangles a span stands in: lines that stand below each other in one column are one."""
+        found: list[Box] = []
+        for box in self.lines(start, end):
+            if found and _goes_on(found[-1], box):
+                last = found[-1]
+                box = Box(box.page, min(last.x0, box.x0), min(last.y0, box.y0), max(last.x1, box.x1), max(last.y1, box.y1))  # fmt: skip
+                found.pop()
+            found.append(box)
+        return tuple(found)
+
+
+def _goes_on(above: Box, line: Box) -> bool:
+    """Whether a line is the next one of a rectangle: on its page, right below it or beside its last line."""
+    height = line.y1 - line.y0
+    apart = above.y0 - line.y1
+    beside = line.x0 < above.x1 and above.x0 < line.x1
+    return above.page == line.page and beside and -height <= apart <= _STACKED * height

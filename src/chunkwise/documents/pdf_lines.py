@@ -1,0 +1,296 @@
+"""The lines of a PDF's pages as PDFium tells them: text, box, baseline, and the size and weight of the type."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pypdfium2
+
+HYPHEN_MARKS = "\ufffe\x02"
+"""What PDFium puts in place of a hyphen at the end of a line and the line's end."""
+_LINE = re.compile(rf"[^\r\n{HYPHEN_MARKS}]*+(?:[{HYPHEN_MARKS}]|(?=[\r\n]|\Z))")
+# NUL is a glyph without a character, a soft hyphen one that is not shown.
+_REPAIRS = str.maketrans({"\x00": None, "\r": None})
+_BOLD_NAME = re.compile(r"bold|black|heavy|demi|[-,]bd|CMBX|CMSSBX|SFBX|-Medi", re.IGNORECASE)
+_MONO_NAME = re.compile(r"mono|courier|typewriter|consol|CMTT|SFTT|menlo|code", re.IGNORECASE)
+_MATH_NAME = re.compile(r"CMMI|CMSY|CMEX|MSBM|MSAM|math|symbol", re.IGNORECASE)
+_SOLID = re.compile(r"\S")
+_FIXED_PITCH, _FORCE_BOLD = 1, 1 << 18
+_CELL = 1.1
+"""Ems of white that part cells of a table, and the text of two columns on one line."""
+_LOOSE = 0.58
+"""Ems a character of a line: with more, some of it is white."""
+_WORDS = re.compile(r"[^\s\x00\x02\ufffe]+")
+_MOST_RECTANGLES = 400
+"""Of a line: the rest of a longer one is taken for its end."""
+
+
+class Font(NamedTuple):
+    """What the name and flags of a font tell."""
+
+    bold: bool = False
+    mono: bool = False
+    math: bool = False
+    weight: int = 0
+
+
+PLAIN = Font()
+
+
+@dataclass(slots=True)
+class Line:
+    """A line of a page; coordinates are points of the page as it is shown, from its lower left corner."""
+
+    page: int
+    """From 0."""
+    text: str
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    baseline: float
+    size: float
+    """Of its type, the middle of the line; 0 where nothing is known."""
+    font: Font = PLAIN
+    all_bold: bool = False
+    upright: bool = True
+    """Whether it runs from left to right; what stands in a margin from top to bottom does not."""
+    cells: tuple[tuple[float, float], ...] = ()
+    """Left and right of the stretches that much white parts, where there are several."""
+    box: tuple[float, float, float, float] = (0, 0, 0, 0)
+    """In the page's own coordinates, which differ where it is shown turned."""
+    number: int = field(default=0)
+    """Its place in the order in which the page draws it."""
+
+
+class Page(NamedTuple):
+    """What was read of a page."""
+
+    width: float
+    height: float
+    lines: list[Line]
+
+
+def read_page(pdf: pypdfium2.PdfDocument, number: int) -> Page:
+    """The lines of one page, as they are drawn; raises what PDFium raises."""
+    page = pdf[number]
+    try:
+        width, height = page.get_size()
+        turned = page.get_rotation()
+        x, y, *_ = page.get_bbox()
+        content = page.get_textpage()
+        try:
+            reader = _Reader(content, number, _Turn(turned, width, height, x, y))
+            return Page(width, height, list(reader.lines()))
+        finally:
+            content.close()
+    finally:
+        page.close()
+
+
+_LEADING = 12.0
+"""Points from line to line."""
+
+
+def recognised_page(page: Page, number: int, text: str) -> Page:
+    """A page whose text was read from its picture: lines below each other, which lie anywhere on the page."""
+    written = text.splitlines()
+    leading = min(_LEADING, page.height / (len(written) + 1))
+    lines = []
+    for at, line in enumerate(written):
+        baseline = page.height - (at + 1) * leading
+        if line.strip():
+            lines.append(
+                Line(
+                    number, line.strip(), 0.0, baseline, page.width, baseline + 0.8 * leading,
+                    baseline, 0.8 * leading, box=(0.0, 0.0, page.width, page.height), number=at,
+                )
+            )  # fmt: skip
+    return Page(page.width, page.height, lines)
+
+
+class _Turn(NamedTuple):
+    """How a page is shown: turned clockwise by so many degrees, so wide and high, from this corner of its box."""
+
+    degrees: int
+    width: float
+    height: float
+    x: float
+    y: float
+
+    def shown(
+        self, x0: float, y0: float, x1: float, y1: float
+    ) -> tuple[float, float, float, float]:
+        x0, x1, y0, y1 = x0 - self.x, x1 - self.x, y0 - self.y, y1 - self.y
+        if self.degrees == 90:
+            return y0, self.height - x1, y1, self.height - x0
+        if self.degrees == 180:
+            return self.width - x1, self.height - y1, self.width - x0, self.height - y0
+        if self.degrees == 270:
+            return self.width - y1, x0, self.width - y0, x1
+        return x0, y0, x1, y1
+
+
+class _Reader:
+    """Asks PDFium a few questions a line, not one a character: each is a call into the library."""
+
+    def __init__(self, content: pypdfium2.PdfTextPage, page: int, turn: _Turn) -> None:
+        from pypdfium2 import raw
+
+        self._raw = raw
+        self._content = content.raw
+        self._page = page
+        self._turn = turn
+        self._fonts: dict[tuple[bytes, int], Font] = {}
+        self._corners = [ctypes.c_double() for _ in range(4)]
+        self._pointers = [ctypes.pointer(each) for each in self._corners]
+        self._matrix = raw.FS_MATRIX()
+        self._name = ctypes.create_string_buffer(128)
+        self._flags = ctypes.c_int()
+        self.text: str = content.get_text_range()
+        self._plain = content.count_chars() == len(self.text)
+        astral = np.frombuffer(self.text.encode("utf-32-le", "surrogatepass"), np.uint32) > 0xFFFF
+        self._units = np.cumsum(astral) if astral.any() else None
+
+    def lines(self) -> Iterator[Line]:
+        text, at = self.text, 0
+        number = 0
+        while at < len(text):
+            match = _LINE.match(text, at)
+            end = match.end() if match else at
+            if end == at:
+                at += 1
+                continue
+            found = text[at:end].translate(_REPAIRS)
+            if found.strip():
+                yield self._line(found, at, end, number)
+                number += 1
+            at = end
+
+    def _index(self, at: int) -> int:
+        """Of a character of the text in the page; PDFium counts UTF-16, and glyphs that stand for nothing."""
+        if self._plain:
+            return at
+        unit = at if self._units is None else at + int(self._units[at])
+        return max(0, self._raw.FPDFText_GetCharIndexFromTextIndex(self._content, unit))
+
+    def _line(self, text: str, start: int, end: int, number: int) -> Line:
+        raw, content = self._raw, self._content
+        while start < end and self.text[start].isspace():
+            start += 1
+        while end > start + 1 and (
+            self.text[end - 1].isspace() or self.text[end - 1] in HYPHEN_MARKS
+        ):
+            end -= 1
+        first = self._index(start)
+        last = max(first, self._index(end - 1))
+        left, top, right, bottom = self._corners
+        pointers = self._pointers
+        stretches: list[tuple[float, float]] = []
+        x0 = y0 = float("inf")
+        x1 = y1 = float("-inf")
+        count = raw.FPDFText_CountRects(content, first, last - first + 1)
+        for each in range(min(count, _MOST_RECTANGLES)):
+            if raw.FPDFText_GetRect(content, each, *pointers):
+                low, high = left.value, right.value
+                stretches.append((low, high))
+                x0, x1 = min(x0, low), max(x1, high)
+                y0, y1 = min(y0, bottom.value), max(y1, top.value)
+        if not stretches:
+            x0 = y0 = x1 = y1 = 0.0
+        # A space may be one that PDFium put there, and has no type.
+        solid = _SOLID.search(self.text, (start + end) // 2, end)
+        middle = self._index(solid.start()) if solid else last
+        size, baseline, upright = self._type(middle)
+        font = self._font(middle)
+        bold = font.bold and self._font(first).bold and self._font(last).bold
+        if self._turn.degrees or self._turn.x or self._turn.y:
+            shown = self._turn.shown(x0, y0, x1, y1)
+            if self._turn.degrees:
+                baseline = shown[1]
+                stretches = []
+                upright = (shown[2] - shown[0] >= shown[3] - shown[1]) or len(text) < 3
+            else:
+                baseline -= self._turn.y
+                stretches = [(low - self._turn.x, high - self._turn.x) for low, high in stretches]
+        else:
+            shown = x0, y0, x1, y1
+        if not upright or not y0 - size <= baseline <= y1 + size:
+            baseline = shown[1]
+        if upright and not self._turn.degrees and x1 - x0 > _LOOSE * (end - start) * size > 0:
+            stretches = self._words(start, end, x0 - shown[0])
+        cells = _cells(stretches, size or 10.0)
+        return Line(
+            self._page, text.strip(" \t"), *shown, baseline, size, font, bold, upright, cells,
+            (x0, y0, x1, y1), number,
+        )  # fmt: skip
+
+    def _words(self, start: int, end: int, by: float) -> list[tuple[float, float]]:
+        """Left and right of each word: what is drawn in one go is one rectangle, whatever the white in it."""
+        raw, content = self._raw, self._content
+        left, right, bottom, top = self._corners
+        found = []
+        for word in islice(_WORDS.finditer(self.text, start, end), _MOST_RECTANGLES):
+            low = high = 0.0
+            if raw.FPDFText_GetCharBox(content, self._index(word.start()), *self._pointers):
+                low, high = left.value, right.value
+            if raw.FPDFText_GetCharBox(content, self._index(word.end() - 1), *self._pointers):
+                high = right.value
+            found.append((low - by, high - by))
+        return found
+
+    def _type(self, index: int) -> tuple[float, float, bool]:
+        """Size and baseline of the type at a character, and whether it runs from left to right."""
+        raw = self._raw
+        size = raw.FPDFText_GetFontSize(self._content, index)
+        if not raw.FPDFText_GetMatrix(self._content, index, self._matrix):
+            return size, float("-inf"), True
+        matrix = self._matrix
+        height = (matrix.c**2 + matrix.d**2) ** 0.5
+        return size * height, matrix.f, abs(matrix.a) >= abs(matrix.b)
+
+    def _font(self, index: int) -> Font:
+        raw = self._raw
+        if not raw.FPDFText_GetFontInfo(self._content, index, self._name, 128, self._flags):
+            return PLAIN
+        key = self._name.value, self._flags.value
+        if key not in self._fonts:
+            weight = raw.FPDFText_GetFontWeight(self._content, index)
+            self._fonts[key] = _named(*key, weight)
+        return self._fonts[key]
+
+
+def _named(name: bytes, flags: int, weight: int) -> Font:
+    said = name.decode("utf-8", "replace")
+    return Font(
+        bool(_BOLD_NAME.search(said)) or bool(flags & _FORCE_BOLD),
+        bool(_MONO_NAME.search(said)) or bool(flags & _FIXED_PITCH),
+        bool(_MATH_NAME.search(said)),
+        weight,
+    )
+
+
+def _cells(stretches: list[tuple[float, float]], size: float) -> tuple[tuple[float, float], ...]:
+    """The stretches between wide gaps; none where there are no such gaps."""
+    if len(stretches) < 2:
+        return ()
+    stretches.sort()
+    gaps = [right[0] - left[1] for left, right in pairwise(stretches)][1:]
+    if len(gaps) > 1 and max(gaps) < 1.1 * min(gaps):
+        return ()  # a line that is stretched; the gap behind a number is one of its own
+    found = [stretches[0]]
+    for low, high in stretches[1:]:
+        last_low, last_high = found[-1]
+        if low - last_high > _CELL * size:
+            found.append((low, high))
+        else:
+            found[-1] = (last_low, max(last_high, high))
+    return tuple(found) if len(found) > 1 else ()
