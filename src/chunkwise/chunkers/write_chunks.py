@@ -67,6 +67,7 @@ class ChunkRow(TypedDict):
     strategy: str
     level: int
     spans: str
+    boxes: str
     parent_start: int | None
     parent_end: int | None
     metadata: str
@@ -100,7 +101,8 @@ def _tokenizer(label: str) -> TokenizerLike:
 def row_of(chunk: Chunk) -> ChunkRow:
     """A chunk's record; `section` is the path, `metadata` the document's own, as JSON.
 
-    `spans` has the places it stands for, as JSON: its own; of a summary (`level` above 0) all it summarises.
+    `spans` has the places it stands for, as JSON: its own; of a summary (`level` above 0) all it summarises. `boxes` has
+    the rectangles they stand in, as JSON: page from 1, x0, y0, x1, y1 in PDF points.
     """
     document, parent = chunk.document, chunk.parent
     return {
@@ -124,6 +126,7 @@ def row_of(chunk: Chunk) -> ChunkRow:
         "strategy": chunk.strategy,
         "level": chunk.level,
         "spans": json.dumps(chunk.spans),
+        "boxes": json.dumps(chunk.boxes),
         "parent_start": parent.start if parent else None,
         "parent_end": parent.end if parent else None,
         "metadata": _json(document.metadata),
@@ -149,6 +152,7 @@ class HitRow(TypedDict):
     text: str
     level: int
     spans: list[list[int]]
+    boxes: list[list[float]]
     chunk_id: str | None
     matched_id: str | None
     matched: list[int] | None
@@ -212,7 +216,8 @@ def opener_for(
 
 def _json_row(chunk: Chunk) -> dict[str, object]:
     """JSON holds lists and objects as they are."""
-    return {**row_of(chunk), "spans": chunk.spans, "metadata": dict(chunk.document.metadata)}
+    lists = {"spans": chunk.spans, "boxes": chunk.boxes}
+    return {**row_of(chunk), **lists, "metadata": dict(chunk.document.metadata)}
 
 
 def write_chunk_lines(out: IO[str], chunks: Iterable[Chunk]) -> None:

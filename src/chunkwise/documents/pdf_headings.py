@@ -71,17 +71,9 @@ def styled_headings(groups: Sequence[Group], body: Body) -> list[StyledHeading]:
         if _LABEL.fullmatch(text.strip()) and at + 1 < len(groups):
             below = _style(groups, at + 1, body)
             if below is not None and groups[at + 1].column == groups[at].column:
-                last, style, text = (
-                    at + 1,
-                    min(style, below, key=lambda each: (-each.size, each.light)),
-                    f"{text} {groups[at + 1].text}",
-                )
+                last, style, text = at + 1, min(style, below, key=lambda each: (-each.size, each.light)), f"{text} {groups[at + 1].text}"
         # One title in two sizes of gap: lines of one style right below each other.
-        while (
-            last + 1 < len(groups)
-            and last - at < _LINES
-            and _is_rest(groups[last], groups[last + 1])
-        ):
+        while last + 1 < len(groups) and last - at < _LINES and _is_rest(groups[last], groups[last + 1]):
             if _style(groups, last + 1, body) != style or _depth(groups[last + 1].text):
                 break
             last += 1
@@ -97,11 +89,7 @@ def styled_headings(groups: Sequence[Group], body: Body) -> list[StyledHeading]:
 
 def _is_rest(above: Group, group: Group) -> bool:
     """Whether a group goes on with the title above it."""
-    return (
-        above.column == group.column
-        and group.gap < 1.3
-        and above.lines[-1].x1 > above.right - 0.35 * (above.right - above.left)
-    )
+    return above.column == group.column and group.gap < 1.3 and above.lines[-1].x1 > above.right - 0.35 * (above.right - above.left)
 
 
 def _style(groups: Sequence[Group], at: int, body: Body) -> _Style | None:
@@ -166,22 +154,15 @@ def _above_text(
         group = groups[first]
         if style.size < _LARGER * body.size:
             # Bold alone: at the left of its column or in its middle, with some room above.
-            left = abs(group.lines[0].x0 - group.left) <= 2.5 * body.size
-            middle = (
-                abs(group.lines[0].x0 + group.lines[0].x1 - group.left - group.right) / 2
-                <= body.size
-            )
+            left = group.lines[0].x0 <= group.left + 2.5 * body.size
+            middle = abs(group.lines[0].x0 + group.lines[0].x1 - group.left - group.right) / 2 <= body.size
             if not (left or middle):
                 continue
             below = last + 1
             if below >= len(groups):
                 continue
             under = groups[below]
-            if below not in starts and (
-                under.kind in ("table", "aside")
-                and under.column == group.column
-                and not _depth(text)
-            ):
+            if below not in starts and (under.kind in ("table", "aside") and under.column == group.column and not _depth(text)):
                 continue
         kept.append((first, last, style, text))
     return kept

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -103,11 +104,7 @@ def body_of(lines: Sequence[Line]) -> Body:
         bold[line.all_bold] += len(line.text)
         mono[line.font.mono] += len(line.text)
     return Body(
-        size,
-        leading,
-        bold.most_common(1)[0][0],
-        mono.most_common(1)[0][0],
-        weights.most_common(1)[0][0],
+        size, leading, bold.most_common(1)[0][0], mono.most_common(1)[0][0], weights.most_common(1)[0][0]
     )
 
 
@@ -130,10 +127,14 @@ def columns(lines: list[Line], depth: int = 3) -> list[list[Line]]:
     right = [line for line in lines if line.x0 >= gutter - 1]
     taken = {*map(id, left), *map(id, right)}
     across: list[Line] = []
+    heights = sorted((line.y0 + line.y1) / 2 for line in (*left, *right))
+    low, high = min(line.x0 for line in lines), max(line.x1 for line in lines)
     for line in lines:
         if id(line) in taken:
             continue
-        if not _spans_all(line, lines) or _beside(line, right) or _beside(line, left):
+        middle = abs(line.x0 + line.x1 - low - high) < 0.1 * (high - low)
+        whole = middle or line.x1 - line.x0 > 0.75 * (high - low)
+        if not whole or _beside(line, heights):
             # Too long for its column, or several columns drawn as one line.
             (left if line.x0 < gutter else right).append(line)
         else:
@@ -159,17 +160,9 @@ def columns(lines: list[Line], depth: int = 3) -> list[list[Line]]:
     return ordered
 
 
-def _spans_all(line: Line, lines: Sequence[Line]) -> bool:
-    """Whether a line is as wide as the page's text, or stands in its middle."""
-    low, high = min(each.x0 for each in lines), max(each.x1 for each in lines)
-    wide = line.x1 - line.x0 > 0.75 * (high - low)
-    return wide or abs(line.x0 + line.x1 - low - high) < 0.1 * (high - low)
-
-
-def _beside(line: Line, others: Sequence[Line]) -> bool:
-    """Whether another line stands at the same height."""
-    low, high = line.y0 + 0.25 * (line.y1 - line.y0), line.y1 - 0.25 * (line.y1 - line.y0)
-    return any(other.y0 < high and other.y1 > low and other is not line for other in others)
+def _beside(line: Line, heights: Sequence[float]) -> bool:
+    """Whether the middle of another line lies at the height of this one."""
+    return bisect_left(heights, line.y1) > bisect_left(heights, line.y0)
 
 
 def _gutter(lines: Sequence[Line]) -> float | None:
@@ -229,9 +222,7 @@ _INDENT = 0.7
 _OTHER_SIZE = 1.1
 _SHORT = 0.75
 """Of a column's width: a sentence that ends before ends its paragraph."""
-_BULLET = re.compile(
-    r"[-*•‣◦▪–—●○■□\x88\uf0b7\uf0a7]\s|\(?(?:[a-zA-Z]|[ivx]{1,5}|\d{1,3})[.)]\s|\[\d{1,3}\]\s"
-)
+_BULLET = re.compile(r"[-*•‣◦▪–—●○■□\x88\uf0b7\uf0a7]\s|\(?(?:[a-zA-Z]|[ivx]{1,5}|\d{1,3})[.)]\s|\[\d{1,3}\]\s")
 _CAPTION = re.compile(
     r"(?:fig(?:ure|\.)?|table|tab\.|listing|algorithm|scheme|plate|chart|abb(?:ildung|\.)?|tabelle|figura|tabla|tableau)"
     r"\s*\d{1,3}(?:[.-]\d{1,3})*\s*(?:[:.|–—-]|$|\s[A-Z])",
@@ -246,9 +237,7 @@ def is_caption(text: str) -> bool:
     return _CAPTION.match(text) is not None
 
 
-def groups(
-    pages: Sequence[Page], body: Body, furniture: set[int], *, keep: bool = False
-) -> list[Group]:
+def groups(pages: Sequence[Page], body: Body, furniture: set[int], *, keep: bool = False) -> list[Group]:
     """What a document is made of, in reading order; furniture is left out, or kept beside the text."""
     found: list[Group] = []
     number = 0
@@ -270,25 +259,18 @@ def _column(lines: list[Line], number: int, body: Body) -> list[Group]:
     found: list[Group] = []
     at = 0
     while at < len(lines):
-        stop = _table_end(lines, at)
+        begins = at == 0 or not _same_row(lines[at - 1], lines[at])
+        stop = _table_end(lines, at) if begins else at
         if stop > at:
-            rows = [
-                each
-                for each in range(at, stop)
-                if each == at or not _same_row(lines[each - 1], lines[each])
-            ]
-            group = Group(
-                lines[at:stop], "table", number, left, right, 9.0, [each - at for each in rows]
-            )
+            rows = [each for each in range(at, stop) if each == at or not _same_row(lines[each - 1], lines[each])]
+            group = Group(lines[at:stop], "table", number, left, right, 9.0, [each - at for each in rows])
             at = stop
         else:
             start = at
             at += 1
-            while (
-                at < len(lines)
-                and not _parted(lines, at, start, left, right, body)
-                and _table_end(lines, at) == at
-            ):
+            while at < len(lines) and not _parted(lines, at, start, left, right, body):
+                if not _same_row(lines[at - 1], lines[at]) and _table_end(lines, at) > at:
+                    break
                 at += 1
             group = Group(lines[start:at], "text", number, left, right)
         found.append(group)
@@ -316,7 +298,9 @@ def _kind(group: Group, body: Body) -> GroupKind:
     return "text"
 
 
-def _parted(lines: list[Line], at: int, start: int, left: float, right: float, body: Body) -> bool:
+def _parted(
+    lines: list[Line], at: int, start: int, left: float, right: float, body: Body
+) -> bool:
     """Whether a line begins a paragraph below the one above it."""
     above, line = lines[at - 1], lines[at]
     size = max(above.size, line.size, 1.0)
@@ -341,26 +325,16 @@ def _parted(lines: list[Line], at: int, start: int, left: float, right: float, b
     indent = line.x0 - above.x0 > _INDENT * size and line.x0 - left > _INDENT * size
     if indent and not _BULLET.match(lines[start].text):
         below = lines[at + 1] if at + 1 < len(lines) else None
-        back = (
-            below is None or line.x0 - below.x0 > _INDENT * size or below.baseline > line.baseline
-        )
-        back = (
-            back or above.baseline - line.baseline < line.baseline - below.baseline - 0.2 * size
-            if below
-            else back
-        )
+        back = below is None or line.x0 - below.x0 > _INDENT * size or below.baseline > line.baseline
+        back = back or above.baseline - line.baseline < line.baseline - below.baseline - 0.2 * size if below else back
         if back and (above.text[-1:] in _ENDS or above.x1 < right - 0.1 * (right - left)):
             return True
     short = above.x1 < left + _SHORT * (right - left)
-    return (
-        short
-        and above.text[-1:] in _ENDS
-        and not line.text[:1].islower()
-        and line.x0 <= above.x0 + size
-    )
+    return short and above.text[-1:] in _ENDS and not line.text[:1].islower() and line.x0 <= above.x0 + size
 
 
 _MOST_ROWS = 2_000
+_MARK = re.compile(rf"{_BULLET.pattern}|\d{{1,3}}(?:\.\d{{1,3}})*\.?\s")
 
 
 def _table_end(lines: list[Line], at: int) -> int:
@@ -373,9 +347,7 @@ def _table_end(lines: list[Line], at: int) -> int:
         end, cells = _cells(lines, stop)
         if len(cells) < 2 or (rows and not _aligned(rows[-1], cells)):
             break
-        if stop > at and lines[stop - 1].baseline - lines[stop].baseline > 4 * max(
-            lines[stop].size, 1.0
-        ):
+        if stop > at and lines[stop - 1].baseline - lines[stop].baseline > 4 * max(lines[stop].size, 1.0):
             break
         rows.append(cells)
         stop = end
@@ -388,17 +360,19 @@ def _cells(lines: list[Line], at: int) -> tuple[int, tuple[tuple[float, float], 
     while stop < len(lines) and _same_row(lines[stop - 1], lines[stop]):
         stop += 1
     if stop == at + 1:
-        return stop, lines[at].cells
-    spans = [span for line in lines[at:stop] for span in (line.cells or ((line.x0, line.x1),))]
+        cells = lines[at].cells
+        # The number or the mark of an item stands apart from its text.
+        return stop, () if len(cells) == 2 and _MARK.match(lines[at].text) else cells
+    spans = [
+        span for line in lines[at:stop] for span in (line.cells or ((line.x0, line.x1),))
+    ]
     size = max(lines[at].size, 1.0)
     return stop, tuple(
         span for each, span in enumerate(spans) if each == 0 or span[0] - spans[each - 1][1] > size
     )
 
 
-def _aligned(
-    above: tuple[tuple[float, float], ...], cells: tuple[tuple[float, float], ...]
-) -> bool:
+def _aligned(above: tuple[tuple[float, float], ...], cells: tuple[tuple[float, float], ...]) -> bool:
     """Whether two rows share a column behind the first: its left, its right or its middle."""
     for low, high in above[1:]:
         for left, right in cells[1:]:
@@ -413,11 +387,7 @@ _NOTE = re.compile(r"\W?\s?(?:\d{1,3}|[a-z*†‡§¶∗])(?:[^\w\s]|\s|(?=[A-Z\
 def _find_footnotes(found: list[Group], body: Body) -> None:
     """Small text at the foot of a column stands beside the text, as captions do."""
     at = len(found)
-    while (
-        at > 0
-        and 0 < found[at - 1].size < _SMALL * body.size
-        and found[at - 1].kind in ("text", "item")
-    ):
+    while at > 0 and 0 < found[at - 1].size < _SMALL * body.size and found[at - 1].kind in ("text", "item"):
         at -= 1
     if 0 < at < len(found) and _NOTE.match(found[at].lines[0].text):
         height = found[at].lines[0].y1 - found[-1].lines[-1].y0
@@ -443,11 +413,7 @@ def _whole_paragraphs(found: list[Group], body: Body) -> list[Group]:
     while at < len(pending):
         group = pending[at]
         following = at + 1
-        while (
-            following < len(pending)
-            and following - at <= _MOST_BETWEEN
-            and _is_beside(pending[following], body)
-        ):
+        while following < len(pending) and following - at <= _MOST_BETWEEN and _is_beside(pending[following], body):
             following += 1
         other = pending[following] if following < len(pending) else None
         if other is not None and _goes_on(group, other, body, beyond=following > at + 1):
@@ -481,10 +447,7 @@ def _goes_on(group: Group, other: Group, body: Body, *, beyond: bool) -> bool:
     if group.kind not in ("text", "item") or other.kind != "text":
         return False
     last, first = group.lines[-1], other.lines[0]
-    if (
-        abs(last.size - first.size) > 0.06 * max(last.size, first.size)
-        or last.all_bold != first.all_bold
-    ):
+    if abs(last.size - first.size) > 0.06 * max(last.size, first.size) or last.all_bold != first.all_bold:
         return False
     end, begin = last.text.rstrip(), first.text.lstrip()
     words = end.split()
@@ -492,11 +455,7 @@ def _goes_on(group: Group, other: Group, body: Body, *, beyond: bool) -> bool:
         return False
     if len(words) < _FEWEST_WORDS or not any(word[0].islower() for word in words):
         return False  # a heading, or a running foot of few pages
-    stops = (
-        end[-1].isalpha()
-        or end[-1] == ","
-        or (end[-1] in "-" + HYPHEN_MARKS and end[-2:-1].isalpha())
-    )
+    stops = end[-1].isalpha() or end[-1] == "," or (end[-1] in "-" + HYPHEN_MARKS and end[-2:-1].isalpha())
     if not stops:
         return False
     if begin[0].islower():
@@ -508,9 +467,7 @@ def _goes_on(group: Group, other: Group, body: Body, *, beyond: bool) -> bool:
     return full and filled and begin[0].isalpha() and first.x0 <= other.left + 0.5 * body.size
 
 
-def page_starts(
-    placed: Iterator[tuple[int, int]] | Sequence[tuple[int, int]], pages: int, end: int
-) -> tuple[int, ...]:
+def page_starts(placed: Iterator[tuple[int, int]] | Sequence[tuple[int, int]], pages: int, end: int) -> tuple[int, ...]:
     """Where each page begins, from the page and the start of every line; one without text where the next does."""
     starts = [end] * pages
     for page, start in placed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -22,10 +23,13 @@ _REPAIRS = str.maketrans({"\x00": None, "\r": None})
 _BOLD_NAME = re.compile(r"bold|black|heavy|demi|[-,]bd|CMBX|CMSSBX|SFBX|-Medi", re.IGNORECASE)
 _MONO_NAME = re.compile(r"mono|courier|typewriter|consol|CMTT|SFTT|menlo|code", re.IGNORECASE)
 _MATH_NAME = re.compile(r"CMMI|CMSY|CMEX|MSBM|MSAM|math|symbol", re.IGNORECASE)
+_LETTER = re.compile(r"[^\W\d_]")
 _SOLID = re.compile(r"\S")
 _FIXED_PITCH, _FORCE_BOLD = 1, 1 << 18
 _CELL = 1.1
 """Ems of white that part cells of a table, and the text of two columns on one line."""
+_FAR = 1e6
+"""Points from the corner of a page that none reaches."""
 _LOOSE = 0.58
 """Ems a character of a line: with more, some of it is white."""
 _WORDS = re.compile(r"[^\s\x00\x02\ufffe]+")
@@ -200,10 +204,12 @@ class _Reader:
         count = raw.FPDFText_CountRects(content, first, last - first + 1)
         for each in range(min(count, _MOST_RECTANGLES)):
             if raw.FPDFText_GetRect(content, each, *pointers):
-                low, high = left.value, right.value
+                low, high, floor, roof = left.value, right.value, bottom.value, top.value
+                if not (-_FAR < low <= high < _FAR and -_FAR < floor <= roof < _FAR):
+                    continue  # no number, or no place on any paper
                 stretches.append((low, high))
                 x0, x1 = min(x0, low), max(x1, high)
-                y0, y1 = min(y0, bottom.value), max(y1, top.value)
+                y0, y1 = min(y0, floor), max(y1, roof)
         if not stretches:
             x0 = y0 = x1 = y1 = 0.0
         # A space may be one that PDFium put there, and has no type.
@@ -211,7 +217,11 @@ class _Reader:
         middle = self._index(solid.start()) if solid else last
         size, baseline, upright = self._type(middle)
         font = self._font(middle)
-        bold = font.bold and self._font(first).bold and self._font(last).bold
+        bold = False
+        if font.bold and self._font(last).bold:
+            # The number in front of a title may be lighter.
+            letter = _LETTER.search(self.text, start, end)
+            bold = self._font(self._index(letter.start()) if letter else first).bold
         if self._turn.degrees or self._turn.x or self._turn.y:
             shown = self._turn.shown(x0, y0, x1, y1)
             if self._turn.degrees:
@@ -252,10 +262,10 @@ class _Reader:
         raw = self._raw
         size = raw.FPDFText_GetFontSize(self._content, index)
         if not raw.FPDFText_GetMatrix(self._content, index, self._matrix):
-            return size, float("-inf"), True
+            return size if 0 < size < _FAR else 0.0, float("-inf"), True
         matrix = self._matrix
-        height = (matrix.c**2 + matrix.d**2) ** 0.5
-        return size * height, matrix.f, abs(matrix.a) >= abs(matrix.b)
+        size *= math.hypot(matrix.c, matrix.d)
+        return size if 0 < size < _FAR else 0.0, matrix.f, abs(matrix.a) >= abs(matrix.b)
 
     def _font(self, index: int) -> Font:
         raw = self._raw

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import zlib
+from array import array
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.core import BLOCK_KINDS, Block, Document
+from chunkwise.core import BLOCK_KINDS, Block, Document, PageBoxes
 from chunkwise.text.terms.counts import TermCounts
 
 
@@ -87,7 +90,11 @@ def record_of(document: Document) -> str:
         "language": document.language,
     }
     metadata = {key: _plain(document, key, value) for key, value in document.metadata.items()}
-    layout = {} if document.blocks is None else {"blocks": _numbers(document.blocks)}
+    layout: dict[str, object] = {}
+    if document.blocks is not None:
+        layout["blocks"] = _numbers(document.blocks)
+    if document.boxes is not None:
+        layout["boxes"] = _packed(document.boxes)
     return json.dumps({**known, "metadata": metadata, **layout}, ensure_ascii=True)
 
 
@@ -96,7 +103,36 @@ def document_of(id: str, record: str, text: str, pages: tuple[int, ...]) -> Docu
     known = json.loads(record)
     numbers = known.pop("blocks", None)
     blocks = None if numbers is None else _blocks(numbers)
-    return Document(id, text, **known, blocks=blocks, pages=pages)
+    packed = known.pop("boxes", None)  # an index made before there were any has none
+    boxes = None if packed is None else _unpacked(packed)
+    return Document(id, text, **known, blocks=blocks, pages=pages, boxes=boxes)
+
+
+def _packed(boxes: PageBoxes) -> str:
+    """Seven numbers a line, each as the step from the line above: most are small, and many the same."""
+    columns = np.empty((7, len(boxes)), "<i4")
+    columns[0], columns[1], columns[2] = boxes.starts, boxes.ends, boxes.pages
+    columns[3:] = np.array(boxes.corners, np.int32).reshape(-1, 4).T
+    columns[1] -= columns[0]
+    columns[[0, 2, 3, 4, 5, 6], 1:] = np.diff(columns[[0, 2, 3, 4, 5, 6]], axis=1)
+    # The low bytes of a column together, then the next ones: zlib sees the zeros.
+    planes = columns.view(np.uint8).reshape(7, -1, 4).transpose(0, 2, 1)
+    return base64.b64encode(zlib.compress(planes.tobytes(), 6)).decode("ascii")
+
+
+def _unpacked(packed: str) -> PageBoxes:
+    data = np.frombuffer(zlib.decompress(base64.b64decode(packed)), np.uint8)
+    planes = np.ascontiguousarray(data.reshape(7, 4, -1).transpose(0, 2, 1))
+    columns = planes.view("<i4").reshape(7, -1).astype(np.int64)
+    columns[[0, 2, 3, 4, 5, 6]] = np.cumsum(columns[[0, 2, 3, 4, 5, 6]], axis=1)
+    columns[1] += columns[0]
+    corners = np.ascontiguousarray(columns[3:].T, np.int32)
+    return PageBoxes(
+        array("q", columns[0].tobytes()),
+        array("q", columns[1].tobytes()),
+        array("i", columns[2].astype(np.int32).tobytes()),
+        array("i", corners.tobytes()),
+    )
 
 
 def _numbers(blocks: tuple[Block, ...]) -> list[int]:
