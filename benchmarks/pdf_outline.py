@@ -6,6 +6,7 @@ import re
 import tempfile
 import time
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -44,7 +45,9 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, text.casefold()))
 
 
-_NUMBER = re.compile(r"(?:chapter\s+|appendix\s+)?(?:\d+(?:\.\d+)*|[A-Z](?:\.\d+)*)[.:]?\s+", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"(?:chapter\s+|appendix\s+)?(?:\d+(?:\.\d+)*|[A-Z](?:\.\d+)*)[.:]?\s+", re.IGNORECASE
+)
 
 
 def _forms(title: str) -> set[str]:
@@ -103,7 +106,9 @@ def score(truth: Made, read: Read) -> Figures:
         headings = _f1(len(pairs), len(titles), len(read.headings))
         ours = dict(pairs)
         parents, found = _parents(truth.headings), _parents(read.headings)
-        right = sum(found[j] == (ours.get(parents[i], -2) if parents[i] >= 0 else -1) for i, j in pairs)
+        right = sum(
+            found[j] == (ours.get(parents[i], -2) if parents[i] >= 0 else -1) for i, j in pairs
+        )
         sections = _f1(right, len(titles), len(read.headings))
     text = " ".join(read.text.split())
     flat = _letters(read.text)
@@ -113,9 +118,10 @@ def score(truth: Made, read: Read) -> Figures:
         if len(sentence) > 40
     ]  # fmt: skip
     whole = mean(_letters(sentence) in flat for sentence in sentences)
-    places = [flat.find(_letters(paragraph[:50])) for paragraph in paragraphs]
-    placed = [place for place in places if place >= 0]
-    order = _longest_rise(placed) / len(paragraphs)
+    openings = Counter(_letters(paragraph)[:50] for paragraph in paragraphs)
+    # What opens two paragraphs tells no order.
+    places = [flat.find(opening) for opening, count in openings.items() if count == 1]
+    order = _longest_rise([place for place in places if place >= 0]) / len(places)
     heads = text.count(HEAD)
     pages = max(truth_pages(truth), 1)
     return Figures(headings, sections, whole, order, min(heads / pages, 1.0))
@@ -201,13 +207,19 @@ def measured(folder: Path | None = None, readers: Sequence[str] = tuple(READERS)
     parts = {
         "looked at: the Rust book": samples(folder, "docs_rustbook", LOOKED_AT),
         "only scored: other settings of the Rust book": samples(folder, "docs_rustbook", rest),
-        "only scored: the FastAPI documentation": samples(folder, "docs_fastapi_en", list(SETTINGS)),
+        "only scored: the FastAPI documentation": samples(
+            folder, "docs_fastapi_en", list(SETTINGS)
+        ),
     }
     told = [_ABOUT]
     for title, found in parts.items():
         documents = list(found)
         if documents:
-            told += [f"### {title[0].upper()}{title[1:]} ({len(documents)} PDFs)\n", _table(documents, readers), ""]
+            told += [
+                f"### {title[0].upper()}{title[1:]} ({len(documents)} PDFs)\n",
+                _table(documents, readers),
+                "",
+            ]
             told += [_by_setting(documents), ""]
     return "\n".join(told)
 
@@ -237,8 +249,15 @@ def _table(documents: Sequence[Made], readers: Sequence[str]) -> str:
 def _by_setting(documents: Sequence[Made]) -> str:
     rows = []
     for setting in dict.fromkeys(document.setting for document in documents):
-        figures = [score(each, _chunkwise(each.path)) for each in documents if each.setting == setting]
-        rows.append([setting, *(_mean([getattr(each, kind) for each in figures]) for kind in Figures._fields)])
+        figures = [
+            score(each, _chunkwise(each.path)) for each in documents if each.setting == setting
+        ]
+        rows.append(
+            [
+                setting,
+                *(_mean([getattr(each, kind) for each in figures]) for kind in Figures._fields),
+            ]
+        )
     return table(["chunkwise, by setting", *Figures._fields], rows)
 
 

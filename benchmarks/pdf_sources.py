@@ -54,7 +54,9 @@ class Made:
 
 
 _ASCII = str.maketrans("’‘“”–—…\u00a0•→×", "''\"\"--. *>x")
-_INLINE = re.compile(r"!?\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])|<[^<>]*>|\{\s*[#.][^{}]*\}|[*`]|(?<!\w)_|_(?!\w)")
+_INLINE = re.compile(
+    r"!?\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])|<[^<>]*>|\{\s*[#.][^{}]*\}|[*`]|(?<!\w)_|_(?!\w)"
+)
 _HEADING = re.compile(r"(#{1,4})\s+(\S.*)")
 _ITEM = re.compile(r"\s*(?:[-*+]|\d+\.)\s+(\S.*)")
 
@@ -79,7 +81,9 @@ def parts_of(markdown: str) -> Iterator[Part]:
                 lines.append(_plain(line)[:60])
             continue
         heading, item = _HEADING.match(line), _ITEM.match(line)
-        if line.strip() and not (heading or item or line[:1] in "|<!>:/" or line.startswith(("```", "    ", "{{"))):
+        if line.strip() and not (
+            heading or item or line[:1] in "|<!>:/" or line.startswith(("```", "    ", "{{"))
+        ):
             lines.append(line)
             continue
         text = _plain(" ".join(lines))
@@ -123,11 +127,17 @@ def documents(source: str) -> Iterator[list[Part]]:
                 *kept,
                 Part("heading", "References", 1),
                 *(
-                    Part("item", f"A. Smith and B. Jones. Results of study number {n}. Journal of Studies, {1990 + n}.")
+                    Part(
+                        "item",
+                        f"A. Smith and B. Jones. Results of study number {n}. Journal of Studies, {1990 + n}.",
+                    )
                     for n in range(6)
                 ),
                 Part("appendix", "Tables of Results", 1),
-                Part("paragraph", "This appendix has what was left out above, in the order in which it was left out."),
+                Part(
+                    "paragraph",
+                    "This appendix has what was left out above, in the order in which it was left out.",
+                ),
             ]
 
 
@@ -160,7 +170,12 @@ _TEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciic
 
 def _tex(text: str) -> str:
     text = "".join(_TEX.get(each, each) for each in text)
-    return text.replace("<", r"\textless{}").replace(">", r"\textgreater{}").replace('"', "''").replace("|", r"\textbar{}")
+    return (
+        text.replace("<", r"\textless{}")
+        .replace(">", r"\textgreater{}")
+        .replace('"', "''")
+        .replace("|", r"\textbar{}")
+    )
 
 
 _TEX_EXTRAS = {
@@ -175,7 +190,11 @@ Gamma rays & 30 & 3.5\\\hline\end{tabular}\end{center}""",
 
 
 def _latex(parts: list[Part], *, options: str, kind: str) -> str:
-    commands = ["chapter", "section", "subsection"] if kind == "book" else ["section", "subsection", "subsubsection"]
+    commands = (
+        ["chapter", "section", "subsection"]
+        if kind == "book"
+        else ["section", "subsection", "subsubsection"]
+    )
     out = [
         rf"\documentclass[{options}]{{{kind}}}\pagestyle{{myheadings}}",
         rf"\markboth{{{HEAD}}}{{{HEAD}}}\sloppy\begin{{document}}",
@@ -203,7 +222,12 @@ def _latex(parts: list[Part], *, options: str, kind: str) -> str:
 
 def _run_latex(text: str, path: Path) -> None:
     path.with_suffix(".tex").write_text(text, encoding="utf-8")
-    command = ["pdflatex", "-interaction=batchmode", f"-output-directory={path.parent}", str(path.with_suffix(".tex"))]
+    command = [
+        "pdflatex",
+        "-interaction=batchmode",
+        f"-output-directory={path.parent}",
+        str(path.with_suffix(".tex")),
+    ]
     subprocess.run(command, stdout=subprocess.DEVNULL, timeout=120, check=False)
 
 
@@ -244,14 +268,21 @@ def _groff(parts: list[Part], *, columns: int) -> str:
 def _run_groff(text: str, path: Path) -> None:
     with path.open("wb") as out:
         command = ["groff", "-ms", "-e", "-t", "-Tpdf", "-P-pa4"]
-        subprocess.run(command, input=text.encode(), stdout=out, stderr=subprocess.DEVNULL, timeout=60, check=False)
+        subprocess.run(
+            command,
+            input=text.encode(),
+            stdout=out,
+            stderr=subprocess.DEVNULL,
+            timeout=60,
+            check=False,
+        )
 
 
 # Typst
 
 _TYPST_EXTRAS = {
     "formula": "$ E_%s = sum_(i=1)^n (x_i^2 + 3) / (2 A_i) $",
-    "figure": '#figure(grid(columns: 3, gutter: 12pt, rect[Input], rect[*MODEL*], rect[Output]), caption: [How step %s works])',
+    "figure": "#figure(grid(columns: 3, gutter: 12pt, rect[Input], rect[*MODEL*], rect[Output]), caption: [How step %s works])",
     "table": "#table(columns: 3, [*Name*], [*Size*], [*Share*], [Alpha], [%s], [1.0], [Beta], [20], [2.0], [Gamma], [30], [3.5])",
     "note": "#footnote[A note to number %s, which stands at the foot of its page, and %w goes on in a second line here.]",
 }
@@ -263,14 +294,16 @@ def _typst(parts: list[Part], *, columns: int, numbered: bool, size: int) -> str
 
     out = [
         f'#set page(paper: "a4", columns: {columns}, header: align(center, text(8pt)[{HEAD}]), numbering: "1 / 1")',
-        f'#set text(size: {size}pt)\n#set par(justify: true){chr(10) + "#set heading(numbering: " + chr(34) + "1.1" + chr(34) + ")" if numbered else ""}',
+        f"#set text(size: {size}pt)\n#set par(justify: true){chr(10) + '#set heading(numbering: ' + chr(34) + '1.1' + chr(34) + ')' if numbered else ''}",
     ]
     for part in _disturbed(parts):
         if part.kind == "heading":
             number = ", numbering: none" if part.text == "References" else ""
             out.append(f"#heading(level: {part.level}{number}, {json.dumps(part.text)})")
         elif part.kind == "appendix":
-            out.append(f'#heading(level: 1, numbering: none, {json.dumps("Appendix A: " + part.text)})')
+            out.append(
+                f"#heading(level: 1, numbering: none, {json.dumps('Appendix A: ' + part.text)})"
+            )
         elif part.kind == "item":
             out.append(f"- {said(part.text)}")
         elif part.kind == "code":
@@ -331,8 +364,17 @@ def _html(parts: list[Part], *, columns: int, font: str) -> str:
 def _run_browser(text: str, path: Path) -> None:
     page = path.with_suffix(".html")
     page.write_text(text, encoding="utf-8")
-    command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", f"--print-to-pdf={path}", page.as_uri()]
-    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120, check=False)
+    command = [
+        "chromium",
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        f"--print-to-pdf={path}",
+        page.as_uri(),
+    ]
+    subprocess.run(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120, check=False
+    )
 
 
 Setting = tuple[str, Callable[[list[Part]], str], Callable[[str, Path], None]]

@@ -101,5 +101,6 @@ def test_a_row_has_the_values_that_a_chunk_tells_of_itself() -> None:
     for chunk in chunk_document(document, "parent_child(max_tokens=12)"):
         row, told = row_of(chunk), chunk.to_dict()
         assert {*row} == {*told}
-        packed = {"spans": json.loads(row["spans"]), "metadata": json.loads(row["metadata"])}
+        names = ("spans", "boxes", "metadata")
+        packed = {name: json.loads(row[name]) for name in names}  # type: ignore[literal-required]
         assert {name: {**row, **packed}[name] for name in told} == told  # type: ignore[literal-required]

@@ -6,6 +6,7 @@ import io
 import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -49,10 +50,37 @@ def reader() -> Reader:
     return Reader()
 
 
+class Set(NamedTuple):
+    """A line of type on a page: `F` is Helvetica, `B` bold, `C` Courier."""
+
+    x: float
+    y: float
+    text: str
+    size: float = 10
+    font: str = "F"
+    upwards: bool = False
+    """Written from the bottom to the top of the page."""
+
+
+def drawn(page: str | Sequence[Set]) -> str:
+    """What draws a page; of a text one line of Helvetica for each of its lines."""
+    if isinstance(page, str):
+        page = [Set(50, 740 - 20 * n, line, 12) for n, line in enumerate(page.split("\n"))]
+    return "".join(
+        f"BT /{each.font} {each.size} Tf {'0 1 -1 0' if each.upwards else '1 0 0 1'} {each.x} {each.y} Tm"
+        f" ({each.text}) Tj ET\n"
+        for each in page
+    )
+
+
 def pdf_bytes(
-    *pages: str, title: str = "", trailer: str = "", outline: Sequence[str] = ()
+    *pages: str | Sequence[Set],
+    title: str = "",
+    trailer: str = "",
+    outline: Sequence[str] = (),
+    page_entries: str = "/MediaBox[0 0 612 792]",
 ) -> bytes:
-    """A valid PDF with one line of Helvetica for each line of a page.
+    """A valid PDF with the lines of each page.
 
     The pages are the objects 4, 6, 8 …; those of `outline`, the root first, come behind what the last page draws.
     """
@@ -63,12 +91,13 @@ def pdf_bytes(
         "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
     ]
     for number, page in enumerate(pages):
-        lines = "".join(
-            f"BT /F 12 Tf 50 {740 - 20 * n} Td ({line}) Tj ET\n"
-            for n, line in enumerate(page.split("\n"))
+        lines = drawn(page)
+        fonts = "".join(
+            f"/{name}<</Type/Font/Subtype/Type1/BaseFont/{font}>>"
+            for name, font in (("B", "Helvetica-Bold"), ("C", "Courier"))
         )
         objects.append(
-            "<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F 3 0 R>>>>"
+            f"<</Type/Page/Parent 2 0 R{page_entries}/Resources<</Font<</F 3 0 R{fonts}>>>>"
             f"/Contents {5 + 2 * number} 0 R>>"
         )
         objects.append(f"<</Length {len(lines)}>>\nstream\n{lines}endstream")

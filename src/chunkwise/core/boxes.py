@@ -37,15 +37,18 @@ class PageBoxes:
     """Four a line, x0, y0, x1, y1, in tenths of a point."""
 
     @classmethod
-    def of(cls, lines: Iterable[tuple[int, int, Box]]) -> PageBoxes:
+    def of(
+        cls, lines: Iterable[tuple[int, int, tuple[int, float, float, float, float]]]
+    ) -> PageBoxes:
         """From start, end and box of each line, in order."""
-        made = cls()
-        for start, end, box in lines:
-            made.starts.append(start)
-            made.ends.append(end)
-            made.pages.append(box.page)
-            made.corners.extend(round(10 * each) for each in box[1:])
-        return made
+        found = list(lines)
+        corners = [round(10 * each) for _, _, box in found for each in box[1:]]
+        return cls(
+            array("q", [start for start, _, _ in found]),
+            array("q", [end for _, end, _ in found]),
+            array("i", [box[0] for _, _, box in found]),
+            array("i", corners),
+        )
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -60,7 +63,7 @@ class PageBoxes:
     def lines(self, start: int, end: int) -> Iterator[Box]:
         """Of each line that a span touches, the whole line."""
         first = bisect_right(self.ends, start)
-        for number in range(first, max(first, bisect_left(self.starts, end))):
+        for number in range(first, bisect_left(self.starts, end) if start < end else first):
             yield self.line(number)
 
     def within(self, start: int, end: int) -> tuple[Box, ...]:

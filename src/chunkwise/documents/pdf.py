@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from chunkwise.base.errors import UnreadableDocument
-from chunkwise.core import Block, Box, Document, PageBoxes
+from chunkwise.core import Block, Document, PageBoxes
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.ocr import EXAMPLE, Ocr, recognised_pages
 from chunkwise.documents.pdf_bookmarks import Bookmark, bookmarks, merged, with_bookmarks
@@ -24,6 +24,7 @@ from chunkwise.documents.pdf_headings import (
     StyledHeading,
     is_bold,
     reads_like_a_title,
+    stands_like_a_title,
     styled_headings,
 )
 from chunkwise.documents.pdf_layout import Body, Group, between, body_of, groups, page_starts
@@ -155,7 +156,7 @@ class Layout:
     @property
     def boxes(self) -> PageBoxes:
         return PageBoxes.of(
-            (start, end, Box(line.page + 1, *line.box)) for start, end, line in self._placed
+            (start, end, (line.page + 1, *line.box)) for start, end, line in self._placed
         )
 
     def with_blocks(self, document: Document) -> Document:
@@ -198,7 +199,7 @@ class Layout:
         line = self._line(block.start)
         alone = Group([line], group.kind, group.column, group.left, group.right)
         plain = group.kind in ("aside", "table", "code") or 0 < line.size < 0.93 * self.body.size
-        if plain or not reads_like_a_title(alone):
+        if plain or not (reads_like_a_title(alone) and stands_like_a_title(alone, self.body)):
             return Block("paragraph", block.start, block.end)
         heavy = is_bold(line, self.body) and not self.body.bold
         if headings >= _WHOLE and not heavy:

@@ -17,8 +17,8 @@ _TOLD = re.compile(
 """A page number whatever stands elsewhere."""
 _ROMAN = re.compile(r"[ivxlc]{1,7}")
 _DIGITS = re.compile(r"\d+")
-_EDGE = 4
-"""Lines above each other that may be the head of a page, and as many its foot."""
+_EDGE = 6
+"""Lines above each other that are looked at at the head of a page, and as many at its foot: fewer are furniture."""
 _PAGES = 3
 """On which a line has to come again at its place."""
 _NEAR = 4.0
@@ -42,16 +42,28 @@ def furniture(pages: Sequence[Page]) -> set[int]:
     for each in edges:
         for high, lines in ((True, each.head), (False, each.foot)):
             for line in lines:
-                if _is_worth(text := line.text.strip()):
-                    by_text[high, _DIGITS.sub("#", text)].append(line)
+                if _is_worth(line.text):
+                    by_text[high, _but_numbers(line)].append(line)
     found: set[int] = set()
     for same in by_text.values():
         found |= {id(line) for line in _again(same, pages)}
     lines = [line for each in edges for line in (*each.head, *each.foot)]
-    found |= {id(line) for line in lines if _TOLD.fullmatch(line.text.strip())}
-    found |= _page_numbers(edges, found)
+    numbers = {id(line) for line in lines if _TOLD.fullmatch(line.text.strip())}
+    numbers |= _page_numbers(edges, found)
+    found |= numbers
     found |= _in_their_place(edges, found)
-    return {id(line) for each in edges for line in each.outermost(found)}
+    runs = [run for each in edges for run in each.runs(found)]
+    # Where what stands further in comes again as well, pages are copies, and their text is no furniture.
+    ended: Counter[str] = Counter()
+    for run, all_of_it in runs:
+        for line in run:
+            ended[_but_numbers(line)] += -1 if all_of_it else 1
+    return {
+        id(line)
+        for run, _ in runs
+        for line in run
+        if ended[_but_numbers(line)] >= 0 or id(line) in numbers
+    }
 
 
 class _Edges:
@@ -70,15 +82,21 @@ class _Edges:
             key=lambda line: line.baseline,
         )
 
-    def outermost(self, found: set[int]) -> Iterator[Line]:
-        """Of lines found those with nothing but others found between them and the edge."""
+    def runs(self, found: set[int]) -> Iterator[tuple[list[Line], bool]]:
+        """Of either side the lines found that nothing else parts from the edge, and whether that is all of the side."""
         for side in (self.head, self.foot):
+            run = []
             for at, line in enumerate(side):
                 if id(line) in found:
-                    yield line
+                    run.append(line)
                 # What stands beside the last one found comes before or behind it by chance.
                 elif at + 1 == len(side) or abs(side[at + 1].baseline - line.baseline) > _NEAR:
                     break
+            yield run, len(run) == len(side)
+
+
+def _but_numbers(line: Line) -> str:
+    return _DIGITS.sub("#", line.text.strip())
 
 
 def _in_their_place(edges: Sequence[_Edges], found: set[int]) -> set[int]:
@@ -157,7 +175,7 @@ def _page_numbers(edges: Sequence[_Edges], known: set[int]) -> set[int]:
             elif _ROMAN.fullmatch(text.lower()):
                 lone.append((line, (True, _roman(text.lower()) - line.page)))
     steps = Counter(step for _, step in lone)
-    return {id(line) for line, step in lone if steps[step] >= _PAGES}
+    return {id(line) for line, step in lone if steps[step] >= min(_PAGES, max(2, len(edges)))}
 
 
 def _roman(text: str) -> int:

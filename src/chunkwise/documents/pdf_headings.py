@@ -71,9 +71,17 @@ def styled_headings(groups: Sequence[Group], body: Body) -> list[StyledHeading]:
         if _LABEL.fullmatch(text.strip()) and at + 1 < len(groups):
             below = _style(groups, at + 1, body)
             if below is not None and groups[at + 1].column == groups[at].column:
-                last, style, text = at + 1, min(style, below, key=lambda each: (-each.size, each.light)), f"{text} {groups[at + 1].text}"
+                last, style, text = (
+                    at + 1,
+                    min(style, below, key=lambda each: (-each.size, each.light)),
+                    f"{text} {groups[at + 1].text}",
+                )
         # One title in two sizes of gap: lines of one style right below each other.
-        while last + 1 < len(groups) and last - at < _LINES and _is_rest(groups[last], groups[last + 1]):
+        while (
+            last + 1 < len(groups)
+            and last - at < _LINES
+            and _is_rest(groups[last], groups[last + 1])
+        ):
             if _style(groups, last + 1, body) != style or _depth(groups[last + 1].text):
                 break
             last += 1
@@ -89,7 +97,11 @@ def styled_headings(groups: Sequence[Group], body: Body) -> list[StyledHeading]:
 
 def _is_rest(above: Group, group: Group) -> bool:
     """Whether a group goes on with the title above it."""
-    return above.column == group.column and group.gap < 1.3 and above.lines[-1].x1 > above.right - 0.35 * (above.right - above.left)
+    return (
+        above.column == group.column
+        and group.gap < 1.3
+        and above.lines[-1].x1 > above.right - 0.35 * (above.right - above.left)
+    )
 
 
 def _style(groups: Sequence[Group], at: int, body: Body) -> _Style | None:
@@ -131,6 +143,15 @@ def reads_like_a_title(group: Group) -> bool:
     return not any(_is_row(line) for line in group.lines)
 
 
+def stands_like_a_title(group: Group, body: Body) -> bool:
+    """Whether it begins at the left of its column or stands in the middle: words in a figure stand anywhere."""
+    first = group.lines[0]
+    middle = abs(first.x0 + first.x1 - group.left - group.right) / 2 <= max(
+        body.size, 0.03 * (group.right - group.left)
+    )
+    return middle or first.x0 <= group.left + 2.5 * body.size
+
+
 def _is_row(line: Line) -> bool:
     """Whether a line has cells beside each other; a number in front of a title is none."""
     if not line.cells:
@@ -154,15 +175,17 @@ def _above_text(
         group = groups[first]
         if style.size < _LARGER * body.size:
             # Bold alone: at the left of its column or in its middle, with some room above.
-            left = group.lines[0].x0 <= group.left + 2.5 * body.size
-            middle = abs(group.lines[0].x0 + group.lines[0].x1 - group.left - group.right) / 2 <= body.size
-            if not (left or middle):
+            if not stands_like_a_title(group, body):
                 continue
             below = last + 1
             if below >= len(groups):
                 continue
             under = groups[below]
-            if below not in starts and (under.kind in ("table", "aside") and under.column == group.column and not _depth(text)):
+            if below not in starts and (
+                under.kind in ("table", "aside")
+                and under.column == group.column
+                and not _depth(text)
+            ):
                 continue
         kept.append((first, last, style, text))
     return kept

@@ -104,7 +104,11 @@ def body_of(lines: Sequence[Line]) -> Body:
         bold[line.all_bold] += len(line.text)
         mono[line.font.mono] += len(line.text)
     return Body(
-        size, leading, bold.most_common(1)[0][0], mono.most_common(1)[0][0], weights.most_common(1)[0][0]
+        size,
+        leading,
+        bold.most_common(1)[0][0],
+        mono.most_common(1)[0][0],
+        weights.most_common(1)[0][0],
     )
 
 
@@ -222,7 +226,9 @@ _INDENT = 0.7
 _OTHER_SIZE = 1.1
 _SHORT = 0.75
 """Of a column's width: a sentence that ends before ends its paragraph."""
-_BULLET = re.compile(r"[-*•‣◦▪–—●○■□\x88\uf0b7\uf0a7]\s|\(?(?:[a-zA-Z]|[ivx]{1,5}|\d{1,3})[.)]\s|\[\d{1,3}\]\s")
+_BULLET = re.compile(
+    r"[-*•‣◦▪–—●○■□\x88\uf0b7\uf0a7]\s|\(?(?:[a-zA-Z]|[ivx]{1,5}|\d{1,3})[.)]\s|\[\d{1,3}\]\s"
+)
 _CAPTION = re.compile(
     r"(?:fig(?:ure|\.)?|table|tab\.|listing|algorithm|scheme|plate|chart|abb(?:ildung|\.)?|tabelle|figura|tabla|tableau)"
     r"\s*\d{1,3}(?:[.-]\d{1,3})*\s*(?:[:.|–—-]|$|\s[A-Z])",
@@ -237,7 +243,9 @@ def is_caption(text: str) -> bool:
     return _CAPTION.match(text) is not None
 
 
-def groups(pages: Sequence[Page], body: Body, furniture: set[int], *, keep: bool = False) -> list[Group]:
+def groups(
+    pages: Sequence[Page], body: Body, furniture: set[int], *, keep: bool = False
+) -> list[Group]:
     """What a document is made of, in reading order; furniture is left out, or kept beside the text."""
     found: list[Group] = []
     number = 0
@@ -262,8 +270,14 @@ def _column(lines: list[Line], number: int, body: Body) -> list[Group]:
         begins = at == 0 or not _same_row(lines[at - 1], lines[at])
         stop = _table_end(lines, at) if begins else at
         if stop > at:
-            rows = [each for each in range(at, stop) if each == at or not _same_row(lines[each - 1], lines[each])]
-            group = Group(lines[at:stop], "table", number, left, right, 9.0, [each - at for each in rows])
+            rows = [
+                each
+                for each in range(at, stop)
+                if each == at or not _same_row(lines[each - 1], lines[each])
+            ]
+            group = Group(
+                lines[at:stop], "table", number, left, right, 9.0, [each - at for each in rows]
+            )
             at = stop
         else:
             start = at
@@ -298,9 +312,7 @@ def _kind(group: Group, body: Body) -> GroupKind:
     return "text"
 
 
-def _parted(
-    lines: list[Line], at: int, start: int, left: float, right: float, body: Body
-) -> bool:
+def _parted(lines: list[Line], at: int, start: int, left: float, right: float, body: Body) -> bool:
     """Whether a line begins a paragraph below the one above it."""
     above, line = lines[at - 1], lines[at]
     size = max(above.size, line.size, 1.0)
@@ -325,12 +337,23 @@ def _parted(
     indent = line.x0 - above.x0 > _INDENT * size and line.x0 - left > _INDENT * size
     if indent and not _BULLET.match(lines[start].text):
         below = lines[at + 1] if at + 1 < len(lines) else None
-        back = below is None or line.x0 - below.x0 > _INDENT * size or below.baseline > line.baseline
-        back = back or above.baseline - line.baseline < line.baseline - below.baseline - 0.2 * size if below else back
+        back = (
+            below is None or line.x0 - below.x0 > _INDENT * size or below.baseline > line.baseline
+        )
+        back = (
+            back or above.baseline - line.baseline < line.baseline - below.baseline - 0.2 * size
+            if below
+            else back
+        )
         if back and (above.text[-1:] in _ENDS or above.x1 < right - 0.1 * (right - left)):
             return True
     short = above.x1 < left + _SHORT * (right - left)
-    return short and above.text[-1:] in _ENDS and not line.text[:1].islower() and line.x0 <= above.x0 + size
+    return (
+        short
+        and above.text[-1:] in _ENDS
+        and not line.text[:1].islower()
+        and line.x0 <= above.x0 + size
+    )
 
 
 _MOST_ROWS = 2_000
@@ -347,7 +370,9 @@ def _table_end(lines: list[Line], at: int) -> int:
         end, cells = _cells(lines, stop)
         if len(cells) < 2 or (rows and not _aligned(rows[-1], cells)):
             break
-        if stop > at and lines[stop - 1].baseline - lines[stop].baseline > 4 * max(lines[stop].size, 1.0):
+        if stop > at and lines[stop - 1].baseline - lines[stop].baseline > 4 * max(
+            lines[stop].size, 1.0
+        ):
             break
         rows.append(cells)
         stop = end
@@ -363,16 +388,16 @@ def _cells(lines: list[Line], at: int) -> tuple[int, tuple[tuple[float, float], 
         cells = lines[at].cells
         # The number or the mark of an item stands apart from its text.
         return stop, () if len(cells) == 2 and _MARK.match(lines[at].text) else cells
-    spans = [
-        span for line in lines[at:stop] for span in (line.cells or ((line.x0, line.x1),))
-    ]
+    spans = [span for line in lines[at:stop] for span in (line.cells or ((line.x0, line.x1),))]
     size = max(lines[at].size, 1.0)
     return stop, tuple(
         span for each, span in enumerate(spans) if each == 0 or span[0] - spans[each - 1][1] > size
     )
 
 
-def _aligned(above: tuple[tuple[float, float], ...], cells: tuple[tuple[float, float], ...]) -> bool:
+def _aligned(
+    above: tuple[tuple[float, float], ...], cells: tuple[tuple[float, float], ...]
+) -> bool:
     """Whether two rows share a column behind the first: its left, its right or its middle."""
     for low, high in above[1:]:
         for left, right in cells[1:]:
@@ -387,7 +412,11 @@ _NOTE = re.compile(r"\W?\s?(?:\d{1,3}|[a-z*†‡§¶∗])(?:[^\w\s]|\s|(?=[A-Z\
 def _find_footnotes(found: list[Group], body: Body) -> None:
     """Small text at the foot of a column stands beside the text, as captions do."""
     at = len(found)
-    while at > 0 and 0 < found[at - 1].size < _SMALL * body.size and found[at - 1].kind in ("text", "item"):
+    while (
+        at > 0
+        and 0 < found[at - 1].size < _SMALL * body.size
+        and found[at - 1].kind in ("text", "item")
+    ):
         at -= 1
     if 0 < at < len(found) and _NOTE.match(found[at].lines[0].text):
         height = found[at].lines[0].y1 - found[-1].lines[-1].y0
@@ -413,7 +442,11 @@ def _whole_paragraphs(found: list[Group], body: Body) -> list[Group]:
     while at < len(pending):
         group = pending[at]
         following = at + 1
-        while following < len(pending) and following - at <= _MOST_BETWEEN and _is_beside(pending[following], body):
+        while (
+            following < len(pending)
+            and following - at <= _MOST_BETWEEN
+            and _is_beside(pending[following], body)
+        ):
             following += 1
         other = pending[following] if following < len(pending) else None
         if other is not None and _goes_on(group, other, body, beyond=following > at + 1):
@@ -447,7 +480,10 @@ def _goes_on(group: Group, other: Group, body: Body, *, beyond: bool) -> bool:
     if group.kind not in ("text", "item") or other.kind != "text":
         return False
     last, first = group.lines[-1], other.lines[0]
-    if abs(last.size - first.size) > 0.06 * max(last.size, first.size) or last.all_bold != first.all_bold:
+    if (
+        abs(last.size - first.size) > 0.06 * max(last.size, first.size)
+        or last.all_bold != first.all_bold
+    ):
         return False
     end, begin = last.text.rstrip(), first.text.lstrip()
     words = end.split()
@@ -455,7 +491,11 @@ def _goes_on(group: Group, other: Group, body: Body, *, beyond: bool) -> bool:
         return False
     if len(words) < _FEWEST_WORDS or not any(word[0].islower() for word in words):
         return False  # a heading, or a running foot of few pages
-    stops = end[-1].isalpha() or end[-1] == "," or (end[-1] in "-" + HYPHEN_MARKS and end[-2:-1].isalpha())
+    stops = (
+        end[-1].isalpha()
+        or end[-1] == ","
+        or (end[-1] in "-" + HYPHEN_MARKS and end[-2:-1].isalpha())
+    )
     if not stops:
         return False
     if begin[0].islower():
@@ -467,7 +507,9 @@ def _goes_on(group: Group, other: Group, body: Body, *, beyond: bool) -> bool:
     return full and filled and begin[0].isalpha() and first.x0 <= other.left + 0.5 * body.size
 
 
-def page_starts(placed: Iterator[tuple[int, int]] | Sequence[tuple[int, int]], pages: int, end: int) -> tuple[int, ...]:
+def page_starts(
+    placed: Iterator[tuple[int, int]] | Sequence[tuple[int, int]], pages: int, end: int
+) -> tuple[int, ...]:
     """Where each page begins, from the page and the start of every line; one without text where the next does."""
     starts = [end] * pages
     for page, start in placed:

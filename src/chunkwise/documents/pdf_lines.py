@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 HYPHEN_MARKS = "\ufffe\x02"
 """What PDFium puts in place of a hyphen at the end of a line and the line's end."""
 _LINE = re.compile(rf"[^\r\n{HYPHEN_MARKS}]*+(?:[{HYPHEN_MARKS}]|(?=[\r\n]|\Z))")
-# NUL is a glyph without a character, a soft hyphen one that is not shown.
-_REPAIRS = str.maketrans({"\x00": None, "\r": None})
 _BOLD_NAME = re.compile(r"bold|black|heavy|demi|[-,]bd|CMBX|CMSSBX|SFBX|-Medi", re.IGNORECASE)
 _MONO_NAME = re.compile(r"mono|courier|typewriter|consol|CMTT|SFTT|menlo|code", re.IGNORECASE)
 _MATH_NAME = re.compile(r"CMMI|CMSY|CMEX|MSBM|MSAM|math|symbol", re.IGNORECASE)
@@ -173,7 +171,9 @@ class _Reader:
             if end == at:
                 at += 1
                 continue
-            found = text[at:end].translate(_REPAIRS)
+            found = text[at:end]
+            if "\x00" in found:  # a glyph without a character
+                found = found.replace("\x00", "")
             if found.strip():
                 yield self._line(found, at, end, number)
                 number += 1
