@@ -20,7 +20,7 @@ LOOKED_AT = (
     "LaTeX article, two columns", "Typst, one column", "browser, one column", "groff, one column",
 )  # fmt: skip
 """Settings whose faults were looked at while the reader was written, on the Rust book; all others are only scored."""
-_MOST = 6
+_MOST = 4
 
 
 class Read(NamedTuple):
@@ -224,10 +224,11 @@ def measured(folder: Path | None = None, readers: Sequence[str] = tuple(READERS)
     return "\n".join(told)
 
 
-_ABOUT = f"""Books in Markdown are set by LaTeX, groff, Typst and a browser, in one and two columns, with running heads, page numbers,
-footnotes, formulas, figures with labels, tables, code, a list of references and an appendix. *Headings*: F1 of their titles in order. *Sections*:
-F1 of headings that also stand below the right one. *Sentences*: those of the source found whole. *Order*: paragraphs found in the order of the
-source. *Furniture*: running heads ("{HEAD}") a page that are left in the text; here 0 is best. Bookmarks are taken away from every reader.
+_ABOUT = f"""Books in Markdown are set by LaTeX, groff, Typst and a browser, in one and two columns, with running heads, page
+numbers, footnotes, formulas, figures with labels, tables, code, a list of references and an appendix. *Headings*: F1 of their
+titles in order. *Sections*: F1 of headings that also stand below the right one. *Sentences*: those of the source found whole.
+*Order*: paragraphs found in the order of the source. *Furniture*: running heads ("{HEAD}") a page that are left in
+the text; here 0 is best. Bookmarks are taken away from every reader; one that tells no headings has none scored.
 """
 
 
@@ -242,7 +243,7 @@ def _table(documents: Sequence[Made], readers: Sequence[str]) -> str:
         seconds = time.process_time() - began
         figures = [score(document, each) for document, each in zip(documents, found, strict=True)]
         pages = sum(map(truth_pages, documents))
-        rows.append([name, *(_mean([getattr(each, kind) for each in figures]) for kind in Figures._fields), f"{pages / seconds:,.0f}"])  # fmt: skip
+        rows.append([name, *_means(figures), f"{pages / seconds:,.0f}"])
     return table(["", *Figures._fields, "pages a second"], rows)
 
 
@@ -261,6 +262,7 @@ def _by_setting(documents: Sequence[Made]) -> str:
     return table(["chunkwise, by setting", *Figures._fields], rows)
 
 
-def _mean(values: Sequence[float | None]) -> str:
-    known = [value for value in values if value is not None]
-    return f"{mean(known):.3f}" if known else "–"
+def _means(figures: Sequence[Figures]) -> Iterator[str]:
+    for kind in Figures._fields:
+        known = [value for each in figures if (value := getattr(each, kind)) is not None]
+        yield f"{mean(known):.3f}" if known else "–"

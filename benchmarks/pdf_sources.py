@@ -1,4 +1,4 @@
-"""PDFs whose structure is known: books in Markdown, set by LaTeX, groff, Typst and a browser, with what disturbs readers."""
+"""PDFs whose structure is known: Markdown set by LaTeX, groff, Typst and a browser, with what disturbs readers."""
 
 from __future__ import annotations
 
@@ -178,14 +178,17 @@ def _tex(text: str) -> str:
     )
 
 
+_NOTE = "A note to number %s, which stands at the foot of its page, and %w goes on in a second line here."
 _TEX_EXTRAS = {
     "formula": r"\begin{equation} E_{%s} = \sum_{i=1}^{n} \frac{x_i^2 + 3}{2 A_i} \end{equation}",
     "figure": r"""\begin{figure}[h]\centering\setlength{\unitlength}{1pt}\begin{picture}(160,60)
-\put(0,40){\framebox(40,16){Input}}\put(60,40){\framebox(40,16){\textbf{MODEL}}}\put(120,40){\framebox(40,16){Output}}
+\put(0,40){\framebox(40,16){Input}}\put(60,40){\framebox(40,16){\textbf{MODEL}}}
+\put(120,40){\framebox(40,16){Output}}
 \put(50,5){\footnotesize Phase A}\end{picture}\caption{How the parts of step %s work together}\end{figure}""",
-    "table": r"""\begin{center}\begin{tabular}{lrr}\hline Name & Size & Share\\\hline Alpha & %s & 1.0\\Beta & 20 & 2.0\\
+    "table": r"""\begin{center}\begin{tabular}{lrr}\hline Name & Size & Share\\\hline Alpha & %s & 1.0\\
+Beta & 20 & 2.0\\
 Gamma rays & 30 & 3.5\\\hline\end{tabular}\end{center}""",
-    "note": r"\footnote{A note to number %s, which stands at the foot of its page, and %w goes on in a second line here.}",
+    "note": rf"\footnote{{{_NOTE}}}",
 }
 
 
@@ -235,9 +238,11 @@ def _run_latex(text: str, path: Path) -> None:
 
 _GROFF_EXTRAS = {
     "formula": "\n.EQ (%s)\nE = sum from i=1 to n {x sub i sup 2 + 3} over {2 A sub i}\n.EN",
-    "figure": "\n.DS C\nInput        MODEL        Output\nPhase A\n.ft B\nFigure %s. How the parts work together\n.ft R\n.DE",
-    "table": "\n.TS\ncenter;\nlB rB rB\nl r r.\nName\tSize\tShare\nAlpha\t%s\t1.0\nBeta\t20\t2.0\nGamma rays\t30\t3.5\n.TE",
-    "note": "\n.FS\nA note to number %s, which stands at the foot of its page, and %w goes on in a second line here.\n.FE",
+    "figure": "\n.DS C\nInput        MODEL        Output\n"
+    "Phase A\n.ft B\nFigure %s. How the parts work together\n.ft R\n.DE",
+    "table": "\n.TS\ncenter;\nlB rB rB\nl r r.\nName\tSize\tShare\n"
+    "Alpha\t%s\t1.0\nBeta\t20\t2.0\nGamma rays\t30\t3.5\n.TE",
+    "note": f"\n.FS\n{_NOTE}\n.FE",
 }
 
 
@@ -282,9 +287,11 @@ def _run_groff(text: str, path: Path) -> None:
 
 _TYPST_EXTRAS = {
     "formula": "$ E_%s = sum_(i=1)^n (x_i^2 + 3) / (2 A_i) $",
-    "figure": "#figure(grid(columns: 3, gutter: 12pt, rect[Input], rect[*MODEL*], rect[Output]), caption: [How step %s works])",
-    "table": "#table(columns: 3, [*Name*], [*Size*], [*Share*], [Alpha], [%s], [1.0], [Beta], [20], [2.0], [Gamma], [30], [3.5])",
-    "note": "#footnote[A note to number %s, which stands at the foot of its page, and %w goes on in a second line here.]",
+    "figure": "#figure(grid(columns: 3, gutter: 12pt, rect[Input], rect[*MODEL*], "
+    "rect[Output]), caption: [How step %s works])",
+    "table": "#table(columns: 3, [*Name*], [*Size*], [*Share*], "
+    "[Alpha], [%s], [1.0], [Beta], [20], [2.0], [Gamma], [30], [3.5])",
+    "note": f"#footnote[{_NOTE}]",
 }
 
 
@@ -294,7 +301,8 @@ def _typst(parts: list[Part], *, columns: int, numbered: bool, size: int) -> str
 
     out = [
         f'#set page(paper: "a4", columns: {columns}, header: align(center, text(8pt)[{HEAD}]), numbering: "1 / 1")',
-        f"#set text(size: {size}pt)\n#set par(justify: true){chr(10) + '#set heading(numbering: ' + chr(34) + '1.1' + chr(34) + ')' if numbered else ''}",
+        f"#set text(size: {size}pt)\n#set par(justify: true)",
+        *(['#set heading(numbering: "1.1")'] if numbered else []),
     ]
     for part in _disturbed(parts):
         if part.kind == "heading":
@@ -330,13 +338,16 @@ def _run_typst(text: str, path: Path) -> None:
 
 _HTML_EXTRAS = {
     "formula": "<p class=f><i>E</i> = 3<i>x</i> + 2<i>A</i> &nbsp; (%s)</p>",
-    "figure": "<div class=g><span>Input</span><span><b>MODEL</b></span><span>Output</span></div><p class=c>Figure %s: How the parts work</p>",
-    "table": "<table><tr><th>Name<th>Size<th>Share<tr><td>Alpha<td>%s<td>1.0<tr><td>Beta<td>20<td>2.0<tr><td>Gamma<td>30<td>3.5</table>",
+    "figure": "<div class=g><span>Input</span><span><b>MODEL</b></span><span>Output</span></div>"
+    "<p class=c>Figure %s: How the parts work</p>",
+    "table": "<table><tr><th>Name<th>Size<th>Share<tr><td>Alpha<td>%s"
+    "<td>1.0<tr><td>Beta<td>20<td>2.0<tr><td>Gamma<td>30<td>3.5</table>",
     "note": "<p class=n>Note: number %s is said in a few more words here.</p>",
 }
 _STYLE = """@page { size: A4; margin: 22mm 20mm; @top-left { content: "%s"; font-size: 8pt }
 @bottom-center { content: counter(page); font-size: 8pt } }
-body { font: 10.5pt/1.4 %s; columns: %s; column-gap: 8mm } h1 { font-size: 20pt } h2 { font-size: 15pt } h3 { font-size: 11.5pt }
+body { font: 10.5pt/1.4 %s; columns: %s; column-gap: 8mm }
+h1 { font-size: 20pt } h2 { font-size: 15pt } h3 { font-size: 11.5pt }
 .f, .c { text-align: center } .c, .n { font-size: 8.5pt } .g span { border: 1px solid; padding: 4px; margin: 8px }
 td, th { padding: 2px 12px } table { border-collapse: collapse; border-top: 1px solid }"""
 

@@ -101,8 +101,8 @@ def _tokenizer(label: str) -> TokenizerLike:
 def row_of(chunk: Chunk) -> ChunkRow:
     """A chunk's record; `section` is the path, `metadata` the document's own, as JSON.
 
-    `spans` has the places it stands for, as JSON: its own; of a summary (`level` above 0) all it summarises. `boxes` has
-    the rectangles they stand in, as JSON: page from 1, x0, y0, x1, y1 in PDF points.
+    `spans` has the places it stands for, as JSON: its own; of a summary (`level` above 0) all it summarises.
+    `boxes` has the rectangles they stand in, as JSON: page from 1, x0, y0, x1, y1 in PDF points.
     """
     document, parent = chunk.document, chunk.parent
     return {

@@ -72,7 +72,8 @@ class PageBoxes:
         for box in self.lines(start, end):
             if found and _goes_on(found[-1], box):
                 last = found[-1]
-                box = Box(box.page, min(last.x0, box.x0), min(last.y0, box.y0), max(last.x1, box.x1), max(last.y1, box.y1))  # fmt: skip
+                low = min(last.x0, box.x0), min(last.y0, box.y0)
+                box = Box(box.page, *low, max(last.x1, box.x1), max(last.y1, box.y1))
                 found.pop()
             found.append(box)
         return tuple(found)

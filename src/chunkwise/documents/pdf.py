@@ -11,6 +11,7 @@ import threading
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -27,7 +28,7 @@ from chunkwise.documents.pdf_headings import (
     stands_like_a_title,
     styled_headings,
 )
-from chunkwise.documents.pdf_layout import Body, Group, between, body_of, groups, page_starts
+from chunkwise.documents.pdf_layout import Body, Group, body_of, groups, page_starts
 from chunkwise.documents.pdf_lines import (
     HYPHEN_MARKS,
     Line,
@@ -53,8 +54,10 @@ def without_hyphens(text: str) -> tuple[str, list[int]]:
         if first + second in words and f"{first}-{second}" not in words:
             gone.append(cut.end() - 1)
     bounds = [-1, *gone, len(text)]
-    kept = "".join(text[start + 1 : end] for start, end in zip(bounds, bounds[1:], strict=False))
-    return kept.translate(str.maketrans(dict.fromkeys(HYPHEN_MARKS, "-"))), gone
+    kept = "".join(text[start + 1 : end] for start, end in pairwise(bounds))
+    for mark in HYPHEN_MARKS:
+        kept = kept.replace(mark, "-")
+    return kept, gone
 
 
 _WHOLE = 5
@@ -122,7 +125,7 @@ class Layout:
             start = length
             for at, line in enumerate(group.lines):
                 if at:
-                    parts.append(between(group.lines[at - 1], line))
+                    parts.append(group.between(at))
                     length += len(parts[-1])
                 parts.append(line.text)
                 placed.append((length, length + len(line.text), line))

@@ -1,4 +1,4 @@
-"""Pages of lines as one text: columns in reading order, paragraphs, tables, and what stands between parts of a sentence."""
+"""Pages of lines as one text: columns in reading order, paragraphs, tables, and what parts a sentence."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -55,22 +56,23 @@ class Group:
 
     @property
     def text(self) -> str:
-        return joined(self.lines)
+        return "".join(
+            line.text if at == 0 else self.between(at) + line.text
+            for at, line in enumerate(self.lines)
+        )
+
+    def between(self, at: int) -> str:
+        """What parts a line from the one above: nothing behind a hyphen, a space or a bar on one row, else its end."""
+        above, line = self.lines[at - 1], self.lines[at]
+        if above.text and above.text[-1] in HYPHEN_MARKS:
+            return ""
+        if _same_row(above, line):
+            return _BAR if self.kind == "table" else " "
+        return "\n"
 
 
-def joined(lines: Sequence[Line]) -> str:
-    """Lines as one text, without hyphens resolved."""
-    return "".join(
-        line.text if at == 0 else between(lines[at - 1], line) + line.text
-        for at, line in enumerate(lines)
-    )
-
-
-def between(above: Line, line: Line) -> str:
-    """What parts two lines of a group: nothing behind a hyphen, a space on one row, else the end of the line."""
-    if above.text[-1:] in HYPHEN_MARKS and above.text:
-        return ""
-    return " " if _same_row(above, line) else "\n"
+_BAR = " | "
+"""Between cells, as in tables of HTML."""
 
 
 def _same_row(one: Line, other: Line) -> bool:
@@ -89,7 +91,7 @@ def body_of(lines: Sequence[Line]) -> Body:
     size = sizes.most_common(1)[0][0]
     own = [line for line in lines if abs(line.size - size) < 0.06]
     steps: Counter[float] = Counter()
-    for above, line in zip(own, own[1:], strict=False):
+    for above, line in pairwise(own):
         step = (above.baseline - line.baseline) / size
         if above.page == line.page and 0.8 < step < 3 and len(line.text) > 2:
             steps[round(step, 1)] += 1
@@ -124,6 +126,7 @@ _FILLED = 0.6
 
 def columns(lines: list[Line], depth: int = 3) -> list[list[Line]]:
     """The columns of a page in reading order; a line over all of them is a column of its own between them."""
+    lines = _uncoupled(lines) if depth else lines
     gutter = _gutter(lines) if depth else None
     if gutter is None:
         return [_downwards(lines)] if lines else []
@@ -162,6 +165,35 @@ def columns(lines: list[Line], depth: int = 3) -> list[list[Line]]:
             else:
                 ordered.append([across[number]])
     return ordered
+
+
+def _uncoupled(lines: list[Line]) -> list[Line]:
+    """Lines of two columns that are drawn row by row, each as two."""
+    coupled = [line for line in lines if len(line.cells) == 2 and len(line.cuts) == 1]
+    if len(coupled) < max(_COLUMN_LINES, 0.5 * len(lines)):
+        return lines
+    starts = Counter(round(line.cells[1][0] / 3) for line in coupled)
+    place = starts.most_common(1)[0][0]
+    width = max(line.x1 for line in lines) - min(line.x0 for line in lines)
+    both = [
+        line
+        for line in coupled
+        if abs(line.cells[1][0] / 3 - place) <= 1
+        and min(high - low for low, high in line.cells) > 0.25 * width
+    ]
+    if len(both) < max(_COLUMN_LINES, 0.5 * len(lines)):
+        return lines
+    taken = set(map(id, both))
+    found: list[Line] = []
+    for line in lines:
+        if id(line) not in taken:
+            found.append(line)
+            continue
+        by = line.box[0] - line.x0
+        for text, (low, high) in zip(_cut(line), line.cells, strict=True):
+            box = (low + by, line.box[1], high + by, line.box[3])
+            found.append(replace(line, text=text, x0=low, x1=high, box=box, cells=(), cuts=()))
+    return found
 
 
 def _beside(line: Line, heights: Sequence[float]) -> bool:
@@ -275,6 +307,8 @@ def _column(lines: list[Line], number: int, body: Body) -> list[Group]:
                 for each in range(at, stop)
                 if each == at or not _same_row(lines[each - 1], lines[each])
             ]
+            for row in lines[at:stop]:
+                row.text = _BAR.join(_cut(row))
             group = Group(
                 lines[at:stop], "table", number, left, right, 9.0, [each - at for each in rows]
             )
@@ -354,6 +388,12 @@ def _parted(lines: list[Line], at: int, start: int, left: float, right: float, b
         and not line.text[:1].islower()
         and line.x0 <= above.x0 + size
     )
+
+
+def _cut(line: Line) -> list[str]:
+    """The texts of its cells."""
+    bounds = [0, *line.cuts, len(line.text)]
+    return [line.text[low:high].strip() for low, high in pairwise(bounds)]
 
 
 _MOST_ROWS = 2_000

@@ -71,6 +71,8 @@ class Line:
     """In the page's own coordinates, which differ where it is shown turned."""
     number: int = field(default=0)
     """Its place in the order in which the page draws it."""
+    cuts: tuple[int, ...] = ()
+    """Where the second and later cells begin in its text; left out where that is not known."""
 
 
 class Page(NamedTuple):
@@ -184,7 +186,8 @@ class _Reader:
         if self._plain:
             return at
         unit = at if self._units is None else at + int(self._units[at])
-        return max(0, self._raw.FPDFText_GetCharIndexFromTextIndex(self._content, unit))
+        found: int = self._raw.FPDFText_GetCharIndexFromTextIndex(self._content, unit)
+        return max(0, found)
 
     def _line(self, text: str, start: int, end: int, number: int) -> Line:
         raw, content = self._raw, self._content
@@ -235,18 +238,21 @@ class _Reader:
             shown = x0, y0, x1, y1
         if not upright or not y0 - size <= baseline <= y1 + size:
             baseline = shown[1]
-        if upright and not self._turn.degrees and x1 - x0 > _LOOSE * (end - start) * size > 0:
-            stretches = self._words(start, end, x0 - shown[0])
-        cells = _cells(stretches, size or 10.0)
+        cells: tuple[tuple[float, float], ...] = ()
+        cuts: tuple[int, ...] = ()
+        if upright and not self._turn.degrees:
+            loose = x1 - x0 > _LOOSE * (end - start) * size > 0
+            if loose or _cells([(low, high, 0) for low, high in stretches], size or 10.0)[0]:
+                cells, cuts = _cells(self._words(start, end, x0 - shown[0]), size or 10.0)
         return Line(
             self._page, text.strip(" \t"), *shown, baseline, size, font, bold, upright, cells,
-            (x0, y0, x1, y1), number,
+            (x0, y0, x1, y1), number, cuts if "\x00" not in self.text else (),
         )  # fmt: skip
 
-    def _words(self, start: int, end: int, by: float) -> list[tuple[float, float]]:
-        """Left and right of each word: what is drawn in one go is one rectangle, whatever the white in it."""
+    def _words(self, start: int, end: int, by: float) -> list[tuple[float, float, int]]:
+        """Left, right and place of each word: what is drawn in one go is one rectangle, whatever the white in it."""
         raw, content = self._raw, self._content
-        left, right, bottom, top = self._corners
+        left, right, *_ = self._corners
         found = []
         for word in islice(_WORDS.finditer(self.text, start, end), _MOST_RECTANGLES):
             low = high = 0.0
@@ -254,7 +260,7 @@ class _Reader:
                 low, high = left.value, right.value
             if raw.FPDFText_GetCharBox(content, self._index(word.end() - 1), *self._pointers):
                 high = right.value
-            found.append((low - by, high - by))
+            found.append((low - by, high - by, word.start() - start))
         return found
 
     def _type(self, index: int) -> tuple[float, float, bool]:
@@ -288,19 +294,25 @@ def _named(name: bytes, flags: int, weight: int) -> Font:
     )
 
 
-def _cells(stretches: list[tuple[float, float]], size: float) -> tuple[tuple[float, float], ...]:
-    """The stretches between wide gaps; none where there are no such gaps."""
+def _cells(
+    stretches: list[tuple[float, float, int]], size: float
+) -> tuple[tuple[tuple[float, float], ...], tuple[int, ...]]:
+    """The stretches between wide gaps, and where all but the first begin; none where there are no such gaps."""
     if len(stretches) < 2:
-        return ()
+        return (), ()
     stretches.sort()
     gaps = [right[0] - left[1] for left, right in pairwise(stretches)][1:]
     if len(gaps) > 1 and max(gaps) < 1.1 * min(gaps):
-        return ()  # a line that is stretched; the gap behind a number is one of its own
-    found = [stretches[0]]
-    for low, high in stretches[1:]:
+        return (), ()  # a line that is stretched; the gap behind a number is one of its own
+    found = [stretches[0][:2]]
+    cuts: list[int] = []
+    for low, high, at in stretches[1:]:
         last_low, last_high = found[-1]
         if low - last_high > _CELL * size:
             found.append((low, high))
+            cuts.append(at)
         else:
             found[-1] = (last_low, max(last_high, high))
-    return tuple(found) if len(found) > 1 else ()
+    if len(found) < 2:
+        return (), ()
+    return tuple(found), tuple(cuts) if cuts == sorted(set(cuts)) and cuts[0] else ()
