@@ -224,11 +224,12 @@ def measured(folder: Path | None = None, readers: Sequence[str] = tuple(READERS)
     return "\n".join(told)
 
 
-_ABOUT = f"""Books in Markdown are set by LaTeX, groff, Typst and a browser, in one and two columns, with running heads, page
-numbers, footnotes, formulas, figures with labels, tables, code, a list of references and an appendix. *Headings*: F1 of their
-titles in order. *Sections*: F1 of headings that also stand below the right one. *Sentences*: those of the source found whole.
-*Order*: paragraphs found in the order of the source. *Furniture*: running heads ("{HEAD}") a page that are left in
-the text; here 0 is best. Bookmarks are taken away from every reader; one that tells no headings has none scored.
+_ABOUT = f"""Books in Markdown are set by LaTeX, groff, Typst and a browser, in one and two columns, with running heads,
+page numbers, footnotes, formulas, figures with labels, tables, code, a list of references and an appendix.
+*Headings*: F1 of their titles in order. *Sections*: F1 of headings that also stand below the right one. *Sentences*:
+those of the source found whole. *Order*: paragraphs found in the order of the source. *Furniture*: running heads
+("{HEAD}") a page that are left in the text; here 0 is best. Bookmarks are taken away from every reader;
+one that tells no headings has none scored.
 """
 
 
@@ -253,12 +254,7 @@ def _by_setting(documents: Sequence[Made]) -> str:
         figures = [
             score(each, _chunkwise(each.path)) for each in documents if each.setting == setting
         ]
-        rows.append(
-            [
-                setting,
-                *(_mean([getattr(each, kind) for each in figures]) for kind in Figures._fields),
-            ]
-        )
+        rows.append([setting, *_means(figures)])
     return table(["chunkwise, by setting", *Figures._fields], rows)
 
 

@@ -11,7 +11,7 @@ import chunkwise
 from chunkwise.chunkers.rows import hit_row, row_of
 from chunkwise.core import Box, Document, Query
 from chunkwise.documents import LoadOptions, read
-from chunkwise.documents.pdf import Layout
+from chunkwise.documents.pdf import PdfLayout
 from chunkwise.documents.pdf_lines import Line, Page
 from conftest import Set
 from untimed import is_linear
@@ -357,14 +357,14 @@ def test_pages_of_very_many_lines_are_laid_out_in_linear_time(kind: str) -> None
                 made.append(line(n, 72, y))
             if kind == "table":
                 made[-1].cells = ((72, 80), (110 + n % 9, 120), (200, 210))
-        assert Layout([Page(612, 792, made)]).text
+        assert PdfLayout([Page(612, 792, made)]).text
 
     is_linear(work, 300)
 
 
 def test_boxes_join_lines_of_a_column_and_part_pages() -> None:
     lines = [line(n, 72, 700 - 12.0 * n) for n in range(3)] + [line(3, 320, 700)]
-    layout = Layout([Page(612, 792, lines), Page(612, 792, [])])
+    layout = PdfLayout([Page(612, 792, lines), Page(612, 792, [])])
     assert layout.boxes.within(0, len(layout.text)) == (
         Box(1, 72, 676, 272, 708),
         Box(1, 320, 700, 520, 708),

@@ -88,11 +88,8 @@ class PdfLoader:
             title, pages, marks = _pages(data, source.origin, options.ocr)
         if not any(page.lines for page in pages):
             told = "its only page" if len(pages) == 1 else f"any of its {len(pages)} pages"
-            raise UnreadableDocument(
-                source.origin, f"no text on {told} (scanned?); read it with {EXAMPLE}"
-            )
-        keep = self.keep_furniture or options.keep_furniture
-        layout = Layout(pages, keep_furniture=keep)
+            raise UnreadableDocument(source.origin, f"no text on {told} (scanned?); run OCR first")
+        layout = PdfLayout(pages, keep_furniture=self.keep_furniture)
         document = Document(
             source.id,
             layout.text,
@@ -105,7 +102,7 @@ class PdfLoader:
         yield with_bookmarks(layout.with_blocks(document), marks)
 
 
-class Layout:
+class PdfLayout:
     """The text of some pages, and where everything in it comes from."""
 
     def __init__(self, pages: Sequence[Page], *, keep_furniture: bool = False) -> None:

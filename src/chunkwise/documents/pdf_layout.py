@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-import numpy as np
-
+from chunkwise.documents.pdf_columns import cell_texts, columns, same_row
 from chunkwise.documents.pdf_lines import HYPHEN_MARKS, Line, Page
 
 GroupKind = Literal["text", "item", "code", "table", "aside"]
@@ -66,18 +64,13 @@ class Group:
         above, line = self.lines[at - 1], self.lines[at]
         if above.text and above.text[-1] in HYPHEN_MARKS:
             return ""
-        if _same_row(above, line):
+        if same_row(above, line):
             return _BAR if self.kind == "table" else " "
         return "\n"
 
 
 _BAR = " | "
 """Between cells, as in tables of HTML."""
-
-
-def _same_row(one: Line, other: Line) -> bool:
-    near = abs(one.baseline - other.baseline) < 0.35 * max(one.size, other.size, 1.0)
-    return near and one.page == other.page and (one.x1 <= other.x0 + 1 or other.x1 <= one.x0 + 1)
 
 
 def body_of(lines: Sequence[Line]) -> Body:
@@ -112,141 +105,6 @@ def body_of(lines: Sequence[Line]) -> Body:
         mono.most_common(1)[0][0],
         weights.most_common(1)[0][0],
     )
-
-
-# Reading order
-
-_COLUMN_LINES = 5
-"""On either side of a gutter."""
-_CROSSING = 0.4
-"""Of the lines of a page: with more of them over a gutter it is none."""
-_FILLED = 0.6
-"""Of a column's width, that three quarters of its lines stay below in a table, and not in text."""
-
-
-def columns(lines: list[Line], depth: int = 3) -> list[list[Line]]:
-    """The columns of a page in reading order; a line over all of them is a column of its own between them."""
-    lines = _uncoupled(lines) if depth else lines
-    gutter = _gutter(lines) if depth else None
-    if gutter is None:
-        return [_downwards(lines)] if lines else []
-    left = [line for line in lines if line.x1 <= gutter + 1]
-    right = [line for line in lines if line.x0 >= gutter - 1]
-    taken = {*map(id, left), *map(id, right)}
-    across: list[Line] = []
-    heights = sorted((line.y0 + line.y1) / 2 for line in (*left, *right))
-    low, high = min(line.x0 for line in lines), max(line.x1 for line in lines)
-    for line in lines:
-        if id(line) in taken:
-            continue
-        middle = abs(line.x0 + line.x1 - low - high) < 0.1 * (high - low)
-        whole = middle or line.x1 - line.x0 > 0.75 * (high - low)
-        if not whole or _beside(line, heights):
-            # Too long for its column, or several columns drawn as one line.
-            (left if line.x0 < gutter else right).append(line)
-        else:
-            across.append(line)
-    across.sort(key=lambda line: -line.baseline)
-    left.sort(key=lambda line: line.number)
-    right.sort(key=lambda line: line.number)
-    bounds = np.array([-line.baseline for line in across])
-    bands: list[tuple[list[Line], list[Line]]] = [([], []) for _ in range(len(across) + 1)]
-    for side, found in enumerate((left, right)):
-        for line in found:
-            bands[int(bounds.searchsorted(-line.baseline))][side].append(line)
-    ordered: list[list[Line]] = []
-    for number, sides in enumerate(bands):
-        for side_lines in sides:
-            ordered += columns(side_lines, depth - 1)
-        if number < len(across):
-            after_across = number and not any(bands[number]) and ordered
-            if after_across:
-                ordered[-1].append(across[number])
-            else:
-                ordered.append([across[number]])
-    return ordered
-
-
-def _uncoupled(lines: list[Line]) -> list[Line]:
-    """Lines of two columns that are drawn row by row, each as two."""
-    coupled = [line for line in lines if len(line.cells) == 2 and len(line.cuts) == 1]
-    if len(coupled) < max(_COLUMN_LINES, 0.5 * len(lines)):
-        return lines
-    starts = Counter(round(line.cells[1][0] / 3) for line in coupled)
-    place = starts.most_common(1)[0][0]
-    width = max(line.x1 for line in lines) - min(line.x0 for line in lines)
-    both = [
-        line
-        for line in coupled
-        if abs(line.cells[1][0] / 3 - place) <= 1
-        and min(high - low for low, high in line.cells) > 0.25 * width
-    ]
-    if len(both) < max(_COLUMN_LINES, 0.5 * len(lines)):
-        return lines
-    taken = set(map(id, both))
-    found: list[Line] = []
-    for line in lines:
-        if id(line) not in taken:
-            found.append(line)
-            continue
-        by = line.box[0] - line.x0
-        for text, (low, high) in zip(_cut(line), line.cells, strict=True):
-            box = (low + by, line.box[1], high + by, line.box[3])
-            found.append(replace(line, text=text, x0=low, x1=high, box=box, cells=(), cuts=()))
-    return found
-
-
-def _beside(line: Line, heights: Sequence[float]) -> bool:
-    """Whether the middle of another line lies at the height of this one."""
-    return bisect_left(heights, line.y1) > bisect_left(heights, line.y0)
-
-
-def _gutter(lines: Sequence[Line]) -> float | None:
-    """Where two columns of text are parted; None where there is one."""
-    if len(lines) < 2 * _COLUMN_LINES:
-        return None
-    x0 = np.array([line.x0 for line in lines])
-    x1 = np.array([line.x1 for line in lines])
-    low, high = float(x0.min()), float(np.sort(x1)[(len(x1) - 1) * 49 // 50])
-    width = high - low
-    if width < 12 * lines[0].size:
-        return None
-    places = np.linspace(low + 0.25 * width, high - 0.25 * width, 51)[:, None]
-    lefts, rights = x1 <= places + 1, x0 >= places - 1
-    crossing = (~(lefts | rights)).sum(axis=1)
-    enough = (lefts.sum(axis=1) >= _COLUMN_LINES) & (rights.sum(axis=1) >= _COLUMN_LINES)
-    if not enough.any():
-        return None
-    least = crossing[enough].min()
-    if least > _CROSSING * len(lines):
-        return None
-    best = np.flatnonzero(enough & (crossing == least))
-    place = best[len(best) // 2]
-    gutter = float(places[place, 0])
-    one, other = lefts[place], rights[place]
-    for side in (one, other):
-        own = (x1 - x0)[side]
-        wide = float(x1[side].max() - x0[side].min())
-        if float(np.sort(own)[len(own) * 3 // 4]) < _FILLED * wide or wide < 0.2 * width:
-            return None
-    y0, y1 = np.array([line.y0 for line in lines]), np.array([line.y1 for line in lines])
-    shared = min(y1[one].max(), y1[other].max()) - max(y0[one].min(), y0[other].min())
-    shortest = min(y1[one].max() - y0[one].min(), y1[other].max() - y0[other].min())
-    return gutter if shared > 0.3 * shortest else None
-
-
-def _downwards(lines: list[Line]) -> list[Line]:
-    """As they are drawn, unless a part that stands higher is drawn later."""
-    runs: list[list[Line]] = []
-    for line in lines:
-        if runs and line.baseline <= runs[-1][-1].baseline + 1.5 * max(line.size, 1.0):
-            runs[-1].append(line)
-        else:
-            runs.append([line])
-    if len(runs) == 1:
-        return lines
-    runs.sort(key=lambda run: -max(line.baseline for line in run))
-    return [line for run in runs for line in run]
 
 
 # Paragraphs
@@ -299,16 +157,16 @@ def _column(lines: list[Line], number: int, body: Body) -> list[Group]:
     found: list[Group] = []
     at = 0
     while at < len(lines):
-        begins = at == 0 or not _same_row(lines[at - 1], lines[at])
+        begins = at == 0 or not same_row(lines[at - 1], lines[at])
         stop = _table_end(lines, at) if begins else at
         if stop > at:
             rows = [
                 each
                 for each in range(at, stop)
-                if each == at or not _same_row(lines[each - 1], lines[each])
+                if each == at or not same_row(lines[each - 1], lines[each])
             ]
             for row in lines[at:stop]:
-                row.text = _BAR.join(_cut(row))
+                row.text = _BAR.join(cell_texts(row))
             group = Group(
                 lines[at:stop], "table", number, left, right, 9.0, [each - at for each in rows]
             )
@@ -317,7 +175,7 @@ def _column(lines: list[Line], number: int, body: Body) -> list[Group]:
             start = at
             at += 1
             while at < len(lines) and not _parted(lines, at, start, left, right, body):
-                if not _same_row(lines[at - 1], lines[at]) and _table_end(lines, at) > at:
+                if not same_row(lines[at - 1], lines[at]) and _table_end(lines, at) > at:
                     break
                 at += 1
             group = Group(lines[start:at], "text", number, left, right)
@@ -350,7 +208,7 @@ def _parted(lines: list[Line], at: int, start: int, left: float, right: float, b
     """Whether a line begins a paragraph below the one above it."""
     above, line = lines[at - 1], lines[at]
     size = max(above.size, line.size, 1.0)
-    if _same_row(above, line):
+    if same_row(above, line):
         return False
     if line.font.mono != above.font.mono and not body.mono:
         return True
@@ -390,12 +248,6 @@ def _parted(lines: list[Line], at: int, start: int, left: float, right: float, b
     )
 
 
-def _cut(line: Line) -> list[str]:
-    """The texts of its cells."""
-    bounds = [0, *line.cuts, len(line.text)]
-    return [line.text[low:high].strip() for low, high in pairwise(bounds)]
-
-
 _MOST_ROWS = 2_000
 _MARK = re.compile(rf"{_BULLET.pattern}|\d{{1,3}}(?:\.\d{{1,3}})*\.?\s")
 
@@ -422,7 +274,7 @@ def _table_end(lines: list[Line], at: int) -> int:
 def _cells(lines: list[Line], at: int) -> tuple[int, tuple[tuple[float, float], ...]]:
     """The line behind a row, and its cells: parts of one line, or lines beside each other."""
     stop = at + 1
-    while stop < len(lines) and _same_row(lines[stop - 1], lines[stop]):
+    while stop < len(lines) and same_row(lines[stop - 1], lines[stop]):
         stop += 1
     if stop == at + 1:
         cells = lines[at].cells
