@@ -8,7 +8,7 @@ import random
 import pytest
 
 import chunkwise
-from chunkwise.chunkers.rows import hit_row, row_of
+from chunkwise.chunkers.write_chunks import hit_row, row_of
 from chunkwise.core import Box, Document, Query
 from chunkwise.documents import LoadOptions, read
 from chunkwise.documents.pdf import PdfLayout

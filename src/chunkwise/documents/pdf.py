@@ -18,7 +18,7 @@ import numpy as np
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Block, Document, PageBoxes
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
-from chunkwise.documents.ocr import EXAMPLE, Ocr, recognised_pages
+from chunkwise.documents.ocr import Ocr, recognised_pages
 from chunkwise.documents.pdf_bookmarks import Bookmark, bookmarks, merged, with_bookmarks
 from chunkwise.documents.pdf_furniture import furniture
 from chunkwise.documents.pdf_headings import (
@@ -88,8 +88,11 @@ class PdfLoader:
             title, pages, marks = _pages(data, source.origin, options.ocr)
         if not any(page.lines for page in pages):
             told = "its only page" if len(pages) == 1 else f"any of its {len(pages)} pages"
-            raise UnreadableDocument(source.origin, f"no text on {told} (scanned?); run OCR first")
-        layout = PdfLayout(pages, keep_furniture=self.keep_furniture)
+            raise UnreadableDocument(
+                source.origin, f"no text on {told} (scanned?); read it with {EXAMPLE}"
+            )
+        keep = self.keep_furniture or options.keep_furniture
+        layout = PdfLayout(pages, keep_furniture=keep)
         document = Document(
             source.id,
             layout.text,
