@@ -20,7 +20,7 @@ LOOKED_AT = (
     "LaTeX article, two columns", "Typst, one column", "browser, one column", "groff, one column",
 )  # fmt: skip
 """Settings whose faults were looked at while the reader was written, on the Rust book; all others are only scored."""
-_MOST = 4
+_MOST = 2
 
 
 class Read(NamedTuple):
