@@ -18,7 +18,7 @@ import numpy as np
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Block, Document, PageBoxes
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
-from chunkwise.documents.ocr import Ocr, recognised_pages
+from chunkwise.documents.ocr import EXAMPLE, Ocr, recognised_pages
 from chunkwise.documents.pdf_bookmarks import Bookmark, bookmarks, merged, with_bookmarks
 from chunkwise.documents.pdf_furniture import furniture
 from chunkwise.documents.pdf_headings import (
