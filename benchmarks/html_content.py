@@ -47,7 +47,7 @@ def score(found: str, truth: str) -> Score:
 
 def _chunkwise(keep_furniture: bool) -> Callable[[], Extract]:
     def make() -> Extract:
-        from chunkwise.documents.html import html_text
+        from chunkwise.documents.formats.html.loader import html_text
 
         return lambda markup: html_text(markup, keep_furniture=keep_furniture).layout.text
 

@@ -145,7 +145,8 @@ def _longest_rise(places: Sequence[int]) -> int:
 
 def _chunkwise(path: Path) -> Read:
     """Without bookmarks: headings are to be found by how they are set."""
-    from chunkwise.documents import LoadOptions, pdf, read
+    from chunkwise.documents import LoadOptions, read
+    from chunkwise.documents.formats.pdf import loader as pdf
     from chunkwise.text.analysis import Analyzed
 
     known, pdf.bookmarks = pdf.bookmarks, lambda _: []

@@ -124,7 +124,7 @@ def test_a_stream_is_not_read_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             seen += 1
             yield line
 
-    from chunkwise.documents import jsonl
+    from chunkwise.documents.formats import jsonl
 
     real = jsonl.JsonLinesLoader.load
 

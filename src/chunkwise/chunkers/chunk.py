@@ -25,7 +25,7 @@ from chunkwise.documents import (
     WhenUnreadable,
     loaded,
 )
-from chunkwise.documents.markdown import looks_like_markdown
+from chunkwise.documents.formats.markdown import looks_like_markdown
 from chunkwise.text.analysis import Analyzed
 
 DEFAULT_STRATEGY = "structure"

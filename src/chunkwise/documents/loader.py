@@ -116,14 +116,14 @@ def suffix_of(name: str) -> str:
     return name[dot:].lower() if 0 < dot < len(name) - 1 else ""
 
 
-_HERE = "chunkwise.documents"
+_HERE = "chunkwise.documents.formats"
 
 # In the order they are asked: sure signs first, plain text last.
 loaders = Registry(
     "loader",
     "chunkwise.loaders",
     {
-        "pdf": f"{_HERE}.pdf:PdfLoader",
+        "pdf": f"{_HERE}.pdf.loader:PdfLoader",
         "epub": f"{_HERE}.epub:EpubLoader",
         "docx": f"{_HERE}.docx:DocxLoader",
         "pptx": f"{_HERE}.pptx:PptxLoader",
@@ -132,7 +132,7 @@ loaders = Registry(
         "rtf": f"{_HERE}.rtf:RtfLoader",
         "picture": f"{_HERE}.picture:PictureLoader",
         "eml": f"{_HERE}.eml:EmlLoader",
-        "html": f"{_HERE}.html:HtmlLoader",
+        "html": f"{_HERE}.html.loader:HtmlLoader",
         "xml": f"{_HERE}.xml:XmlLoader",
         "notebook": f"{_HERE}.notebook:NotebookLoader",
         "subtitles": f"{_HERE}.subtitles:SubtitleLoader",

@@ -9,8 +9,8 @@ from dataclasses import replace
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.base.renamed import grouped, renamed
 from chunkwise.core import Document
-from chunkwise.documents.corpus import NoText
 from chunkwise.documents.fields import is_blank
+from chunkwise.documents.formats.corpus import NoText
 from chunkwise.documents.ids import Ids
 from chunkwise.documents.inputs import Inputs, Unreadables, WhenUnreadable, sources
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, choose_loader, crash_is_unreadable

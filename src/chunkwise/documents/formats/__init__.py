@@ -1,0 +1,1 @@
+"""One loader a format, and what several of them share."""

@@ -1,0 +1,1 @@
+"""HTML pages: their blocks, without what is no main text."""

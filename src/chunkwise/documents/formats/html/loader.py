@@ -1,0 +1,634 @@
+"""HTML pages: the text in source order, with its blocks.
+
+The parser's events are read as they come and no tree is built: text cannot be moved by a repair of the tree, nesting
+has no depth limit, and the time is linear whatever the markup. libxml2 looks for the element of an end tag among all
+that are open: where many are open and many end tags end none of them, a page is read without its nesting (`flattened`),
+blocks are only told apart, and every word stays.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from chunkwise.base.errors import UnreadableDocument
+from chunkwise.core import BlockKind, Document
+from chunkwise.documents.formats.block_text import Layout, small_integer
+from chunkwise.documents.formats.code import LANGUAGES
+from chunkwise.documents.formats.html.furniture import CONTAINERS, Furniture, is_permalink
+from chunkwise.documents.formats.html.styled_headings import BOLD, Styles
+from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
+from chunkwise.documents.source import Source
+from chunkwise.records.encoding import decode, marked_encoding
+
+SKIPPED = frozenset({"script", "style", "template", "title"})
+PREFORMATTED = frozenset({"pre", "listing", "xmp", "plaintext", "textarea"})
+ROW_GROUPS = frozenset({"thead", "tbody", "tfoot"})
+HEADINGS = {f"h{level}": level for level in range(1, 7)}
+BLOCKS = frozenset({
+    "address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details",
+    "dialog", "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form",
+    "frameset", "header", "hgroup", "hr", "html", "legend", "li", "main", "menu", "nav",
+    "noframes", "ol", "optgroup", "option", "p", "search", "section", "select", "summary",
+    "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul",
+}) | set(HEADINGS) | PREFORMATTED  # fmt: skip
+# What a cell of data does not hold; a table with one of these in a cell only arranges the page.
+LAYOUT_SIGNS = frozenset({"table", "article", "section", "main"}) | set(HEADINGS) | PREFORMATTED
+# Their text is not part of the sentence they stand in.
+SET_APART = frozenset({"svg", "noscript"})
+DRAWING_TEXTS = frozenset({"text", "title", "desc"})
+VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
+_NOT_DISPLAYED = re.compile(r"(?:^|;)\s*display\s*:\s*none\b", re.IGNORECASE)
+
+
+def is_hidden(tag: str, attributes: Mapping[str, str]) -> bool:
+    """Whether a browser does not show it."""
+    if tag in ("html", "body"):
+        return False  # hidden until a script shows the page: nobody publishes an empty one
+    if "hidden" in attributes:
+        return True
+    style = attributes.get("style")
+    return style is not None and _NOT_DISPLAYED.search(style) is not None
+
+
+@dataclass(slots=True)
+class OpenList:
+    ordered: bool
+    next_number: int
+    group: int
+
+
+@dataclass(slots=True)
+class OpenItem:
+    marker: str
+    level: int
+    group: int
+
+
+_WIDEST = 100
+"""Columns to which spans are kept: a page may claim a million, each a cell in every row below."""
+_TO_THE_END = 65_534
+_ONE = (1, 1)
+
+
+@dataclass(slots=True)
+class OpenTable:
+    group: int
+    layout: bool = False
+    in_head: bool = False
+    in_cell: bool = False
+    only_headers: bool = True
+    rows: int = 0
+    cells: list[str] = field(default_factory=list)
+    _row: int = 0
+    _next: int = 0
+    """Column in which the next cell stands, if no cell above takes it."""
+    _span: tuple[int, int] = _ONE
+    _taken: dict[int, int] = field(default_factory=dict)
+    """By column, the last row a cell above it reaches."""
+
+    def start_cell(self, attributes: Mapping[str, str]) -> None:
+        self.in_cell = True
+        self._span = _ONE
+        if attributes:
+            # 0 rows are all that follow.
+            rows = small_integer(attributes.get("rowspan"), 1) or _TO_THE_END
+            self._span = small_integer(attributes.get("colspan"), 1) or 1, rows
+
+    def end_cell(self, text: str) -> None:
+        """Add the cell in its column; the columns that other cells take before it stay empty."""
+        self.in_cell = False
+        if not self._taken and self._span == _ONE and self._next == len(self.cells):
+            self.cells.append(text)
+            self._next += 1
+            return
+        column, (columns, rows) = self._next, self._span
+        while self._taken.get(column, -1) >= self._row:
+            column += 1
+        self.cells += [""] * (column - len(self.cells))
+        self.cells.append(text)
+        self._next = max(column + 1, min(column + columns, _WIDEST))
+        if rows > 1:
+            reach = dict.fromkeys(range(column, min(self._next, _WIDEST)), self._row + rows - 1)
+            self._taken.update(reach)
+
+    def start_row(self) -> None:
+        self._row += 1
+
+    def end_row(self) -> None:
+        self.cells = []
+        self.only_headers = True
+        self._next = 0
+
+    def end_spans(self) -> None:
+        """A head, body or foot of a table begins or ends: no cell reaches over it."""
+        self._taken.clear()
+
+
+# Quotes count behind an equals sign only; possessive, so that no hostile tag is tried twice.
+_TAG = re.compile(rb"</?([a-z][^\s/>]*+)(?:=\s*+(?:\"[^\"]*+\"|'[^']*+')|[^>])*+>", re.IGNORECASE)
+_RAW = frozenset({"textarea", "xmp", "iframe", "noembed", "noframes"}) | SKIPPED - {"template"}
+_KEPT = frozenset({"br", "img", "meta"})  # the parser ends each of these itself
+_APART = SET_APART | DRAWING_TEXTS
+
+
+def flattened(data: bytes) -> bytes:
+    """The page with a rule in place of each block's tags; scripts and their like stay whole."""
+    out: list[bytes] = []
+    lowered = data.lower()
+    done = 0
+    while (start := data.find(b"<", done)) >= 0:
+        out.append(data[done:start])
+        kept, done = _markup(data, lowered, start)
+        out.append(kept)
+    out.append(data[done:])
+    return b"".join(out)
+
+
+def _markup(data: bytes, lowered: bytes, start: int) -> tuple[bytes, int]:
+    """What stands for the markup that begins here, and where it ends."""
+    follows = data[start + 1 : start + 3]
+    if not (follows[:1].isalpha() or (follows[:1] == b"/" and follows[1:].isalpha())):
+        if follows[:1] not in (b"!", b"?", b"/"):
+            return b"<", start + 1
+        mark = b"-->" if data.startswith(b"<!--", start) else b">"
+        return b"", _behind(data, mark, start)
+    tag = _TAG.match(data, start)
+    if tag is None:  # it never ends, and hides all that follows
+        return b"", len(data)
+    name = tag[1].lower().decode("utf-8", "replace")
+    starts = follows[:1] != b"/"
+    if starts and name in _RAW:
+        end = _behind(data, b">", _behind(lowered, f"</{name}".encode(), tag.end()))
+        return data[start:end], end
+    if name in BLOCKS:
+        return b"<hr>", tag.end()
+    if starts and name in _KEPT:
+        return tag[0], tag.end()
+    return b" " if name in _APART else b"", tag.end()
+
+
+def _behind(data: bytes, mark: bytes, start: int) -> int:
+    found = data.find(mark, start)
+    return found + len(mark) if found >= 0 else len(data)
+
+
+_LONG_CELL = 1000
+_FEW_PARTS = 8
+"""Pieces of text in a link that may be only a sign."""
+
+_BREAK = "\0"  # a <br>; the parser turns real NULs into U+FFFD, so it cannot be in the text
+_SPACE = " \t\n\f\r"
+_SPACES = re.compile(r"[ \t\n\f\r]+")
+_BREAKS = re.compile(r" ?\0 ?")
+_EMPTY_LINES = re.compile(r"\n{2,}")
+
+
+_METADATA = {
+    "description": "description",
+    "og:description": "description",
+    "author": "author",
+    "article:author": "author",
+    "keywords": "keywords",
+    "date": "date",
+    "dc.date": "date",
+    "dcterms.date": "date",
+    "article:published_time": "date",
+}
+_LONGEST_METADATA = 2000
+
+
+class HtmlText:
+    """Target of lxml's event parser; `title`, `generator`, `metadata` and `layout` are the result.
+
+    With `furniture`, which watches the page, the layout is that of the main text alone.
+    """
+
+    def __init__(self, furniture: Furniture | None = None) -> None:
+        self.layout = Layout()
+        self._furniture = furniture
+        self._styles = Styles()
+        self._role_headings: list[int] = []
+        """Depths of the open elements that are headings by their role."""
+        self._links: list[tuple[int, Mapping[str, str]]] = []
+        self.title = ""
+        self.generator = ""
+        self.metadata: dict[str, str] = {}
+        self._inline: list[str] = []
+        self._title: list[str] | None = None
+        self.depth = self._deepest = 0
+        self._skipping = 0
+        self._foreign = 0
+        self._apart = 0
+        self._apart_from = 0
+        self._pre = 0
+        self._heading = 0
+        self._cell_length = 0
+        self._lists: list[OpenList] = []
+        self._items: list[OpenItem | None] = []
+        self._tables: list[OpenTable] = []
+
+    # Events of the parser.
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        self.depth += 1
+        if self.depth > self._deepest:
+            self._deepest = self.depth
+        if self._skipping:
+            self._skipping += 1
+            return
+        if tag in SKIPPED and not (tag == "title" and self._foreign):
+            self._skipping = 1
+            if tag == "title" and not self.title:
+                self._title = []
+            return
+        if tag in ("button", "iframe") and self._furniture is not None:
+            self._skipping = 1
+            return
+        if attributes and is_hidden(tag, attributes):
+            if tag not in VOID:  # those have no content, and not every parser ends them
+                self._skipping = 1
+                if tag in BLOCKS and not self._pre:
+                    self._boundary()
+            return
+        if tag in SET_APART:
+            if not self._apart:
+                self._apart_from = len(self._inline)
+            self._apart += 1
+        if tag == "br":
+            self._inline.append("\n" if self._pre else _BREAK)
+        elif tag == "img":
+            self._inline.append(f" {attributes.get('alt') or ''} ")
+        elif tag == "meta":
+            self._meta(attributes)
+        elif tag == "a":
+            if self._furniture is not None:
+                self._furniture.start_link()
+                self._links.append((len(self._inline), attributes))
+        elif tag in ("svg", "math"):
+            self._foreign += 1
+        elif self._foreign and tag in DRAWING_TEXTS:
+            self._inline.append(" ")
+        elif tag in BLOCKS:
+            self._start_block(tag, attributes)
+        if attributes or tag in BOLD:
+            self._styles.start(self.depth, tag, attributes)
+            if attributes.get("role") == "heading" and not self._pre:
+                self._boundary()
+                self._heading = min(max(small_integer(attributes.get("aria-level"), 2), 1), 6)
+                self._role_headings.append(self.depth)
+
+    def end(self, tag: str) -> None:
+        if self._role_headings and self._role_headings[-1] == self.depth:
+            self._boundary()
+            self._heading = 0
+            self._role_headings.pop()
+        self._styles.end(self.depth)
+        self.depth -= 1
+        if self._skipping:
+            self._skipping -= 1
+            if not self._skipping and self._title is not None:
+                self.title = _SPACES.sub(" ", "".join(self._title)).strip()
+                self._title = None
+            return
+        if tag in SET_APART:
+            self._apart -= 1
+            if not self._apart:
+                self._set_apart()
+        if tag == "a" and self._furniture is not None:
+            self._end_link(self._furniture)
+        if tag in ("svg", "math"):
+            self._foreign -= 1
+        elif tag in BLOCKS:
+            self._end_block(tag)
+            if tag in CONTAINERS and self._furniture is not None:
+                self._furniture.end()
+
+    def data(self, text: str) -> None:
+        if not self._skipping:
+            self._inline.append(text)
+            self._cell_length += len(text)
+            self._styles.characters(text)
+            if self._furniture is not None:
+                self._furniture.characters(text)
+        elif self._title is not None:
+            self._title.append(text)
+
+    def close(self) -> HtmlText:
+        self._boundary()
+        text, blocks = self.layout.text, self.layout.blocks
+        kept = [True] * len(blocks)
+        if self._furniture is not None:
+            kept = self._furniture.kept(blocks, text, self.title)
+        self.layout.blocks = self._styles.headings(blocks, kept, text)
+        self.layout = self.layout.only(kept)
+        return self
+
+    def deepest(self) -> int:
+        """How many elements were open at once since this was last asked."""
+        deepest, self._deepest = self._deepest, self.depth
+        return deepest
+
+    def _meta(self, attributes: Mapping[str, str]) -> None:
+        """What the page says of itself; the first of a name counts."""
+        name = (attributes.get("name") or attributes.get("property") or "").strip().lower()
+        content = " ".join((attributes.get("content") or "").split())
+        if name == "generator":
+            self.generator = content
+        elif content and name in _METADATA:
+            self.metadata.setdefault(_METADATA[name], content[:_LONGEST_METADATA])
+
+    # Blocks.
+
+    def _start_block(self, tag: str, attributes: Mapping[str, str]) -> None:
+        if self._pre:
+            self._pre_line(tag, 1)
+            self._start_container(tag, attributes)
+            return
+        if self._in_cell and (
+            tag in LAYOUT_SIGNS or (tag in ("p", "div") and self._cell_length > _LONG_CELL)
+        ):
+            self._table_is_layout()
+        self._boundary()
+        self._start_container(tag, attributes)
+        if tag in HEADINGS:
+            self._heading = HEADINGS[tag]
+        elif tag in PREFORMATTED:
+            self._pre += 1
+        elif tag in ("ul", "ol", "menu", "dir"):
+            group = self._lists[0].group if self._lists else self.layout.new_group()
+            self._lists.append(
+                OpenList(tag == "ol", small_integer(attributes.get("start"), 1), group)
+            )
+        elif tag == "li":
+            self._start_item(attributes)
+        elif tag == "table":
+            self._tables.append(OpenTable(self.layout.new_group()))
+            self._items.append(None)  # text in a table's cells belongs to no item around it
+        elif self._tables:
+            self._start_part(tag, attributes, self._tables[-1])
+
+    def _start_container(self, tag: str, attributes: Mapping[str, str]) -> None:
+        if tag in CONTAINERS and self._furniture is not None:
+            self._furniture.start(tag, attributes)
+
+    def _end_link(self, furniture: Furniture) -> None:
+        """What leads to its own place, such as ¶ behind a heading, is no text."""
+        furniture.end_link()
+        start, attributes = self._links.pop()
+        few = len(self._inline) - start <= _FEW_PARTS  # links within links are not all read again
+        if few and is_permalink("".join(self._inline[start:]), attributes, self._heading > 0):
+            del self._inline[start:]
+
+    def _end_block(self, tag: str) -> None:
+        if self._pre:
+            self._pre_line(tag, -1)
+            return
+        self._boundary()
+        if tag in HEADINGS:
+            self._heading = 0
+        elif tag in ("ul", "ol", "menu", "dir"):
+            self._lists.pop()
+        elif tag == "li":
+            self._items.pop()
+        elif tag == "table":
+            self._end_row(self._tables.pop())
+            self._items.pop()
+        elif self._tables:
+            self._end_part(tag, self._tables[-1])
+
+    def _start_item(self, attributes: Mapping[str, str]) -> None:
+        if not self._lists:  # <li> without a list
+            self._items.append(OpenItem("- ", 0, self.layout.new_group()))
+            return
+        of = self._lists[-1]
+        number = small_integer(attributes.get("value"), of.next_number)
+        of.next_number = number + 1
+        marker = f"{number}. " if of.ordered else "- "
+        self._items.append(OpenItem(marker, len(self._lists) - 1, of.group))
+
+    def _start_part(self, tag: str, attributes: Mapping[str, str], table: OpenTable) -> None:
+        if tag == "tr":
+            self._end_row(table)
+            table.start_row()
+        elif tag in ROW_GROUPS:
+            table.end_spans()
+            table.in_head = tag == "thead"
+        elif tag in ("td", "th") and not table.layout:
+            table.start_cell(attributes)
+            self._cell_length = 0
+            table.only_headers = table.only_headers and tag == "th"
+
+    def _end_part(self, tag: str, table: OpenTable) -> None:
+        if tag == "tr":
+            self._end_row(table)
+        elif tag in ROW_GROUPS:
+            table.end_spans()
+            table.in_head = False
+        elif tag in ("td", "th") and table.in_cell:
+            table.end_cell(self._take().replace("\n", " ").strip(_SPACE))
+
+    def _end_row(self, table: OpenTable) -> None:
+        if any(cell.strip() for cell in table.cells):
+            header = table.in_head or (table.only_headers and not table.rows)
+            line = " | ".join(table.cells)
+            self._add("header" if header else "row", line, group=table.group)
+            table.rows += 1
+        table.end_row()
+
+    def _end_open_row(self) -> None:
+        """Text between two cells: the cells before it come first."""
+        if self._tables and self._tables[-1].cells:
+            self._end_row(self._tables[-1])
+
+    @property
+    def _in_cell(self) -> bool:
+        return bool(self._tables) and self._tables[-1].in_cell
+
+    def _table_is_layout(self) -> None:
+        table = self._tables[-1]
+        table.layout = True
+        table.in_cell = False
+        self._end_row(table)
+
+    # Text.
+
+    def _add(
+        self, kind: BlockKind, text: str, *, level: int = 0, group: int = 0, indent: str = ""
+    ) -> None:
+        self.layout.add(kind, text, level=level, group=group, indent=indent)
+        self._styles.block()
+        if self._furniture is not None:
+            self._furniture.block()
+
+    def _boundary(self) -> None:
+        """A block begins or ends here: what was collected is a block, or goes on in its cell."""
+        if self._in_cell:
+            self._inline.append(" ")
+        else:
+            self._flush()
+
+    def _set_apart(self) -> None:
+        """Spaces around the text of a drawing; one without text, an icon, leaves no trace."""
+        start = min(self._apart_from, len(self._inline))  # a block inside took what was there
+        if any(text.strip() for text in self._inline[start:]):
+            self._inline.insert(start, " ")
+            self._inline.append(" ")
+        else:
+            del self._inline[start:]
+
+    def _pre_line(self, tag: str, step: int) -> None:
+        """Inside <pre> a block is a line of its own, and only the outermost </pre> ends it."""
+        if tag in PREFORMATTED:
+            self._pre += step
+        if self._pre:
+            if self._inline and not self._inline[-1].endswith("\n"):
+                self._inline.append("\n")
+            return
+        text = "".join(self._inline).removeprefix("\n").rstrip("\n")
+        self._inline.clear()
+        if text.strip():
+            self._end_open_row()
+            self._add("code", text)
+
+    def _take(self) -> str:
+        """The collected text with white space collapsed as a browser does."""
+        text = _SPACES.sub(" ", "".join(self._inline))
+        self._inline.clear()
+        return _BREAKS.sub("\n", text).strip(_SPACE)
+
+    def _flush(self) -> None:
+        if not self._inline:
+            return
+        text = self._take()
+        if not text.strip():
+            return
+        self._end_open_row()
+        if self._heading:
+            self._add("heading", text.replace("\n", " "), level=self._heading)
+        elif self._items and (item := self._items[-1]) is not None:
+            self._add_item(item, text)
+        else:
+            for paragraph in _EMPTY_LINES.split(text):
+                if paragraph.strip():
+                    self._add("paragraph", paragraph.strip(_SPACE))
+
+    def _add_item(self, item: OpenItem, text: str) -> None:
+        indent = "  " * min(item.level, 32) + " " * (0 if item.marker else 2)
+        lines = [line.strip(_SPACE) for line in text.split("\n") if line.strip()]
+        hanging = "\n" + indent + " " * len(item.marker)
+        self._add(
+            "item",
+            item.marker + hanging.join(lines),
+            level=item.level,
+            group=item.group,
+            indent=indent,
+        )
+        item.marker = ""  # a second paragraph of the item has none
+
+
+Page = TypeVar("Page", bound=HtmlText)
+_PART = 1 << 16
+_WORK = 10**8
+"""Open elements that may be looked at, a third of a second; more of them for a longer page."""
+_WORK_A_BYTE = 64
+
+
+class _TooMuchWorkError(Exception):
+    """End tags come in such numbers, and so deep, that looking for their elements would take long."""
+
+
+def html_text(text: str, *, keep_furniture: bool = False) -> HtmlText:
+    """Read a page, however malformed."""
+    return html_read(text, lambda: HtmlText(None if keep_furniture else Furniture()))
+
+
+def html_read(text: str, new: Callable[[], Page]) -> Page:
+    """Read a page into a new one of any kind."""
+    data = text.encode("utf-8", "replace")
+    try:
+        return _parsed(data, new(), _WORK + _WORK_A_BYTE * len(data))
+    except _TooMuchWorkError:
+        flat = flattened(data)
+        return _parsed(flat, new(), _WORK + _WORK_A_BYTE * len(flat))
+
+
+def _parsed(data: bytes, page: Page, work: int) -> Page:
+    from lxml import etree
+
+    parser = etree.HTMLParser(target=page, encoding="utf-8", huge_tree=True, recover=True)
+    for start in range(0, len(data) or 1, _PART):  # a parser that is fed nothing fails
+        part = data[start : start + _PART]
+        # The parser looks for the element of each end tag among all that are open: those that are
+        # now, known before the work is done, and those that the part itself opens.
+        ends = part.count(b"</")
+        if work < ends * page.depth:
+            raise _TooMuchWorkError
+        parser.feed(part)
+        work -= ends * page.deepest()
+        if work < 0:
+            raise _TooMuchWorkError
+    parser.close()
+    return page
+
+
+_START = re.compile(
+    r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^>]*-->\s*)?<(?:!doctype\s+html|html|head|body)\b",
+    re.IGNORECASE,
+)
+_CHARSET = re.compile(rb"(?:charset|encoding)\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]+)")
+# Browsers read these two names as their superset, and so do the pages' authors.
+_SUPERSETS = {"iso-8859-1": "cp1252", "us-ascii": "cp1252"}
+
+
+class HtmlLoader:
+    """By suffix; by its first tag when the suffix is none or says plain text."""
+
+    suffixes: tuple[str, ...] = (".html", ".htm", ".xhtml")
+    stream = False
+
+    def accepts(self, name: str, head: bytes) -> bool:
+        suffix = suffix_of(name)
+        if suffix in self.suffixes:
+            return True
+        if suffix in LANGUAGES or suffix in (".md", ".mdx", ".csv", ".tsv", ".json", ".jsonl"):
+            return False
+        encoding = marked_encoding(head) or "utf-8"
+        return _START.match(head.decode(encoding, "replace").lstrip("\ufeff")) is not None
+
+    def load(
+        self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable
+    ) -> Iterator[Document]:
+        markup = _decode(source.read(options.max_bytes), source.origin, options.encoding)
+        page = html_text(markup.removeprefix("\ufeff"), keep_furniture=options.keep_furniture)
+        if page.generator == "chunkwise":
+            raise UnreadableDocument(source.origin, "a page written by chunkwise, not a document")
+        yield Document(
+            source.id,
+            page.layout.text,
+            title=page.title,
+            source=source.origin,
+            format="html",
+            metadata=page.metadata,
+            blocks=tuple(page.layout.blocks),
+        )
+
+
+def _decode(data: bytes, origin: str, encoding: str | None) -> str:
+    """As any text; a page that is not UTF-8 may say in its first bytes what it is."""
+    try:
+        return decode(data, origin)
+    except UnreadableDocument:
+        declared = _CHARSET.search(data[:1024])
+        name = declared[1].decode("ascii").lower() if declared else ""
+        if name:
+            try:
+                return data.decode(_SUPERSETS.get(name, name))
+            except (LookupError, UnicodeError):
+                pass
+        # The user's encoding is for what does not say its own.
+        if encoding is not None:
+            return decode(data, origin, encoding)
+        raise

@@ -1,0 +1,1 @@
+"""PDF: lines with their type and place, and what they are."""

@@ -1,0 +1,123 @@
+"""Subtitles (.srt, .vtt): what is said as paragraphs, each with the time at which it begins."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from chunkwise.base.errors import UnreadableDocument
+from chunkwise.core import Document
+from chunkwise.documents.formats.block_text import Layout
+from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
+from chunkwise.documents.source import Source
+from chunkwise.records.encoding import decode
+
+_TIME = r"(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
+_TIMES = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}")
+_SPEAKER = re.compile(r"<v(?:\.[^\s>]*)?\s+([^<>]{1,80})>")
+_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>|<[\d:.]+>|\{\\[^{}]{0,200}\}")
+_PAUSE = 3.0
+"""Seconds of silence behind which another paragraph begins."""
+_LONG = 600
+"""Characters after which one begins with the next sentence."""
+_STOPS = tuple('.!?。！？…"”')
+
+
+class _Cue(NamedTuple):
+    start: float
+    end: float
+    speaker: str
+    text: str
+
+
+class SubtitleLoader:
+    """By suffix."""
+
+    suffixes: tuple[str, ...] = (".srt", ".vtt")
+    stream = False
+
+    def accepts(self, name: str, head: bytes) -> bool:
+        return suffix_of(name) in self.suffixes
+
+    def load(
+        self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable
+    ) -> Iterator[Document]:
+        text = decode(source.read(options.max_bytes), source.origin, options.encoding)
+        layout = Layout()
+        any_cue = False
+        for paragraph in _paragraphs(_cues(text.removeprefix("\ufeff"))):
+            layout.add("paragraph", paragraph)
+            any_cue = True
+        if not any_cue:
+            why = "no subtitles: no line of times such as 00:01:02,000 --> 00:01:04,500"
+            raise UnreadableDocument(source.origin, why)
+        yield Document(
+            source.id,
+            layout.text,
+            source=source.origin,
+            format="subtitles",
+            blocks=tuple(layout.blocks),
+        )
+
+
+def _cues(text: str) -> Iterator[_Cue]:
+    """What stands between a line of times and the next blank line."""
+    times: re.Match[str] | None = None
+    words: list[str] = []
+    for line in [*text.splitlines(), ""]:
+        found = _TIMES.match(line) if "-->" in line else None
+        if found or not line.strip():
+            if times and words:
+                yield _cue(times, words)
+            times, words = found, []
+        elif times:
+            words.append(line.strip())
+
+
+def _cue(times: re.Match[str], lines: list[str]) -> _Cue:
+    text = " ".join(lines)
+    speaker = _SPEAKER.match(text)
+    words = " ".join(html.unescape(_TAG.sub("", text)).split())
+    start, end = (_seconds(times.groups()[at : at + 4]) for at in (0, 4))
+    return _Cue(start, end, " ".join(speaker[1].split()) if speaker else "", words)
+
+
+def _seconds(parts: tuple[str | None, ...]) -> float:
+    hours, minutes, seconds, fraction = (int(part or 0) for part in parts)
+    return hours * 3600 + minutes * 60 + seconds + fraction / 1000
+
+
+def _paragraphs(cues: Iterator[_Cue]) -> Iterator[str]:
+    open_: list[str] = []
+    length = 0
+    before: _Cue | None = None
+    for cue in cues:
+        if not cue.text or (before and cue.text == before.text and open_):
+            continue  # one that is shown again, as captions that roll up are
+        if (
+            before
+            and open_
+            and (
+                cue.start - before.end >= _PAUSE
+                or cue.speaker != before.speaker
+                or (length >= _LONG and before.text.endswith(_STOPS))
+            )
+        ):
+            yield " ".join(open_)
+            open_, length = [], 0
+        if not open_:
+            open_.append(f"[{_clock(cue.start)}]")
+            if cue.speaker:
+                open_.append(f"{cue.speaker}:")
+        open_.append(cue.text)
+        length += len(cue.text)
+        before = cue
+    if open_:
+        yield " ".join(open_)
+
+
+def _clock(seconds: float) -> str:
+    whole = int(seconds)
+    return f"{whole // 3600:02}:{whole // 60 % 60:02}:{whole % 60:02}"

@@ -1,0 +1,101 @@
+"""The parts of a document that is a zip of XML files, read within one budget and without trust."""
+
+from __future__ import annotations
+
+import posixpath
+import zipfile
+import zlib
+from collections.abc import Iterator
+from io import BytesIO
+from typing import TYPE_CHECKING, NamedTuple
+
+from chunkwise.base.errors import UnreadableDocument
+from chunkwise.documents.archive import TooLargeError, UnpackBudget, open_container, read_zip_member
+from chunkwise.documents.formats.xml_tree import local_name, xml_root, xml_words
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+_DAMAGE = (ValueError, EOFError, NotImplementedError, zlib.error, zipfile.BadZipFile, OSError)
+
+
+class PartLink(NamedTuple):
+    """A relation from one part to another."""
+
+    kind: str
+    """The last word of its type: `slide`, `notesSlide`."""
+    path: str
+
+
+class ZipParts:
+    """`what` is how messages call the format."""
+
+    def __init__(self, data: bytes, origin: str, what: str) -> None:
+        self._archive = open_container(data, origin)
+        self._budget = UnpackBudget(len(data))
+        self._origin = origin
+        self._what = what
+        self._names = frozenset(self._archive.namelist())
+
+    def __contains__(self, path: str) -> bool:
+        return path in self._names
+
+    def read(self, path: str) -> bytes:
+        """The bytes of a part; one that is missing or broken makes the document unreadable."""
+        try:
+            return read_zip_member(self._archive, self._archive.getinfo(path), self._budget)
+        except KeyError as error:
+            raise self.damaged(f"no {path!r} in it") from error
+        except TooLargeError as error:
+            raise UnreadableDocument(self._origin, str(error)) from error
+        except _DAMAGE as error:
+            raise self.damaged(f"{path!r}: {error}") from error
+
+    def xml(self, path: str) -> _Element:
+        root = xml_root(self.read(path))
+        if isinstance(root, str):
+            raise self.damaged(f"{path!r} is not XML ({root})")
+        return root
+
+    def elements(self, path: str, name: str) -> Iterator[_Element]:
+        """Elements of this name one after the other, for parts too large to be a tree; each is gone afterwards."""
+        from lxml import etree
+
+        events = etree.iterparse(
+            BytesIO(self.read(path)), events=("end",), tag=f"{{*}}{name}", resolve_entities=False,
+            no_network=True, remove_comments=True, remove_pis=True,
+        )  # fmt: skip
+        try:
+            for _, element in events:
+                yield element
+                element.clear()
+                while element.getprevious() is not None:
+                    del element.getparent()[0]
+        except etree.XMLSyntaxError as error:
+            raise self.damaged(f"{path!r} is not XML ({error.msg})") from error
+
+    def links(self, path: str) -> dict[str, PartLink]:
+        """The relations of a part of an Office file, by their ids."""
+        folder, name = posixpath.split(path)
+        where = posixpath.join(folder, "_rels", f"{name}.rels")
+        found: dict[str, PartLink] = {}
+        if where not in self:
+            return found
+        for element in self.xml(where):
+            target = element.get("Target") or ""
+            if element.get("TargetMode") == "External" or not target:
+                continue
+            place = target.lstrip("/") if target.startswith("/") else posixpath.join(folder, target)
+            kind = (element.get("Type") or "").rpartition("/")[2]
+            found[element.get("Id") or ""] = PartLink(kind, posixpath.normpath(place))
+        return found
+
+    def title(self, path: str) -> str:
+        """`dc:title` of the part with the properties; empty where there is none."""
+        if path not in self:
+            return ""
+        titles = [each for each in self.xml(path).iter("{*}title") if local_name(each) == "title"]
+        return xml_words(titles[0]) if titles else ""
+
+    def damaged(self, why: str) -> UnreadableDocument:
+        return UnreadableDocument(self._origin, f"damaged {self._what}: {' '.join(why.split())}")

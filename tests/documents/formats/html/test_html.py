@@ -1,0 +1,326 @@
+"""HTML: every word, in order, with its blocks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+
+from chunkwise.documents import read
+from chunkwise.documents.formats.html.loader import HtmlText, flattened, html_read, html_text
+from untimed import is_linear, lines_run
+
+
+def text_of(markup: str) -> str:
+    return html_text(markup, keep_furniture=True).layout.text
+
+
+def blocks_of(markup: str) -> list[tuple[str, str, int]]:
+    page = html_text(markup)
+    text = page.layout.text
+    return [(b.kind, text[b.start : b.end], b.level) for b in page.layout.blocks]
+
+
+TAGS = [
+    "p", "div", "span", "b", "strong", "ul", "ol", "li", "table", "tr", "td", "th", "thead", "h1",
+    "h3", "pre", "blockquote", "a", "section", "caption", "dl", "dt", "dd", "nav", "select",
+    "option", "code", "br",
+]  # fmt: skip
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.sampled_from([f"<{tag}>" for tag in TAGS] + [f"</{tag}>" for tag in TAGS]),
+            st.integers(0, 999).map(lambda number: f" w{number} "),
+        ),
+        max_size=60,
+    )
+)
+def test_no_word_is_lost_or_moved_however_malformed(parts: list[str]) -> None:
+    words = [part.strip() for part in parts if part.startswith(" w")]
+    page = html_text("".join(parts), keep_furniture=True)
+    assert re.findall(r"w\d+", page.layout.text) == words
+    end = 0
+    for block in page.layout.blocks:
+        assert end <= block.start < block.end
+        end = block.end
+    inside = "".join(page.layout.text[b.start : b.end] + " " for b in page.layout.blocks)
+    assert re.findall(r"w\d+", inside) == words
+
+
+def test_inline_markup_keeps_order_and_spacing() -> None:
+    assert (
+        text_of("<p>one <strong>two</strong>, th<i>ree</i>\n   four</p>") == "one two, three four"
+    )
+
+
+def test_headings_have_levels_and_text_outside_blocks_stays() -> None:
+    assert blocks_of("<h2>A <b>B</b></h2>bare<div>in div<p>p</p>after</div>") == [
+        ("heading", "A B", 2),
+        ("paragraph", "bare", 0),
+        ("paragraph", "in div", 0),
+        ("paragraph", "p", 0),
+        ("paragraph", "after", 0),
+    ]
+
+
+def test_lists_nest_by_two_spaces_and_share_a_group() -> None:
+    page = html_text("<ul><li>a<ol start=3><li>x<li>y</ol></li><li>b</ul><ul><li>c</ul>")
+    assert page.layout.text == "- a\n  3. x\n  4. y\n- b\n\n- c"
+    assert [block.level for block in page.layout.blocks] == [0, 1, 1, 0, 0]
+    groups = [block.group for block in page.layout.blocks]
+    assert len(set(groups[:4])) == 1
+    assert groups[4] != groups[0]
+
+
+def test_tables_have_a_header_and_a_line_a_row() -> None:
+    markup = "<table><tr><th>A<th>B</tr><tr><td>1<br>2<td><p>x</p> <p>y</p></table>"
+    assert blocks_of(markup) == [("header", "A | B", 0), ("row", "1 2 | x y", 0)]
+
+
+def test_a_table_that_arranges_the_page_is_no_data() -> None:
+    markup = "<table><tr><td>menu<td><h1>T</h1><p>one</p><p>two</p></table>"
+    assert blocks_of(markup) == [
+        ("row", "menu", 0),
+        ("heading", "T", 1),
+        ("paragraph", "one", 0),
+        ("paragraph", "two", 0),
+    ]
+
+
+def test_pre_is_verbatim() -> None:
+    markup = "<pre>\ndef f():\n    <b>return</b>  1\n\n\tx</pre>"
+    assert blocks_of(markup) == [("code", "def f():\n    return  1\n\n\tx", 0)]
+
+
+def test_breaks_images_and_entities() -> None:
+    assert text_of("<p>a<br>b &amp; &eacute;&#x4e2d;<img alt='a cat'></p>") == "a\nb & é中 a cat"
+    assert blocks_of("one<br><br>two") == [("paragraph", "one", 0), ("paragraph", "two", 0)]
+
+
+def test_scripts_are_dropped_and_the_title_is_kept_apart() -> None:
+    page = html_text(
+        "<head><title>T &lt; U</title><style>p{}</style></head><body><script>if(a<b)</script>x"
+        "<template><p>no</p></template><svg><title>chart</title></svg>"
+    )
+    assert page.title == "T < U"
+    assert page.layout.text == "x chart"
+
+
+@pytest.mark.parametrize(
+    ("markup", "expected"),
+    [
+        ("<div hidden>no<br><img alt=no><p>no</div><p>yes", "yes"),
+        ("<p>a <span style='color:red; DISPLAY : none'>no <b>no</b></span>b", "a b"),
+        ("<p>a <input hidden>b <source hidden>c <wbr style='display:none'>d<p>e", "a b c d\n\ne"),
+        ("<ol><li>a<li hidden>no<li>b</ol>", "1. a\n2. b"),
+        ("<pre>a\n<span hidden>no</span>  b<div hidden>no</div></pre>", "a\n  b"),
+        ("<body style='display:none'>shown by a script", "shown by a script"),
+    ],
+)
+def test_what_is_hidden_is_left_out_with_its_content(markup: str, expected: str) -> None:
+    assert text_of(markup) == expected
+
+
+@pytest.mark.parametrize(
+    ("markup", "expected"),
+    [
+        ("a<svg><text>B</text><text>C</text></svg>d", "a B C d"),
+        ("a<noscript>b</noscript>c", "a b c"),
+        ("more<svg><path/></svg>.", "more."),
+        ("<svg><title>t</title><foreignObject><div>d</div></foreignObject></svg>x", "t\n\nd\n\nx"),
+    ],
+)
+def test_drawings_and_noscript_stand_apart(markup: str, expected: str) -> None:
+    assert text_of(markup) == expected
+
+
+@pytest.mark.unwatched
+@pytest.mark.parametrize(
+    ("markup", "most"),
+    [
+        pytest.param(lambda n: "<div>" * n + "x" + "</div>" * n, 30_000, id="divs"),
+        pytest.param(lambda n: "<ul><li>" * n + "x", 10_000, id="lists"),
+        pytest.param(lambda n: "<table><tr><td>" * n + "x", 10_000, id="tables"),
+        pytest.param(
+            lambda n: "".join(f"<p><b a={i}>" for i in range(n)) + "x", 10_000, id="formatting"
+        ),
+        pytest.param(lambda n: "<svg>x" * n, 30_000, id="drawings"),
+        pytest.param(lambda n: "<svg>x</svg>" * n, 30_000, id="icons"),
+        pytest.param(lambda n: "<b>x</i>" * n, 40_000, id="stray_ends"),
+        pytest.param(lambda n: "<i>" + "<div>x</i>" * n, 40_000, id="ends_of_what_is_out_of_reach"),
+        pytest.param(
+            lambda n: "<wbr>x<script>a</script></i>" * n, 40_000, id="ends_behind_what_never_ends"
+        ),
+        pytest.param(
+            lambda n: "<b>" * n + "x" + "</i>" * (n // 19), 180_000, id="ends_in_one_part_far_down"
+        ),
+    ],
+)
+def test_hostile_nesting_takes_linear_time(
+    markup: Callable[[int], str], most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The parser looks for the element of an end tag among all that are open; with the square of it, 900 million."""
+    looks = 0
+
+    class Counting(etree.HTMLParser):
+        def __init__(self, target: Nested, **options: Any) -> None:
+            super().__init__(target=target, **options)
+            self.page = target
+
+        def feed(self, data: bytes) -> None:
+            nonlocal looks
+            super().feed(data)
+            looks += data.count(b"</") * self.page.most
+
+    some = markup(most // 4)
+    assert lines_run(lambda: text_of(some)) < 25 * len(some)
+    monkeypatch.setattr(etree, "HTMLParser", Counting)
+    many = markup(most)
+    html_read(many, Nested)
+    assert looks < 3 * 10**8 + 150 * len(many)
+
+
+class Nested(HtmlText):
+    """Knows how many elements were open at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open = self.most = 0
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        self.open += 1
+        self.most = max(self.most, self.open)
+        super().start(tag, attributes)
+
+    def end(self, tag: str) -> None:
+        self.open -= 1
+        super().end(tag)
+
+
+@pytest.mark.unwatched
+@pytest.mark.parametrize("part", ["<a '", "<", "<!--"])
+def test_tags_that_never_end_take_linear_time(part: str) -> None:
+    """With the square of it, an hour."""
+    assert text_of("x" + part * 1_000_000).startswith("x")
+
+
+PARTS = st.lists(
+    st.one_of(
+        st.sampled_from([f"<{tag}>" for tag in TAGS] + [f"</{tag}>" for tag in TAGS]),
+        st.sampled_from(
+            ["<!-- w1 -->", "<script>'</p>w2'</script>", "<b a='>w3' c=\">\">", "< w4 "]
+        ),
+        st.integers(0, 999).map(lambda number: f" w{number} "),
+    ),
+    max_size=60,
+)
+
+
+@given(PARTS)
+def test_a_page_without_its_nesting_has_the_same_words(parts: list[str]) -> None:
+    markup = "".join(parts)
+    flat = flattened(markup.encode()).decode()
+    assert text_of(flat).split() == re.sub(r"(?m)^ *(- |\d+\. )|\|", " ", text_of(markup)).split()
+    assert flat.count("</") == flat.count("</script>") + flat.count("'</p>")
+
+
+def test_stray_end_tags_leave_words_blocks_and_the_title() -> None:
+    head = "<title>A &lt; B</title><style>p{}</style><!-- </p> -->"
+    page = html_text(head + "<p>one <b>two</b>, th<i>ree</i><p>four" + "<b>x</i>" * 20_000)
+    assert page.title == "A < B"
+    assert page.layout.text == "one two, three\n\nfour" + "x" * 20_000
+
+
+@pytest.mark.unwatched
+@pytest.mark.parametrize(
+    "part", ["<!--", '<a b="', "<a b='>", "<script>", "<", "</", "<a ", "<!", "="]
+)
+def test_nesting_is_left_out_in_linear_time(part: str) -> None:
+    is_linear(lambda size: flattened(b"<p>" + part.encode() * size), 1_000)
+    flattened(b"<p>" + part.encode() * 400_000)  # what a pattern tries twice, no line shows: hours
+
+
+def test_spanned_cells_keep_their_columns() -> None:
+    rows = "<tr><td rowspan=2>Basic</td><td>EU</td><td>10</td></tr><tr><td>US</td><td>12</td></tr>"
+    assert text_of(f"<table>{rows}<tr><td>Pro<td>EU<td>20</table>") == (
+        "Basic | EU | 10\n | US | 12\nPro | EU | 20"
+    )
+    heads = "<thead><tr><th rowspan=0>Plan<th colspan=2>Price<th>Note<tr><th>EU<th>US</thead>"
+    assert text_of(f"<table>{heads}<tr><td>A<td>1<td>2<td>n</table>") == (
+        "Plan | Price |  | Note\n | EU | US\nA | 1 | 2 | n"
+    )
+
+
+@given(st.lists(st.lists(st.tuples(st.integers(1, 3), st.integers(1, 3)), max_size=5), max_size=6))
+def test_cells_stand_where_a_grid_has_them(rows: list[list[tuple[int, int]]]) -> None:
+    taken: set[tuple[int, int]] = set()
+    markup, expected = "<table>", []
+    for y, row in enumerate(rows):
+        markup += "<tr>"
+        line: dict[int, str] = {}
+        for number, (columns, height) in enumerate(row):
+            x = max(line, default=-1) + 1
+            while (x, y) in taken:
+                x += 1
+            line[x] = f"c{number}"
+            taken |= {(x + i, y + j) for i in range(columns) for j in range(height)}
+            markup += f"<td colspan={columns} rowspan='{height}'>c{number}</td>"
+        markup += "</tr>"
+        if line:
+            expected.append(" | ".join(line.get(x, "") for x in range(max(line) + 1)))
+    assert text_of(markup + "</table>") == "\n".join(expected)
+
+
+@pytest.mark.parametrize("span", ["1000000000", "99999999", "-1", "2.5", "", "x"])
+def test_a_hostile_span_adds_few_cells(span: str) -> None:
+    rows = f"<tr><td colspan={span} rowspan={span}>a<td>b</tr>" + "<tr><td>c</tr>" * 100
+    assert len(text_of(f"<table>{rows}</table>")) < 50_000
+
+
+def test_the_loader_reads_declared_encodings(reader, write) -> None:
+    page = '<meta charset="shift_jis"><p>日本語</p>'
+    assert reader.one(write("a.html", page.encode("shift_jis"))).text == "日本語"
+    document = reader.one(write("b.html", "\ufeff<title>T</title>é".encode("utf-16-le")))
+    assert (document.text, document.title, document.format) == ("é", "T", "html")
+
+
+def test_a_page_named_txt_is_a_page_and_markdown_is_not(reader, write) -> None:
+    markup = "<!DOCTYPE html><p>x"
+    assert reader.one(write("a.txt", markup)).format == "html"
+    assert reader.one(write("a.md", markup)).text == markup
+
+
+def test_a_page_of_our_own_is_no_document(reader, write) -> None:
+    page = '<!doctype html><meta name="generator" content="chunkwise"><p>Report</p>'
+    assert reader(write("report.html", page)) == []
+    assert reader.reasons == ["a page written by chunkwise, not a document"]
+    assert reader.one(write("other.html", page.replace("chunkwise", "hugo"))).text == "Report"
+
+
+def test_a_pages_own_charset_comes_before_the_users_encoding(reader, write) -> None:
+    page = '<meta charset="shift_jis"><p>日本語</p>'.encode("shift_jis")
+    assert reader.one(write("a.html", page), encoding="cp1252").text == "日本語"
+    assert reader.one(write("b.html", b"<p>caf\xe9"), encoding="cp1252").text == "café"
+
+
+def test_what_a_page_says_of_itself_is_its_metadata(tmp_path: Path) -> None:
+    head = (
+        "<meta name=Description content=' About\n leave '><meta name=author content=Council>"
+        "<meta property='article:published_time' content=2024-05-01><meta name=viewport content=x>"
+        "<meta name=author content=Other><meta name=keywords content=''>"
+    )
+    (tmp_path / "page.html").write_text(f"<html><head>{head}</head><p>text")
+    (document,) = read(tmp_path / "page.html")
+    assert document.metadata == {
+        "description": "About leave",
+        "author": "Council",
+        "date": "2024-05-01",
+    }
