@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log2
+from math import log2, nan
 from typing import NamedTuple
 
 from chunkwise.core import Query, Reference
@@ -123,15 +123,51 @@ def rankings(
     judged = [relevant(query, hit) for hit in hits[:k]]
     before = [[h.where for h in hits[:n]] for n in range(len(judged))]
     fresh = [judged[n] and hits[n].where not in before[n] for n in range(len(judged))]
-    total = sum(relevant(query, chunk) for chunk in chunks)
     ranks = [n + 1 for n, yes in enumerate(fresh) if yes]
-    ideal = sum(1 / log2(n + 2) for n in range(min(k, total)))
     return {
         "context_precision": over(sum(judged), len(judged)),
         "p": sum(fresh) / k,
-        "chunk_recall": over(sum(fresh), total),
         "hit": float(any(fresh)),
         "mrr": 1 / ranks[0] if ranks else 0.0,
+        **against_the_ideal(query, hits, chunks, k),
+    }
+
+
+def against_the_ideal(
+    query: Query, hits: Sequence[Place], every: Sequence[Place], k: int
+) -> dict[str, float]:
+    """Over chunks alone: a summary is the chunks it stands for, one behind the other, each at a rank of its own."""
+    chunks = [chunk for chunk in every if not chunk.further]
+    known = {chunk.where for chunk in chunks}
+    row: list[Place | None] = []
+    for hit in hits:
+        if hit.further:
+            held = [
+                chunk
+                for chunk in sorted(chunks, key=lambda chunk: (chunk.start, chunk.end))
+                if any(
+                    chunk.doc_id == part.doc_id
+                    and part.start <= chunk.start
+                    and chunk.end <= part.end
+                    for part in hit.parts
+                )
+            ]
+            row += held or [None]
+        else:
+            row.append(hit if hit.where in known else None)
+    row = row[:k]
+    if None in row:
+        return dict.fromkeys(("ndcg", "map", "chunk_recall"), nan)
+    found = [chunk for chunk in row if chunk is not None]
+    ranks = [
+        n + 1
+        for n, chunk in enumerate(found)
+        if relevant(query, chunk) and chunk.where not in [c.where for c in found[:n]]
+    ]
+    total = sum(relevant(query, chunk) for chunk in chunks)
+    ideal = sum(1 / log2(n + 2) for n in range(min(k, total)))
+    return {
+        "chunk_recall": over(len(ranks), total),
         "map": over(sum((n + 1) / rank for n, rank in enumerate(ranks)), total),
         "ndcg": over(sum(1 / log2(rank + 1) for rank in ranks), ideal),
     }

@@ -43,7 +43,8 @@ def found_of(hits: Sequence[Sequence[Place]]) -> HitTable:
         return HitTable(first, *columns(flat))
     sizes = [len(hit.parts) for hit in flat]
     rows = columns([part for hit in flat for part in hit.parts])
-    return HitTable(first, *rows, hits_of=np.repeat(np.arange(len(flat)), sizes))
+    summary = np.array([bool(hit.further) for hit in flat])
+    return HitTable(first, *rows, hits_of=np.repeat(np.arange(len(flat)), sizes), summary=summary)
 
 
 def chunking_of(chunks: Sequence[Place]) -> Chunking:

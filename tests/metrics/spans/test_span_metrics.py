@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import log2
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from chunkwise.metrics.scorer import span_scores, why_unscored
 from chunkwise.metrics.spans.budget_recall import TokenCut, in_tokens
 from chunkwise.metrics.spans.relevance import covered_references, relevant_chunks, relevant_hits
 from chunkwise.metrics.spans.split_references import split
-from chunkwise.metrics.spans.tables import Gold, HitTable
+from chunkwise.metrics.spans.tables import Chunking, Gold, HitTable
 from how_many import examples
 from metrics.spans import naive_spans
 from metrics.spans.naive_spans import Place
@@ -50,12 +51,9 @@ def test_every_measure_equals_the_naive_one(case: Case, k: int, budget: int) -> 
     got = scores(case, *names)
     assert set(got) == names
     starts = {doc_id: list(range(LENGTH)) for doc_id in DOCUMENTS}
-    chunks = {chunk.where for chunk in case.chunks}
     for number, (query, hits) in enumerate(zip(case.queries, case.hits, strict=True)):
         expected = naive_spans.spans(query, hits[:k])
         expected |= naive_spans.rankings(query, hits, case.chunks, k)
-        if any(hit.where not in chunks for hit in hits[:k]):
-            expected |= dict.fromkeys(IDEAL, np.nan)
         expected = {f"{name}@{k}": value for name, value in expected.items()}
         expected["chroma.precision_omega"] = naive_spans.omega(query, case.chunks)
         within = naive_spans.cut_at(hits, budget, starts)
@@ -321,6 +319,44 @@ def test_places_of_summaries_are_measured_in_tokens_too() -> None:
     assert told is not None
     assert told.stood_for is not None
     assert told.stood_for.tolist() == [[1, 1, 3, 9], [1, 4, 5, 4]]
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(cases(), st.integers(1, 7))
+def test_summaries_in_the_index_change_no_figure_of_the_same_hits(case: Case, k: int) -> None:
+    names = [*(f"{name}@{k}" for name in ALL_AT), "recall@9t", "chroma.precision_omega"]
+    chunks = [chunk for chunk in case.chunks if not chunk.further]
+    without = scores(case._replace(chunks=chunks), *names)
+    for name, values in scores(case, *names).items():
+        assert values == pytest.approx(without[name], abs=1e-12, nan_ok=True)
+
+
+def test_a_summary_takes_the_ranks_of_the_chunks_it_stands_for() -> None:
+    chunks = [Place("a", 0, 5), Place("a", 5, 10), Place("a", 10, 15), Place("a", 15, 20)]
+    summary = Place("a", 0, 10, 15, ((15, 20),))
+    asked = Query("q", "?", (Reference("a", 5, 10),))
+    case = Case([asked], [[summary]], [*chunks, summary])
+    assert scores(case, "ndcg@5")["ndcg@5"] == [pytest.approx(1 / log2(3))]  # second of three
+    assert scores(case, "chunk_recall@1")["chunk_recall@1"] == [0.0]
+    assert scores(case, "map@5")["map@5"] == [0.5]
+    assert scores(case, "mrr@5")["mrr@5"] == [1.0]  # as a hit it is the first
+
+
+def test_a_summary_of_one_place_is_no_chunk_of_that_place() -> None:
+    """A chunk with its neighbours stays unscored where a summary happens to stand for the same text."""
+    wide = Place("a", 0, 10)
+    asked = Query("q", "?", (Reference("a", 0, 10),))
+    chunks = chunking_of([Place("a", 0, 5), Place("a", 5, 10)])
+    level, stood_for = np.array([0, 0, 1]), np.array([[2, 0, 10, 10]])
+    columns = [np.append(each, last) for each, last in zip(
+        (chunks.document, chunks.start, chunks.end, chunks.tokens), (0, 0, 10, 3), strict=True
+    )]  # fmt: skip
+    summarised = Chunking(*columns, level, stood_for)
+    gold, found = Gold.of([asked], NUMBERS), found_of([[wide]])
+    got = span_scores([parse("ndcg@5")], gold, found, summarised, CUT)["ndcg@5"]
+    assert np.isnan(got).all()
+    hit = replace(found, summary=np.array([True]))
+    assert span_scores([parse("ndcg@5")], gold, hit, summarised, CUT)["ndcg@5"].tolist() == [1.0]
 
 
 def test_why_a_question_is_unscored() -> None:

@@ -48,7 +48,7 @@ def _share_exact(evidence: Evidence) -> WholeScore:
         score, counts = evidence.position.score, dict(evidence.position.counts)
         untold = counts.pop(NO_TEXT, 0)
         return WholeScore(score, sum(counts.values()), {KINDS[NO_TEXT]: untold} if untold else {})
-    chunks = evidence.chunking
+    chunks = evidence.chunking and evidence.chunking.without_summaries
     if chunks is None or not len(chunks.start):
         return WholeScore(Score(None, NO_CHUNKS))
     sizes = np.array([len(document.text) for document in evidence.documents], np.int64)

@@ -164,7 +164,7 @@ def _figure(name: str) -> Callable[[Evidence], WholeScore]:
     def score(evidence: Evidence) -> WholeScore:
         if evidence.index is None:
             return WholeScore(Score(None, NO_CHUNKS))
-        count = 0 if evidence.chunking is None else len(evidence.chunking.start)
+        count = 0 if evidence.chunking is None else int(evidence.chunking.is_chunk.sum())
         index = evidence.index
         return WholeScore(evidence.once("coherence", lambda: index_coherence(index))[name], count)
 

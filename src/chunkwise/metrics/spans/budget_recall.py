@@ -57,6 +57,7 @@ def _kept(found: HitTable, which: NDArray[np.bool_]) -> HitTable:
         found.end[which],
         found.tokens[which],
         None if found.hits_of is None else numbers.reshape(-1),
+        None if found.summary is None else found.summary[hits],
     )
 
 

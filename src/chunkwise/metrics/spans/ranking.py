@@ -21,7 +21,7 @@ class JudgedRanking:
     relevant: NDArray[np.bool_]
     """Of each hit."""
     total: Numbers
-    """Of each question: how many relevant ones there are, retrieved or not."""
+    """Of each question: how many relevant ones there are, retrieved or not; 0 where nothing is divided by it."""
 
     def at(self, k: int) -> tuple[Numbers, Numbers]:
         """Questions and ranks (from 0) of the relevant hits among the first k."""
@@ -113,12 +113,12 @@ METRICS = (
     SpanMetric(
         "ndcg", "Relevant hits, early ones worth more, against the best possible order.",
         group="retrieval", needs=("references", "chunks"), at="hits", counts_hits=True, ideal=True,
-        formula=lambda evidence, k: ndcg(evidence.ranking, k),
+        formula=lambda evidence, k: ndcg(evidence.chunk_ranking, k),
     ),
     SpanMetric(
         "map", "Precision at each relevant hit, summed / all relevant chunks of the index.",
         group="retrieval", needs=("references", "chunks"), at="hits", counts_hits=True, ideal=True,
-        formula=lambda evidence, k: average_precision(evidence.ranking, k),
+        formula=lambda evidence, k: average_precision(evidence.chunk_ranking, k),
     ),
     SpanMetric(
         "p", "Relevant hits / k, however few were retrieved: precision as information retrieval has it.",
@@ -128,6 +128,6 @@ METRICS = (
     SpanMetric(
         "chunk_recall", "Relevant hits / all relevant chunks of the index: recall as information retrieval has it.",
         group="retrieval", needs=("references", "chunks"), at="hits", usual=(), counts_hits=True, ideal=True,
-        formula=lambda evidence, k: chunk_recall(evidence.ranking, k),
+        formula=lambda evidence, k: chunk_recall(evidence.chunk_ranking, k),
     ),
 )  # fmt: skip

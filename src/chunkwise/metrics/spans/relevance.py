@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.metrics.spans.overlaps import (
+    Grouped,
     Numbers,
     SpanPairs,
     Spans,
@@ -13,6 +16,7 @@ from chunkwise.metrics.spans.overlaps import (
     best_shares,
     by_document,
     by_question,
+    on_one_axis,
     overlapping,
     shared,
     shares,
@@ -86,15 +90,53 @@ def chunk_numbers(found: HitTable, chunking: Chunking) -> Numbers:
     return np.where(known[at] == wanted, at, -1)
 
 
+class ChunkRanking(NamedTuple):
+    """The chunks that were found for each question, best first; a summary is the chunks it stands for."""
+
+    first: Numbers
+    """Where those of each question begin, and one more: where the last ones end."""
+    chunk: Numbers
+    """Their numbers; -1: a hit that is no chunk."""
+
+
+def chunk_ranking(found: HitTable, chunking: Chunking) -> ChunkRanking:
+    """Of chunks without summaries. Those that a summary stands for come one behind the other, in the order of the text.
+
+    So a summary is worth what it points at, at the ranks that reading it there would take, and the ideal ranking is the
+    same whether an index has summaries or not.
+    """
+    number = chunk_numbers(found, chunking)
+    if found.summary is None or not (found.summary & (number < 0)).any():
+        return ChunkRanking(found.first, number)
+    is_opened = found.summary & (number < 0)
+    place = np.flatnonzero(is_opened[found.hit])
+    parts, chunks = on_one_axis(
+        Grouped(found.document[place], found.start[place], found.end[place]),
+        Grouped(chunking.document, chunking.start, chunking.end),
+    )
+    part, chunk = overlapping(parts, chunks)
+    inside = (chunks.start[chunk] >= parts.start[part]) & (chunks.end[chunk] <= parts.end[part])
+    inside &= ~listed_again(chunking)[chunk]
+    part, chunk = part[inside], chunk[inside]
+    owner = found.hit[place[part]]
+    is_opened[np.setdiff1d(np.flatnonzero(is_opened), owner)] = False  # it stands for no chunk
+    kept = np.flatnonzero(~is_opened)
+    hit, chunk = np.concatenate((kept, owner)), np.concatenate((number[kept], chunk))
+    start, end = (np.append(column, 0)[chunk] for column in (chunking.start, chunking.end))
+    order = np.lexsort((end, start, hit))
+    counts = np.bincount(found.hit_question[hit], minlength=len(found.first) - 1)
+    return ChunkRanking(np.concatenate(([0], np.cumsum(counts))), chunk[order])
+
+
 def repeated(found: HitTable) -> NDArray[np.bool_]:
     """Of each hit, whether its question has the very same one at a better rank."""
     own = ChunkPlaces(found.hit, found.document, found.start, found.end, found.tokens)
-    return _seen_before(found.hit_question, _numbered(_Sets(own, int(found.first[-1]))))
+    return seen_before(found.hit_question, _numbered(_Sets(own, int(found.first[-1]))))
 
 
 def listed_again(chunking: Chunking) -> NDArray[np.bool_]:
     """Of each chunk, whether the very same place stands among the chunks before it."""
-    return _seen_before(_numbered(_Sets(chunking.places, len(chunking.start))))
+    return seen_before(_numbered(_Sets(chunking.places, len(chunking.start))))
 
 
 class _Sets:
@@ -133,7 +175,8 @@ def _numbers_of_rows(rows: Numbers) -> Numbers:
     return number
 
 
-def _seen_before(*columns: Numbers) -> NDArray[np.bool_]:
+def seen_before(*columns: Numbers) -> NDArray[np.bool_]:
+    """Of each row, whether the same one stands above it."""
     order = np.lexsort(columns[::-1])
     again = np.zeros(len(order), dtype=np.bool_)
     again[order[1:]] = np.logical_and.reduce(

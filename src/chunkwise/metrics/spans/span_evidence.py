@@ -12,14 +12,17 @@ from chunkwise.metrics.metric import Scores
 from chunkwise.metrics.spans import chroma
 from chunkwise.metrics.spans.budget_recall import first_hits
 from chunkwise.metrics.spans.coverage import Coverage, coverage, ratio
+from chunkwise.metrics.spans.overlaps import SpanPairs
 from chunkwise.metrics.spans.ranking import JudgedRanking
 from chunkwise.metrics.spans.relevance import (
-    chunk_numbers,
+    ChunkRanking,
+    chunk_ranking,
     covered_references,
     listed_again,
     relevant_chunks,
     relevant_hits,
     repeated,
+    seen_before,
 )
 from chunkwise.metrics.spans.tables import Chunking, Gold, HitTable
 
@@ -32,7 +35,8 @@ class SpanEvidence:
     ) -> None:
         self.gold = gold
         self.found = found
-        self.chunking = chunking
+        # A chunk is a place; a summary is derived from chunks, and whoever finds one has found them.
+        self.chunking = None if chunking is None else chunking.without_summaries
         self._threshold = threshold
         self._coverage: dict[int, Coverage] = {}
         self._sums: dict[int, chroma.Sums] = {}
@@ -51,7 +55,7 @@ class SpanEvidence:
     def judged(self) -> JudgedRanking:
         """Every hit by itself, also one that was there before."""
         relevant = relevant_hits(self.gold, self.found, self._threshold)
-        return JudgedRanking(self.found.first, relevant, self._relevant_in_index)
+        return JudgedRanking(self.found.first, relevant, np.zeros(self.gold.questions, np.int64))
 
     @cached_property
     def ranking(self) -> JudgedRanking:
@@ -59,13 +63,33 @@ class SpanEvidence:
         return replace(self.judged, relevant=self.judged.relevant & ~repeated(self.found))
 
     @cached_property
-    def _relevant_in_index(self) -> NDArray[np.int64]:
+    def chunk_ranking(self) -> JudgedRanking:
+        """The chunks that were found, with how many there are to be found; of summaries, the chunks they stand for."""
+        first, chunk = self._chunks
+        asked, relevant = self._relevant_chunks
+        count = 1 if self.chunking is None else len(self.chunking.start) + 1
+        question = np.repeat(np.arange(self.gold.questions), np.diff(first))
+        is_relevant = np.isin(question * count + chunk, asked * count + relevant) & (chunk >= 0)
+        return JudgedRanking(
+            first,
+            is_relevant & ~seen_before(question, chunk),
+            np.bincount(asked, minlength=self.gold.questions),
+        )
+
+    @cached_property
+    def _relevant_chunks(self) -> SpanPairs:
         if self.chunking is None:
-            return np.zeros(self.gold.questions, dtype=np.int64)
+            return SpanPairs(np.empty(0, np.int64), np.empty(0, np.int64))
         asked, chunk = relevant_chunks(self.gold, self.chunking, self._threshold)
         # As a hit is, a chunk that is there twice is one.
-        asked = asked[~listed_again(self.chunking)[chunk]]
-        return np.bincount(asked, minlength=self.gold.questions)
+        once = ~listed_again(self.chunking)[chunk]
+        return SpanPairs(asked[once], chunk[once])
+
+    @cached_property
+    def _chunks(self) -> ChunkRanking:
+        if self.chunking is None:
+            return ChunkRanking(self.found.first, np.full(int(self.found.first[-1]), -1))
+        return chunk_ranking(self.found, self.chunking)
 
     def context_recall(self, k: int) -> Scores:
         """References covered by the first k / references."""
@@ -80,16 +104,11 @@ class SpanEvidence:
 
     def without_ideal(self, k: int) -> NDArray[np.bool_]:
         """Questions whose first k hits cannot be held against the chunks of the index."""
-        strange = (self._chunk < 0) & (self.found.hit_rank < k)
-        counts = np.bincount(self.found.hit_question[strange], minlength=self.gold.questions)
+        first, chunk = self._chunks
+        question = np.repeat(np.arange(self.gold.questions), np.diff(first))
+        strange = (chunk < 0) & (np.arange(len(chunk)) - first[question] < k)
+        counts = np.bincount(question[strange], minlength=self.gold.questions)
         return (counts > 0) | (self.chunking is None)
-
-    @cached_property
-    def _chunk(self) -> NDArray[np.int64]:
-        """Of each hit, the chunk of the index it is; -1: none."""
-        if self.chunking is None:
-            return np.full(int(self.found.first[-1]), -1)
-        return chunk_numbers(self.found, self.chunking)
 
     @cached_property
     def without_references(self) -> NDArray[np.bool_]:

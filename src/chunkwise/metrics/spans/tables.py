@@ -63,6 +63,8 @@ class HitTable:
     """What the reader of a hit pays; for a summary, what the text it stands for has."""
     hits_of: Numbers | None = None
     """Which hit each place belongs to, in order; None: every hit is one place."""
+    summary: NDArray[np.bool_] | None = None
+    """Of each hit, whether it is a summary; None: none is."""
 
     @classmethod
     def of(cls, hits: Sequence[Sequence[Hit]], numbers: Mapping[str, int]) -> HitTable:
@@ -77,6 +79,7 @@ class HitTable:
             _array([span.end for hit in flat for span in hit.spans]),
             _array([tokens for hit in flat for tokens in hit.span_tokens]),
             None if len(flat) == sum(sizes) else np.repeat(np.arange(len(flat)), sizes),
+            np.array([hit.level > 0 for hit in flat]) if any(hit.level for hit in flat) else None,
         )
 
     @property
