@@ -25,6 +25,7 @@ def read(folder: Path, *rows: object, bad: list[str] | None = None) -> dict[str,
 
 
 def test_answers_with_their_citations(tmp_path: Path) -> None:
+    bad: list[str] = []
     found = read(
         tmp_path,
         {"query_id": "q1", "answer": "The lamp is lit at dusk.", "citations": [
@@ -33,7 +34,10 @@ def test_answers_with_their_citations(tmp_path: Path) -> None:
             "gone.md",
         ]},
         {"question": "Whom does one write to?", "response": "Us."},
+        bad=bad,
     )  # fmt: skip
+    assert len(bad) == 1
+    assert "no document is 'gone.md'" in bad[0]
     assert found["q1"].citations == (
         AnswerCitation("lit at dusk", LAMP.id, 0, 24), AnswerCitation("", LAMP.id, 12, 23, "lit at dusk"),
         AnswerCitation("", "gone.md"),

@@ -26,6 +26,8 @@ _NAMES = (
     "doc_id", "document_id", "docid", "document", "source", "file_path", "file_name", "filename",
     "path", "file", "corpus_id", "document_title",
 )  # fmt: skip
+_CHUNK_IDS = ("chunk_id", "node_id", "passage_id", "chunk_index")
+_OWN_IDS = ("id", "id_", "_id")
 _INSIDE = ("kwargs", "metadata", "node", "document", "chunk")
 """Where tools put what belongs to a place: looked into after the record itself."""
 
@@ -81,6 +83,23 @@ def stated_place(fields: Fields) -> StatedPlace:
         end = integer_in(level, *_ENDS) if end is None else end
         text = string_in(level, *_TEXTS) if text is None else text
     return StatedPlace(tuple(dict.fromkeys(names)), start, end, text)
+
+
+class StatedId(NamedTuple):
+    """The id of a chunk as a record has it."""
+
+    id: str | None
+    is_sure: bool
+    """Whether it is said to be a chunk's; an `id` may be anything's."""
+
+
+def stated_id(fields: Fields) -> StatedId:
+    """By what a record names the chunk it is about."""
+    for names, is_sure in ((_CHUNK_IDS, True), (_OWN_IDS, False)):
+        for level in _levels(fields):
+            if found := string_in(level, *names):
+                return StatedId(found, is_sure)
+    return StatedId(None, False)
 
 
 def document_of(said: StatedPlace, names: DocumentNames) -> int | str | None:

@@ -27,9 +27,10 @@ from chunkwise.chunkers.chunk_positions import (
     find_texts,
     positions,
     read_rows,
+    stated_id,
     stated_place,
 )
-from chunkwise.core import Chunk, Document, Piece, Span
+from chunkwise.core import Chunk, Document, Passage, Piece, Span
 from chunkwise.documents.document_names import DocumentNames
 from chunkwise.records.fields import integer_in, string_in
 from chunkwise.records.read import OnBadRow
@@ -68,6 +69,8 @@ class ExistingChunk:
     """What is indexed beside it."""
     parent: Span | None = None
     """The larger span that is handed out for it."""
+    id: str = ""
+    """What its file calls it; empty: nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,15 @@ class ExistingChunks:
             first, *others = self.problems
             more = f"; and {len(others):,} more" if others else ""
             raise ChunkwiseError(f"no chunk {what} has a place in the documents: {first}{more}")
+
+    @property
+    def ids(self) -> list[tuple[str, Passage]]:
+        """The places of those that have an id in their file."""
+        return [
+            (each.id, Passage(each.doc_id, *each.place))
+            for each in self.chunks
+            if each.id and each.place is not None
+        ]
 
     def strategy(self, *, parents: bool = False) -> FileChunks:
         """What cuts the same documents in the same way; `parents`: for a chunk that has one it is handed out."""
@@ -173,6 +185,7 @@ class _ChunkRow(NamedTuple):
     said: StatedPlace
     context: str
     parent: Span | None = None
+    id: str = ""
 
 
 def read_chunks(
@@ -196,7 +209,8 @@ def read_chunks(
             on_bad(f"{where}: neither a text nor offsets; a chunk has text, or start and end")
         else:
             context = string_in(fields, "context") or ""
-            rows.append(_ChunkRow(where, said, context, _parent(fields)))
+            id = stated_id(fields).id or ""
+            rows.append(_ChunkRow(where, said, context, _parent(fields), id))
     if summaries:
         on_bad(f"{path}: {summaries:,} summaries are left out; chunks of a file are places")
     if not rows:
@@ -228,7 +242,7 @@ def _rows(chunks: ChunksSource, on_bad: OnBadRow) -> Iterator[FileRow]:
         if isinstance(chunk, Chunk):
             parent = chunk.parent
             yield FileRow(f"chunk {chunk.id}", {
-                "doc_id": chunk.doc_id, "start": chunk.start, "end": chunk.end, "text": chunk.text,
+                "id": chunk.id, "doc_id": chunk.doc_id, "start": chunk.start, "end": chunk.end, "text": chunk.text,
                 "context": chunk.context, "level": chunk.level,
                 "parent_start": parent and parent.start, "parent_end": parent and parent.end,
             })  # fmt: skip
@@ -297,7 +311,7 @@ def _placed(
             row.parent if place is not None and _holds(row.parent, place, documents[n]) else None
         )
         chunks.append(
-            ExistingChunk(row.where, documents[n].id, place, located, row.context, parent)
+            ExistingChunk(row.where, documents[n].id, place, located, row.context, parent, row.id)
         )
     return chunks
 

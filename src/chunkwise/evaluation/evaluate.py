@@ -13,8 +13,9 @@ from chunkwise.base.progress import Stopwatch
 from chunkwise.base.renamed import grouped, renamed
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.chunkers.read_chunks import ChunksSource, chunks_name, read_chunks
-from chunkwise.core import Document, Query
+from chunkwise.core import Document, Passage, Query
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, leaving_out
+from chunkwise.evaluation.chunk_names import ChunkNames
 from chunkwise.evaluation.evaluate_system import QuestionSet, evaluate_system
 from chunkwise.evaluation.listeners import Listeners
 from chunkwise.evaluation.options import ScoringOptions, ScoringRules
@@ -139,12 +140,16 @@ def evaluate(
     with watch("questions"):
         asked, about = _questions(queries, documents, split, left_out)
         if system is None:
-            system = _answered(documents, asked, _name(hits) or "", chunks, left_out)
+            system, named = _answered(documents, asked, _name(hits) or "", chunks, left_out)
+        else:
+            named = ChunkNames(documents, system.chunking, system.chunk_ids)
         answered = {}
         if answers is not None:
             path = os.fspath(answers)
             with left_out.rows_of(path) as bad:
-                answered = read_answers(path, asked, documents, bad)
+                # Only those of a file are there already; an index tells by its chunks.
+                own = system.ask(asked, k=None, budget=None) if hits is not None else []
+                answered = read_answers(path, asked, documents, bad, named, own)
     about |= left_out.told()
     if len(system.documents) != len(documents):
         # Those that hold hits found nowhere are no documents of the user's.
@@ -184,21 +189,23 @@ def _answered(
     hits: str,
     chunks: ChunksSource | None,
     left_out: Skipped,
-) -> EvaluatedSystem:
-    """Another system's hits, held against its chunks where they are known."""
+) -> tuple[EvaluatedSystem, ChunkNames]:
+    """Another system's hits, held against its chunks where they are known, and what both are called."""
     name = None if chunks is None else chunks_name(chunks)
+    chunking, position = None, None
+    ids: list[tuple[str, Passage]] = []
+    if chunks is not None and name is not None:
+        with left_out.rows_of(name) as bad:
+            given = read_chunks(chunks, documents, bad)
+        chunking, position = chunking_of_file(given, documents), summary(given.position)
+        ids = given.ids
+    named = ChunkNames(documents, chunking, ids)
     with left_out.rows_of(hits) as bad:
-        found = read_hits(hits, queries, documents, bad)
+        found = read_hits(hits, queries, documents, bad, named)
     by_id = {query.id: own for query, own in zip(queries, found, strict=True)}
     lost = {hit.doc_id: hit.document for own in found for hit in own if is_nowhere(hit)}
     system = hits_system([*documents, *lost.values()], by_id, {"hits": hits, "chunks": name})
-    if chunks is None or name is None:
-        return system
-    with left_out.rows_of(name) as bad:
-        given = read_chunks(chunks, documents, bad)
-    return replace(
-        system, chunking=chunking_of_file(given, documents), position=summary(given.position)
-    )
+    return replace(system, chunking=chunking, position=position), named
 
 
 def queries_in_memory(given: Iterable[Query]) -> tuple[Query, ...]:

@@ -14,6 +14,7 @@ from chunkwise.answering.cited_answer import NOT_FOUND
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.chunkers.chunk_positions import (
     FileRow,
+    StatedId,
     StatedPlace,
     TextPlaces,
     document_of,
@@ -21,12 +22,14 @@ from chunkwise.chunkers.chunk_positions import (
     find_texts,
     read_rows,
     shown_offset,
+    stated_id,
     stated_place,
     usable_rows,
     wrong_offset,
 )
-from chunkwise.core import Document, Hit, Query, Span
-from chunkwise.documents.document_names import DocumentNames
+from chunkwise.core import Document, Hit, Passage, Query, Span
+from chunkwise.evaluation.chunk_names import ChunkNames
+from chunkwise.evaluation.cited_places import CitedPlaces
 from chunkwise.metrics.answers.answer import Answer, AnswerCitation
 from chunkwise.metrics.claims.plain_form import plain_form
 from chunkwise.metrics.evidence import NOWHERE
@@ -80,26 +83,26 @@ def _short(text: str, most: int = 60) -> str:
 
 
 _TEXTS = ("answer", "response", "generated_answer", "output", "text")
-_CLAIMS = ("claim", "sentence", "statement")
-_QUOTES = ("quote", "cited_text", "text", "page_content")
-
-
-class _Known:
-    def __init__(self, documents: Sequence[Document]) -> None:
-        self.ids = [document.id for document in documents]
-        self.names = DocumentNames(documents)
 
 
 def read_answers(
-    path: str, queries: Sequence[Query], documents: Sequence[Document], on_bad: OnBadRow
+    path: str,
+    queries: Sequence[Query],
+    documents: Sequence[Document],
+    on_bad: OnBadRow,
+    chunks: ChunkNames | None = None,
+    hits: Sequence[Sequence[Hit]] = (),
 ) -> dict[str, Answer]:
     """Answers by the id of their question; of two for one question the first is kept.
 
     A record has query_id (or the question's text), answer and, if it likes, citations: records with claim, doc_id and
-    start and end or a quote; `found` false says that the documents do not answer the question. What cannot be used is a
-    line to `on_bad`.
+    start and end. A start alone, the id of a chunk alone, or a quote alone will do: they are looked up in `chunks`, and
+    in `hits`, what was found for each question, where that is known. `found` false says that the documents do not
+    answer the question. What cannot be used is a line to `on_bad`; a citation of which nobody can say where it points
+    is not scored.
     """
-    questions, known = Questions(queries), _Known(documents)
+    questions = Questions(queries)
+    chunks = ChunkNames(documents) if chunks is None else chunks
     found: dict[str, Answer] = {}
     seen = False
     for where, fields in read_rows(path, on_bad, ("answers", "rows", "data")):
@@ -111,9 +114,12 @@ def read_answers(
         elif answer is None:
             on_bad(f"{where}: no answer; name it {', '.join(_TEXTS)}")
         else:
-            citations = _citations(fields.get("citations"), where, known, on_bad)
-            refusal = not citations and _is_refusal(answer, fields.get("found"))
             for question in meant:
+                cited = CitedPlaces(chunks, queries[question], hits[question] if hits else ())
+                # What is wrong with a citation is said once, however many questions have the same text.
+                tell = on_bad if question == meant[0] else _ignore
+                citations = _citations(fields.get("citations"), where, cited, tell)
+                refusal = not citations and _is_refusal(answer, fields.get("found"))
                 id = queries[question].id
                 if id in found:
                     on_bad(f"{where}: a second answer to {id!r}; the first is kept")
@@ -129,8 +135,12 @@ def _is_refusal(answer: str, found: object) -> bool:
     return bool(answer.strip()) and (found is False or plain_form(answer) == plain_form(NOT_FOUND))
 
 
+def _ignore(_: str) -> None:
+    pass
+
+
 def _citations(
-    given: object, where: str, known: _Known, on_bad: OnBadRow
+    given: object, where: str, cited: CitedPlaces, on_bad: OnBadRow
 ) -> tuple[AnswerCitation, ...]:
     if given is None:
         return ()
@@ -142,19 +152,15 @@ def _citations(
         if isinstance(each, str):
             each = {"doc_id": each}
         if isinstance(each, Mapping):
-            found.append(_citation(each, known))
+            citation, wrong = cited.citation(each)
+            if citation.unresolved:
+                on_bad(f"{where}, citation {at}: {citation.unresolved}; it is not scored")
+            elif wrong:
+                on_bad(f"{where}, citation {at}: {wrong}; it counts as wrong")
+            found.append(citation)
         else:
             on_bad(f"{where}, citation {at}: a record is needed, this is {kind(each)}")
     return tuple(found)
-
-
-def _citation(fields: Mapping[str, object], known: _Known) -> AnswerCitation:
-    """A document that is not there keeps its name: that it leads nowhere is for the metrics to say."""
-    said = stated_place(fields)
-    number = document_of(said, known.names)
-    doc_id = known.ids[number] if isinstance(number, int) else next(iter(said.names), "")
-    claim, quote = string_in(fields, *_CLAIMS) or "", string_in(fields, *_QUOTES) or ""
-    return AnswerCitation(claim, doc_id, said.start, said.end, quote)
 
 
 _NESTED = ("hits", "results", "retrieved", "retrieved_contexts", "contexts", "documents", "chunks")
@@ -179,6 +185,7 @@ class _HitRow(NamedTuple):
     summary: str = ""
     spans: tuple[Span, ...] = ()
     """The places it stands for, where it is a summary."""
+    id: StatedId = StatedId(None, False)
 
 
 class _Place(NamedTuple):
@@ -188,13 +195,18 @@ class _Place(NamedTuple):
 
 
 def read_hits(
-    path: str, queries: Sequence[Query], documents: Sequence[Document], on_bad: OnBadRow
+    path: str,
+    queries: Sequence[Query],
+    documents: Sequence[Document],
+    on_bad: OnBadRow,
+    chunks: ChunkNames | None = None,
 ) -> list[list[Hit]]:
     """The hits of each question, best first: by rank where all have one, else by score, else as they stand.
 
     A hit is a document with start and end, or a text that is sought in the document it names, else in all: exactly,
     then but for white space, quotes and dashes; of several places in one document the one nearest to its offset, else
-    the first. A document without either is a hit as a whole. What cannot be used is a line to `on_bad`; a hit that
+    the first. The id of one of `chunks` will do, or where it begins; `chunks` learns the ids of hits that say more. A
+    document without any of these is a hit as a whole. What cannot be used is a line to `on_bad`; a hit that
     cannot be found, or may be in several documents, keeps its rank in a document of its own: were it left out, those
     below it would move up.
     """
@@ -203,13 +215,16 @@ def read_hits(
         raise ChunkwiseError(
             f"no hit in {path} that belongs to a test question; a hit has query_id, doc_id, start and end, or a text"
         )
+    chunks = ChunkNames(documents) if chunks is None else chunks
     hits: list[list[tuple[_HitRow, _Place]]] = [[] for _ in queries]
     ids = {document.id for document in documents}
-    for row, place in zip(rows, _places(rows, documents), strict=True):
+    for row, place in zip(rows, _places(rows, chunks), strict=True):
         if isinstance(place, str):
             on_bad(f"{row.where}: {place}; it counts as a hit that is not relevant")
             stranger = nowhere(row.where, row.said, ids)
             place = _Place(stranger, 0, len(stranger.text))
+        elif row.id.id is not None and not row.spans:
+            chunks.add(row.id.id, Passage(place.document.id, place.start, place.end))
         for question in row.questions:
             hits[question].append((row, place))
     analyzed: dict[str, Analyzed] = {}
@@ -268,7 +283,7 @@ def _row(where: str, meant: list[int], fields: Mapping[str, object], problem: st
         # What a summary says stands nowhere: its places are its offsets.
         place = said._replace(start=spans[0].start, end=spans[-1].end, text=None)
         return _HitRow(where, meant, place, rank, score, problem, level, said.text, spans)
-    return _HitRow(where, meant, said, rank, score, problem)
+    return _HitRow(where, meant, said, rank, score, problem, id=stated_id(fields))
 
 
 def _spans(given: object) -> tuple[Span, ...]:
@@ -329,10 +344,11 @@ def _run(path: str, text: str, on_bad: OnBadRow) -> Iterator[FileRow]:
             on_bad(f"{path}, line {at}: a TREC run has {_COLUMNS} columns, this line {len(parts)}")
 
 
-def _places(rows: Sequence[_HitRow], documents: Sequence[Document]) -> Iterator[_Place | str]:
+def _places(rows: Sequence[_HitRow], chunks: ChunkNames) -> Iterator[_Place | str]:
     """Where each row's hit is, or why nowhere."""
-    names = DocumentNames(documents)
-    numbers = [document_of(row.said, names) for row in rows]
+    documents = chunks.documents
+    by_id = {document.id: document for document in documents}
+    numbers = [document_of(row.said, chunks.names) for row in rows]
     named: list[tuple[int, str]] = []
     nameless: list[str] = []
     for row, number in zip(rows, numbers, strict=True):
@@ -343,8 +359,13 @@ def _places(rows: Sequence[_HitRow], documents: Sequence[Document]) -> Iterator[
     anywhere, in_own = find_texts(nameless, documents), find_in_own(named, documents)
     for row, number in zip(rows, numbers, strict=True):
         text = row.said.text or ""
+        chunk = _named_chunk(row, number, chunks)
         if row.problem:
             yield row.problem
+        elif isinstance(chunk, Passage):
+            yield _Place(by_id[chunk.doc_id], chunk.start, chunk.end)
+        elif chunk:
+            yield chunk
         elif isinstance(number, str):
             yield number
         elif number is None:
@@ -354,6 +375,33 @@ def _places(rows: Sequence[_HitRow], documents: Sequence[Document]) -> Iterator[
             yield _by_text(row.said, places, documents, documents[number].id)
         else:
             yield _by_offsets(row.said, documents[number])
+
+
+NO_END = "its end is not known; name the chunks it is one of with --chunks"
+
+
+def _named_chunk(row: _HitRow, number: int | str | None, chunks: ChunkNames) -> Passage | str:
+    """The chunk that a row without text and whole offsets names, or why it is not known; empty: it names none."""
+    said, (id, is_sure) = row.said, row.id
+    if said.text or (said.start is not None and said.end is not None):
+        return ""
+    document = number if isinstance(number, int) else None
+    if id is not None:
+        found = chunks.find(id, document)
+        if isinstance(found, Passage):
+            return found
+        if said.start is None and (is_sure or number is None):
+            return found
+    if isinstance(number, str):
+        every = (chunks.find(name) for name in said.names)
+        return next((each for each in every if isinstance(each, Passage)), "")
+    if document is not None and said.start is not None and said.end is None:
+        span = chunks.holding(document, said.start)
+        inside = 0 <= said.start < len(chunks.documents[document].text)
+        if span is not None:
+            return Passage(chunks.documents[document].id, span.start, span.end)
+        return NO_END if inside else ""
+    return ""
 
 
 def _stands(said: StatedPlace, document: Document) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from chunkwise.base.progress import Stages
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.chunkers.read_chunks import ChunksSource, ExistingChunks, chunks_name, read_chunks
-from chunkwise.core import Document
+from chunkwise.core import Document, Passage
 from chunkwise.documents import Input, Inputs, LoadOptions, each_input
 from chunkwise.evaluation.skipped import Skipped
 from chunkwise.evaluation.system import EvaluatedSystem, SearchParameters, index_system
@@ -113,6 +113,7 @@ def new_index(
     assert not isinstance(source, Index)
     source = in_reading_order(source)
     strategy, position = made_with.strategy, None
+    ids: list[tuple[str, Passage]] = []
     if chunks is not None:
         if strategy is not None:
             raise InvalidParameter(
@@ -122,7 +123,7 @@ def new_index(
         with left_out.rows_of(chunks_name(chunks)) as bad:
             given = read_chunks(chunks, source, bad)
         given.check_usable()
-        strategy, position = given.strategy(), summary(given.position)
+        strategy, position, ids = given.strategy(), summary(given.position), given.ids
     with stages("indexing", 0) as advance:
         made = index(
             source, strategy, embedder=made_with.embedder, vectors=_vectors(made_with.vectors, searching),
@@ -131,7 +132,7 @@ def new_index(
         )  # fmt: skip
     if not len(made):
         raise ChunkwiseError(NOTHING)
-    return index_system(made, searching, budget, position)
+    return replace(index_system(made, searching, budget, position), chunk_ids=ids)
 
 
 def documents_of(

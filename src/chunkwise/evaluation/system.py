@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from chunkwise.base import spec
-from chunkwise.core import Document, Hit, OnProgress, Query
+from chunkwise.core import Document, Hit, OnProgress, Passage, Query
 from chunkwise.evaluation.results import Json
 from chunkwise.metrics.answers.position import Position
 from chunkwise.metrics.registry import MetricAt
@@ -50,6 +50,8 @@ class EvaluatedSystem:
     """What is asked, where it is an index."""
     position: Position | None = None
     """How exact the offsets of chunks from a file are."""
+    chunk_ids: Sequence[tuple[str, Passage]] = ()
+    """What the file calls its chunks, where they come from one."""
 
     @property
     def numbers(self) -> dict[str, int]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from chunkwise.core import Passage, Query, Score
+from chunkwise.core import Passage, Query, Score, Span
 from chunkwise.metrics.claims.readable import Readable
 
 NO_ANSWER = "no answer"
+NO_CITATIONS = "no citations"
 REFUSED = "the answer is that the documents do not say it"
 
 
@@ -23,8 +25,11 @@ class AnswerCitation(NamedTuple):
     start: int | None = None
     """None: the place is told by the quote, or is the whole document."""
     end: int | None = None
+    """None beside a start: behind the quote, or, without one, the end of the sentence."""
     quote: str = ""
     """What is said to stand there; empty: it is not said."""
+    unresolved: str = ""
+    """Why nobody can say where it points: it is not scored. Empty: it can be said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,19 @@ class Answer:
     citations: tuple[AnswerCitation, ...] = ()
     is_refusal: bool = False
     """Whether it says that the documents do not answer the question: it claims nothing of what they say."""
+
+    @property
+    def scored(self) -> Answer:
+        """With the citations alone of which one can say where they point."""
+        known = tuple(each for each in self.citations if not each.unresolved)
+        return self if len(known) == len(self.citations) else replace(self, citations=known)
+
+    @property
+    def why_uncited(self) -> str:
+        """Why there is no citation to score; empty: there is one."""
+        if not self.citations:
+            return NO_CITATIONS
+        return "" if self.scored.citations else self.citations[0].unresolved
 
 
 _WORD = re.compile(r"[^\W_]+")
@@ -47,17 +65,22 @@ class CitedTexts:
         self._texts = texts
         self._quoted: dict[tuple[str, str], list[Passage]] = {}
         self._read: dict[str, Readable] = {}
+        self._sentences: dict[str, list[int]] = {}
 
     def places(self, citation: AnswerCitation) -> list[Passage]:
-        """Where it points: its offsets, else everywhere its quote stands, else the whole document; none: nowhere."""
+        """Where it points: its offsets, or the sentence at a start alone; else everywhere its quote stands; else the
+        whole document; none: nowhere."""
         doc_id = citation.doc_id
         text = self._texts.get(doc_id)
         if text is None:
             return []
         start, end = citation.start, citation.end
         if start is not None:
-            if end is None:
+            if end is None and citation.quote:
                 end = start + len(citation.quote)
+            elif end is None and 0 <= start < len(text):
+                start, end = self._sentence_at(doc_id, start)
+            end = start if end is None else end
             return [Passage(doc_id, start, end)] if 0 <= start < end <= len(text) else []
         if citation.quote:
             key = doc_id, citation.quote
@@ -66,6 +89,14 @@ class CitedTexts:
                 self._quoted[key] = [Passage(doc_id, *match.span()) for match in found]
             return self._quoted[key]
         return [Passage(doc_id, 0, len(text))] if text else []
+
+    def _sentence_at(self, doc_id: str, at: int) -> Span:
+        if doc_id not in self._sentences:
+            self._sentences[doc_id] = Readable(self._texts[doc_id]).sentence_starts
+        starts = self._sentences[doc_id]
+        number = bisect_right(starts, at) - 1
+        end = starts[number + 1] if number + 1 < len(starts) else len(self._texts[doc_id])
+        return Span(starts[number] if number >= 0 else 0, end)
 
     def text(self, place: Passage) -> str:
         """What stands there."""
@@ -91,7 +122,9 @@ def _occurrences(quote: str, text: str) -> list[re.Match[str]]:
     return found or list(re.finditer(re.escape(quote), text))
 
 
-NO_CITATIONS = "no citations"
+def stands_in(quote: str, text: str) -> bool:
+    """Whether a quote is found in a text, as the quotes of citations are."""
+    return bool(_occurrences(quote, text))
 
 
 def each_answer(
@@ -109,8 +142,10 @@ def each_answer(
             return Score(None, NO_ANSWER)
         if answer.is_refusal:
             return Score(None, REFUSED)
-        if not answer.citations and not uncited:
-            return Score(None, NO_CITATIONS)
-        return score(query, answer)
+        if uncited:
+            return score(query, answer)
+        if why := answer.why_uncited:
+            return Score(None, why)
+        return score(query, answer.scored)
 
     return [one(query) for query in queries]

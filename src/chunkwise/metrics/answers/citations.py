@@ -8,7 +8,6 @@ from typing import NamedTuple
 from chunkwise.core import Passage, Query, Reference, Score
 from chunkwise.metrics.answers.answer import (
     NO_ANSWER,
-    NO_CITATIONS,
     Answer,
     AnswerCitation,
     CitedTexts,
@@ -200,7 +199,7 @@ class CitationAccuracyByLlm(BySupport):
     def tasks(self, given: QuestionEvidence) -> list[JudgeTask]:
         # Claims that cite the same place are asked about together.
         claims: dict[str, dict[str, None]] = {}
-        for citation in given.answer.citations if given.answer else ():
+        for citation in given.answer.scored.citations if given.answer else ():
             for text in _places(given, citation):
                 own = _claims(given.answer, citation)
                 claims.setdefault(text, {}).update(dict.fromkeys(own))
@@ -211,9 +210,9 @@ class CitationAccuracyByLlm(BySupport):
         ]
 
     def score(self, given: QuestionEvidence) -> Score:
-        if given.answer is None or not given.answer.citations:
-            return Score(None, NO_ANSWER if given.answer is None else NO_CITATIONS)
-        return share([self._one(given, each) for each in given.answer.citations])
+        if given.answer is None or given.answer.why_uncited:
+            return Score(None, NO_ANSWER if given.answer is None else given.answer.why_uncited)
+        return share([self._one(given, each) for each in given.answer.scored.citations])
 
     def _one(self, given: QuestionEvidence, citation: AnswerCitation) -> Score:
         """One that leads nowhere supports nothing; nobody needs to be asked."""
