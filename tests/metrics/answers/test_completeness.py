@@ -112,7 +112,8 @@ def test_another_number_is_another_statement() -> None:
 def test_a_short_answer_must_stand_there() -> None:
     assert covered("12/31/14", EXPIRY) == 1.0
     assert covered("12/31/15", EXPIRY) == 0.0
-    assert covered("31/12/14", EXPIRY) == 0.0
+    assert covered("31/12/14", EXPIRY) == 1.0  # there is no month 31: it is the same day
+    assert covered("30/12/14", EXPIRY) == 0.0
     assert covered("The manager.", MANAGER) == 1.0
     assert covered("at nine", MANAGER) == 0.0
 

@@ -46,3 +46,55 @@ def test_an_empty_answer_is_wrong() -> None:
 )
 def test_the_harmonic_mean(precision: float, recall: float, expected: float) -> None:
     assert f1(precision, recall) == pytest.approx(expected)
+
+
+SHORT = [
+    ("six months", "The trial period lasts six months.", 1.0),
+    ("six months", "The trial period lasts 6 months and ends without notice.", 1.0),
+    ("6 months", "The trial period lasts six months.", 1.0),
+    ("six months", "The trial period lasts six weeks.", 0.0),
+    ("six months", "The trial period lasts seven months.", 0.0),
+    ("six months", "The trial period is not six months.", 0.0),
+    ("$150", "Adults pay a fee of $150 a year.", 1.0),
+    ("$150", "Adults pay a fee of 150 dollars a year.", 1.0),
+    ("150 USD", "Adults pay a fee of $150.00 a year.", 1.0),
+    ("$150", "Adults pay a fee of €150 a year.", 0.0),
+    ("$1.5 million", "The gift was 1,500,000 dollars.", 1.0),
+    ("$1.5 million", "The gift was 1.5 billion dollars.", 0.0),
+    ("90 days", "Notice is given ninety (90) days before.", 1.0),
+    ("within 90 days", "One has ninety days to pay.", 1.0),
+    ("50%", "Half of it, or 50 percent, is paid back.", 1.0),
+    ("25 members", "The council has twenty-five members.", 1.0),
+    ("March 5, 2021", "It was signed on 5 March 2021 in Bern.", 1.0),
+    ("2021-03-05", "It was signed on March 5th, 2021.", 1.0),
+    ("12/31/14", "The term ends on December 31, 2014.", 1.0),
+    ("12/31/14", "The term ends on December 30, 2014.", 0.0),
+    ("5 March 2021", "It was signed on 3 May 2021.", 0.0),
+    ("the Finnish markka", "Before the euro, Finnish markkas were paid.", 1.0),
+    ("Garten", "Im sächsischen Garten stand ein Theater.", 1.0),
+    ("Vienna", "The composer was born in Prague.", 0.0),
+    ("in the 10th and 11th centuries", "During the 10th and 11th centuries they settled there.", 1.0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("reference", "answer", "expected"), SHORT)
+def test_a_short_reference_is_right_where_the_answer_holds_it(
+    reference: str, answer: str, expected: float
+) -> None:
+    assert score(answer, reference) == Score(expected)
+
+
+YES_OR_NO = [
+    ("Yes", "Yes, one may.", 1.0), ("Yes.", "No, that is not allowed.", 0.0), ("no", "No.", 1.0),
+    ("Ja", "Nein, das ist verboten.", 0.0), ("Yes", "Guests may bring dogs.", None), ("No", "Guests may not.", None),
+    ("Yes, up to 20 days", "Yes, 20 days at most.", 1.0), ("Yes, up to 20 days", "No, only 20 days.", 0.0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("reference", "answer", "expected"), YES_OR_NO)
+def test_yes_and_no_are_told_by_yes_and_no_alone(
+    reference: str, answer: str, expected: float | None
+) -> None:
+    found = score(answer, reference)
+    assert found.value == expected
+    assert ("yes or no" in found.reason) == (expected is None)

@@ -149,3 +149,16 @@ WORDS = st.lists(
 def test_every_sentence_says_itself_and_nothing_fails(one: str, other: str) -> None:
     assert said(one, one)
     said(one, other)
+
+
+@pytest.mark.parametrize(("text", "claim", "expected"), [
+    ("The trial period lasts 6 months.", "Six months.", True),
+    ("The trial period lasts 6 months.", "Seven months.", False),
+    ("Members do not pay the fee.", "Paid fees.", False),
+    ("The fee was paid by members. The desk is closed.", "A closed fee.", False),
+    ("Keys are stored at the desk.", "The desk stores them.", True),
+])  # fmt: skip
+def test_a_short_claim_is_held_by_one_sentence_with_all_its_words(
+    text: str, claim: str, expected: bool
+) -> None:
+    assert supports(Readable(text), Readable(claim)) is expected

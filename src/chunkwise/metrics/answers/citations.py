@@ -20,7 +20,8 @@ from chunkwise.metrics.answers.question_evidence import (
     claims_of,
     share,
 )
-from chunkwise.metrics.claims.claim_support import THRESHOLD, denied, supports
+from chunkwise.metrics.claims.claim_support import THRESHOLD, supports
+from chunkwise.metrics.claims.negations import denied
 from chunkwise.metrics.claims.plain_form import holds, plain_form
 from chunkwise.metrics.claims.readable import Readable, sentences
 from chunkwise.metrics.judges.llm_model import JudgeTask

@@ -14,8 +14,10 @@ from chunkwise.metrics.answers.question_evidence import (
     claims_of,
     share,
 )
-from chunkwise.metrics.claims.claim_support import THRESHOLD, supports
+from chunkwise.metrics.claims.claim_support import FEW, THRESHOLD, supports
 from chunkwise.metrics.claims.readable import Readable, sentences
+from chunkwise.metrics.claims.short_claims import says_shortly
+from chunkwise.metrics.claims.yes_no import yes_no
 from chunkwise.metrics.judges.llm_model import JudgeTask
 from chunkwise.metrics.metric import LlmMetric, Metric
 
@@ -25,8 +27,9 @@ def answer_correctness(
 ) -> list[Score]:
     """F1 of the claims of the answer that the reference answer supports, and the other way round.
 
-    Claims are sentences; whether a text supports one `claim_support.supports` says. An empty answer says nothing of
-    what it should: 0.
+    Claims are sentences; whether a text supports one `claim_support.supports` says. A reference that is no sentence,
+    but a name, an amount, a date or a few words, says what the answer must hold, and no more: 1 where it does. Of yes
+    or no words tell only a yes or no that the answer opens with. An empty answer says nothing of what it should: 0.
     """
 
     def score(query: Query) -> Score:
@@ -35,15 +38,48 @@ def answer_correctness(
             return Score(None, why)
         if not answer.text.strip():
             return Score(0.0)
-        said, expected = sentences(answer.text), sentences(query.answer)
-        if not said or not expected:
-            return Score(None, NO_CLAIMS if not said else NOTHING_TO_SEEK)
-        given, reference = Readable(answer.text), Readable(query.answer)
-        right = [supports(reference, claim, threshold) for claim in said]
-        named = [supports(given, claim, threshold) for claim in expected]
-        return Score(f1(sum(right) / len(right), sum(named) / len(named)))
+        expected, said = yes_no(query.answer), yes_no(answer.text)
+        if expected.is_yes is not None:
+            if said.is_yes is not None and said.is_yes != expected.is_yes:
+                return Score(0.0)
+            if not sentences(expected.rest):
+                return Score(None, YES_OR_NO) if said.is_yes is None else Score(1.0)
+        return _by_claims(answer.text, expected.rest, threshold)
 
     return [score(query) for query in queries]
+
+
+YES_OR_NO = (
+    "the reference is yes or no, and the answer does not open with either: words do not tell"
+)
+_PHRASE = 12
+"""Words at most of a reference that is no sentence."""
+_ENDS = tuple(".!?。！？")
+
+
+def _by_claims(answer: str, expected: str, threshold: float) -> Score:
+    claims, given, reference = sentences(expected), Readable(answer), Readable(expected)
+    if not claims:
+        return Score(None, NOTHING_TO_SEEK)
+    if is_phrase(expected):
+        held = supports(given, claims[0], threshold) or says_shortly(given, claims[0])
+        return Score(float(held))
+    said = sentences(answer)
+    if not said:
+        return Score(None, NO_CLAIMS)
+    right = [supports(reference, claim, threshold) for claim in said]
+    named = [supports(given, claim, threshold) for claim in claims]
+    return Score(f1(sum(right) / len(right), sum(named) / len(named)))
+
+
+def is_phrase(reference: str) -> bool:
+    """Whether a reference is no sentence: one or two content words, or a few words without a full stop."""
+    claims = sentences(reference)
+    if len(claims) != 1:
+        return False
+    words = len(claims[0].plain.split())
+    is_short = len(claims[0].terms(claims[0].language)) < FEW
+    return words <= _PHRASE and (is_short or not reference.rstrip().endswith(_ENDS))
 
 
 def why_unscored(query: Query, answer: Answer | None) -> str:
@@ -96,7 +132,8 @@ def _both_ways(given: QuestionEvidence) -> list[tuple[list[str], str]]:
 
 METRICS = (
     Metric(
-        "answer_correctness.words", "F1 of the claims of answer and reference answer that the other holds, by words.",
+        "answer_correctness.words",
+        "F1 of the claims of answer and reference that the other holds, by words; a short reference is held or not.",
         score=lambda e: answer_correctness(e.queries, e.answers), group="answers",
         needs=("answers", "reference answer"),
     ),

@@ -40,6 +40,14 @@ _SAME = {
     "euro": "€", "euros": "€", "eur": "€", "dollar": "$", "dollars": "$", "usd": "$", "gbp": "£",
     "kilo": "kg", "kilos": "kg", "kilogram": "kg", "kilograms": "kg", "kilogramm": "kg", "hrs": "hour", "hr": "hour",
 }  # fmt: skip
+_SCALES = {
+    "hundred": 10**2, "dozen": 12, "thousand": 10**3, "million": 10**6, "millions": 10**6, "billion": 10**9,
+    "billions": 10**9, "trillion": 10**12, "hundert": 10**2, "tausend": 10**3, "millionen": 10**6, "mio": 10**6,
+    "milliarde": 10**9, "milliarden": 10**9, "mrd": 10**9, "milliard": 10**9, "milliards": 10**9, "millones": 10**6,
+}  # fmt: skip
+_SIGNS = frozenset("$€£¥")
+_DECIMAL = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,6})?")
+_NO_CENTS = re.compile(r"\.0+\Z")
 _HAS_DIGIT = re.compile(r"\d")
 _REACH = 3
 """Words behind a number of a text among which is what it counts: 5 full working days."""
@@ -59,6 +67,8 @@ class Counted(NamedTuple):
     words: tuple[str, ...]
     amounts: tuple[Amount, ...]
     language: str
+    numerals: frozenset[int] = frozenset()
+    """Which words are numbers, or parts of one: twenty five, 1.5 million."""
 
     def beside(self, at: int) -> str:
         """What a number counts: a unit directly behind it or one word on, else the next word; empty: a small word."""
@@ -103,20 +113,41 @@ def counted(plain: str, language: str) -> Counted:
         ):
             words[at] = ""
     amounts: list[Amount] = []
+    numerals: set[int] = set()
     for at, word in enumerate(raw):
         unit = at + 1 < len(raw) and is_unit(words[at + 1], language)
+        before = len(amounts)
         if _HAS_DIGIT.search(word):
-            amounts.append(Amount(word, at))
+            amounts.append(Amount(_NO_CENTS.sub("", word), at))
         elif word in known and (word not in _ONE or unit):
             # Twenty five: the tens go before.
             tens = amounts[-1] if amounts and amounts[-1].at == at - 1 else None
             if tens and raw[at - 1] in known and tens.number[-1:] == "0" and known[word] < 10:
                 amounts[-1] = Amount(str(int(tens.number) + known[word]), at)
+                numerals.add(at)
             else:
                 amounts.append(Amount(str(known[word]), at))
         elif unit and all(each in HAN_NUMBER for each in word):
             amounts.append(Amount(str(_han_value(word)), at))
-    return Counted(tuple(words), tuple(amounts), language)
+        if len(amounts) > before:
+            numerals.add(at)
+            numerals |= _scale(amounts, raw)
+    return Counted(tuple(words), tuple(amounts), language, frozenset(numerals))
+
+
+def _scale(amounts: list[Amount], raw: Sequence[str]) -> set[int]:
+    """Multiplies the last number by the word behind it, also behind a currency: 1.5 million, 1.5 $ million."""
+    number, at = amounts[-1]
+    near = at + 1 + (at + 1 < len(raw) and raw[at + 1] in _SIGNS)
+    scale = _SCALES.get(raw[near]) if near < len(raw) else None
+    if scale is None or not _DECIMAL.fullmatch(number):
+        return set()
+    whole, _, part = number.partition(".")
+    value = int(whole + part) * scale
+    if value % 10 ** len(part):
+        return set()
+    amounts[-1] = Amount(str(value // 10 ** len(part)), at if near > at + 1 else near)
+    return {near}
 
 
 def has_amounts(text: Sequence[Counted], claim: Counted) -> bool:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
 from functools import cached_property
 from heapq import nsmallest
+from typing import TypeVar
 
 import numpy as np
 
@@ -49,6 +50,8 @@ def number_ends(numbers: Iterable[str]) -> tuple[str, ...]:
     return tuple(number[-_GROUP:] for number in digits if len(number) >= _GROUP)
 
 
+T = TypeVar("T")
+
 WINDOW = 3
 """Neighbouring sentences that may say something together."""
 LIST = 400
@@ -76,6 +79,13 @@ class Readable:
         self._terms: dict[str, frozenset[int]] = {}
         self._sentences_with: dict[str, dict[int, list[int]]] = {}
         self._plain_sentences: dict[int, str] = {}
+        self._made: dict[str, object] = {}
+
+    def once(self, key: str, make: Callable[[], T]) -> T:
+        """What is made of this text alone, made when first asked for; `key` is the asker's own."""
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]  # type: ignore[return-value]
 
     @cached_property
     def plain(self) -> str:

@@ -1,0 +1,145 @@
+"""Answers judged by their words: short gold answers of published questions, and sentences that hold them or do not.
+
+Nobody here wrote an answer. The sentence of the source that holds the gold answer is a right answer to the question;
+the other sentences of its paragraph, and the same sentence with another number in the gold answer, are wrong ones.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from benchmarks import corpora
+from benchmarks.tables import table
+from chunkwise.core import Document, Query
+from chunkwise.metrics.answers.answer import Answer
+from chunkwise.metrics.answers.correctness import answer_correctness
+from chunkwise.records.json import parse_json
+from chunkwise.text.analysis import Analyzed
+
+LOOKED_AT = ("xquad_en", "xquad_de")
+"""What the rules were written with; the others were only scored."""
+ONLY_SCORED = ("squad2", "xquad_zh", "musique", "cuad")
+_RIGHT = 0.5
+"""A score from which an answer counts as judged right."""
+_SPELLED = "zero one two three four five six seven eight nine ten eleven twelve".split()
+_NUMBER = re.compile(r"(?<![\w.,])[0-9]{1,4}(?![\w.,]*[0-9])")
+_AS_DIGITS = {word: str(number) for number, word in enumerate(_SPELLED) if number > 1}
+
+
+class Judged(NamedTuple):
+    """One answer to one question."""
+
+    kind: str
+    is_right: bool
+    query: Query
+    answer: str
+
+
+def answers_of(name: str) -> Iterator[Judged]:
+    """Of every question whose gold answer stands in one sentence of its reference."""
+    folder = corpora.SHARED / name
+    texts = {row["doc_id"]: row["text"] for row in _rows(folder / "corpus.jsonl")}
+    sentences = {id: _sentences(text) for id, text in texts.items()}
+    for row in _rows(folder / "queries.jsonl"):
+        gold, place = row["answer"].strip(), row.get("paragraph") or row["references"][-1]
+        own = [
+            texts[place["doc_id"]][low:high].strip()
+            for low, high in sentences[place["doc_id"]]
+            if low < place["end"] and high > place["start"]
+        ]
+        if not gold or len(gold) > 60:
+            continue
+        query = Query(row["query_id"], row["query"], answer=gold)
+        known = [gold, *(each["text"] for each in row.get("alt_references", ()))]
+        right = [each for each in own if gold in each]
+        yield from (Judged("the sentence that holds it", True, query, each) for each in right[:1])
+        for each in own:
+            if not any(_may_hold(each, one) for one in known):
+                yield Judged("another sentence of the paragraph", False, query, each)
+        if right and (number := _NUMBER.search(gold)):
+            other = gold.replace(number[0], str(int(number[0]) + 1))
+            yield Judged(
+                "the sentence with another number", False, query, right[0].replace(gold, other)
+            )
+        if right and (spelled := _otherwise_spelled(gold)):
+            kind = "the sentence, its number spelled otherwise"
+            yield Judged(kind, True, query, right[0].replace(gold, spelled))
+
+
+def _may_hold(sentence: str, gold: str) -> bool:
+    """A sentence that has half of the gold answer's words may be right after all: it is neither right nor wrong."""
+    words = re.findall(r"\w+", gold.casefold())
+    return 2 * sum(word in sentence.casefold() for word in words) >= len(words)
+
+
+def _otherwise_spelled(gold: str) -> str:
+    """With 6 for six and six for 6; empty: it has no such number."""
+    for word in re.findall(r"\w+", gold):
+        if word.lower() in _AS_DIGITS:
+            return re.sub(rf"\b{word}\b", _AS_DIGITS[word.lower()], gold, count=1)
+    found = _NUMBER.fullmatch(gold.split()[0])
+    if found and " " in gold and 1 < int(found[0]) < len(_SPELLED):
+        return gold.replace(found[0], _SPELLED[int(found[0])], 1)
+    return ""
+
+
+def _sentences(text: str) -> list[tuple[int, int]]:
+    starts = Analyzed(Document("text", text)).sentences.tolist()
+    return list(zip(starts, [*starts[1:], len(text)], strict=True))
+
+
+def _rows(path: object) -> Iterator[dict[str, object]]:
+    with open(str(path), encoding="utf-8") as file:
+        for line in file:
+            yield parse_json(line)
+
+
+def measured(name: str) -> list[list[str]]:
+    """A row a kind of answer: how many, judged right, judged wrong, unscored; then precision and recall of all."""
+    counts: dict[tuple[str, bool], list[int]] = {}
+    for judged in answers_of(name):
+        score = answer_correctness([judged.query], {judged.query.id: Answer(judged.answer)})[
+            0
+        ].value
+        at = 2 if score is None else int(score < _RIGHT)
+        counts.setdefault((judged.kind, judged.is_right), [0, 0, 0])[at] += 1
+    rows = []
+    for (kind, is_right), own in sorted(counts.items(), key=lambda each: not each[0][1]):
+        share = own[0 if is_right else 1] / max(1, sum(own))
+        rows.append(
+            [
+                name,
+                kind,
+                "right" if is_right else "wrong",
+                f"{sum(own):,}",
+                f"{share:.3f}",
+                f"{own[2]:,}",
+            ]
+        )
+    good = sum(own[0] for (_, is_right), own in counts.items() if is_right)
+    every = sum(sum(own) for (_, is_right), own in counts.items() if is_right)
+    said = sum(own[0] for own in counts.values())
+    rows.append([
+        name, "all", f"precision {good / max(1, said):.3f}, recall {good / max(1, every):.3f}",
+        f"{sum(map(sum, counts.values())):,}", "", "",
+    ])  # fmt: skip
+    return rows
+
+
+def run() -> str:
+    """The part of the page."""
+    parts = [__doc__.partition("\n\n")[2]]
+    for title, names in (
+        ("Looked at while the rules were written", LOOKED_AT),
+        ("Only scored", ONLY_SCORED),
+    ):
+        rows = [row for name in names if (corpora.SHARED / name).exists() for row in measured(name)]
+        head = ["questions", "answer", "is", "answers", "judged so", "unscored"]
+        parts += [f"**{title}**", table(head, rows)]
+    return "\n\n".join(parts)
+
+
+if __name__ == "__main__":
+    print(run())

@@ -1,0 +1,75 @@
+"""Short claims and answers, of a word or two, an amount or a date: whether one sentence of a text holds all of it."""
+
+from __future__ import annotations
+
+from chunkwise.metrics.claims.amounts import Counted, counted, has_amounts, is_unit
+from chunkwise.metrics.claims.dates import apart, are_same, dates_of, is_day
+from chunkwise.metrics.claims.negations import denied
+from chunkwise.metrics.claims.plain_form import plain_form
+from chunkwise.metrics.claims.readable import Readable
+from chunkwise.text.terms.terms import NONE
+
+_BEGINNING = 3
+"""Letters that a word keeps in all its forms: a text without them has none of these."""
+_AROUND = frozenset(
+    "within up about approximately around exactly total circa roughly innerhalb binnen etwa rund ungefähr insgesamt genau"
+    " environ exactement dentro aproximadamente exactamente".split()
+)
+"""Words beside an amount that say little: "within 90 days" and "90 days" answer the same question."""
+
+
+def says_shortly(text: Readable, claim: Readable) -> bool:
+    """Whether one sentence has all content words of the claim as stems, all its numbers with what they count (6 months
+    are six months, $150 are 150 dollars), and denies neither more nor less. A date must be the same day."""
+    if is_date(claim):
+        wanted = dates_of(plain_form(apart(claim.text)))
+        dates = text.once("dates", lambda: dates_of(plain_form(apart(text.text))))
+        return any(are_same(one, other) for one in wanted for other in dates)
+    # Of so few words the language cannot be told; that of the text may be. Most that has none is English.
+    known = (each.language for each in (text, claim) if each.language != NONE)
+    language = next(known, "en")
+    return any(_is_held(text, form, language) for form in claim.readings)
+
+
+def is_date(claim: Readable) -> bool:
+    """Whether a claim is the date of a day and nothing else."""
+    return claim.once("is_date", lambda: is_day(plain_form(apart(claim.text))))
+
+
+def _is_held(text: Readable, form: str, language: str) -> bool:
+    sought = counted(form, language)
+    content = {
+        word
+        for at, (word, raw) in enumerate(zip(sought.words, form.split(), strict=True))
+        if word
+        and at not in sought.numerals
+        and not (sought.amounts and (is_unit(word, language) or raw in _AROUND))
+    }
+    if not content and not sought.amounts:
+        return False
+    letters = text.letters
+    if letters is not None and not all(
+        word[:_BEGINNING] in letters for word in content if word.isascii()
+    ):
+        return False
+    own = [set(stems) for stems in denied(form, language)]
+    said = {word for word in sought.words if word} | {
+        word for at, word in enumerate(form.split()) if at in sought.numerals
+    }
+    for number, sentence in enumerate(
+        text.once(f"counted {language}", lambda: _counted(text, language))
+    ):
+        if content.issubset(sentence.words) and has_amounts([sentence], sought):
+            theirs = [set(stems) for stems in denied(text.plain_sentence(number), language)]
+            if not own and not any(said & stems for stems in theirs):
+                return True
+            if own and any(ours & stems for ours in own for stems in theirs):
+                return True
+    return False
+
+
+def _counted(text: Readable, language: str) -> list[Counted]:
+    return [
+        counted(text.plain_sentence(number), language)
+        for number in range(len(text.sentence_starts))
+    ]
