@@ -107,7 +107,7 @@ def measured(name: str) -> list[list[str]]:
         counts.setdefault((judged.kind, judged.is_right), [0, 0, 0])[at] += 1
     rows = []
     for (kind, is_right), own in sorted(counts.items(), key=lambda each: not each[0][1]):
-        share = own[0 if is_right else 1] / max(1, sum(own))
+        share = own[0 if is_right else 1] / max(1, own[0] + own[1])
         rows.append(
             [
                 name,

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from answering.rule_model import answers, claims, hit, hits_of
 from chunkwise.answering.ask import answer_question
 from chunkwise.answering.check_claims import (
+    BY_WORDS,
     NO_QUOTE,
     NOT_ALL,
     NOT_SAID,
@@ -17,7 +18,7 @@ from chunkwise.answering.check_claims import (
     NOWHERE,
     SMALL_WORDS,
 )
-from chunkwise.answering.cited_answer import CitedAnswer, Claim
+from chunkwise.answering.cited_answer import UNSHOWN, CitedAnswer, Claim
 from chunkwise.core import Document, Hit
 from how_many import examples
 
@@ -89,13 +90,35 @@ def test_signs_and_white_space_do_not_hide_a_quote(text: str, quote: str, stands
     "quote", ["", " \n\t", "\u200b", "the head of the harbour", "ection", "…", "a" * 10_000]
 )
 def test_a_quote_that_stands_nowhere_supports_nothing(quote: str) -> None:
-    answered = asked(hits_of(LEAVE), ("Leave is approved by the head of the section.", 1, quote))
+    answered = asked(hits_of(LEAVE), ("Ferries are painted green every spring.", 1, quote))
     claim = only(answered)
     assert claim.state == "unsupported"
     assert claim.note == (NOWHERE if quote.strip() else NO_QUOTE)
     assert not answered.found
-    assert answered.text == "Not in these documents."
-    assert answered.marked.endswith("head of the section. [unsupported]")
+    assert answered.text == UNSHOWN
+    assert answered.marked.endswith("every spring. [unsupported]")
+
+
+@pytest.mark.parametrize("quote", ["", " \n\t", "the head of the harbour"])
+def test_a_claim_that_the_named_passage_says_needs_no_quote(quote: str) -> None:
+    """The passage alone names the place: what was read is never said not to be there."""
+    told = "Leave is approved by the head of the section."
+    answered = asked(hits_of(FERRY, LEAVE), (told, 2, quote))
+    claim = only(answered)
+    assert claim.citation is not None
+    assert "approved by the head of the section" in claim.citation.quote
+    assert (claim.citation.passage, claim.is_moved, answered.text) == (2, False, told)
+    assert claim.state == ("quoted" if quote.strip() else "supported")
+    assert claim.note == (BY_WORDS if quote.strip() else "")
+    elsewhere = only(asked(hits_of(FERRY, LEAVE), (told, 1, quote)))
+    assert elsewhere.is_moved
+
+
+@pytest.mark.parametrize("short", ["Five days.", "5 days", "Within five days."])
+def test_a_short_answer_is_found_in_what_was_read(short: str) -> None:
+    assert said(short).found
+    assert only(asked(hits_of(LEAVE), (short, 1, ""))).citation is not None
+    assert not said("Six days.").found
 
 
 def test_a_quote_of_another_passage_is_moved_there() -> None:
@@ -204,9 +227,9 @@ def test_a_quote_with_something_left_out(mark: str) -> None:
     assert claim.citation is not None
     assert claim.citation.quote == "The ferry carries 120 passengers and 14 cars"
     for wrong in (f"14 cars{mark}The ferry carries", f"The ferry carries{mark}15 cars", mark):
-        assert only(asked(hits_of(FERRY), ("It carries 14 cars.", 1, wrong))).note == NOWHERE
+        assert only(asked(hits_of(FERRY), ("It carries 14 cars.", 1, wrong))).note == BY_WORDS
     between = f"The ferry carries{mark}needs no note"  # one part in each passage
-    assert only(asked(hits_of(LEAVE, FERRY), ("It carries 14 cars.", 1, between))).note == NOWHERE
+    assert only(asked(hits_of(LEAVE, FERRY), ("It carries 14 cars.", 1, between))).note == BY_WORDS
 
 
 def test_half_a_character_in_a_claim_does_no_harm() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -33,6 +34,7 @@ class QuoteFinder:
 
     def __init__(self, passages: Sequence[NumberedPassage]) -> None:
         self._passages = passages
+        self._readable = [(each, Readable(each.text)) for each in passages]
         self._texts = [Document(str(each.number), each.text) for each in passages]
         self._joined = _joined(passages)
 
@@ -44,6 +46,10 @@ class QuoteFinder:
         if not any(map(str.isalnum, quote)):  # signs alone are no words of anybody
             return None
         return self._whole(quote, number) or self._elided(elided_parts(quote), number)
+
+    def by_words(self, claim: Readable, number: int) -> Claim:
+        """The claim with the sentences that say it, in the passage of this number, else in another."""
+        return _attributed(claim, sorted(self._readable, key=lambda each: each[0].number != number))
 
     def _whole(self, quote: str, number: int) -> FoundQuote | None:
         at = next((n for n, each in enumerate(self._passages) if each.number == number), None)
@@ -149,6 +155,7 @@ def _sections(document: Document) -> SectionTree:
 NO_QUOTE = "no quote was given"
 SMALL_WORDS = "its quote has small words alone, which stand anywhere"
 NOWHERE = "its quote stands in none of the passages"
+BY_WORDS = "its quote stands in none of the passages; this place has its words"
 NOT_SAID = "no passage says it in these words"
 NOT_SHOWN = "the words of the passage do not show that it says this"
 NOT_ALL = "most of its words stand there, not all"
@@ -198,9 +205,9 @@ def _best(text: str, given: Sequence[tuple[str, int]], quotes: QuoteFinder) -> C
 
 def _checked(text: str, quote: str, number: int, quotes: QuoteFinder) -> Claim:
     found = quotes.find(quote, number)
-    if found is None:
-        return Claim(text, "unsupported", note=NOWHERE if quote.strip() else NO_QUOTE)
     claim = Readable(text)
+    if found is None:
+        return _unquoted(claim, quote, number, quotes)
     cited = Readable(found.passage.document.text[found.span.start : found.span.end])
     # The language of a few words cannot be told from themselves.
     languages = {claim.language, Readable(found.passage.text).language}
@@ -210,6 +217,15 @@ def _checked(text: str, quote: str, number: int, quotes: QuoteFinder) -> Claim:
     citation = citation_at(found)
     is_moved = found.passage.number != number
     return Claim(text, "quoted" if note else "supported", citation, is_moved, note)
+
+
+def _unquoted(claim: Readable, quote: str, number: int, quotes: QuoteFinder) -> Claim:
+    """A passage alone names a place, too: the sentences in it that say the claim; a wrong quote stays a doubt."""
+    said = quotes.by_words(claim, number)
+    if said.citation is None:
+        return replace(said, note=NOWHERE if quote.strip() else NO_QUOTE)
+    said = replace(said, is_moved=said.citation.passage != number)
+    return replace(said, state="quoted", note=BY_WORDS) if quote.strip() else said
 
 
 def _doubt(claim: Readable, quote: Readable, found: FoundQuote) -> str:

@@ -94,6 +94,8 @@ ClaimState = Literal["supported", "quoted", "unsupported"]
 words do not show; no quote that stands anywhere."""
 
 NOT_FOUND = "Not in these documents."
+UNSHOWN = "The passages that were read do not show an answer."
+"""Where the model claims something that no passage can be shown to say: it may stand elsewhere, or in other words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,14 +174,21 @@ class CitedAnswer:
         """What the documents hold of the answer; claims without a place in them are left out."""
         if self.reason:
             return ""
-        return " ".join(claim.text for claim in self.claims if claim.citation) or NOT_FOUND
+        return " ".join(claim.text for claim in self.claims if claim.citation) or self.refusal
+
+    @property
+    def refusal(self) -> str:
+        """What is said in place of an answer; empty: there is one, or none at all."""
+        if self.found or self.reason:
+            return ""
+        return UNSHOWN if self.claims else NOT_FOUND
 
     @property
     def marked(self) -> str:
         """Every claim, with the number of its citation or the mark that it is unsupported."""
         if self.reason:
             return ""
-        parts = [] if self.found else [NOT_FOUND]
+        parts = [self.refusal] if self.refusal else []
         number = 0
         for claim in self.claims:
             number += claim.citation is not None

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from chunkwise.answering.cited_answer import NOT_FOUND
+from chunkwise.answering.cited_answer import NOT_FOUND, UNSHOWN
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.chunkers.chunk_positions import (
     FileRow,
@@ -132,7 +132,9 @@ def read_answers(
 
 def _is_refusal(answer: str, found: object) -> bool:
     """Whether it is the answer of `chunkwise ask` to what the documents do not say; an empty one is none at all."""
-    return bool(answer.strip()) and (found is False or plain_form(answer) == plain_form(NOT_FOUND))
+    return bool(answer.strip()) and (
+        found is False or plain_form(answer) in map(plain_form, (NOT_FOUND, UNSHOWN))
+    )
 
 
 def _ignore(_: str) -> None:

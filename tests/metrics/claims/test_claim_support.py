@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from chunkwise.metrics.claims.amounts import counted
 from chunkwise.metrics.claims.claim_support import supports
 from chunkwise.metrics.claims.readable import Readable, sentences
+from untimed import is_linear
 
 HOURS = (
     "Lunch breaks take 30 minutes. The day has 8 hours. Overtime of up to 10 hours a week is paid. "
@@ -162,3 +163,12 @@ def test_a_short_claim_is_held_by_one_sentence_with_all_its_words(
     text: str, claim: str, expected: bool
 ) -> None:
     assert supports(Readable(text), Readable(claim)) is expected
+
+
+def test_a_short_claim_takes_work_in_proportion_to_the_text() -> None:
+    def work(size: int) -> None:
+        text = Readable("The fee is 20 dollars on 3/5/2021 in May. " * size)
+        for claim in ("Thirty dollars.", "6 March 2021", "no fines", "dollar fees"):
+            supports(text, Readable(claim))
+
+    is_linear(work, 60)

@@ -14,7 +14,7 @@ from chunkwise.metrics.claims.amounts import counted, has_amounts
 from chunkwise.metrics.claims.negations import denied
 from chunkwise.metrics.claims.plain_form import holds, plain_form
 from chunkwise.metrics.claims.readable import Readable
-from chunkwise.metrics.claims.short_claims import is_date, says_shortly
+from chunkwise.metrics.claims.short_claims import is_amount, is_date, says_shortly
 from chunkwise.text.terms.terms import text_terms
 
 _NOUNS_HAVE_CAPITALS = frozenset(("de",))
@@ -109,7 +109,7 @@ def supports(text: Readable, claim: Readable, threshold: float = THRESHOLD) -> b
     if may_hold and any(_stands(text.plain, form, claim.language) for form in claim.readings):
         return True
     terms = claim.terms(claim.language)
-    if len(terms) < FEW or is_date(claim):
+    if len(terms) < FEW or is_date(claim) or is_amount(claim):
         return says_shortly(text, claim)
     if letters is not None and not all(end in letters for end in claim.number_ends):
         return False

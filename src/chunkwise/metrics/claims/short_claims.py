@@ -12,8 +12,8 @@ from chunkwise.text.terms.terms import NONE
 _BEGINNING = 3
 """Letters that a word keeps in all its forms: a text without them has none of these."""
 _AROUND = frozenset(
-    "within up about approximately around exactly total circa roughly innerhalb binnen etwa rund ungefähr insgesamt genau"
-    " environ exactement dentro aproximadamente exactamente".split()
+    "within up about approximately around exactly total circa roughly innerhalb binnen etwa rund ungefähr insgesamt"
+    " genau environ exactement dentro aproximadamente exactamente".split()
 )
 """Words beside an amount that say little: "within 90 days" and "90 days" answer the same question."""
 
@@ -36,15 +36,27 @@ def is_date(claim: Readable) -> bool:
     return claim.once("is_date", lambda: is_day(plain_form(apart(claim.text))))
 
 
-def _is_held(text: Readable, form: str, language: str) -> bool:
-    sought = counted(form, language)
-    content = {
+def is_amount(claim: Readable) -> bool:
+    """Whether a claim is an amount and nothing else: within six months."""
+    language = "en" if claim.language == NONE else claim.language
+    sought = counted(claim.readings[0], language)
+    return bool(sought.amounts) and not _content(sought, claim.readings[0])
+
+
+def _content(sought: Counted, form: str) -> set[str]:
+    """The words that say what it is about, without numbers, and beside them without units."""
+    return {
         word
         for at, (word, raw) in enumerate(zip(sought.words, form.split(), strict=True))
         if word
         and at not in sought.numerals
-        and not (sought.amounts and (is_unit(word, language) or raw in _AROUND))
+        and not (sought.amounts and (is_unit(word, sought.language) or raw in _AROUND))
     }
+
+
+def _is_held(text: Readable, form: str, language: str) -> bool:
+    sought = counted(form, language)
+    content = _content(sought, form)
     if not content and not sought.amounts:
         return False
     letters = text.letters

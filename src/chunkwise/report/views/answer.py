@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from chunkwise.answering.cited_answer import NOT_FOUND, Citation, CitedAnswer, Claim, mark_of
+from chunkwise.answering.cited_answer import Citation, CitedAnswer, Claim, mark_of
 from chunkwise.core import SECTION_SEPARATOR
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.views.view import View
@@ -61,7 +61,7 @@ def answer_view(answered: CitedAnswer) -> AnswerView:
     return AnswerView(
         answered.question,
         answered.reason,
-        "" if answered.found or answered.reason else NOT_FOUND,
+        answered.refusal,
         answered.note,
         tuple(_claim(claim, mark_of(claim, number)) for number, claim in enumerate(cited, 1)),
         tuple(_claim(claim, "") for claim in answered.claims if not claim.citation),

@@ -1,0 +1,52 @@
+"""Dates of one day are the same however they are written; the calendar of Python says which day it is."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chunkwise.metrics.claims.dates import apart, are_same, dates_of, is_day
+from chunkwise.metrics.claims.plain_form import plain_form
+
+NAMES = (
+    "January February March April May June July August September October November December".split()
+)
+
+
+def forms(day: date) -> list[str]:
+    name = NAMES[day.month - 1]
+    return [
+        f"{name} {day.day}, {day.year}", f"{day.day} {name} {day.year}", day.isoformat(),
+        f"the {day.day}th of {name}, {day.year}", f"{day.day} {name[:3]}. {day.year}",
+    ]  # fmt: skip
+
+
+def read(text: str) -> list[date]:
+    found = dates_of(plain_form(apart(text)))
+    return [date(*day) for readings in found for day in readings]
+
+
+@given(st.dates(date(1200, 1, 1), date(2099, 12, 31)))
+def test_every_form_is_the_day(day: date) -> None:
+    for form in forms(day):
+        assert read(f"It was signed on {form} in Bern.") == [day]
+    assert are_same(*(dates_of(plain_form(form))[0] for form in forms(day)[:2]))
+
+
+@given(st.dates(date(1990, 1, 1), date(2039, 12, 31)))
+def test_numbers_alone_may_be_two_days(day: date) -> None:
+    months_first, days_first = f"{day:%m/%d/%y}", f"{day:%d.%m.%Y}"
+    one, other = (dates_of(plain_form(apart(text)))[0] for text in (months_first, days_first))
+    assert tuple(day.timetuple()[:3]) in one & other
+    assert are_same(one, other) == (day.day > 12 or day.day == day.month)
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("12/31/14", True), ("March 5, 2021", True), ("since March 5, 2021", False), ("2021", False), ("", False),
+    ("99/99/99", True),
+])  # fmt: skip
+def test_a_date_and_nothing_else(text: str, expected: bool) -> None:
+    assert is_day(plain_form(apart(text))) is expected
