@@ -12,7 +12,8 @@ from benchmarks.kept import Kept
 from benchmarks.swept import Swept, all_swept
 from benchmarks.tables import table
 from chunkwise.stats.paired import Ties, ties
-from chunkwise.tuning.choose.recommend import baseline_columns, recommended_column
+from chunkwise.tuning.choose.baselines import baseline_columns
+from chunkwise.tuning.choose.choose import recommended_column
 from chunkwise.tuning.choose.score_table import ScoreTable, score_table_of
 from chunkwise.tuning.choose.weight_fit import fit_weights
 from chunkwise.tuning.splits import split

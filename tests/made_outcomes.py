@@ -43,6 +43,7 @@ def outcome(
     storage: float = 1.0,
     context: float = 1000.0,
     chunks: int = 100,
+    hurt: int = 10,
     vectors: VectorKind = "none",
     baseline: str = "",
     levers: Mapping[str, str] | None = None,
@@ -53,7 +54,7 @@ def outcome(
         Configuration(strategy, retriever, vectors=vectors, levers=levers or {}, baseline=baseline),
         {} if error else {objective: values},
         {"chunks": chunks, "storage": storage, "context_tokens": context},
-        {"chunks_with_issues": 10},
+        {"chunks_with_issues": hurt},
         error,
     )
 

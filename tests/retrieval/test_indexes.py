@@ -285,7 +285,7 @@ def test_files_are_read_by_several_processes(tmp_path: Path) -> None:
         path = tmp_path / "in" / document.id
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(document.text)
-    (tmp_path / "in" / "photo.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
+    (tmp_path / "in" / "broken.pdf").write_bytes(b"%PDF-1.7 and no more")
     skipped: list[Exception] = []
     steps: list[tuple[int, str]] = []
 
@@ -307,7 +307,7 @@ def test_files_are_read_by_several_processes(tmp_path: Path) -> None:
         tmp_path / "in", into=tmp_path / "kb", embedder=Tiny(), jobs=2, on_unreadable=skipped.append
     )
     assert str(again.changes) == "1 removed, 11 unchanged, 1 skipped"
-    with pytest.raises(chunkwise.UnreadableDocument, match=r"photo\.png"):
+    with pytest.raises(chunkwise.UnreadableDocument, match=r"broken\.pdf"):
         chunkwise.index(tmp_path / "in", embedder=Tiny(), on_unreadable="raise")
 
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.tuning.choose.recommend import recommendation_of
 from chunkwise.tuning.recommendation import (
     Recommendation,
     read_recommendation,
+    recommendation_of,
     snippets,
     write_recommendation,
 )

@@ -27,10 +27,9 @@ from chunkwise.report.views.side_by_side import (
     SideResult,
 )
 from chunkwise.report.views.tuning import tuning_view
-from chunkwise.tuning.choose.recommend import recommendation_of
 from chunkwise.tuning.plan.prepare import PreparedSweep
 from chunkwise.tuning.plan.source import sweep_from_source
-from chunkwise.tuning.recommendation import snippets, write_recommendation
+from chunkwise.tuning.recommendation import recommendation_of, snippets, write_recommendation
 from chunkwise.tuning.sweep import Configuration
 from chunkwise.tuning.sweep_folder import RECOMMENDATION, REPORT, RESULTS
 from chunkwise.tuning.sweep_result import write_sweep_result

@@ -12,7 +12,9 @@ from textwrap import wrap
 from chunkwise.base.atomic import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.renamed import warn_renamed
+from chunkwise.chunkers.chunk import DEFAULT_STRATEGY
 from chunkwise.models import DEFAULT
+from chunkwise.tuning.sweep import Configuration, Sweep, budget_of
 from chunkwise.tuning.toml_file import read_toml, shortened, toml_line
 
 _FORMAT = "chunkwise recommendation"
@@ -212,3 +214,18 @@ def _chunks(recommendation: Recommendation, documents: Sequence[str]) -> dict[st
 def _text(value: str) -> str:
     """A JSON string is one of Python."""
     return json.dumps(value)
+
+
+def recommendation_of(configuration: Configuration, sweep: Sweep) -> Recommendation:
+    """Chunks are searched by k; several sizes, and objectives within a budget, by that budget."""
+    several = not configuration.strategy
+    return Recommendation(
+        strategy=configuration.strategy or DEFAULT_STRATEGY,
+        context=configuration.context,
+        embedder=sweep.embedder,
+        vectors=configuration.vectors,
+        retriever=configuration.retriever,
+        k=sweep.k,
+        budget=budget_of(sweep.objective) or (1000 if several else None),
+        neighbours=configuration.neighbours,
+    )

@@ -18,11 +18,10 @@ from chunkwise.evaluation.skipped import Skipped
 from chunkwise.metrics.registry import lower_is_better
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.tuning.choose.choose import choose
-from chunkwise.tuning.choose.recommend import chosen_configuration, recommendation_of
 from chunkwise.tuning.plan.plan import Plan
 from chunkwise.tuning.plan.prepare import PreparedSweep, prepare_sweep
 from chunkwise.tuning.plan.source import SweepSource
-from chunkwise.tuning.recommendation import Recommendation
+from chunkwise.tuning.recommendation import Recommendation, recommendation_of
 from chunkwise.tuning.run.record import SweepRecord
 from chunkwise.tuning.run.run import run_plan
 from chunkwise.tuning.run.sweep_embedder import sweep_embedder
@@ -88,7 +87,7 @@ class CompletedSweep(NamedTuple):
     @property
     def recommendation(self) -> Recommendation | None:
         """The choice as settings; None: without queries nothing is chosen."""
-        chosen = chosen_configuration(self.result)
+        chosen = _chosen(self.result)
         return None if chosen is None else recommendation_of(chosen, self.prepared.sweep)
 
 
@@ -203,3 +202,9 @@ def _data(inputs: SweepInputs, left_out: Skipped | None) -> dict[str, Json]:
         "questions": {"file": questions.name, "count": len(questions), "hash": questions.hash},
         **(left_out.told() if left_out else {}),
     }
+
+
+def _chosen(result: SweepResult) -> Configuration | None:
+    """None: without questions nothing is chosen."""
+    found = (each.configuration for each in result.outcomes)
+    return next((each for each in found if each.key == result.chosen), None)

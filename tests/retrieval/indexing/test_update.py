@@ -277,7 +277,7 @@ def test_texts_that_are_cut_off_are_counted() -> None:
 
 
 def test_the_context_counts_and_what_fits_is_not_told() -> None:
-    assert _notes(20) == ()
+    assert _notes(24) == ()
     titled = [
         Document(each.id, each.text, title="Of lamps and ropes")
         for each in LONG_TEXTS_DOCUMENTS[:1]
@@ -285,7 +285,7 @@ def test_the_context_counts_and_what_fits_is_not_told() -> None:
     made = index(
         titled,
         "sentences(max_tokens=20)",
-        embedder=MiniLM(window=20),
+        embedder=MiniLM(window=24),
         vectors="own",
         context="headings",
     )

@@ -99,6 +99,18 @@ def test_configurations_that_are_all_the_same_are_all_tied() -> None:
     assert found.chosen == found.standings[0].key
 
 
+def test_of_the_tied_clean_cuts_come_before_pennies() -> None:
+    same = noisy(4, 80, [0.0])[:, 0]
+    outcomes = [
+        outcome("cheap but torn", same, storage=1.0, hurt=43),
+        outcome("clean", same, storage=1.2, hurt=14),
+        outcome("as clean and dear", same, storage=2.0, hurt=12),
+    ]
+    found = tuned(outcomes, questions(80))
+    assert found.chosen == outcomes[1].configuration.key
+    assert "the cleanest cuts come first" in found.sentence
+
+
 def test_of_the_tied_the_cheapest_is_recommended() -> None:
     table = noisy(4, 80, [0.0, 0.002, 0.001, -0.3], spread=0.05)
     asked = sweep("recall@5")
@@ -110,7 +122,7 @@ def test_of_the_tied_the_cheapest_is_recommended() -> None:
     ]
     found = tuned(outcomes, questions(80), of=asked)
     assert found.chosen == outcomes[0].configuration.key
-    assert "of those within a point of the best this is the cheapest" in found.sentence
+    assert "the cleanest cuts come first, then the lowest cost" in found.sentence
     # What is not known counts as dearest.
     unknown = replace(outcomes[0], cost={"storage": 1.0, "context_tokens": None})
     assert tuned([unknown, *outcomes[1:]], questions(80), of=asked).chosen in {
@@ -194,7 +206,7 @@ def test_where_prices_are_the_same_the_better_is_recommended_then_fewer_chunks()
     first = outcome("a", table[:, 0], storage=1.0)
     second = outcome("b", table[:, 1], storage=1.04)
     assert tuned([first, second], questions(80)).chosen == second.configuration.key
-    third = outcome("c", table[:, 0], storage=1.01, chunks=50)
+    third = outcome("c", table[:, 0], storage=1.01, chunks=50, hurt=5)
     assert tuned([first, third], questions(80)).chosen == third.configuration.key
 
 

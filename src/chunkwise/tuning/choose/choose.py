@@ -17,12 +17,12 @@ from chunkwise.core import Document, Query
 from chunkwise.evaluation.results import Figure, Json
 from chunkwise.records.typed import json_text
 from chunkwise.stats.intervals import intervals
-from chunkwise.stats.paired import Ties, paired_differences, ties
+from chunkwise.stats.paired import SIGNIFICANCE, Ties, paired_differences, ties
 from chunkwise.stats.power import detectable
+from chunkwise.tuning.choose.baselines import baseline_columns, compare_with_baselines
 from chunkwise.tuning.choose.corpus_parts import corpus_parts, small_parts
 from chunkwise.tuning.choose.explain import Findings, caveats, not_run, sentence, without_references
 from chunkwise.tuning.choose.levers import levers
-from chunkwise.tuning.choose.recommend import compare_with_baselines, recommended_column
 from chunkwise.tuning.choose.score_table import (
     ScoreTable,
     late_twins,
@@ -33,7 +33,7 @@ from chunkwise.tuning.choose.weight_fit import FittedWeights, fit_weights
 from chunkwise.tuning.plan.plan import Plan
 from chunkwise.tuning.splits import TEST, VALIDATION
 from chunkwise.tuning.sweep import Sweep
-from chunkwise.tuning.sweep_result import Outcome, Standing, SweepResult, cost_amount
+from chunkwise.tuning.sweep_result import Outcome, Standing, SweepResult, cost_amount, running_cost
 
 
 def pareto_front(values: ArrayLike) -> list[bool]:
@@ -199,6 +199,73 @@ def _unknown(queries: Sequence[Query]) -> tuple[str, ...]:
         "generate DOCUMENTS -o FILE; then chunkwise tune DOCUMENTS --test-queries FILE. "
         "chunkwise testset check FILE DOCUMENTS finds mistakes in them, chunkwise testset review FILE shows them.",
     )
+
+
+NEAR = 0.01
+"""How far below the best on validation the choice may be. Tied is not equal: the cheapest of many that few questions
+cannot tell apart gave away twice as much on test questions."""
+SAME_CUTS = 0.05
+"""Shares of chunks with a boundary issue this much apart are the same."""
+SAME_PRICE = 0.05
+"""Prices this much apart, as a share of the lower, are the same: what trailing spaces cost must not decide."""
+
+
+def recommended_column(score_table: ScoreTable, ties: Ties) -> int:
+    """The column of the one to use, of those tied with the best and within a point of it on validation.
+
+    Left out are those that a common default is shown to beat, then those that cut clearly worse than the best of the
+    others: what is found as well is read and quoted better from whole sentences. Of the rest it is the cheapest.
+
+    Cheapest by storage × context tokens (the budget, where the objective has one); among those that cost the same the
+    best on validation, then the fewest tokens embedded, the fewest chunks, and the first of the plan. A common default
+    that is tied with the best is recommended when it is cheaper.
+    """
+    tied = _no_worse_than_defaults(
+        score_table, [at for at in range(len(score_table.entrants)) if ties.tied[at]]
+    )
+    least = max(ties.means[at] for at in tied) - NEAR - 1e-12
+    tied = _well_cut(score_table, [at for at in tied if ties.means[at] >= least])
+    prices = {
+        at: running_cost(score_table.outcomes[score_table.entrants[at]], score_table.budget)
+        for at in tied
+    }
+    most = min(prices.values()) * (1 + SAME_PRICE)
+    cheap = [at for at in tied if prices[at] <= most]
+    # A model that reads the documents is a cost, too, where nothing else tells two apart.
+    costs = {
+        at: [
+            cost_amount(score_table.outcomes[score_table.entrants[at]], name)
+            for name in ("tokens_embedded", "chunks")
+        ]
+        for at in cheap
+    }
+    return score_table.entrants[min(cheap, key=lambda at: (-ties.means[at], *costs[at], at))]
+
+
+def _well_cut(score_table: ScoreTable, tied: list[int]) -> list[int]:
+    """Those with few boundary issues; several sizes at once cut nothing beforehand and stay."""
+    shares = {at: issue_share(score_table.outcomes[score_table.entrants[at]]) for at in tied}
+    known = [share for share in shares.values() if share is not None]
+    if not known:
+        return tied
+    most = min(known) + SAME_CUTS + 1e-12
+    return [at for at, share in shares.items() if share is None or share <= most]
+
+
+def _no_worse_than_defaults(score_table: ScoreTable, tied: list[int]) -> list[int]:
+    """A default is always there to stay with: it is held against each of the tied, not corrected for the sweep."""
+    kept = tied
+    for column in baseline_columns(score_table).values():
+        first = score_table.better(score_table.validation, [column])
+        columns = [score_table.entrants[at] for at in kept]
+        second = score_table.better(score_table.validation, columns)
+        pairs = paired_differences(np.repeat(first, len(columns), axis=1), second)
+        kept = [
+            at
+            for at, pair in zip(kept, pairs, strict=True)
+            if pair is None or pair.difference.mean >= 0 or pair.p > SIGNIFICANCE
+        ]
+    return kept or tied
 
 
 def choose(
