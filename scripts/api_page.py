@@ -59,7 +59,7 @@ MEANS = {
     "on_outcome": "gets each configuration's outcome as soon as it is known",
     "on_unreadable": '"warn" (an error, where nothing at all can be read), "raise", "ignore", or a function that gets '
     "each document that cannot be read",
-    "only": "a `Filter`: documents, sections, pages or levels that are searched",
+    "only": "a `Filter`: documents, sections, pages, metadata or levels that are searched",
     "options": "how documents are read: which files of a folder, encoding, fields of records, loader, OCR",
     "output": "the file or folder that results are written to",
     "parameters_given": "of the strategy, where they are not in its name",
@@ -82,6 +82,7 @@ MEANS = {
     "tokenizer": "what tokens are counted by",
     "types": "shares of the types of questions",
     "vectors": '"late" (one pass over a document), "own" (each chunk by itself), "both", or "none": words alone',
+    "where": "conditions on the metadata of documents: `{'year': 2024, 'price': {'>=': 10}}`, or `'price>=10'`",
     "with_vectors": "write the vector of each chunk, too",
     "wait": "seconds that another writer of the index is waited for",
 }
@@ -100,6 +101,7 @@ TYPES = {
     "StrategyLike": "the name of a strategy with its parameters, an object with `split`, or what `get_strategy` gives",
     "ChunksSource": "a path, or an iterable of `Chunk`s or of mappings",
     "TestQueries": "a path, a test set, or an iterable of `Query` values",
+    "Where": "conditions by key, a text such as `price>=10`, or several of them",
     "WhenUnreadable": '`"warn"`, `"raise"`, or a function that takes an `UnreadableDocument`',
     "OnProgress": "a function that takes the work done since the last call, and a note",
     "OnBadRow": "a function that takes a line of text",

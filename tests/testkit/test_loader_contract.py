@@ -73,6 +73,10 @@ def sample(folder: Path, name: str) -> Path:
             archive.writestr("META-INF/container.xml", CONTAINER)
             archive.writestr("p.opf", PACKAGE)
             archive.writestr("c.xhtml", CHAPTER)
+    elif name == "parquet":
+        pa = pytest.importorskip("pyarrow")
+        rows = pa.table({"id": ["1", "2"], "text": ["the lamps", "are lit"]})
+        pytest.importorskip("pyarrow.parquet").write_table(rows, file)
     else:
         file.write_text(TEXTS[name], encoding="utf-8")
     return file

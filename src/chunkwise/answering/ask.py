@@ -25,6 +25,7 @@ from chunkwise.models.llm.language_model import LanguageModel, Reply, Request
 from chunkwise.models.llm.local import LocalModel
 from chunkwise.models.llm.prompt import fenced, load_prompt
 from chunkwise.models.rerank.reranker import Reranker
+from chunkwise.retrieval.conditions import Where
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.indexes import Index, index, named_index
 from chunkwise.retrieval.retrievers import Retriever
@@ -212,6 +213,7 @@ def ask(
     retriever: str | Retriever | None = None,
     reranker: str | Reranker | None = None,
     only: Filter = EVERYTHING,
+    where: Where = (),
     neighbours: int = 0,
     form: Form | None = None,
     options: LoadOptions | None = None,
@@ -220,15 +222,17 @@ def ask(
 ) -> CitedAnswer:
     """An answer out of an index, or out of documents, which are indexed in memory.
 
-    The model reads at most `k` passages (5 where there is no budget) of at most `budget` tokens in all. What it claims
-    is held against them: `claims` have a state each, and a place where they have one. `llm` is a name as `--llm`
-    takes it, a model, or a client with a limit on what may be spent.
+    The model reads at most `k` passages (5 where there is no budget) of at most `budget` tokens in all, out of
+    documents whose metadata are as `where` says: {"year": 2024}. What it claims is held against them: `claims` have a
+    state each, and a place where they have one. `llm` is a name as `--llm` takes it, a model, or a client with a limit
+    on what may be spent.
     """
     if not isinstance(question, str) or not question.strip():
         raise InvalidParameter(f"the question is {question!r}; write what you want to know")
     client = llm if isinstance(llm, LlmClient) else LlmClient(get_language_model(llm))
     made = index_of(source, retriever, on_unreadable, advance, options)
     hits = made.search(
-        question, k=k, budget=budget, retriever=retriever, reranker=reranker, only=only, neighbours=neighbours
+        question, k=k, budget=budget, retriever=retriever, reranker=reranker, only=only, where=where,
+        neighbours=neighbours,
     )  # fmt: skip
     return answer_question(question, hits, client, form=form)

@@ -157,6 +157,7 @@ class HitRow(TypedDict):
     matched_id: str | None
     matched: list[int] | None
     parent: list[int] | None
+    metadata: dict[str, object]
 
 
 def hit_row(query: Query, hit: Hit) -> HitRow:
@@ -164,7 +165,7 @@ def hit_row(query: Query, hit: Hit) -> HitRow:
 
     `spans` has the places it stands for: its own; of a summary (`level` above 0, its `text` is the summary) all it
     summarises. `chunk_id` is that of the chunk it is, `matched_id` and `matched` are id and place of the one that was
-    found, `parent` is what is handed out for it: None where there is none.
+    found, `parent` is what is handed out for it: None where there is none. `metadata` is that of its document.
     """
     row: HitRow = {"query_id": query.id, "query": query.text, **hit.to_dict()}  # type: ignore[typeddict-item]
     return row

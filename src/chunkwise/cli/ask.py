@@ -23,6 +23,7 @@ from chunkwise.cli.options import (
     QuestionsOption,
     QuietLoadingOptions,
     SearchOptions,
+    WhereOption,
     json_flag,
 )
 from chunkwise.cli.progress import bytes_of, fetch_weights, progress
@@ -52,7 +53,9 @@ stderr), 1 an error, 2 wrong usage or value.
 
 
 @dataclass(frozen=True, kw_only=True)
-class AskOptions(SearchOptions, QuestionsOption, LlmOptions, ConfigOption, QuietLoadingOptions):
+class AskOptions(
+    SearchOptions, WhereOption, QuestionsOption, LlmOptions, ConfigOption, QuietLoadingOptions
+):
     """The options of `chunkwise ask`."""
 
     source: str = argument("SOURCE")
@@ -158,7 +161,7 @@ def _found(index: Index, queries: list[Query], options: AskOptions) -> list[Retr
         return [RetrievedQuestion(query, []) for query in queries]
     hits = index.search(
         queries, k=options.count, budget=options.budget, retriever=options.retriever,
-        reranker=options.reranker,
+        reranker=options.reranker, where=options.where,
     )  # fmt: skip
     return [RetrievedQuestion(query, found) for query, found in zip(queries, hits, strict=True)]
 

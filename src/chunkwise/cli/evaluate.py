@@ -54,6 +54,7 @@ _EXAMPLES = """
 Examples:
   chunkwise evaluate handbook/ --test-queries queries.json                    # the usual chunks and search, all metrics
   chunkwise evaluate handbook/ --test-queries queries.json -s "sentences(max_tokens=200)" --output results.json
+  chunkwise evaluate scifact/                                                 # a BEIR folder: documents and questions
   chunkwise evaluate kb --test-queries queries.json --metrics retrieval_precision,boundary_issues -k 5
   chunkwise evaluate kb --test-queries queries.json --retriever multiscale --budget 1000 --page page.html
   chunkwise evaluate --hits theirs.jsonl --documents handbook/ --test-queries queries.json
@@ -84,9 +85,9 @@ class EvaluateOptions(
 ):
     """The options of `chunkwise evaluate`."""
 
-    test_queries: str = queries_file(
-        "Questions with references (the passages that answer them): JSON, SQuAD, BEIR, TREC, Chroma, Ragas, AutoRAG …",
-        required=True,
+    test_queries: str | None = queries_file(
+        "Questions with references (the passages that answer them): JSON, SQuAD, BEIR, TREC, Chroma, Ragas, AutoRAG …; "
+        "left out where SOURCE is a test set that has its own.",
     )  # fmt: skip
     output: Path | None = output_file(
         "Write the results to this file: JSON with the scores of every question."
@@ -180,7 +181,8 @@ def command(options: EvaluateOptions) -> None:
     """Measure a chunking and a search with questions, and say how sure the figures are.
 
     SOURCE is any number of documents (files, folders, globs, archives), which are cut and indexed in memory, or an
-    index that `chunkwise index` made. Without SOURCE the documents beside the file of questions are taken.
+    index that `chunkwise index` made. Of a test set that holds its documents (BEIR, SQuAD, AutoRAG) these are taken,
+    and its questions where no others are named. Without SOURCE the documents beside the file of questions are taken.
     """
     options = _checked_count(_checked_judge(options))
     paths, files = _paths(options)
@@ -228,10 +230,24 @@ def _paths(options: EvaluateOptions) -> tuple[list[str], list[str]]:
     named = (options.test_queries, options.hits, options.chunks, options.answers)
     files = [name for name in named if name]
     if not paths:
-        beside = Path(options.test_queries).parent
-        say(f"no documents are named: those in {beside}/ beside the questions are taken")
-        paths = [str(beside)]
+        if options.test_queries is None:
+            raise click.UsageError(
+                "what is evaluated? name documents or an index, and questions: --test-queries FILE"
+            )
+        paths = [_beside(options.test_queries)]
     return paths, files
+
+
+def _beside(test_queries: str) -> str:
+    """The documents where none are named: those of the test set itself, else those in its folder."""
+    from chunkwise.testsets.reading import carries_documents
+
+    if carries_documents(test_queries):
+        say(f"no documents are named: those of {test_queries} are taken")
+        return test_queries
+    beside = str(Path(test_queries).parent)
+    say(f"no documents are named: those in {beside}/ beside the questions are taken")
+    return beside
 
 
 def _results(
@@ -504,12 +520,14 @@ def _summaries(
     """What a dry run tells; None: all are known, so that it can go on to what a judge is asked about them."""
     from chunkwise.chunkers.chunk import chunk_each
     from chunkwise.cli.chunked import ChunkSummary, readable
+    from chunkwise.evaluation.sources import no_documents
     from chunkwise.retrieval.indexes import named_index
 
     if asking.client is None or options.hits or named_index(paths) is not None:
         return None
     alone = asking.alone()
-    leave_out = [*leave_out, Path(options.test_queries).resolve()]
+    if options.test_queries:
+        leave_out = [*leave_out, *no_documents(paths, options.test_queries)]
     outcomes = chunk_each(paths, alone, options=options.loading(leave_out))
     with progress("counting", bytes_of(paths), options.quiet) as advance:
         cut = readable(outcomes, options.strict, ChunkSummary(alone), advance)

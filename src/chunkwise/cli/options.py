@@ -189,6 +189,17 @@ class SearchOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class WhereOption:
+    """Which documents are searched, by what is known of them."""
+
+    where: tuple[str, ...] = option(
+        "--where", multiple=True, metavar="CONDITION",
+        help="Search only in documents whose metadata say so: year=2024, 'lang in de,en', 'price>=10'; also !=, >, <, "
+        "<=, not in. May be repeated: all must hold.",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
 class IndexOptions:
     """How an index is made."""
 

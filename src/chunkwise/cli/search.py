@@ -19,6 +19,7 @@ from chunkwise.cli.options import (
     QuestionsOption,
     QuietOption,
     SearchOptions,
+    WhereOption,
     json_flag,
 )
 from chunkwise.cli.progress import fetch_weights, progress
@@ -43,6 +44,7 @@ Examples:
   chunkwise search kb "who approves leave?" --budget 1000      # the best sentences, 1,000 tokens of them
   chunkwise search kb leave in writing -k 3 --retriever bm25   # words need no quotes
   chunkwise search kb "leave" --only-document "*.md" --section approval --json
+  chunkwise search kb "leave" --where year=2024 --where "lang in de,en"   # by the metadata of the documents
   chunkwise search kb "what is the report about?" --level 1   # summaries alone, where the strategy was raptor
   chunkwise search kb --test-queries questions.jsonl -k 10 --json > hits.jsonl
   chunkwise search kb "night shift" --retriever "hybrid(dense=1, fusion='rrf')" --neighbours 1 --mmr 0.7
@@ -52,7 +54,7 @@ Exit status: 0 searched, 3 a question was skipped (a line on stderr), 1 an error
 
 
 @dataclass(frozen=True, kw_only=True)
-class IndexSearchOptions(SearchOptions, QuestionsOption, ConfigOption, QuietOption):
+class IndexSearchOptions(SearchOptions, WhereOption, QuestionsOption, ConfigOption, QuietOption):
     """The options of `chunkwise search`."""
 
     source: str = argument("SOURCE")
@@ -167,7 +169,7 @@ def _filter(options: IndexSearchOptions) -> Filter:
                 f"pages is {options.pages!r}; a page from 1, or a first and a last one: 3-5"
             )
         pages = int(match[1]), int(match[2] or match[1])
-    return Filter(options.only_document, options.section, pages, options.level)
+    return Filter(options.only_document, options.section, pages, options.level, options.where)  # type: ignore[arg-type]
 
 
 def _check_documents(index: Index, only: Filter) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, Protocol, Self, final
 
@@ -151,6 +152,11 @@ class Chunk:
         return tuple(box for span in self.spans for box in self.document.boxes_of(*span))
 
     @property
+    def metadata(self) -> Mapping[str, object]:
+        """What its document is known by beside text and title: fields of its record, its front matter."""
+        return self.document.metadata
+
+    @property
     def word_count(self) -> int:
         return len(self.text.split())
 
@@ -190,7 +196,7 @@ class Chunk:
             "boxes": [list(box) for box in self.boxes],
             "parent_start": parent.start if parent else None,
             "parent_end": parent.end if parent else None,
-            "metadata": dict(self.document.metadata),
+            "metadata": dict(self.metadata),
         }
 
     def __repr__(self) -> str:

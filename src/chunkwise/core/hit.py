@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,6 +90,11 @@ class Hit:
         """The rectangles it stands in, page by page, in PDF points; none where the format has no pages."""
         return tuple(box for span in self.spans for box in self.document.boxes_of(*span))
 
+    @property
+    def metadata(self) -> Mapping[str, object]:
+        """What its document is known by beside text and title: fields of its record, its front matter."""
+        return self.document.metadata
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         return {
@@ -111,6 +117,7 @@ class Hit:
             "matched_id": self.matched_id,
             "matched": list(self.matched) if self.matched else None,
             "parent": list(self.parent) if self.parent else None,
+            "metadata": dict(self.metadata),
         }
 
     def __repr__(self) -> str:

@@ -23,6 +23,12 @@ from chunkwise.documents.own_files import is_index_folder, is_results_file
 from chunkwise.documents.passed_over import LEFT_OUT, Choice, in_words
 from chunkwise.documents.patterns import depth_of, is_pattern, names_a_kind, split_pattern, to_regex
 from chunkwise.documents.source import NO_SUCH_FILE, TOO_LONG_A_PATH, Source, os_reason, printable
+from chunkwise.documents.testset_files import (
+    file_head,
+    may_be_of_testset,
+    no_documents_among,
+    no_documents_below,
+)
 from chunkwise.documents.walk import walk
 
 STDIN = "-"
@@ -231,7 +237,7 @@ def _of_archive(source: Source, names: _Names, on_unreadable: OnUnreadable) -> I
         silent = False
         on_unreadable(problem)
 
-    for member in members(source, note):
+    for member in _documents_of(source, members(source, note)):
         if member is source:  # a zip that is one document comes back as itself, already named
             yield member
             return
@@ -285,6 +291,24 @@ def _head(source: Source) -> bytes:
         return b""
 
 
+def _documents_of(archive: Source, found: Iterator[Source]) -> Iterator[Source]:
+    """The members of an archive without the questions of a test set; what may be such waits until all are known."""
+    paths: list[str] = []
+    waiting: dict[str, Source] = {}
+    for member in found:
+        path = member.id.removeprefix(f"{archive.id}/")
+        paths.append(path)
+        if member is not archive and may_be_of_testset(path):
+            waiting[path] = member
+        else:
+            yield member
+    if waiting:
+        asking = no_documents_below(
+            paths, lambda path: waiting[path].head() if path in waiting else b""
+        )
+        yield from (member for path, member in waiting.items() if path not in asking)
+
+
 def _of_folder(folder: str, names: _Names, on_unreadable: OnUnreadable) -> Iterator[Source]:
     found = _Found(names)
     for below in walk(folder, on_unreadable):
@@ -292,7 +316,10 @@ def _of_folder(folder: str, names: _Names, on_unreadable: OnUnreadable) -> Itera
         takes = found.takes(below, Source(below, printable(path), path=path))
         if takes and not is_results_file(path):
             yield from _file(below, path, names)
-    if why := found.end(_INDEX if is_index_folder(folder) else "no files in this folder"):
+    nothing = _INDEX if is_index_folder(folder) else "no files in this folder"
+    if not found.met and no_documents_among(os.listdir(folder), partial(file_head, folder)):
+        nothing = "nothing in it but the questions of a test set"
+    if why := found.end(nothing):
         on_unreadable(UnreadableDocument(printable(folder), why))
 
 

@@ -131,6 +131,7 @@ loaders = Registry(
         "odt": f"{_HERE}.odt:OdtLoader",
         "rtf": f"{_HERE}.rtf:RtfLoader",
         "picture": f"{_HERE}.picture:PictureLoader",
+        "parquet": f"{_HERE}.parquet:ParquetLoader",
         "eml": f"{_HERE}.eml:EmlLoader",
         "html": f"{_HERE}.html.loader:HtmlLoader",
         "xml": f"{_HERE}.xml:XmlLoader",

@@ -15,6 +15,7 @@ from chunkwise.documents.ids import Ids
 from chunkwise.documents.inputs import Inputs, Unreadables, WhenUnreadable, sources
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, choose_loader, crash_is_unreadable
 from chunkwise.documents.source import Source
+from chunkwise.documents.testset_files import NO_DOCUMENT, is_no_document
 
 InputItem = Source | Document | UnreadableDocument
 """What there is to do: a file to be opened, a document to be taken as it is, a line about what cannot be read."""
@@ -25,6 +26,8 @@ _DEFAULTS = LoadOptions()
 def load(source: Source, options: LoadOptions, on_unreadable: OnUnreadable) -> Iterator[Document]:
     """The documents of one source; bad data goes to `on_unreadable` and is never raised."""
     try:
+        if options.text_field is None and options.loader is None and is_no_document(source):
+            raise UnreadableDocument(source.origin, NO_DOCUMENT)
         name, loader = choose_loader(source, options)
     except UnreadableDocument as error:
         on_unreadable(error)

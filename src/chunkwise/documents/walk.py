@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import partial
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.documents.loader import OnUnreadable
 from chunkwise.documents.passed_over import is_built, is_left_out
 from chunkwise.documents.source import os_reason, printable
+from chunkwise.documents.testset_files import file_head, no_documents_among
 
 SWEEP_RECORD = ".chunkwise-sweep"
 """Lies beside what a sweep has written."""
@@ -37,7 +39,10 @@ def walk(folder: str, on_unreadable: OnUnreadable, depth: int | None = None) -> 
             continue
         children = []
         swept = SWEEP_RECORD in names
+        asking = no_documents_among(names, partial(file_head, path))
         for entry in entries:
+            if entry.name in asking:
+                continue
             if is_left_out(entry.name) or (swept and entry.name in SWEEP_FILES):
                 continue
             if not _is_folder(entry):

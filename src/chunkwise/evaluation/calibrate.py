@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,7 +19,7 @@ from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.core import Document, Hit, OnProgress, Passage, Query, Score
 from chunkwise.documents import LoadOptions, leaving_out
 from chunkwise.evaluation.skipped import Skipped
-from chunkwise.evaluation.sources import ReadingOptions, documents_of, questions_read
+from chunkwise.evaluation.sources import ReadingOptions, documents_of, no_documents, questions_read
 from chunkwise.metrics.claims.plain_form import holds, plain_form
 from chunkwise.metrics.judges.calibration import (
     Against,
@@ -270,7 +269,7 @@ def documents_and_questions(
     """What passages are drawn from; what cannot be read is left out with a line."""
     if not Path(test_queries).exists():
         raise ChunkwiseError(f"{test_queries} does not exist")
-    reading = ReadingOptions(leaving_out(options, [os.path.realpath(test_queries)]))
+    reading = ReadingOptions(leaving_out(options, no_documents(inputs, test_queries)))
     documents = documents_of(inputs[0] if len(inputs) == 1 else list(inputs), reading, left_out)
     testset = questions_read(test_queries, documents, left_out)
     if not testset.queries:

@@ -14,7 +14,7 @@ from chunkwise.base.renamed import grouped, renamed
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.chunkers.read_chunks import ChunksSource, chunks_name, read_chunks
 from chunkwise.core import Document, Passage, Query
-from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, leaving_out
+from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, each_input, leaving_out
 from chunkwise.evaluation.chunk_names import ChunkNames
 from chunkwise.evaluation.evaluate_system import QuestionSet, evaluate_system
 from chunkwise.evaluation.listeners import Listeners
@@ -25,10 +25,12 @@ from chunkwise.evaluation.skipped import Skipped
 from chunkwise.evaluation.sources import (
     IndexSettings,
     ReadingOptions,
+    carried_questions,
     chunking_of_file,
     documents_of,
     known_index,
     new_index,
+    no_documents,
     no_questions_file,
     questions_read,
 )
@@ -64,7 +66,7 @@ File = str | os.PathLike[str] | None
 )
 def evaluate(
     source: Inputs | Index,
-    queries: TestQueries,
+    queries: TestQueries | None = None,
     *,
     strategy: StrategyLike | None = None,
     embedder: str | Embedder | None = None,
@@ -94,8 +96,9 @@ def evaluate(
 ) -> Results:
     """How well questions are answered by what is retrieved from documents, or from an index.
 
-    `source` are documents (files, folders, `Document`s), an `Index`, or the place of one. `hits` is a file of another
-    system's answers, `chunks` of another tool's chunks of these documents, `answers` of texts with citations. What
+    `source` are documents (files, folders, `Document`s), an `Index`, or the place of one; without `queries` it is a
+    test set that holds questions and documents (BEIR, SQuAD, AutoRAG). `hits` is a file of another system's answers,
+    `chunks` of another tool's chunks of these documents, `answers` of texts with citations. What
     cannot be used is left out and listed in the result: documents go to `on_unreadable` as in every verb, questions
     and rows are a line to `on_bad` (a warning, without one), which gets documents, too, where it is given alone. A
     question whose passage was found elsewhere than it says is used.
@@ -120,7 +123,13 @@ def evaluate(
         judges=judges,
     )  # fmt: skip
     _refuse_unasked(names, measuring)
-    files = _files(queries, hits, chunks, answers)
+    files, asked_in = _files(hits, chunks, answers), _files(queries)
+    if not isinstance(source, str | os.PathLike | Document | Index):
+        source = list(each_input(source))  # it is looked at more than once
+    if queries is None:
+        queries = carried_questions(source)
+        asked_in = _files(queries)
+    files += [each for file in asked_in for each in no_documents(source, file)]
     reading = ReadingOptions(leaving_out(options, files), jobs)
     with watch("index"):
         system = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from chunkwise.metrics.spans.tables import Chunking
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.retrieval.indexes import Index, documents_in, index, named_index
 from chunkwise.retrieval.settings import Context, Vectors
-from chunkwise.testsets.reading import read_testset
+from chunkwise.testsets.reading import carries_documents, read_testset
 from chunkwise.testsets.testset import Problem, TestSet
 
 _SHOWN = 80
@@ -50,6 +51,31 @@ def no_questions_file(name: str) -> ChunkwiseError:
     return ChunkwiseError(
         f"{shown} does not exist; queries are the path of a file of questions, or a list of chunkwise.Query values"
     )
+
+
+def carried_questions(source: Inputs | Index) -> str:
+    """The path of a source that is a test set with its documents: its questions are taken where none are named."""
+    if isinstance(source, str | os.PathLike):
+        given: list[Input] = [source]
+    else:
+        given = [] if isinstance(source, Index) else list(each_input(source))
+    if len(given) == 1 and not isinstance(given[0], Document):
+        path = os.fspath(given[0])
+        if os.path.exists(path) and carries_documents(path):
+            return path
+    raise InvalidParameter(
+        "no questions are named: give a file of them (--test-queries FILE), or a test set that holds questions and "
+        "documents as the source (BEIR, SQuAD, AutoRAG)"
+    )
+
+
+def no_documents(source: Inputs | Index, questions: str | os.PathLike[str]) -> list[Path]:
+    """What is left out of the documents: the file of questions, unless it is named as a source and brings its own."""
+    file = Path(questions).resolve()
+    inputs = [] if isinstance(source, Index) else each_input(source)
+    named = (each for each in inputs if not isinstance(each, Document))
+    is_source = any(os.path.realpath(each) == os.fspath(file) for each in named)
+    return [] if is_source and carries_documents(file) else [file]
 
 
 NOTHING = "there is no document to evaluate; name files, folders or an index"

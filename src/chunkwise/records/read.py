@@ -508,9 +508,15 @@ def named_rows(
 
 
 def parquet_rows(
-    name: str, columns: tuple[str, ...] | None = None, needed: str = ""
+    name: str,
+    columns: tuple[str, ...] | None = None,
+    needed: str = "",
+    file: BinaryIO | None = None,
 ) -> Iterator[Row]:
-    """The rows of a Parquet file, with those of the columns that are there; without a `needed` one it is an error."""
+    """The rows of a Parquet file, with those of the columns that are there; without a `needed` one it is an error.
+
+    `file` has its bytes where it is open already; `name` is then for messages alone.
+    """
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -518,12 +524,12 @@ def parquet_rows(
         raise MissingExtra("reading Parquet", "parquet") from None
     number = 0
     try:
-        with pq.ParquetFile(name) as file:
-            there = file.schema_arrow.names
+        with pq.ParquetFile(name if file is None else file) as table:
+            there = table.schema_arrow.names
             if needed and needed not in there:
                 raise ChunkwiseError(f"{name} has no column {needed!r} among {listed(there)}")
             wanted = None if columns is None else [each for each in columns if each in there]
-            for batch in file.iter_batches(batch_size=1024, columns=wanted):
+            for batch in table.iter_batches(batch_size=1024, columns=wanted):
                 for row in batch.to_pylist():
                     number += 1
                     yield Row(number, f"row {number}", row)

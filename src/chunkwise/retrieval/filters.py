@@ -1,9 +1,9 @@
-"""Which part of an index is searched: some documents, some sections, some pages, one level of summaries."""
+"""Which part of an index is searched: some documents, sections or pages, by metadata, one level of summaries."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from numbers import Integral
 from typing import Literal
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import SECTION_SEPARATOR
+from chunkwise.retrieval.conditions import Condition, Where, conditions_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +28,16 @@ class Filter:
     """First and last page, from 1; documents without pages are left out."""
     level: int | None = None
     """0: chunks alone, 1: summaries of chunks, 2: summaries of those; None: all of them."""
+    where: tuple[Condition, ...] = ()
+    """On the metadata of documents; given as `{"year": 2024, "lang": ["de", "en"], "price": {">=": 10}}`, or as
+    `"price>=10"`, or several of those. A list in the metadata is what it contains."""
 
     def __post_init__(self) -> None:
         # Given as a list, or as one str: what is meant is clear, and a filter has to be hashable.
         object.__setattr__(self, "documents", _texts("documents", self.documents))
         object.__setattr__(self, "sections", _texts("sections", self.sections))
         object.__setattr__(self, "pages", _pages(self.pages))
+        object.__setattr__(self, "where", conditions_of(self.where))
         if self.level is not None and (not _is_whole(self.level) or self.level < 0):
             raise InvalidParameter(
                 f"level is {self.level!r}; 0 for chunks alone, 1 for their summaries, 2 for summaries of those …"
@@ -43,7 +48,13 @@ class Filter:
             )
 
     def __bool__(self) -> bool:
-        return bool(self.documents or self.sections or self.pages or self.level is not None)
+        return bool(
+            self.documents or self.sections or self.pages or self.level is not None or self.where
+        )
+
+    def and_where(self, where: Where) -> Filter:
+        """The same, with more conditions on the metadata."""
+        return replace(self, where=(*self.where, *conditions_of(where)))
 
     def takes_document(self, id: str) -> bool:
         return not self.documents or any(

@@ -135,6 +135,12 @@ def _unpacked(packed: str) -> PageBoxes:
     )
 
 
+def metadata_of(record: str) -> dict[str, object]:
+    """What else is known of the document; nothing in records that were written without it."""
+    found: dict[str, object] = json.loads(record).get("metadata") or {}
+    return found
+
+
 def _numbers(blocks: tuple[Block, ...]) -> list[int]:
     """One row a block, all in one list: it is read much faster than many small ones."""
     return [number for kind, *rest in blocks for number in (BLOCK_KINDS.index(kind), *rest)]

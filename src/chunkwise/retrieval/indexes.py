@@ -25,6 +25,7 @@ from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, each_input,
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.records.read import OnBadRow
+from chunkwise.retrieval.conditions import Where
 from chunkwise.retrieval.errors import reporting_damage
 from chunkwise.retrieval.export import (
     ChunkVectors,
@@ -92,14 +93,14 @@ class Index:
     @overload
     def search(  # type: ignore[overload-overlap]
         self, queries: str, *, k: int | None = ..., budget: int | None = ...,
-        retriever: str | Retriever | None = ..., only: Filter = ..., neighbours: int = ...,
+        retriever: str | Retriever | None = ..., only: Filter = ..., where: Where = ..., neighbours: int = ...,
         mmr: float | None = ..., reranker: str | Reranker | None = ...,
     ) -> list[Hit]: ...  # fmt: skip
 
     @overload
     def search(
         self, queries: Sequence[str | Query], *, k: int | None = ..., budget: int | None = ...,
-        retriever: str | Retriever | None = ..., only: Filter = ..., neighbours: int = ...,
+        retriever: str | Retriever | None = ..., only: Filter = ..., where: Where = ..., neighbours: int = ...,
         mmr: float | None = ..., reranker: str | Reranker | None = ...,
     ) -> list[list[Hit]]: ...  # fmt: skip
 
@@ -112,16 +113,18 @@ class Index:
         budget: int | None = None,
         retriever: str | Retriever | None = None,
         only: Filter = EVERYTHING,
+        where: Where = (),
         neighbours: int = 0,
         mmr: float | None = None,
         reranker: str | Reranker | None = None,
     ) -> list[Hit] | list[list[Hit]]:
         """The best places for a question, or for each of several.
 
-        At most `k` hits, at most `budget` tokens in all; `retriever` is bm25, dense, hybrid or multiscale.
+        At most `k` hits, at most `budget` tokens in all; `retriever` is bm25, dense, hybrid or multiscale. `where` are
+        conditions on the metadata of documents: {"year": 2024, "lang": ["de", "en"], "price": {">=": 10}}.
         """
         found = search(
-            self.source, queries, k=k, budget=budget, retriever=retriever, only=only,
+            self.source, queries, k=k, budget=budget, retriever=retriever, only=only, where=where,
             neighbours=neighbours, mmr=mmr, reranker=reranker, embedder=self._embedder,
         )  # fmt: skip
         return found[0] if isinstance(queries, str) else found

@@ -52,6 +52,18 @@ def drafts_in(
     return _measured(drafts, documents)
 
 
+def carries_documents(path: str | Path) -> bool:
+    """Whether a file or folder holds questions and the texts they are asked about (BEIR, SQuAD, AutoRAG)."""
+    try:
+        format = detect(path)
+        return (
+            isinstance(format, CarriesDocuments)
+            and next(iter(format.documents(Path(path))), None) is not None
+        )
+    except ChunkwiseError:
+        return False
+
+
 def _own(format: CarriesDocuments, path: Path) -> Iterator[Document]:
     try:
         yield from (each for each in format.documents(path) if isinstance(each, Document))

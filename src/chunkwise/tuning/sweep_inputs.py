@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document
-from chunkwise.documents import LoadOptions, leaving_out
+from chunkwise.documents import Input, LoadOptions, leaving_out
 from chunkwise.evaluation.skipped import Skipped
 from chunkwise.evaluation.sources import (
     ReadingOptions,
     documents_of,
+    no_documents,
     no_questions_file,
     questions_read,
 )
@@ -66,11 +66,12 @@ def read_sweep_inputs(
     options: LoadOptions | None = None,
 ) -> SweepInputs:
     """What the sweep names, and what is there already."""
-    file = _file(sweep.test_queries)
-    given = [*documents, *sweep.documents]
+    given: list[Input] = [*documents, *sweep.documents]
+    _check_there(sweep.test_queries)
+    file = no_documents(given, sweep.test_queries) if sweep.test_queries else []
     if not given:
         raise ChunkwiseError("there is no document to tune for; name files or folders")
-    found = documents_of(given, ReadingOptions(leaving_out(options, file)), left_out)  # type: ignore[arg-type]
+    found = documents_of(given, ReadingOptions(leaving_out(options, file)), left_out)
     if questions is None:
         questions = TestSet(())
     if sweep.test_queries:
@@ -78,13 +79,10 @@ def read_sweep_inputs(
     return SweepInputs(found, questions, split(questions.queries, sweep.test_share, sweep.seed))
 
 
-def _file(test_queries: str | None) -> list[Path]:
+def _check_there(test_queries: str | None) -> None:
     """What is missing is told before anything is read."""
-    if not test_queries:
-        return []
-    if not os.path.exists(test_queries):
+    if test_queries and not os.path.exists(test_queries):
         raise no_questions_file(test_queries)
-    return [Path(test_queries).resolve()]
 
 
 def _read_questions(path: str, documents: Sequence[Document], left_out: Skipped) -> TestSet:

@@ -44,6 +44,7 @@ FILTERS = [
     Filter(sections=("0 > leave",)),
     Filter(sections=("leave", "badge"), documents=("guide/*",)),
     Filter(pages=(2, 3)),
+    Filter(where="number>=30", documents=("guide/*",)),  # type: ignore[arg-type]
     Filter(documents=("nothing*",)),
 ]
 

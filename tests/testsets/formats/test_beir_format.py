@@ -119,3 +119,11 @@ def test_without_texts_there_is_no_corpus(tmp_path: Path) -> None:
     assert len(lines) == 1
     assert "corpus.jsonl" in lines[0]
     assert queries("beir", tmp_path / "b")[0].references == (Reference("d", 0, WHOLE),)
+
+
+def test_questions_of_another_form_beside_a_corpus_are_not_beir(tmp_path: Path) -> None:
+    assert BeirFormat().accepts(beir(tmp_path), b"")
+    ours = '{"query_id": "1", "query": "When?", "relevant_text": "Lit at dusk."}\n'
+    assert not BeirFormat().accepts(beir(tmp_path, queries_jsonl=ours), b"")
+    for other in ("\n", "[]\n", "x\n"):  # reading says what is wrong with it
+        assert BeirFormat().accepts(beir(tmp_path, queries_jsonl=other), b"")

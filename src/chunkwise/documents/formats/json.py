@@ -9,6 +9,7 @@ from chunkwise.core import Document
 from chunkwise.documents.fields import QUESTIONS, are_questions, has_text
 from chunkwise.documents.formats.corpus import Corpus, CorpusEntry, NoText
 from chunkwise.documents.formats.jsonl import JsonLinesLoader, is_lines
+from chunkwise.documents.formats.squad import squad_articles, squad_documents
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.own_files import is_results
 from chunkwise.documents.source import Source
@@ -51,6 +52,10 @@ class JsonLoader:
             raise NoText(source.origin, "empty: no text in it")
         if is_results(value):
             raise UnreadableDocument(source.origin, "results written by chunkwise, not a document")
+        articles = squad_articles(value) if found is None and options.text_field is None else None
+        if articles is not None:
+            yield from _articles(articles, source, on_unreadable)
+            return
         # Bare texts have no fields, so none that the user named can be missing.
         bare = found is not None and all(isinstance(record, str) for _, record in found)
         if options.text_field is None and (bare or found is None) and _holds_questions(value):
@@ -61,6 +66,17 @@ class JsonLoader:
         corpus = Corpus(source, options)
         entries = _entries(found, options.text_field or "text")
         yield from corpus.documents(entries if bare else corpus.checked(entries), on_unreadable)
+
+
+def _articles(
+    articles: list[object], source: Source, on_unreadable: OnUnreadable
+) -> Iterator[Document]:
+    """The texts of a SQuAD file, without what is asked about them."""
+    for each in squad_documents(articles, source.origin):
+        if isinstance(each, Document):
+            yield each
+        else:
+            on_unreadable(UnreadableDocument(*each))
 
 
 def _entries(found: list[Keyed], text_field: str) -> Iterator[CorpusEntry]:

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from chunkwise.core import Document, Span
 from chunkwise.retrieval.bm25 import K1, B, Bm25
+from chunkwise.retrieval.conditions import MetadataTable
 from chunkwise.retrieval.errors import DamagedIndex, no_vectors_error, wrong_dimensions_error
 from chunkwise.retrieval.filters import Filter, RowKind
-from chunkwise.retrieval.indexed_document import DocumentsCache, document_of
+from chunkwise.retrieval.indexed_document import DocumentsCache, document_of, metadata_of
 from chunkwise.retrieval.local.arrays import COLUMNS, Array, Arrays, Strings, term_table
 from chunkwise.retrieval.local.columns import document_mask, on_pages, section_mask, touching
 from chunkwise.retrieval.quantized_vectors import QuantizedVectors
@@ -355,8 +356,17 @@ class LocalIndex:
             self._masks[key] = self._mask(table, only)
         return self._masks[key]
 
+    @cached_property
+    def _metadata(self) -> MetadataTable:
+        try:
+            return MetadataTable(map(metadata_of, self._strings("record").all()))
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise DamagedIndex("record.bytes", error) from error
+
     def _mask(self, table: RowKind, only: Filter) -> NDArray[np.bool_]:
         taken = document_mask(self._strings("id"), only)[self._owner(table)]
+        if only.where:
+            taken &= self._metadata.mask(only.where)[self._owner(table)]
         if only.sections:
             # A chunk that runs over several sections has only what their paths share.
             atoms = section_mask(self._strings("title"), only)[self._section("atom")]

@@ -18,6 +18,7 @@ from chunkwise.retrieval.fusion import Fusion
 from chunkwise.retrieval.indexed_document import DocumentsCache, document_of
 from chunkwise.retrieval.postgres.connection import Address, parse_address
 from chunkwise.retrieval.postgres.loading import CHUNK_BITS, text_of, unpacked
+from chunkwise.retrieval.postgres.metadata import ServerMetadata
 from chunkwise.retrieval.postgres.ranking import PostgresRanking
 from chunkwise.retrieval.postgres.schema import IndexState
 from chunkwise.retrieval.postgres.session import (
@@ -88,7 +89,8 @@ class PostgresIndex:
         self.address = address
         self._session = Session(address)
         self._settings = self._session.about().settings
-        self._ranked = PostgresRanking(self._session)
+        self._metadata = ServerMetadata(self._session.names)
+        self._ranked = PostgresRanking(self._session, self._metadata)
         self._documents = DocumentsCache(self._read_document)
         self._atoms: KnownAtoms | None = None
         self._state = ("", -1)
@@ -213,7 +215,10 @@ class PostgresIndex:
         if table == "chunk":
             raise ChunkwiseError("chunks on a server are filtered there: give `only` to the search")
         with self._session.reading() as connection:
-            return allowed_atoms(connection, self._session.names, self._known_atoms(), only)
+            documents = self._metadata.documents(connection, self._about(), only.where)
+            return allowed_atoms(
+                connection, self._session.names, self._known_atoms(), only, documents
+            )
 
     def ids(self) -> list[str]:
         """The ids of all documents, in order."""

@@ -13,6 +13,7 @@ from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.fusion import RRF_CONSTANT
 from chunkwise.retrieval.postgres import statements
 from chunkwise.retrieval.postgres.connection import has_index
+from chunkwise.retrieval.postgres.metadata import ServerMetadata
 from chunkwise.retrieval.postgres.schema import IndexState
 from chunkwise.retrieval.postgres.session import (
     Session,
@@ -38,14 +39,20 @@ _NONE = "select null::bigint as number, null::real as score where false"
 class PostgresRanking:
     """Every method runs within a `Session.reading` of its caller."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, metadata: ServerMetadata) -> None:
         self._session = session
+        self._metadata = metadata
+
+    def _condition(
+        self, connection: Connection[Any], about: IndexState, only: Filter
+    ) -> FilterCondition:
+        return filter_condition(only, self._metadata.documents(connection, about, only.where))
 
     def words(
         self, connection: Connection[Any], about: IndexState, queries: Sequence[str], depth: int, only: Filter,
         k1: float, b: float,
     ) -> list[Ranking]:  # fmt: skip
-        chosen = filter_condition(only)
+        chosen = self._condition(connection, about, only)
         statement = _words(chosen)
         found = []
         for query in queries:
@@ -64,7 +71,7 @@ class PostgresRanking:
         exact: bool | None,
     ) -> list[Ranking]:
         self._check(about, vectors)
-        chosen = filter_condition(only)
+        chosen = self._condition(connection, about, only)
         statement = self._near(connection, about, chosen, depth, only, exact)
         return [
             self._ask(connection, statement, {**chosen.values, "vector": vector, "depth": depth})
@@ -84,7 +91,7 @@ class PostgresRanking:
         fusing: FusionSettings,
     ) -> list[Ranking]:
         self._check(about, vectors)
-        chosen = filter_condition(only)
+        chosen = self._condition(connection, about, only)
         side = max(fusing.side_depth, depth)
         words, meaning = _words(chosen), self._near(connection, about, chosen, side, only, None)
         shared = {

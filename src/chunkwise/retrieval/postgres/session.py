@@ -261,11 +261,20 @@ def _paths(connection: Connection[Any], names: TableNames) -> tuple[list[str], d
 
 
 def allowed_atoms(
-    connection: Connection[Any], names: TableNames, known: KnownAtoms, only: Filter
+    connection: Connection[Any],
+    names: TableNames,
+    known: KnownAtoms,
+    only: Filter,
+    documents: Sequence[int] | None = None,
 ) -> NDArray[np.bool_]:
-    """Documents and sections are looked up on the server, pages compared here."""
+    """Documents and sections are looked up on the server, pages compared here.
+
+    `documents` are the numbers of those whose metadata the filter takes; None: it does not ask for any.
+    """
     atoms = known.table
     taken = np.ones(len(atoms), np.bool_)
+    if documents is not None:
+        taken &= np.isin(atoms.document, np.array(documents, np.int32))
     values = values_of(only)
     if only.documents:
         chosen = connection.execute(names(DOCUMENTS), values).fetchall()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -35,8 +36,13 @@ class FilterCondition(NamedTuple):
     values: dict[str, object]
 
 
-def filter_condition(only: Filter) -> FilterCondition:
+def filter_condition(only: Filter, documents: Sequence[int] | None = None) -> FilterCondition:
+    """`documents` are the numbers of those whose metadata the filter takes; None: it does not ask for any."""
     clauses = ["true"]
+    values = values_of(only)
+    if documents is not None:
+        clauses.append("c.document = any(%(taken)s::integer[])")
+        values["taken"] = list(documents)
     if only.documents:
         # As an array, so that it is looked up once and an index scan of vectors can go on.
         clauses.append(f"c.document = any(array({DOCUMENTS}))")
@@ -50,7 +56,7 @@ def filter_condition(only: Filter) -> FilterCondition:
         clauses.append(f"(c.level = 0 or exists ({_PLACES}))")
     if only.level is not None:
         clauses.append("c.level = %(level)s")
-    return FilterCondition(" and ".join(clauses), values_of(only))
+    return FilterCondition(" and ".join(clauses), values)
 
 
 def values_of(only: Filter) -> dict[str, object]:

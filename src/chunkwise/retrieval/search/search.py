@@ -12,6 +12,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Hit, Query
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.models.rerank.reranker import Reranker
+from chunkwise.retrieval.conditions import Where
 from chunkwise.retrieval.errors import reporting_damage
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.ranking import Ranking
@@ -242,6 +243,7 @@ def search(
     budget: int | None = None,
     retriever: str | Retriever | None = None,
     only: Filter = EVERYTHING,
+    where: Where = (),
     neighbours: int = 0,
     mmr: float | None = None,
     reranker: str | Reranker | None = None,
@@ -250,7 +252,8 @@ def search(
     """The hits of every question, at most `k` of them with at most `budget` tokens in all.
 
     Without a `retriever`: `multiscale` where there is a budget and no summary, else `hybrid` (`k` is 5 without a
-    budget), `bm25` where the index has no vectors. A question without a character to see has no hits. `embedder`
+    budget), `bm25` where the index has no vectors. `where` are conditions on the metadata of documents, beside those
+    of `only`: {"year": 2024}, "price>=10". A question without a character to see has no hits. `embedder`
     makes the embedder once vectors are wanted; without it, that of the model the index names.
     """
     texts = _texts(queries)
@@ -258,6 +261,7 @@ def search(
         raise InvalidParameter(
             f"only is {only!r}; a Filter is needed, such as Filter(documents='handbook/*')"
         )
+    only = only.and_where(where)
     request = SearchRequest(k, budget, neighbours, mmr, _reranker(reranker))
     chosen = get_retriever(retriever or default_retriever(source, request, only))
     answers: list[list[Hit]] = [[] for _ in texts]

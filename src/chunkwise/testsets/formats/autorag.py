@@ -9,6 +9,8 @@ from typing import Any, ClassVar
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Passage, Query, Reference
+from chunkwise.documents.testset_files import AUTORAG_CORPUS as _CORPUS
+from chunkwise.documents.testset_files import AUTORAG_QUERIES as _QA
 from chunkwise.records.fields import WrongField, identifier, kind, optional_string, string
 from chunkwise.records.json import without_half_characters
 from chunkwise.records.read import Row, parquet_rows
@@ -18,8 +20,6 @@ from chunkwise.testsets.formats.losses import Losses
 from chunkwise.testsets.formats.qrels import whole
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
 
-_QA = "qa.parquet"
-_CORPUS = "corpus.parquet"
 _UNDATED = datetime(1970, 1, 1)  # the field is obligatory, and a run must give the same bytes again
 
 

@@ -11,6 +11,8 @@ from typing import ClassVar
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Query
+from chunkwise.documents.testset_files import BEIR_CORPUS as _CORPUS
+from chunkwise.documents.testset_files import BEIR_QUERIES as _QUERIES
 from chunkwise.records.fields import WrongField, identifier, listed, optional_string, string
 from chunkwise.records.read import csv_records, read_json_lines, read_text
 from chunkwise.records.write import text_file, write_json_lines
@@ -25,8 +27,6 @@ from chunkwise.testsets.formats.qrels import (
 )
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
 
-_CORPUS = "corpus.jsonl"
-_QUERIES = "queries.jsonl"
 _HEADER = ("query-id", "corpus-id", "score")
 _SPLITS = {"test": "test", "dev": "validation", "val": "validation", "validation": "validation"}
 _FILES = {"": "test.tsv", "test": "test.tsv", "validation": "dev.tsv"}
@@ -41,7 +41,15 @@ class BeirFormat:
     def accepts(self, path: Path, head: bytes) -> bool:
         if not path.is_dir() or not (path / _QUERIES).is_file():
             return False
-        return (path / _CORPUS).is_file() or bool(_qrels(path))
+        if not (path / _CORPUS).is_file() and not _qrels(path):
+            return False
+        # Questions of another form may lie beside a corpus of this name.
+        first = next(read_json_lines(str(path / _QUERIES)), None)
+        return (
+            not first
+            or not isinstance(first.value, dict)
+            or not {"_id", "id"}.isdisjoint(first.value)
+        )
 
     def read(self, path: Path) -> Iterator[Draft | Unreadable]:
         queries = path / _QUERIES

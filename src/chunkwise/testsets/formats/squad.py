@@ -8,17 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.core import Block, Document, Passage, Query, Reference
-from chunkwise.documents.ids import Ids
+from chunkwise.core import Document, Passage, Query, Reference
+from chunkwise.documents.formats.squad import (
+    BadSquadEntry,
+    SquadParagraph,
+    squad_documents,
+    squad_paragraphs,
+)
 from chunkwise.records.fields import (
     WrongField,
     identifier,
     items,
     offset,
-    optional_string,
     record_of,
     string,
 )
@@ -30,18 +34,7 @@ from chunkwise.testsets.locate.references import shown_quote
 from chunkwise.testsets.question_record import TrackedRecord
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
 
-_BETWEEN = "\n\n"
 UNANSWERABLE = "unanswerable"
-
-
-class _Paragraph(NamedTuple):
-    """A paragraph, and where it stands in the document its article makes."""
-
-    where: str
-    document: str
-    start: int
-    context: str
-    questions: object
 
 
 class SquadFormat:
@@ -55,9 +48,9 @@ class SquadFormat:
 
     def read(self, path: Path) -> Iterator[Draft | Unreadable]:
         number = 0
-        for paragraph in _paragraphs(path):
-            if isinstance(paragraph, Unreadable):
-                yield paragraph
+        for paragraph in squad_paragraphs(_articles(path), str(path)):
+            if isinstance(paragraph, BadSquadEntry):
+                yield Unreadable(*paragraph)
                 continue
             try:
                 questions = items(paragraph.questions, "questions")
@@ -75,19 +68,9 @@ class SquadFormat:
                     yield Unreadable(where, str(error))
 
     def documents(self, path: Path) -> Iterator[Document | Unreadable]:
-        """The articles; each paragraph is declared as a block."""
-        gathered: dict[str, list[_Paragraph]] = {}
-        for paragraph in _paragraphs(path):
-            if not isinstance(paragraph, Unreadable):
-                gathered.setdefault(paragraph.document, []).append(paragraph)
-        for id, paragraphs in gathered.items():
-            blocks = (
-                Block("paragraph", each.start, each.start + len(each.context))
-                for each in paragraphs
-                if each.context
-            )
-            text = _BETWEEN.join(each.context for each in paragraphs)
-            yield Document(id, text, title=id, source=str(path), blocks=tuple(blocks))
+        found = squad_documents(_articles(path), str(path))
+        # What is bad is told where the questions are read.
+        yield from (each for each in found if isinstance(each, Document))
 
     def write(
         self, testset: TestSet, documents: Sequence[Document] | None, path: Path
@@ -111,36 +94,17 @@ class SquadFormat:
         return losses.lines()
 
 
-def _paragraphs(path: Path) -> Iterator[_Paragraph | Unreadable]:
+def _articles(path: Path) -> list[object]:
     whole = read_json(str(path))
     articles = whole.get("data") if isinstance(whole, dict) else None
     if not isinstance(articles, list):
         raise ChunkwiseError(f"{path} has no list of articles under 'data', as SQuAD has")
-    ids = Ids()
-    for number, article in enumerate(articles, 1):
-        where = f"{path}, article {number}"
-        try:
-            record = record_of(article, "the article")
-            title = optional_string(record, "title")
-            paragraphs = items(record.get("paragraphs"), "paragraphs")
-        except WrongField as error:
-            yield Unreadable(where, str(error))
-            continue
-        id = ids.distinct((title or "").strip() or f"article {number}", "")
-        start = 0
-        for at, value in enumerate(paragraphs, 1):
-            place = f"{where}, paragraph {at}"
-            try:
-                paragraph = record_of(value, "the paragraph")
-                context = string(paragraph, "context")
-            except WrongField as error:
-                yield Unreadable(place, str(error))
-                continue
-            yield _Paragraph(place, id, start, context, paragraph.get("qas"))
-            start += len(context) + len(_BETWEEN)
+    return articles
 
 
-def _draft(where: str, paragraph: _Paragraph, record: Mapping[str, object], number: int) -> Draft:
+def _draft(
+    where: str, paragraph: SquadParagraph, record: Mapping[str, object], number: int
+) -> Draft:
     id = identifier(record, "id") or str(number)
     text = string(record, "question")
     if record.get("is_impossible") is True:

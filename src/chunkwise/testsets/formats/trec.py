@@ -9,6 +9,9 @@ from typing import ClassVar
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Query
+from chunkwise.documents.testset_files import TREC_ASKING as _ASKING
+from chunkwise.documents.testset_files import TREC_JUDGING as _JUDGING
+from chunkwise.documents.testset_files import holds_judgements
 from chunkwise.records.read import read_text
 from chunkwise.records.write import text_file
 from chunkwise.testsets.formats.losses import Losses
@@ -21,13 +24,9 @@ from chunkwise.testsets.formats.qrels import (
 )
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
 
-_ROW = re.compile(rb"\S+[ \t]+(?:0|Q0|q0)[ \t]+\S+[ \t]+-?\d+[ \t]*\r?")
 _TOP = re.compile(r"<top>", re.IGNORECASE)
 _NUMBER = re.compile(r"<num>\s*+(?:Number:\s*+)?([^\s<]+)", re.IGNORECASE)
 _TITLE = re.compile(r"<title>\s*(?:Topic:)?([^<]*)", re.IGNORECASE)
-_JUDGING = ("qrel",)
-_ASKING = ("topic", "quer", "question")
-_LOOKED_AT = 50
 
 
 class TrecFormat:
@@ -42,10 +41,7 @@ class TrecFormat:
         text = head.removeprefix(b"\xef\xbb\xbf")
         if text.lstrip()[:5].lower() == b"<top>":
             return True
-        # The last line of the head may be cut.
-        lines = [line for line in text.split(b"\n")[:_LOOKED_AT] if line.strip()]
-        lines = lines[:-1] if len(lines) > 1 and not text.endswith(b"\n") else lines
-        return bool(lines) and all(_ROW.fullmatch(line) for line in lines)
+        return holds_judgements(head)
 
     def read(self, path: Path) -> Iterator[Draft | Unreadable]:
         qrels, topics = _pair(path)

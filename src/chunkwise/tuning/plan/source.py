@@ -13,7 +13,7 @@ from chunkwise.documents import Inputs, each_input
 from chunkwise.documents.walk import SWEEP_FILES
 from chunkwise.evaluation.evaluate import TestQueries, queries_in_memory
 from chunkwise.models.embed.embedder import Embedder
-from chunkwise.testsets.reading import hash_of
+from chunkwise.testsets.reading import carries_documents, hash_of
 from chunkwise.testsets.testset import TestSet
 from chunkwise.tuning.plan.default_sweep import default_retrieval, default_sweep
 from chunkwise.tuning.plan.sweep_budget import parse_time
@@ -59,6 +59,9 @@ def sweep_from_source(
     paths, documents = _paths_and_documents(source)
     plan = _plan_path(paths, len(paths) + len(documents), resume)
     sweep = read_sweep(plan) if plan else default_sweep(paths, None, has_headings=True)
+    if test_queries is None and plan is None and not documents and len(paths) == 1:
+        # A test set that holds its documents brings its questions, too.
+        test_queries = paths[0] if carries_documents(paths[0]) else None
     file, queries = _file_or_queries(test_queries)
     model = embedder if embedder is None or isinstance(embedder, str) else embedder.identity
     overrides = {
