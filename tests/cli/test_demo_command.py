@@ -22,8 +22,11 @@ PACKAGE = Path(chunkwise.__file__).parent
 
 
 @pytest.mark.unwatched
-def test_every_step_of_make_demo_runs(here: Run, tmp_path: Path) -> None:
+def test_every_step_of_make_demo_runs(
+    here: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     demo = runpy.run_path(str(ROOT / "scripts" / "demo.py"))
+    monkeypatch.setenv("COLUMNS", str(demo["WIDEST"]))
     shutil.copytree(PACKAGE / "corpus", tmp_path / "handbook")
     shutil.copy(PACKAGE / "corpus_questions.json", tmp_path / "questions.json")
     for _, *commands in demo["STEPS"]:
@@ -37,7 +40,7 @@ def test_every_step_of_make_demo_runs(here: Run, tmp_path: Path) -> None:
             assert done.returncode == 0, done.stderr
     # The last one shows a gain, and its lines are those of the two tables.
     shown = done.stdout.splitlines()[: int(demo["HEAD"].search(command)[1])]
-    assert re.search(r"recall@1000t +b is better\n .* \+0\.\d{3} .* <0\.001", "\n".join(shown))
+    assert re.search(r"recall@1000t .* \+0\.\d{3} .* <0\.001  b is better", "\n".join(shown))
     assert shown[-1].startswith("  single-concept (27)")
     assert done.stdout.splitlines()[len(shown)] == ""
     assert {"report.html", "cuts.html", "profile.html"} <= {

@@ -285,7 +285,7 @@ def test_the_context_counts_and_what_fits_is_not_told() -> None:
     made = index(
         titled,
         "sentences(max_tokens=20)",
-        embedder=MiniLM(window=24),
+        embedder=MiniLM(window=20),
         vectors="own",
         context="headings",
     )
