@@ -122,7 +122,7 @@ def test_of_the_tied_the_cheapest_is_recommended() -> None:
     ]
     found = tuned(outcomes, questions(80), of=asked)
     assert found.chosen == outcomes[0].configuration.key
-    assert "the cleanest cuts come first, then the lowest cost" in found.sentence
+    assert "the cleanest cuts come first, then cost" in found.sentence
     # What is not known counts as dearest.
     unknown = replace(outcomes[0], cost={"storage": 1.0, "context_tokens": None})
     assert tuned([unknown, *outcomes[1:]], questions(80), of=asked).chosen in {

@@ -256,6 +256,6 @@ def _why(findings: Findings) -> str:
         return f"It is the best of {entrants} on {chose}, and all others are shown to be worse."
     return (
         f"Of {counted(entrants, 'configuration')} that may be chosen, {findings.tied} are not shown to be worse than "
-        f"the best on {chose}; of those within a point of the best, the cleanest cuts come first, then the lowest cost, "
+        f"the best on {chose}; of those within a point of the best, the cleanest cuts come first, then cost, "
         "then the score."
     )
