@@ -18,6 +18,7 @@ from chunkwise.core import Document
 from chunkwise.documents.ocr import Ocr, check_ocr
 from chunkwise.documents.patterns import matches
 from chunkwise.documents.source import Source
+from chunkwise.records.encoding import decode
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +115,21 @@ def suffix_of(name: str) -> str:
     name = name[name.rfind("/") + 1 :]
     dot = name.rfind(".")
     return name[dot:].lower() if 0 < dot < len(name) - 1 else ""
+
+
+class SuffixLoader:
+    """What loaders share that know their files by the name alone."""
+
+    suffixes: tuple[str, ...] = ()
+    stream = False
+
+    def accepts(self, name: str, head: bytes) -> bool:
+        return suffix_of(name) in self.suffixes
+
+
+def text_in(source: Source, options: LoadOptions) -> str:
+    """The text of a whole file, decoded."""
+    return decode(source.read(options.max_bytes), source.origin, options.encoding)
 
 
 _HERE = "chunkwise.documents.formats"

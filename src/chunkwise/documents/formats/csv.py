@@ -12,9 +12,8 @@ from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Block, Document
 from chunkwise.documents.fields import QUESTIONS, TEXT_FIELDS, are_questions
 from chunkwise.documents.formats.corpus import Corpus, CorpusEntry
-from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
+from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of, text_in
 from chunkwise.documents.source import HEAD, Source
-from chunkwise.records.encoding import decode
 from chunkwise.records.fields import field_of
 from chunkwise.records.read import Record, column_names, csv_records, delimiter_of, named_rows
 
@@ -36,7 +35,7 @@ class CsvLoader:
     def load(
         self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable
     ) -> Iterator[Document]:
-        text = decode(source.read(options.max_bytes), source.origin, options.encoding)
+        text = text_in(source, options)
         open_quotes: list[int] = []
         records = csv_records(text, delimiter_of(text, source.name), open_quotes)
         try:

@@ -15,7 +15,7 @@ from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
 from chunkwise.documents.formats.block_text import Layout
 from chunkwise.documents.formats.html.loader import html_text
-from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
+from chunkwise.documents.loader import LoadOptions, OnUnreadable, SuffixLoader
 from chunkwise.documents.source import Source
 from chunkwise.records.json import without_half_characters
 
@@ -37,14 +37,10 @@ class _ShortHeaders(Compat32):
         return name, value[:_LONGEST_HEADER]
 
 
-class EmlLoader:
+class EmlLoader(SuffixLoader):
     """By suffix."""
 
     suffixes: tuple[str, ...] = (".eml",)
-    stream = False
-
-    def accepts(self, name: str, head: bytes) -> bool:
-        return suffix_of(name) in self.suffixes
 
     def load(
         self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable

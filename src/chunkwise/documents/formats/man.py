@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 from chunkwise.core import Document
 from chunkwise.documents.formats.block_text import Layout
-from chunkwise.documents.loader import LoadOptions, OnUnreadable
+from chunkwise.documents.loader import LoadOptions, OnUnreadable, text_in
 from chunkwise.documents.source import Source
-from chunkwise.records.encoding import decode
 
 _SUFFIX = re.compile(r"\.[1-9][a-z]{0,4}\Z", re.IGNORECASE)
 _SIGN = re.compile(rb"^[.'](?:TH|SH|Dd|Sh|\\\"|so)(?:\s|$)", re.MULTILINE)
@@ -51,7 +50,7 @@ class ManLoader:
     def load(
         self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable
     ) -> Iterator[Document]:
-        text = decode(source.read(options.max_bytes), source.origin, options.encoding)
+        text = text_in(source, options)
         page = _ManPage()
         page.read(text.removeprefix("\ufeff"))
         yield Document(

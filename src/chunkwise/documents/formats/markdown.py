@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
 from chunkwise.documents.formats.front_matter import FrontMatter, front_matter
-from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
+from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of, text_in
 from chunkwise.documents.source import Source
-from chunkwise.records.encoding import decode
 
 _CHARACTERS = 20_000
 """How far down a heading may stand and still be the title of the whole."""
@@ -70,7 +69,7 @@ class MarkdownLoader:
     def load(
         self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable
     ) -> Iterator[Document]:
-        text = decode(source.read(options.max_bytes), source.origin, options.encoding)
+        text = text_in(source, options)
         given = front_matter(text)
         title = markdown_title(text, given)
         if given is not None:

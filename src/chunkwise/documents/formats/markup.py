@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 
 from chunkwise.core import Document
-from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
+from chunkwise.documents.loader import LoadOptions, OnUnreadable, SuffixLoader, text_in
 from chunkwise.documents.source import Source
-from chunkwise.records.encoding import decode
 
 _LOOKED_AT = 20_000
 """Characters among which the title of the whole may stand."""
@@ -16,20 +15,16 @@ _LONGEST = 300
 _ORG_TITLE = re.compile(r"^#\+title:[ \t]*(\S.*)$", re.IGNORECASE | re.MULTILINE)
 
 
-class MarkupLoader:
+class MarkupLoader(SuffixLoader):
     """By suffix; `format` names the scanner of its blocks."""
 
     format = ""
     suffixes: tuple[str, ...] = ()
-    stream = False
-
-    def accepts(self, name: str, head: bytes) -> bool:
-        return suffix_of(name) in self.suffixes
 
     def load(
         self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable
     ) -> Iterator[Document]:
-        text = decode(source.read(options.max_bytes), source.origin, options.encoding)
+        text = text_in(source, options)
         yield Document(
             source.id, text, title=self.title(text), source=source.origin, format=self.format
         )

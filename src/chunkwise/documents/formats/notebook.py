@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
 from chunkwise.documents.formats.markdown import markdown_title
-from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
+from chunkwise.documents.loader import LoadOptions, OnUnreadable, SuffixLoader, text_in
 from chunkwise.documents.source import Source
-from chunkwise.records.encoding import decode
 from chunkwise.records.json import json_problem, parse_json, without_half_characters
 
 _LONGEST_RESULT = 2_000
@@ -21,21 +20,17 @@ _BACKTICKS = re.compile(r"`{3,}")
 _DEEPEST_HEADING = 6
 
 
-class NotebookLoader:
+class NotebookLoader(SuffixLoader):
     """By suffix, of any version of the format."""
 
     suffixes: tuple[str, ...] = (".ipynb",)
-    stream = False
-
-    def accepts(self, name: str, head: bytes) -> bool:
-        return suffix_of(name) in self.suffixes
 
     def load(
         self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable
     ) -> Iterator[Document]:
         from chunkwise.text.analysis import Analyzed
 
-        text = decode(source.read(options.max_bytes), source.origin, options.encoding)
+        text = text_in(source, options)
         try:
             notebook = parse_json(text.removeprefix("\ufeff"))
         except (ValueError, RecursionError) as error:

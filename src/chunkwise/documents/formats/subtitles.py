@@ -10,9 +10,8 @@ from typing import NamedTuple
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
 from chunkwise.documents.formats.block_text import Layout
-from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
+from chunkwise.documents.loader import LoadOptions, OnUnreadable, SuffixLoader, text_in
 from chunkwise.documents.source import Source
-from chunkwise.records.encoding import decode
 
 _TIME = r"(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
 _TIMES = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}")
@@ -32,19 +31,15 @@ class _Cue(NamedTuple):
     text: str
 
 
-class SubtitleLoader:
+class SubtitleLoader(SuffixLoader):
     """By suffix."""
 
     suffixes: tuple[str, ...] = (".srt", ".vtt")
-    stream = False
-
-    def accepts(self, name: str, head: bytes) -> bool:
-        return suffix_of(name) in self.suffixes
 
     def load(
         self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable
     ) -> Iterator[Document]:
-        text = decode(source.read(options.max_bytes), source.origin, options.encoding)
+        text = text_in(source, options)
         layout = Layout()
         any_cue = False
         for paragraph in _paragraphs(_cues(text.removeprefix("\ufeff"))):

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 
 from chunkwise.core import Document
-from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
+from chunkwise.documents.loader import LoadOptions, OnUnreadable, SuffixLoader, text_in
 from chunkwise.documents.source import Source
-from chunkwise.records.encoding import decode
 
 _BEGIN = re.compile(r"\\begin\s*\{document\}")
 _END = "\\end{document}"
@@ -24,21 +23,15 @@ _TITLE = re.compile(r"\\title\s*(?:\[[^\[\]]{0,300}\]\s*)?\{")
 _SOLID = re.compile(r"[^\s\ufeff]")
 
 
-class TexLoader:
+class TexLoader(SuffixLoader):
     """By suffix."""
 
     suffixes: tuple[str, ...] = (".tex", ".latex", ".ltx")
-    stream = False
-
-    def accepts(self, name: str, head: bytes) -> bool:
-        return suffix_of(name) in self.suffixes
 
     def load(
         self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable
     ) -> Iterator[Document]:
-        text = without_comments(
-            decode(source.read(options.max_bytes), source.origin, options.encoding)
-        )
+        text = without_comments(text_in(source, options))
         yield Document(
             source.id,
             _body(text),

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from chunkwise.core import Document
-from chunkwise.documents.loader import LoadOptions, OnUnreadable
+from chunkwise.documents.loader import LoadOptions, OnUnreadable, text_in
 from chunkwise.documents.source import Source
-from chunkwise.records.encoding import decode
 
 
 class TextLoader:
@@ -22,5 +21,5 @@ class TextLoader:
     def load(
         self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable
     ) -> Iterator[Document]:
-        text = decode(source.read(options.max_bytes), source.origin, options.encoding)
+        text = text_in(source, options)
         yield Document(source.id, text, source=source.origin)
