@@ -10,7 +10,8 @@ from tree_sitter import Parser
 from chunkwise import Document
 from chunkwise.chunkers import get_strategy
 from chunkwise.text.source_code import grammars
-from chunkwise.text.source_code.grammars import grammar_for, syntax_tree
+from chunkwise.text.source_code.grammars import grammar_for
+from chunkwise.text.source_code.parser import syntax_tree
 
 ROOT = Path(__file__).parents[2]
 JAVA = (

@@ -1,4 +1,4 @@
-"""Grammars of programming languages, and the syntax tree of a text, in linear time or not at all."""
+"""Grammars of programming languages, those that are installed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tree_sitter import Language, LogType, Parser, Point, Tree
+    from tree_sitter import Language
 
 
 _MODULES = {
@@ -44,86 +44,3 @@ def grammar_for(language: str) -> Language | None:
     except ImportError:
         return None
     return tree_sitter.Language(getattr(grammar, function)())
-
-
-_PIECE = 64
-"""Bytes handed out at a time."""
-_PERIOD = 16
-"""Pieces of which one is read with the log on: it takes forty times as long."""
-_LONGEST_SAMPLE = 32
-"""Readings it takes at most: a parser that has seen all of the text may go on looking, and would be logged for good."""
-_MOST_STRAIN = 128
-"""Code in its own language comes to 12, most headers full of macros to 60, text that is no code to 128 in 8 kB."""
-_MOST_READINGS = 64
-"""Of each piece: code comes to 4. More is the end of a comment or string looked for from every place again."""
-
-
-def syntax_tree(source: bytes, grammar: Language) -> Tree | None:
-    """The tree, or None where the text is too far from the grammar to be parsed in linear time."""
-    from tree_sitter import Parser
-
-    parser = Parser(grammar)  # one each: another thread may parse while this one's log is read
-    reader = _Reader(source, parser)
-    tree = parser.parse(reader.read)
-    del parser.logger  # each would keep the other for good
-    return None if reader.lost else tree
-
-
-class _Reader:
-    """Hands out the text, and nothing more once the parser is lost."""
-
-    def __init__(self, source: bytes, parser: Parser) -> None:
-        self._source = source
-        self._parser = parser
-        # The binding never lets go of what it is handed: it is handed the same over and over.
-        self._piece = bytearray(_PIECE)
-        self._pieces = 0
-        """How many were handed out for the first time."""
-        self._readings = 0
-        self._sample_ends = 0
-        """How many readings there are when the log is turned off; 0: it is off."""
-        self._skipped = 0
-        self._forked = 0
-        self._strain = 0.0
-        self.lost = False
-
-    def read(self, at: int, _point: Point | tuple[int, int]) -> bytes | bytearray:
-        """The next bytes from a place on."""
-        if self.lost:
-            return b""
-        self._readings += 1
-        if at >= self._pieces * _PIECE:
-            self._next(at // _PIECE + 1)
-        elif self._sample_ends and self._readings > self._sample_ends:
-            self._end_sample()
-        if self.lost or self._readings > _MOST_READINGS * (self._pieces + 1):
-            self.lost = True
-            return b" " * _PIECE  # nothing at all must not be handed out amid a character
-        found = self._source[at : at + _PIECE]
-        if len(found) < _PIECE:
-            return found
-        self._piece[:] = found
-        return self._piece
-
-    def _next(self, pieces: int) -> None:
-        self._pieces = pieces
-        if self._sample_ends:
-            self._end_sample()
-        elif pieces % _PERIOD == 1:
-            self._skipped = self._forked = 0
-            self._sample_ends = self._readings + _LONGEST_SAMPLE
-            self._parser.logger = self._note
-
-    def _end_sample(self) -> None:
-        del self._parser.logger
-        self._sample_ends = 0
-        # A second reading of what may be read in two ways is common, of each token it is not.
-        strain = min(self._skipped + max(self._forked - _PIECE // 2, 0), _MOST_STRAIN / 4)
-        self._strain = self._strain + strain if strain else self._strain / 2
-        self.lost = self._strain > _MOST_STRAIN
-
-    def _note(self, _kind: LogType, said: str) -> None:
-        if said.startswith("skip_token"):
-            self._skipped += 1
-        elif said.startswith("process version:") and said[16] != "0":
-            self._forked += 1

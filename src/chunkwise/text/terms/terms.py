@@ -8,6 +8,7 @@ from functools import cache, cached_property, lru_cache
 from hashlib import blake2b
 
 import numpy as np
+import regex
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
@@ -17,7 +18,7 @@ from chunkwise.text.characters import CharacterArrays
 from chunkwise.text.language import UNKNOWN, language_of, language_of_text
 from chunkwise.text.terms.counts import TermCounts, count_terms, ranges
 from chunkwise.text.terms.stems import LANGUAGES, folded, stemmer, stop_words
-from chunkwise.text.terms.words import WordSpans, pairs_of, parts_of, words_of
+from chunkwise.text.terms.words import WordSpans, pairs_of, words_of
 
 AUTO = "auto"
 """The language is told for every document."""
@@ -166,3 +167,19 @@ def counts_in_spans(terms: Terms, start: NDArray[np.int64], end: NDArray[np.int6
     behind = np.maximum(terms.end.searchsorted(end, "right"), first)
     row = np.repeat(np.arange(len(start), dtype=np.int64), behind - first)
     return count_terms(row, code[ranges(first, behind)], vocabulary, len(start))
+
+
+_NUMBER = regex.compile(r"\d+(?:[.,]\d+)*")
+_HUMPS = regex.compile(r"_+|(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})")
+
+
+def parts_of(word: str) -> list[str]:
+    """A name taken apart at underscores and humps, the whole first: DiffExecutor, Diff, Executor."""
+    if word.isalpha() and (word[1:].lower() == word[1:] or word.isupper()):
+        return [word]
+    if _NUMBER.fullmatch(word):
+        return [word.replace(",", "")]
+    parts = [part for part in _HUMPS.split(word) if part]
+    if len(parts) < 2:
+        return parts
+    return ["".join(parts), *(part for part in parts if len(part) > 1)]

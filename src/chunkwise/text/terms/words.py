@@ -31,9 +31,6 @@ _CLASS = "".join(f"{chr(low)}-{chr(high)}" for low, high in _UNSPACED)
 _RUNS = regex.compile(f"([{_CLASS}]+)|[^{_CLASS}]+")
 _SOLID = regex.compile(r"[\p{L}\p{N}]")
 
-_NUMBER = regex.compile(r"\d+(?:[.,]\d+)*")
-_HUMPS = regex.compile(r"_+|(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})")
-
 
 class WordSpans(NamedTuple):
     """Every word of a text in order; words do not overlap, neighbouring pairs share a character."""
@@ -122,18 +119,6 @@ def _join_numbers(characters: CharacterArrays, inside: NDArray[np.bool_]) -> Non
             behind = (at + 3 == last) | ~digit.take(at + 4, mode="clip")
             at = at[digit[at + 2] & digit[at + 3] & behind]
         inside[at] = True
-
-
-def parts_of(word: str) -> list[str]:
-    """A name taken apart at underscores and humps, the whole first: DiffExecutor, Diff, Executor."""
-    if word.isalpha() and (word[1:].lower() == word[1:] or word.isupper()):
-        return [word]
-    if _NUMBER.fullmatch(word):
-        return [word.replace(",", "")]
-    parts = [part for part in _HUMPS.split(word) if part]
-    if len(parts) < 2:
-        return parts
-    return ["".join(parts), *(part for part in parts if len(part) > 1)]
 
 
 def pairs_of(word: str) -> list[str]:
