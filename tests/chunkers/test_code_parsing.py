@@ -9,7 +9,7 @@ from tree_sitter import Parser
 
 from chunkwise import Document
 from chunkwise.chunkers import get_strategy
-from chunkwise.text.source_code import grammars
+from chunkwise.text.source_code import parser
 from chunkwise.text.source_code.grammars import grammar_for
 from chunkwise.text.source_code.parser import syntax_tree
 
@@ -35,7 +35,7 @@ HOSTILE = [
 def read_of(text: str, language: str, monkeypatch: pytest.MonkeyPatch) -> tuple[bool, int]:
     """Whether there is a tree, and how many bytes the parser was given, some of them many times."""
     given = 0
-    read: Callable[..., bytes] = grammars._Reader.read
+    read: Callable[..., bytes] = parser._Reader.read
 
     def counted(*arguments: object) -> bytes:
         nonlocal given
@@ -43,7 +43,7 @@ def read_of(text: str, language: str, monkeypatch: pytest.MonkeyPatch) -> tuple[
         given += len(found)
         return found
 
-    monkeypatch.setattr(grammars._Reader, "read", counted)
+    monkeypatch.setattr(parser._Reader, "read", counted)
     grammar = grammar_for(language)
     assert grammar is not None
     found = syntax_tree(text.encode(), grammar)
@@ -69,14 +69,14 @@ def test_no_log_is_kept_of_what_is_looked_for_behind_the_end(
 ) -> None:
     """The text ends amid a sample; the parser then reads it from every place again."""
     noted = 0
-    note = grammars._Reader._note
+    note = parser._Reader._note
 
     def counted(*said: Any) -> None:
         nonlocal noted
         noted += 1
         note(*said)
 
-    monkeypatch.setattr(grammars._Reader, "_note", counted)
+    monkeypatch.setattr(parser._Reader, "_note", counted)
     grammar = grammar_for("java")
     assert grammar is not None
     ends_in_sample, ends_elsewhere = "/* " * 13_333, "/* " * 13_340
