@@ -17,6 +17,7 @@ from chunkwise.base.wording import (
     score,
     short_number,
 )
+from chunkwise.chunkers import label_with_size
 from chunkwise.chunkers.chunk_positions import EXACT, KINDS
 from chunkwise.core import Document
 from chunkwise.evaluation.results import Agreement, Figure, Json, Results
@@ -283,7 +284,8 @@ def evaluation_view(
     rows = _by_group(results, results.by_type, hardest_first=False)
     return EvaluationView(
         label=results.label,
-        title=str(settings.get("strategy") or settings.get("hits") or "An evaluation"),
+        title=label_with_size(str(settings.get("strategy") or ""))
+        or str(settings.get("hits") or "An evaluation"),
         steps=tuple(
             str(each) for each in (settings.get("retriever"), *results.steps, settings.get("embedder")) if each
         ),
