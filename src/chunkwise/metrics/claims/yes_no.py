@@ -10,7 +10,8 @@ _NO = (
     "no|nope|false|incorrect|nein|non|não|nee|nej|nei|нет|hayır|否|不|不是|いいえ|아니요|아니오|لا"
 )
 _OPENING = re.compile(
-    rf"\W*(?:(?P<yes>{_YES})|(?P<no>{_NO}))\s*(?:[.,;:!–—，。；：！-]+\s*|\Z)", re.IGNORECASE
+    rf"\W*(?:(?P<yes>{_YES})|(?P<no>{_NO})(?!\.\s*\d))\s*(?:[.,;:!–—，。；：！-]+\s*|\Z)",
+    re.IGNORECASE,
 )
 
 

@@ -218,7 +218,7 @@ def recommended_column(score_table: ScoreTable, ties: Ties) -> int:
 
     Cheapest by storage × context tokens (the budget, where the objective has one); among those that cost the same the
     best on validation, then the fewest tokens embedded, the fewest chunks, and the first of the plan. A common default
-    that is tied with the best is recommended when it is cheaper.
+    that is among these is recommended when it is cheaper.
     """
     tied = _no_worse_than_defaults(
         score_table, [at for at in range(len(score_table.entrants)) if ties.tied[at]]

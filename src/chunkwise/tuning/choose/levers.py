@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +21,8 @@ from chunkwise.tuning.sweep_result import Lever, LeverLevel, Outcome
 _DIGITS = 12
 """Of effects: beyond them they depend on the order of adding up."""
 _SURE = 1 - OUTSIDE
+_CELLS = 1 << 21
+"""Numbers drawn at a time."""
 
 
 class LeverMember(NamedTuple):
@@ -162,19 +164,24 @@ def _widths(own: Sequence[ScoreMatrix], reach: float, seed: int) -> list[float]:
     was not seen and on which two levels are as far apart as on any that was; where the lever changed few questions,
     as far as two runs can be.
     """
-    draws = _draws(len(own[0]), seed)
-    unseen = draws[:, -1]
-    off = np.column_stack([_off(each, draws[:, :-1], unseen, reach) for each in own])
+    off = np.concatenate(
+        [
+            np.column_stack([_off(each, draws[:, :-1], draws[:, -1], reach) for each in own])
+            for draws in _draws(len(own[0]), seed)
+        ]
+    )
     usual = np.quantile(off, _SURE, axis=0)
     together = float(np.quantile((off / usual).max(axis=1), _SURE))
     return [float(f"{together * each:.10g}") for each in usual.tolist()]
 
 
-def _draws(questions: int, seed: int) -> ScoreMatrix:
-    """Weights of all questions and of the one that was not seen; they add up to 1."""
-    drawn = np.random.default_rng(seed).standard_exponential((RESAMPLES, questions + 1))
-    found: ScoreMatrix = drawn / drawn.sum(axis=1, keepdims=True)
-    return found
+def _draws(questions: int, seed: int) -> Iterator[ScoreMatrix]:
+    """Weights of all questions and of the one that was not seen, some draws at a time; each adds up to 1."""
+    rng = np.random.default_rng(seed)
+    block = max(1, min(RESAMPLES, _CELLS // (questions + 1)))
+    for done in range(0, RESAMPLES, block):
+        drawn = rng.standard_exponential((min(block, RESAMPLES - done), questions + 1))
+        yield drawn / drawn.sum(axis=1, keepdims=True)
 
 
 def _off(
@@ -183,8 +190,8 @@ def _off(
     """In each draw, how far the difference of two levels is from the one seen, at most."""
     ranges = own.max(axis=1) - own.min(axis=1)
     is_known = (ranges > 0).sum() >= MANY
-    # Of many levels the furthest two are looked at, which is caution enough for half of it. Simulated with five levers
-    # of noise: with all of it none is ever said to move something, with half one sweep in fifty, with none one in 15.
+    # Of many levels the furthest two are looked at, which is caution enough for half of it: with all of it not even a
+    # lever that moves much is shown, with none one sweep of noise in 15 shows one.
     apart = float(ranges.max()) / 2 if is_known else reach
     middle = np.array([mean(column) for column in own.T])
     means = draws @ (own - middle)
