@@ -75,7 +75,7 @@ def request_for(
     kept = fitting_passages(passages, model.window, other)
     system, user = prompt.filled(
         question=question,
-        passages="\n\n".join(fenced(each.text, "passage", each.number) for each in kept),
+        passages="\n\n".join(fenced(each.shown, "passage", each.number) for each in kept),
         count=str(len(kept)),
     )
     schema = _schema(len(kept)) if form == "claims" else None

@@ -11,6 +11,7 @@ from chunkwise.base.notebook import beginning, drawn
 from chunkwise.base.renamed import warn_renamed
 from chunkwise.core import SECTION_SEPARATOR, Document, Hit
 from chunkwise.models.llm.cost import LlmUsage
+from chunkwise.retrieval.whole_blocks import NO_FRAME, Frame, whole_blocks
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 
 _SPARE = 1.3
@@ -30,6 +31,9 @@ class NumberedPassage:
     start: int
     end: int
     section: tuple[str, ...] = ()
+    opening: str = ""
+    """What the model reads before the text where that begins inside a block: a fence, a table's header."""
+    closing: str = ""
 
     @property
     def doc_id(self) -> str:
@@ -38,6 +42,11 @@ class NumberedPassage:
     @property
     def text(self) -> str:
         return self.document.text[self.start : self.end]
+
+    @property
+    def shown(self) -> str:
+        """The text as the model gets it: no fence open, no row of a table without the header."""
+        return f"{self.opening}{self.text}{self.closing}"
 
 
 def passages_of(hits: Sequence[Hit]) -> list[NumberedPassage]:
@@ -56,7 +65,10 @@ def passages_of(hits: Sequence[Hit]) -> list[NumberedPassage]:
                 continue
             is_chunk = hit.chunk is not None and not hit.level
             id = f"{hit.doc_id}::{hit.chunk}" if is_chunk else f"{hit.doc_id}@{start}-{end}"
-            found.append(NumberedPassage(len(found) + 1, id, hit.document, start, end, hit.section))
+            around = NO_FRAME if hit.level else Frame(hit.opening, hit.closing)
+            found.append(
+                NumberedPassage(len(found) + 1, id, hit.document, start, end, hit.section, *around)
+            )
     return found
 
 
@@ -70,12 +82,12 @@ def fitting_passages(
     room = window / _SPARE - other_tokens
     kept: list[NumberedPassage] = []
     for passage in passages:
-        room -= count(passage.text) + _MARKS
+        room -= count(passage.shown) + _MARKS
         if room < 0:
             break
         kept.append(passage)
     if not kept and passages:
-        kept = _beginning(passages[0], room + count(passages[0].text), count)
+        kept = _beginning(passages[0], room + count(passages[0].shown), count)
     return kept
 
 
@@ -84,9 +96,13 @@ def _beginning(
 ) -> list[NumberedPassage]:
     """As much of a passage as there is room for; nothing where that is no more than a word or two."""
     size = len(passage.text)
-    while size and count(passage.text[:size]) > room:
+    part = passage
+    while size and count(part.shown) > room:
         size = size * 3 // 4
-    return [replace(passage, end=passage.start + size)] if size > _MARKS else []
+        end = passage.start + size
+        _, closing = whole_blocks(passage.document).frame(passage.start, end)
+        part = replace(passage, end=end, closing=closing)
+    return [part] if size > _MARKS else []
 
 
 ClaimState = Literal["supported", "quoted", "unsupported"]

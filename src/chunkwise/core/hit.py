@@ -22,7 +22,7 @@ class Hit:
     rank: int
     """From 1, the best. Hits come in this order, except those of several sizes: they come in reading order."""
     token_count: int
-    """Of its text."""
+    """Of its text as it is shown."""
     section: tuple[str, ...] = ()
     chunk: int | None = None
     """Index of the chunk in its document, where the hit is exactly one; None: a parent, a chunk with its
@@ -39,6 +39,10 @@ class Hit:
     """Where that chunk is: the hit itself, or the child of which it is the parent."""
     parent: Span | None = None
     """The larger span that is handed out for its chunks, where they have one."""
+    opening: str = ""
+    """What is shown before its text where that begins inside a block: the fence of code, the header of a table."""
+    closing: str = ""
+    """What is shown behind it where it ends inside code: the fence that closes it."""
 
     @property
     def chunk_id(self) -> str | None:
@@ -57,6 +61,11 @@ class Hit:
     @property
     def text(self) -> str:
         return self.summary if self.level else self.document.text[self.start : self.end]
+
+    @property
+    def shown(self) -> str:
+        """Its text as a reader or a model gets it: no fence open, no row of a table without the header."""
+        return f"{self.opening}{self.text}{self.closing}"
 
     @property
     def span(self) -> Span:
@@ -110,6 +119,8 @@ class Hit:
             "page": self.page,
             "last_page": self.last_page,
             "text": self.text,
+            "opening": self.opening,
+            "closing": self.closing,
             "level": self.level,
             "spans": [list(span) for span in self.spans],
             "boxes": [list(box) for box in self.boxes],
@@ -137,4 +148,4 @@ class Hit:
             "tokens": self.token_count,
             "in": self.section_path or "–",
         }
-        return card(f"{self.rank}. {self.document.title or self.doc_id}", facts, self.text)
+        return card(f"{self.rank}. {self.document.title or self.doc_id}", facts, self.shown)

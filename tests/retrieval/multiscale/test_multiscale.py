@@ -95,6 +95,12 @@ class Said:
     def says(self, atom: int) -> bool:
         return bool(self.atoms[atom].terms)
 
+    def is_hidden(self, atom: int) -> bool:
+        return False
+
+    def block(self, atom: int) -> range | None:
+        return None
+
 
 def query(*terms: int) -> np.ndarray:
     return np.array(terms, np.uint64)

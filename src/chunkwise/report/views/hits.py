@@ -128,7 +128,7 @@ def _card(hit: Hit, best: float, question: str, languages: Sequence[str]) -> Hit
 def _flowing(hit: Hit) -> str:
     flowing = hit.level > 0 or hit.document.format in _PROSE
     lines: list[str] = []
-    for raw in hit.text[:_WIDEST].splitlines():
+    for raw in hit.shown[:_WIDEST].splitlines():
         line = one_line(raw).rstrip()
         if not flowing and line:  # code is read with its indentation
             line = " " * _indentation(raw) + line.lstrip()

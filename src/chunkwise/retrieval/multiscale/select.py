@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -23,7 +23,13 @@ class AtomTexts(Protocol):
         """Whether it heads what follows without a section of its own: a table's header."""
 
     def says(self, atom: int) -> bool:
-        """Whether it has a letter or a digit."""
+        """Whether it has a letter or a digit for a reader."""
+
+    def is_hidden(self, atom: int) -> bool:
+        """Whether no reader is to see it: a comment."""
+
+    def block(self, atom: int) -> range | None:
+        """The atoms of the code, table or list it is part of or leads in, those alone that may be handed out."""
 
 
 class Atoms(Protocol):
@@ -59,9 +65,12 @@ class AtomCandidates(NamedTuple):
         return AtomCandidates(self.numbers[kept], self.points[kept])
 
     def points_of(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Votes of some of them, given in order."""
+        """Votes of some atoms, given in order; 0 for one that came along without being a candidate."""
+        if not len(self.numbers):
+            return np.zeros(len(numbers))
         order = np.argsort(self.numbers)
-        return self.points[order[self.numbers[order].searchsorted(numbers)]]
+        at = order[np.minimum(self.numbers[order].searchsorted(numbers), len(order) - 1)]
+        return np.where(self.numbers[at] == numbers, self.points[at], 0.0)
 
 
 class _Row(NamedTuple):
@@ -92,13 +101,17 @@ def select_atoms(
 ) -> NDArray[np.int64]:
     """Atoms by votes while they fit, in order; where one does not, shorter ones behind it may.
 
+    An atom brings the code, table or list it is part of, unless that is larger than the whole budget.
     A heading or a table's header waits until the atom behind it is taken, and comes along if it fits then; `alone`:
     it waits for nothing.
     """
     selected: set[int] = set()
     waiting: dict[int, _Row] = {}
+    blocks = _Blocks(atoms, texts, budget)
     left, missed = budget, 0
     for row in _rows(atoms, candidates.numbers):
+        if row.atom in selected:
+            continue  # it came with its block
         cost = row.cost(selected)
         if cost > left:
             missed += 1
@@ -106,7 +119,24 @@ def select_atoms(
             if missed > _SPARE:
                 break
             continue
-        if (
+        if texts is not None and texts.is_hidden(row.atom):
+            continue
+        at = row
+        block = blocks.whole(row.atom)
+        if block is not None:
+            rest = [
+                each
+                for each in _rows(atoms, np.arange(block.start, block.stop))
+                if each.atom not in selected
+            ]
+            cost = _cost_of(rest, selected)
+            if cost > left:
+                missed += 1
+                continue
+            selected.update(block)
+            left -= cost
+            at = rest[0]
+        elif (
             not alone
             and row.joins_after
             and row.atom + 1 not in selected
@@ -114,9 +144,9 @@ def select_atoms(
         ):
             waiting[row.atom] = row
             continue
-        selected.add(row.atom)
-        left -= cost
-        at = row
+        else:
+            selected.add(row.atom)
+            left -= cost
         while at.joins_before and (heading := waiting.get(at.atom - 1)) is not None:
             cost = heading.cost(selected)
             if cost > left:
@@ -125,6 +155,34 @@ def select_atoms(
             left -= cost
             at = heading
     return np.array(sorted(selected), dtype=np.int64)
+
+
+def _cost_of(rows: Sequence[_Row], selected: set[int]) -> int:
+    """Tokens more for several atoms in order."""
+    taken, total = set(selected), 0
+    for row in rows:
+        total += row.cost(taken)
+        taken.add(row.atom)
+    return total
+
+
+class _Blocks:
+    """Those that the budget holds are handed out whole or not at all."""
+
+    def __init__(self, atoms: Atoms, texts: AtomTexts | None, budget: int) -> None:
+        self._atoms, self._texts, self._budget = atoms, texts, budget
+        self._fits: dict[range, bool] = {}
+
+    def whole(self, atom: int) -> range | None:
+        """The atoms that come along; None: it is in no block, or in one that is larger than the budget."""
+        block = None if self._texts is None else self._texts.block(atom)
+        if block is None or len(block) < 2:
+            return None
+        if block not in self._fits:
+            tokens = int(self._atoms.tokens[block.start : block.stop].sum())
+            # One more where it starts inside a text.
+            self._fits[block] = tokens + bool(self._atoms.start[block.start]) <= self._budget
+        return block if self._fits[block] else None
 
 
 def _rows(atoms: Atoms, numbers: NDArray[np.int64]) -> Iterator[_Row]:

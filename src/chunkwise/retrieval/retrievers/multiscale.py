@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from weakref import WeakKeyDictionary
 
+import numpy as np
+from numpy.typing import NDArray
+
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document
 from chunkwise.retrieval.filters import Filter
@@ -14,6 +17,7 @@ from chunkwise.retrieval.headings_ahead import is_table_header
 from chunkwise.retrieval.multiscale import Multiscale, PreparedWindows, ScoredSpan
 from chunkwise.retrieval.retrievers.query_batch import QueryBatch
 from chunkwise.retrieval.searchable import AtomSource, AtomTable, CandidateSpan, Searchable
+from chunkwise.retrieval.whole_blocks import whole_blocks
 from chunkwise.text.terms.terms import query_terms
 
 _prepared: WeakKeyDictionary[AtomSource, dict[tuple[int, ...], PreparedWindows]] = (
@@ -45,7 +49,7 @@ class MultiscaleRetriever(Multiscale):
         holds = partial(atoms.terms.holds, allowed=allowed)
         terms = [query_terms(text, source.languages, holds) for text in questions.texts]
         vectors = questions.vectors if atoms.vectors is not None and self.dense else None
-        texts = _Texts(atoms, source.document, source.section_path)
+        texts = _Texts(atoms, source.document, source.section_path, allowed)
         windows = self._windows(source, atoms)
         found = self.search(windows, terms, vectors, budget, allowed, texts)
         return [_candidate_spans(source, spans) for spans in found]
@@ -67,16 +71,47 @@ class _Texts:
     document: Callable[[int], Document]
     section_path: Callable[[int], tuple[str, ...]]
 
+    allowed: NDArray[np.bool_] | None = None
+
     def heads_next(self, atom: int) -> bool:
-        """The heading a document begins with changes no section; a header of a table has none."""
+        """The heading a document begins with changes no section; lead-ins, fences and headers have none."""
         start, end = int(self.atoms.start[atom]), int(self.atoms.end[atom])
         if not start and self.section_path(int(self.atoms.section[atom])):
             return True
-        return is_table_header(self.document(int(self.atoms.document[atom])), start, end)
+        document = self.document(int(self.atoms.document[atom]))
+        return is_table_header(document, start, end) or whole_blocks(document).heads(start, end)
 
     def says(self, atom: int) -> bool:
-        text = self.document(int(self.atoms.document[atom])).text
-        return any(map(str.isalnum, text[self.atoms.start[atom] : self.atoms.end[atom]]))
+        start, end = int(self.atoms.start[atom]), int(self.atoms.end[atom])
+        document = self.document(int(self.atoms.document[atom]))
+        return any(map(str.isalnum, document.text[start:end])) and not self.is_hidden(atom)
+
+    def is_hidden(self, atom: int) -> bool:
+        document = self.document(int(self.atoms.document[atom]))
+        blocks = whole_blocks(document)
+        return bool(blocks.comments) and blocks.is_hidden(
+            int(self.atoms.start[atom]), int(self.atoms.end[atom])
+        )
+
+    def block(self, atom: int) -> range | None:
+        number = int(self.atoms.document[atom])
+        document = self.document(number)
+        low, high = self.atoms.document.searchsorted([number, number + 1]).tolist()
+        found = whole_blocks(document).around(
+            int(self.atoms.start[atom]), int(self.atoms.end[atom])
+        )
+        if found is None:
+            return None
+        starts = self.atoms.start[low:high]
+        first = low + int(starts.searchsorted(found.start, "right")) - 1
+        stop = low + int(starts.searchsorted(found.end))
+        if self.allowed is None:
+            return range(first, stop)
+        # What a filter keeps out parts a block.
+        barred = np.flatnonzero(~self.allowed[first:stop]) + first
+        at = int(barred.searchsorted(atom))
+        first = int(barred[at - 1]) + 1 if at else first
+        return range(first, int(barred[at]) if at < len(barred) else stop)
 
 
 def _candidate_spans(source: AtomSource, spans: Sequence[ScoredSpan]) -> list[CandidateSpan]:

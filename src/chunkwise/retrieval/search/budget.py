@@ -11,6 +11,7 @@ from chunkwise.core import Span
 from chunkwise.retrieval.headings_ahead import end_before_headings
 from chunkwise.retrieval.search.index_reader import IndexReader
 from chunkwise.retrieval.searchable import CandidateSpan
+from chunkwise.retrieval.whole_blocks import whole_blocks
 from chunkwise.text.characters import CharacterArrays
 from chunkwise.text.graphemes import Graphemes
 
@@ -40,6 +41,7 @@ def fill_budget(
     counted by itself, never add up to more than `budget`. A summary counts by its own text and is never
     cut: half of it would say something else.
     """
+    reader.frame_tokens = budget // 2
     taken: dict[int, list[Span]] = {}
     chosen: list[CandidateSpan] = []
     left = budget
@@ -53,11 +55,14 @@ def fill_budget(
             continue
         spans = taken.setdefault(candidate.document, [])
         for part in _new_parts(reader.text(candidate.document), candidate, spans):
+            if whole_blocks(reader.document(candidate.document)).is_hidden(*part):
+                continue
             if left <= 0 or (max_count is not None and len(chosen) >= max_count):
                 return FilledBudget(chosen, True)
             shown = part
             if reader.count(candidate.document, *part) > left:
                 shown = _cut(reader, candidate, part, left, first=not chosen)
+                shown = _readable(reader, candidate.document, shown, first=not chosen)
             if shown.start < shown.end:
                 whole = shown == (candidate.start, candidate.end)
                 chunk = candidate.chunk if whole else None
@@ -110,6 +115,17 @@ def _cut(
     if reader.count(candidate.document, *rest) <= left:
         return Span(_start_within(reader, candidate.document, part, core.start, left), part.end)
     return Span(core.start, _end_within(reader, candidate.document, rest, left, first))
+
+
+def _readable(reader: IndexReader, document: int, cut: Span, *, first: bool) -> Span:
+    """Without fences and comments that a cut leaves at its edges; what is the very first is not lost for them."""
+    found = whole_blocks(reader.document(document)).readable(*cut)
+    if found.start == found.end:
+        return cut if first else found
+    text = reader.text(document)
+    start = found.start if text[cut.start : found.start].strip() else cut.start
+    end = found.end if text[found.end : cut.end].strip() else cut.end
+    return Span(start, end)
 
 
 def _behind_headings(reader: IndexReader, document: int, part: Span, end: int, left: int) -> Span:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from chunkwise.core import Document, Hit
 from chunkwise.retrieval.searchable import CandidateSpan, Searchable
+from chunkwise.retrieval.whole_blocks import NO_FRAME, Frame, whole_blocks
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 
 
@@ -17,6 +18,8 @@ class IndexReader:
         self.tokenizer = get_tokenizer(source.settings.tokenizer)
         self._documents: dict[int, Document] = {}
         self._counts: dict[tuple[int, int, int], int] = {}
+        self.frame_tokens: int | None = None
+        """The most that fences and headers around a span may take; None: whatever they take."""
 
     def document(self, number: int) -> Document:
         found = self._documents.get(number)
@@ -27,12 +30,21 @@ class IndexReader:
     def text(self, document: int) -> str:
         return self.document(document).text
 
+    def frame(self, document: int, start: int, end: int) -> Frame:
+        """What is shown around a span so that it can be read; nothing where that would take too much of a budget."""
+        found = whole_blocks(self.document(document)).frame(start, end)
+        if found == NO_FRAME or self.frame_tokens is None:
+            return found
+        tokens = self.tokenizer.count(found.opening) + self.tokenizer.count(found.closing)
+        return found if tokens <= self.frame_tokens else NO_FRAME
+
     def count(self, document: int, start: int, end: int) -> int:
-        """Tokens of the span's text by itself, to the token: what a prompt will be charged for."""
+        """Tokens of the span's text by itself as it is shown, to the token: what a prompt will be charged for."""
         key = document, start, end
         count = self._counts.get(key)
         if count is None:
-            count = self.tokenizer.count(self.text(document)[start:end])
+            opening, closing = self.frame(document, start, end)
+            count = self.tokenizer.count(f"{opening}{self.text(document)[start:end]}{closing}")
             self._counts[key] = count
         return count
 
@@ -45,6 +57,10 @@ class IndexReader:
 
 def hits_of(reader: IndexReader, candidates: Sequence[CandidateSpan]) -> list[Hit]:
     """In the order given; what was assembled from sentences is given in reading order and ranked by its score."""
+    frames = [
+        NO_FRAME if each.level else reader.frame(each.document, each.start, each.end)
+        for each in candidates
+    ]
     return [
         Hit(
             document=reader.document(candidate.document),
@@ -62,8 +78,10 @@ def hits_of(reader: IndexReader, candidates: Sequence[CandidateSpan]) -> list[Hi
             matched_chunk=candidate.matched,
             matched=candidate.matched_span,
             parent=candidate.parent,
+            opening=frame.opening,
+            closing=frame.closing,
         )
-        for rank, candidate in zip(_ranks(candidates), candidates, strict=True)
+        for rank, candidate, frame in zip(_ranks(candidates), candidates, frames, strict=True)
     ]
 
 

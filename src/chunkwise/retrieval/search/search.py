@@ -30,6 +30,7 @@ from chunkwise.retrieval.searchable import (
     Summarised,
     chunk_spans,
 )
+from chunkwise.retrieval.whole_blocks import whole_blocks
 
 DEFAULT_COUNT = 5
 DEFAULT_BUDGET = 1000
@@ -212,12 +213,13 @@ def search_spans(
 def _readable_spans(
     reader: IndexReader, candidates: Sequence[CandidateSpan]
 ) -> list[CandidateSpan]:
-    """Without the white space behind them, and without those that are a brace, a fence or a rule alone."""
+    """Without comments and white space at their edges, and without those that are a fence, a rule or a marker alone."""
     kept = []
     for candidate in candidates:
-        text = reader.text(candidate.document)[candidate.start : candidate.end].rstrip()
-        if any(map(str.isalnum, text)):
-            kept.append(candidate._replace(end=candidate.start + len(text)))
+        blocks = whole_blocks(reader.document(candidate.document))
+        span = blocks.readable(candidate.start, candidate.end)
+        if span.start < span.end:
+            kept.append(candidate._replace(start=span.start, end=span.end))
     return kept
 
 
@@ -273,6 +275,8 @@ def search(
             "or make the index again with vectors ('late', 'own' or 'both')"
         )
     reader = IndexReader(source)
+    if budget is not None:
+        reader.frame_tokens = budget // 2
     # A server may be written to meanwhile: all that is looked up has to be of one state.
     state = source.snapshot() if isinstance(source, Snapshots) else nullcontext()
     with state, reporting_damage(source):

@@ -1,0 +1,263 @@
+"""What belongs together in a document (code, tables, lists with lead-ins), and what a part needs to be read."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import OrderedDict
+from functools import cached_property
+from itertools import pairwise
+from threading import Lock
+from typing import Literal, NamedTuple
+
+from chunkwise.core import Document, Span
+from chunkwise.text.analysis import Analyzed
+
+BlockName = Literal["code", "table", "list"]
+
+_FENCE = re.compile(r"(`{3,}|~{3,})[^\n]*")
+_LONE_MARKER = re.compile(r"(?:[-*+•–]|\d{1,3}[.)]|\(?[a-zA-Z0-9]{1,3}\))")
+_COMMENT, _COMMENT_END = "<!--", "-->"
+_LONGEST_HEAD = 2000
+"""Characters of a fence or of a table's header that are put before a part of the block."""
+
+
+class WholeBlock(NamedTuple):
+    """A code block, a table or a list; the last sentence before it belongs to it where it leads it in."""
+
+    kind: BlockName
+    start: int
+    """Of the lead-in, where there is one."""
+    own: int
+    """Where the block itself starts."""
+    body: int
+    """Where its first line of code, row or item starts, behind an opening fence or a header."""
+    body_end: int
+    """Where the closing fence starts; elsewhere the end."""
+    end: int
+
+
+class Frame(NamedTuple):
+    """What is shown around a part of a block so that it can be read: a fence opened and closed, a table's header."""
+
+    opening: str = ""
+    closing: str = ""
+
+
+NO_FRAME = Frame()
+
+
+class WholeBlocks:
+    """Of one document: found when first asked for."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+
+    @cached_property
+    def _blocks(self) -> list[WholeBlock]:
+        """In order; none overlaps another, but a lead-in may be the item of a list above."""
+        analyzed, text = Analyzed(self.document), self.document.text
+        if self.document.format == "code":
+            # Lines without a blank one between them; no grammar is needed for that.
+            bounds = [*analyzed.paragraphs.tolist(), len(text)]
+            return [WholeBlock("code", a, a, a, b, b) for a, b in pairwise(bounds)]
+        blocks = analyzed.blocks
+        led = {own: start for start, own, _ in analyzed.lead_ins.tolist()}
+        found = [
+            _code(text, led.get(start, start), start, end) for start, end in blocks.code.tolist()
+        ]
+        found += [
+            WholeBlock("list", led.get(start, start), start, start, end, end)
+            for start, end in blocks.lists.tolist()
+        ]  # fmt: skip
+        headers = blocks.spans("header")
+        ends = dict(headers.tolist())
+        for start, end in blocks.tables.tolist():
+            body = min(ends.get(start, start), end)
+            body += len(text[body:end]) - len(text[body:end].lstrip()) if body > start else 0
+            found.append(WholeBlock("table", led.get(start, start), start, body, end, end))
+        return sorted(found, key=lambda block: block.own)
+
+    @cached_property
+    def _owns(self) -> list[int]:
+        return [block.own for block in self._blocks]
+
+    def around(self, start: int, end: int) -> WholeBlock | None:
+        """The block that a sentence, row or line is part of, or leads in."""
+        at = bisect_right(self._owns, start)
+        # The block that a sentence leads in goes before the one it is part of.
+        for block in (*self._blocks[at : at + 1], *self._blocks[max(at - 1, 0) : at]):
+            if block.start <= start < block.end or start <= block.own < end:
+                return block
+        return None
+
+    def heads(self, start: int, end: int) -> bool:
+        """Whether a stretch that ends here is a lead-in, an opening fence or a header, and nothing of what it heads."""
+        block = self.around(start, end)
+        return block is not None and block.body > block.start and end <= block.body
+
+    @cached_property
+    def comments(self) -> list[Span]:
+        """Of Markdown, those that open a line, each once; what is never closed hides nothing."""
+        if self.document.format != "markdown" or _COMMENT not in self.document.text:
+            return []
+        found, at, text = [], 0, self.document.text
+        opens = True  # nothing but white space and comments was met in this line
+        while (start := text.find(_COMMENT, at)) >= 0:
+            line = text.rfind("\n", at, start) + 1
+            opens = (opens or line > 0) and not text[max(line, at) : start].strip()
+            if not opens or self._in_code(start):
+                at, opens = start + len(_COMMENT), False
+                continue
+            end = text.find(_COMMENT_END, start + len(_COMMENT))
+            if end < 0:
+                break
+            at = end + len(_COMMENT_END)
+            found.append(Span(start, at))
+        return found
+
+    def _in_code(self, at: int) -> bool:
+        block = self.around(at, at + 1)
+        return block is not None and block.kind == "code" and block.own <= at
+
+    def is_hidden(self, start: int, end: int) -> bool:
+        """Whether nothing is there but comments."""
+        found = self._without_comments(start, end)
+        return found.start == found.end
+
+    def _without_comments(self, start: int, end: int) -> Span:
+        """Without white space and comments at the edges."""
+        text, comments = self.document.text, self.comments
+        while True:
+            inside = text[start:end]
+            low = start + len(inside) - len(inside.lstrip())
+            high = start + len(inside.rstrip())
+            if comments and low < high:
+                before = bisect_right(comments, low, key=_start) - 1
+                behind = bisect_right(comments, high - 1, key=_start) - 1
+                if before >= 0 and low < comments[before].end:
+                    start, end = min(comments[before].end, high), high
+                    continue
+                if behind >= 0 and high <= comments[behind].end:
+                    start, end = low, max(comments[behind].start, low)
+                    continue
+            # White space before a text is its indentation, unless a whole line or a comment was taken away.
+            return Span(
+                start if low < high and "\n" not in inside[: low - start] else low, max(low, high)
+            )
+
+    def readable(self, start: int, end: int) -> Span:
+        """Without what says nothing at its edges: comments, fences without code, lead-ins and headers without more.
+
+        Empty where nothing is left but marks.
+        """
+        span = self._without_comments(start, end)
+        while span.start < span.end:
+            trimmed = self._without_edge(span)
+            if trimmed == span:
+                break
+            span = self._without_comments(*trimmed)
+        text = self.document.text[span.start : span.end].strip()
+        if not any(map(str.isalnum, text)) or _LONE_MARKER.fullmatch(text):
+            return Span(span.start, span.start)
+        return span
+
+    def _without_edge(self, span: Span) -> Span:
+        last = self._code_at(span.end - 1)
+        if last is not None and last.own < span.end <= last.body:
+            return Span(span.start, max(span.start, last.own))
+        first = self._code_at(span.start)
+        if first is not None and first.body_end <= span.start < first.end:
+            return Span(min(first.end, span.end), span.end)
+        return span
+
+    def _code_at(self, at: int) -> WholeBlock | None:
+        """The fenced code a position lies in."""
+        number = bisect_right(self._owns, at) - 1
+        block = self._blocks[number] if number >= 0 else None
+        if block is None or block.kind != "code" or block.body == block.own or at >= block.end:
+            return None
+        return block
+
+    def frame(self, start: int, end: int) -> Frame:
+        """What a stretch needs around it: the fence of code that it begins or ends in, the header of its rows."""
+        if start >= end or not self._may_be_framed:
+            return NO_FRAME
+        text, opening, closing = self.document.text, "", ""
+        number = bisect_right(self._owns, start) - 1
+        block = self._blocks[number] if number >= 0 else None
+        if block is not None and block.own < block.body <= start < block.end:
+            head = text[block.own : block.body].rstrip()
+            if len(head) <= _LONGEST_HEAD and start < block.body_end:
+                opening = _indentation(text, block.own) + head + "\n"
+        code = self._code_at(end - 1)
+        if code is not None and code.own < end <= code.body_end and code.body < end:
+            fence = _FENCE.match(text, code.own)
+            assert fence is not None
+            closing = _indentation(text, code.own) + fence[1]
+            if not text[start:end].endswith("\n"):
+                closing = f"\n{closing}"
+        return Frame(opening, closing)
+
+    @cached_property
+    def _may_be_framed(self) -> bool:
+        """Whether there is a fence or a table at all, told without reading the layout."""
+        if self.document.blocks is not None:
+            return any(block.kind in ("header", "code") for block in self.document.blocks)
+        text = self.document.text
+        return self.document.format != "code" and any(mark in text for mark in ("```", "~~~", "|"))
+
+
+def _code(text: str, start: int, own: int, end: int) -> WholeBlock:
+    fence = _FENCE.match(text, own, end)
+    if fence is None:
+        return WholeBlock("code", start, own, own, end, end)
+    body = min(fence.end() + 1, end)
+    last = max(text.rfind("\n", own, end) + 1, body)
+    line = text[last:end].strip()
+    closed = len(line) >= len(fence[1]) and not line.strip(fence[1][0])
+    return WholeBlock("code", start, own, body, last if closed else end, end)
+
+
+def _indentation(text: str, at: int) -> str:
+    before = text[max(text.rfind("\n", 0, at) + 1, at - 40) : at]
+    return "" if before.strip() else before
+
+
+def _start(span: Span) -> int:
+    return span.start
+
+
+_KEPT = 256
+"""Documents whose blocks are kept."""
+_CHARACTERS = 1 << 23
+"""In all of them."""
+
+
+class _Kept:
+    """The blocks of the documents asked for last: many questions meet the same ones."""
+
+    def __init__(self) -> None:
+        self._found: OrderedDict[int, WholeBlocks] = OrderedDict()
+        self._size = 0
+        self._lock = Lock()
+
+    def of(self, document: Document) -> WholeBlocks:
+        with self._lock:
+            found = self._found.get(id(document))
+            if found is not None:
+                self._found.move_to_end(id(document))
+                return found
+            # It keeps its document alive, and with it the id.
+            found = self._found[id(document)] = WholeBlocks(document)
+            self._size += len(document.text)
+            while len(self._found) > 1 and (self._size > _CHARACTERS or len(self._found) > _KEPT):
+                self._size -= len(self._found.popitem(last=False)[1].document.text)
+            return found
+
+
+_kept = _Kept()
+
+
+def whole_blocks(document: Document) -> WholeBlocks:
+    return _kept.of(document)
