@@ -18,6 +18,8 @@ BlockName = Literal["code", "table", "list"]
 _FENCE = re.compile(r"(`{3,}|~{3,})[^\n]*")
 _LONE_MARKER = re.compile(r"(?:[-*+•–]|\d{1,3}[.)]|\(?[a-zA-Z0-9]{1,3}\))")
 _COMMENT, _COMMENT_END = "<!--", "-->"
+_LONG_ITEM = 200
+"""Characters; items longer than this on average are paragraphs of their own, as the clauses of a contract."""
 _LONGEST_HEAD = 2000
 """Characters of a fence or of a table's header that are put before a part of the block."""
 
@@ -66,10 +68,11 @@ class WholeBlocks:
         found = [
             _code(text, led.get(start, start), start, end) for start, end in blocks.code.tolist()
         ]
-        found += [
-            WholeBlock("list", led.get(start, start), start, start, end, end)
-            for start, end in blocks.lists.tolist()
-        ]  # fmt: skip
+        items = blocks.start[blocks.of("item")]
+        for start, end in blocks.lists.tolist():
+            held = int(items.searchsorted(end) - items.searchsorted(start))
+            if end - start <= _LONG_ITEM * held:
+                found.append(WholeBlock("list", led.get(start, start), start, start, end, end))
         headers = blocks.spans("header")
         ends = dict(headers.tolist())
         for start, end in blocks.tables.tolist():
