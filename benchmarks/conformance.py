@@ -11,16 +11,15 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "tests" / "conformance"))
-
-from independent import counter  # noqa: E402
-from peer_inputs import INPUTS, Input  # noqa: E402
+sys.path.insert(0, str(ROOT / "tests"))
 
 from benchmarks import machine  # noqa: E402
 from benchmarks.isolated import TooSlow, isolated  # noqa: E402
 from benchmarks.peer_spans import SPLITTERS  # noqa: E402
 from benchmarks.tables import table  # noqa: E402
 from benchmarks.verdicts import PROPERTIES, judge  # noqa: E402
+from conformance.independent_check import counter  # noqa: E402
+from conformance.splitter_inputs import INPUTS, Input  # noqa: E402
 
 SECONDS = 20.0
 

@@ -6,7 +6,6 @@ import argparse
 import random
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -15,7 +14,7 @@ if str(ROOT) not in sys.path:  # run as a file, not as a module
     sys.path.insert(0, str(ROOT))
 
 import chunkwise  # noqa: E402
-from benchmarks.page import PAGES, write_page  # noqa: E402
+from benchmarks.page import write_page  # noqa: E402
 from benchmarks.question_sets import SETS, QuestionSet  # noqa: E402
 from benchmarks.tables import table  # noqa: E402
 from chunkwise.core import Document, Query  # noqa: E402
@@ -42,10 +41,6 @@ CHOSEN_ON = 200
 
 def _options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument(
-        "--only", action="append", metavar="PART", choices=("headings", "reranking", "written"),
-        help="measure this part (may be repeated), and leave the others as the page has them",
-    )  # fmt: skip
     parser.add_argument(
         "--rerank", metavar="NAME", default="maxsim", help="reranker of hybrid's hits"
     )
@@ -204,14 +199,6 @@ def written(llm: str, count: int, rerank: str) -> str:
     return f"{told}\n{table(_HEAD, rows)}\n"
 
 
-def _standing(title: str) -> str:
-    """What the page says under this title, with a word that it is older than the page."""
-    page = (PAGES / PAGE).read_text("utf-8") if (PAGES / PAGE).is_file() else ""
-    _, found, rest = page.partition(f"\n## {title}\n")
-    told = rest.partition("\n## ")[0].strip().removeprefix(_EARLIER)
-    return _EARLIER + told if found else "Not measured yet."
-
-
 def _sample(count: int | None) -> tuple[list[Document], list[Query]]:
     folder = ROOT / "src" / "chunkwise"
     every = list(read([folder / "corpus"]))
@@ -235,9 +222,7 @@ of its range. ndcg@5, in %: more is better. How it weighs the tokens of a questi
 other questions than these (half of at most 200 of chroma_eval, anthropic_code, xquad_de and the sample corpus each;
 none of xquad_zh).
 """
-_EARLIER = "Measured in an earlier run.\n\n"
 _ABOUT_BOTH = "What headings change where hits are reranked, by the same questions:\n"
-PAGE = "contextual.md"
 
 
 if __name__ == "__main__":
@@ -251,8 +236,4 @@ if __name__ == "__main__":
             lambda: written(given.llm, given.documents, given.rerank),
         ),
     }
-    if given.only:
-        for part in PARTS.keys() - set(given.only):
-            title = PARTS[part][0]
-            PARTS[part] = (title, partial(_standing, title))
-    write_page("Contextual chunks", PAGE, PARTS, __doc__, options)
+    write_page("Contextual chunks", "contextual.md", PARTS, __doc__, options)

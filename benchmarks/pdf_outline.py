@@ -230,8 +230,9 @@ page numbers, footnotes, formulas, figures with labels, tables, code, a list of 
 *Headings*: F1 of their titles in order. *Sections*: F1 of headings that also stand below the right one. *Sentences*:
 those of the source found whole. *Order*: paragraphs found in the order of the source. *Furniture*: running heads
 ("{HEAD}") a page that are left in the text; here 0 is best. Bookmarks are taken away from every reader;
-one that tells no headings has none scored. The first scores of groff in two columns and of the LaTeX book showed two
-faults, which were mended without a look at these PDFs; the rest of what is only scored is as it was first seen.
+one that tells no headings has none scored. *Only scored* PDFs were not what the rules were written on, but a few
+general fixes came after all scores had been seen, two of them for faults that the scores of groff in two columns and
+of the LaTeX book had shown.
 """
 
 
