@@ -49,7 +49,8 @@ def test_one_issue_a_line_and_nothing_else(here: Run, handbook: Path) -> None:
             assert row["source"] == "handbook/deep/hours.txt"
         if row["doc_id"] == "page.html":
             assert row["line"] is None
-    assert "of the chunks have a boundary issue: " in done.stderr
+    assert ") begin or end badly, at " in done.stderr
+    assert "(by kind, in cuts: " in done.stderr
 
 
 def test_files_of_issues_and_the_page(here: Run, handbook: Path, tmp_path: Path) -> None:

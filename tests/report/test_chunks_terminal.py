@@ -49,11 +49,12 @@ def test_a_chunk_shows_its_place_size_section_text_overlap_and_issues() -> None:
 def test_the_last_line_sums_up() -> None:
     shown = "".join(
         render_chunks(
-            [chunk_of("Lit lamps.", 0, 10), chunk_of("Out now.", 0, 3)], width=120, color=False
+            [chunk_of("Lit lamps.", 0, 10), chunk_of("Out now.", 0, 3)], width=160, color=False
         )
     )
     last = shown.splitlines()[-1]
-    expected = "2 chunks of 2 documents · tokens 7 to 7, median 7 · issues: 1 mid sentence end"
+    expected = "2 chunks of 2 documents · tokens 7 to 7, median 7 · 1 of 2 chunks (50 %) "
+    expected += "begins or ends badly, at 1 cut (by kind, in cuts: 1 mid sentence end)"
     assert last == expected
 
 

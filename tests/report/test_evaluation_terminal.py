@@ -8,6 +8,7 @@ from rich.console import Console
 
 from chunkwise.evaluation.results import Agreement, Figure, Results
 from chunkwise.evaluation.verdicts import advice
+from chunkwise.metrics.cuts.boundary_issues import KINDS, CutCounts
 from chunkwise.report.terminal.evaluation import render_evaluation
 from chunkwise.report.views.evaluation import evaluation_view
 from made_results import results
@@ -133,3 +134,23 @@ def test_nothing_is_not_below_nothing() -> None:
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_no_line_is_wider_than_the_screen(width: int) -> None:
     assert max(map(len, drawn(results(), width).splitlines())) <= width
+
+
+def test_figures_of_the_chunks_say_which_way_is_good_and_why() -> None:
+    shown = changed(summary={"coherence": Figure(0.6, scored=9), "contrast": Figure(0.1, scored=9)})
+    assert "coherence ↓ 0.600" in shown
+    assert "contrast 0.100" in shown
+    assert "↓ lower is better" in shown
+    assert "coherence: How alike neighbouring chunks are: lower is better, as each" in shown
+
+
+def test_chunks_and_cuts_are_counted_apart_and_named() -> None:
+    cuts = CutCounts(120, 70, dict.fromkeys(KINDS, 0) | {"mid_word": 30, "split_list": 25}, (), 48)
+    shown = changed(cuts=cuts)
+    assert "70 of 120 chunks (58 %) begin or end badly, at 48 cuts" in shown
+    assert "By kind, in cuts: one may be of several kinds" in shown
+    page = evaluation_view(dataclasses.replace(results(), cuts=cuts)).cuts
+    assert page is not None
+    assert page.words in shown
+    told = changed(cuts=dataclasses.replace(cuts, cuts_with_issues=None))  # of an older file
+    assert "70 of 120 chunks (58 %) begin or end badly By kind" in told

@@ -46,11 +46,12 @@ def shown(
 def test_a_cut_shows_its_place_its_kinds_and_the_text_around_it() -> None:
     text = shown(cut("lamps.txt", f"Two lines.\n{BAD}"))
     lines = text.splitlines()
-    assert lines[0] == "in/lamps.txt  3 issues in 2 chunks"
+    assert lines[0] == "in/lamps.txt  1 bad cut in 2 chunks"
     assert lines[1] == "  2:28  offset 38  mid word, mid sentence end, mid sentence start"
     assert lines[2] == f"    Two lines. The lamp was lit by the kee{MARK}per of the light, and he"
     assert lines[3:5] == ["", "Boundary issues of recursive"]
-    assert "  2 of 2 chunks have one: 100 %, below good" in text
+    assert "  2 of 2 chunks (100 %) begin or end badly, at 1 cut, below good" in text
+    assert "By kind, in cuts: one may be of several kinds" in text
     assert "  mid word            ████████████████████████  1" in lines
     assert "none: split list, split table" in text
     assert "Usual causes: the wrong separators" in text
@@ -67,7 +68,8 @@ def test_one_empty_line_divides_the_parts() -> None:
 def test_a_good_chunking_is_told_so_without_advice() -> None:
     text = shown(cut("a.txt", "The lamp was lit. ¦The boat left."))
     assert (
-        "0 of 2 chunks have one: 0 %, excellent (good is under 10 %, excellent under 5 %)" in text
+        "0 of 2 chunks (0 %) begin or end badly, at 0 cuts, excellent (good is under 10 %, excellent"
+        in text
     )
     assert "Usual causes" not in text
     assert "a.txt" not in text
@@ -75,7 +77,7 @@ def test_a_good_chunking_is_told_so_without_advice() -> None:
 
 def test_some_kinds_alone_are_not_judged() -> None:
     text = shown(cut("a.txt", BAD), kinds=["mid_word"])
-    assert "2 of 2 chunks have one: 100 %\n" in text
+    assert "2 of 2 chunks (100 %) begin or end badly, at 1 cut\n" in text
     assert "mid sentence" not in text
 
 

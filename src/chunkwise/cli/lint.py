@@ -187,15 +187,17 @@ def _show(sample: LintSample, tally: CutTally, cutter: Cutter) -> None:
 
 def _line(summary: ChunkSummary, tally: CutTally) -> str:
     """Everything in one line."""
-    from chunkwise.base.wording import percent
+    from chunkwise.report.views.boundary_issues import cuts_words
 
     parts = [summary.note]
     if tally.share is not None:
         counts = [
             f"{count:,} {kind.replace('_', ' ')}" for kind, count in tally.counts.items() if count
         ]
-        kinds = f": {', '.join(counts)}" if counts else ""
-        parts.append(f"{percent(tally.share)} of the chunks have a boundary issue{kinds}")
+        kinds = f" (by kind, in cuts: {', '.join(counts)})" if counts else ""
+        parts.append(
+            f"{cuts_words(tally.chunks, tally.with_issues, tally.cuts_with_issues)}{kinds}"
+        )
     return summary.sentence(parts)
 
 

@@ -27,7 +27,8 @@ class Outcome:
     """chunks, mean/median/p95/max_tokens, storage, tokens_embedded, context_tokens (a question, mean): those of
     k hits, or of what is read within the budget of the objective."""
     boundary_issues: Mapping[str, int] = field(default_factory=dict)
-    """Of every kind; `chunks_with_issues` beside them. Empty for configurations without chunks."""
+    """Cuts of every kind; `chunks_with_issues` and `cuts_with_issues`, each once, beside them. Empty for configurations
+    without chunks."""
     error: str = ""
     """Why it could not be run; the others are not stopped by it."""
     seconds: float = field(default=0.0, compare=False)

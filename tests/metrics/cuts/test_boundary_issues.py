@@ -260,10 +260,11 @@ def test_counted_are_the_places_and_chunks_that_are_told(
 ) -> None:
     document, spans = cutting
     issues = find_issues(document, spans)
-    counts, chunks = count_issues(document, spans, language_of(document.document))
+    counts, chunks, cuts = count_issues(document, spans, language_of(document.document))
     assert list(counts) == list(KINDS)
     assert counts == {kind: sum(i.kind == kind and not i.again for i in issues) for kind in KINDS}
     assert chunks == len({issue.chunk for issue in issues})
+    assert cuts == len({issue.cut for issue in issues})
 
 
 def place(document: Document, offset: int) -> tuple[int | None, int | None, int | None]:

@@ -37,6 +37,19 @@ def test_shares_and_counts() -> None:
     assert list(found.counts) == list(KINDS)
 
 
+def test_a_cut_is_counted_once_whatever_is_wrong_there_and_a_chunk_once_whichever_edge_is_bad() -> (
+    None
+):
+    found = cuts_of([cut("b", BAD)])
+    assert (found.with_issues, found.cuts_with_issues) == (4, 2)
+    assert sum(found.counts.values()) == 6  # neither of them: two cuts of three kinds each
+    told = find_issues(*cut("b", BAD))
+    assert len({issue.cut for issue in told}) == 2
+    assert {issue.kind for issue in told if issue.cut == told[0].cut} == {
+        "mid_word", "mid_sentence_end", "mid_sentence_start",
+    }  # fmt: skip
+
+
 def test_nothing_is_no_share() -> None:
     found = cuts_of([])
     assert (found.chunks, found.with_issues, found.examples) == (0, 0, ())
@@ -73,6 +86,7 @@ def test_some_kinds_alone() -> None:
     tally = CutTally(["mid_word"])
     issues = tally.add(*cut("b", BAD))
     assert {issue.kind for issue in issues} == {"mid_word"}
+    assert tally.cuts().cuts_with_issues == 2
     assert (tally.with_issues, tally.counts, tally.is_complete) == (4, {"mid_word": 2}, False)
     assert CutTally().is_complete
 
@@ -89,6 +103,7 @@ def test_equal_to_counting_everything(texts: list[str], most: int) -> None:
     counts = Counter(issue.kind for _, issue in issues if not issue.again)
     assert found.chunks == sum(len(spans) for _, spans in documents)
     assert found.with_issues == len({(id, issue.chunk) for id, issue in issues})
+    assert found.cuts_with_issues == len({(id, issue.cut) for id, issue in issues})
     assert found.counts == {kind: counts[kind] for kind in KINDS}
     known = {(id, issue.kind, issue.chunk, issue.offset) for id, issue in issues}
     shown = [(each.doc_id, each.kind, each.chunk, each.offset) for each in found.examples]

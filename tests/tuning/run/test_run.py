@@ -141,7 +141,11 @@ def test_figures_are_those_of_an_evaluation(
     assert dict(outcome.cost) == pytest.approx(theirs)
     cuts = results.cuts
     assert cuts is not None
-    assert outcome.boundary_issues == {**cuts.counts, "chunks_with_issues": cuts.with_issues}
+    assert outcome.boundary_issues == {
+        **cuts.counts,
+        "chunks_with_issues": cuts.with_issues,
+        "cuts_with_issues": cuts.cuts_with_issues,
+    }
 
 
 @pytest.mark.unwatched

@@ -62,10 +62,13 @@ class CutCounts:
 
     chunks: int
     with_issues: int
+    """Chunks that begin or end badly, each once."""
     counts: Mapping[str, int]
-    """Of every kind, also those that do not occur."""
+    """Cuts of every kind, also those that do not occur; a cut may be of several kinds."""
     examples: tuple[CutIssue, ...]
     """A few of each kind."""
+    cuts_with_issues: int | None = None
+    """Cuts of any kind, each once: where one chunk ends and the next begins is one cut. None: not counted."""
 
 
 class Spanned(Protocol):
@@ -88,7 +91,9 @@ class Issue(NamedTuple):
     before: str
     after: str
     again: bool = False
-    """Told of another chunk already, which is cut at the same place: counts of places leave it out."""
+    """Told of another chunk already, which is cut at the same place: counts of cuts leave it out."""
+    cut: int = -1
+    """Which cut of the document it is: edges with nothing but white space between them are one."""
 
 
 def without_summaries(chunks: Sequence[Spanned]) -> Sequence[Spanned]:
@@ -108,24 +113,35 @@ def find_issues(document: Analyzed, spans: Sequence[Spanned]) -> list[Issue]:
     told.sort(key=lambda each: (each[1], each[2], number[each[0]]))
     text = document.text
     return [
-        Issue(kind, chunk, at, text[max(0, at - AROUND) : at], text[at : at + AROUND], again)
-        for kind, chunk, at, again in told
+        Issue(kind, chunk, at, text[max(0, at - AROUND) : at], text[at : at + AROUND], again, cut)
+        for kind, chunk, at, again, cut in told
     ]
 
 
-def count_issues(
-    document: Analyzed, spans: Sequence[Spanned], language: str
-) -> tuple[dict[str, int], int]:
-    """The places of each kind that `find_issues` tells of, and the chunks that have any.
+def count_issues(document: Analyzed, spans: Sequence[Spanned], language: str) -> IssueCounts:
+    """What `find_issues` tells of, counted.
 
     `language` is what `language_of` says: where a document is cut many times, it is asked once.
     """
     wrong = _Wrong(document, spans, language)
-    places = {kind: len(merge_sorted(wrong.place[flags])) for kind, flags in wrong.flags.items()}
-    chunks = np.zeros(wrong.count, np.bool_)
+    by_kind = {kind: len(merge_sorted(wrong.place[flags])) for kind, flags in wrong.flags.items()}
+    edges = np.zeros(2 * wrong.count, np.bool_)
     for flags in wrong.flags.values():
-        chunks |= flags[: wrong.count] | flags[wrong.count :]
-    return {kind: places.get(kind, 0) for kind in KINDS}, int(chunks.sum())
+        edges |= flags
+    chunks = edges[: wrong.count] | edges[wrong.count :]
+    cuts = len(merge_sorted(wrong.place[edges])) if by_kind else 0
+    return IssueCounts({kind: by_kind.get(kind, 0) for kind in KINDS}, int(chunks.sum()), cuts)
+
+
+class IssueCounts(NamedTuple):
+    """Of one document."""
+
+    by_kind: dict[str, int]
+    """Cuts of every kind."""
+    chunks: int
+    """Those that begin or end badly, each once."""
+    cuts: int
+    """Of any kind, each once."""
 
 
 class _Wrong:
@@ -187,8 +203,8 @@ class _Wrong:
         )
         return np.tile(marks & ~whole, 2)
 
-    def told(self, kind: str) -> Iterator[tuple[int, int, bool]]:
-        """Chunk, offset and whether the place was told before; a chunk has each place once."""
+    def told(self, kind: str) -> Iterator[tuple[int, int, bool, int]]:
+        """Chunk, offset, whether the cut was told before, and which it is; a chunk has each cut once."""
         wrong = np.flatnonzero(self.flags[kind])
         chunk, own = wrong % self.count, self.place[wrong]
         # Both edges of a chunk without any text lie at one place.
@@ -196,7 +212,7 @@ class _Wrong:
         _, first = np.unique(own, return_index=True)
         again = np.ones(len(wrong), dtype=np.bool_)
         again[first] = False
-        columns = (chunk, self.edges[wrong], again)
+        columns = (chunk, self.edges[wrong], again, own)
         yield from zip(*(column[once].tolist() for column in columns), strict=True)
 
 
@@ -230,7 +246,7 @@ class CutTally:
 
     def __init__(self, kinds: Collection[str] = tuple(KINDS), *, most_examples: int = 5) -> None:
         self.counts = {kind: 0 for kind in KINDS if kind in kinds}
-        self.chunks = self.with_issues = 0
+        self.chunks = self.with_issues = self.cuts_with_issues = 0
         self._examples = {kind: _Spread(most_examples) for kind in self.counts}
 
     def add(self, document: Analyzed, chunks: Sequence[Spanned]) -> list[Issue]:
@@ -238,9 +254,10 @@ class CutTally:
         issues = [issue for issue in find_issues(document, chunks) if issue.kind in self.counts]
         self.chunks += len(without_summaries(chunks))
         self.with_issues += len({issue.chunk for issue in issues})
+        self.cuts_with_issues += len({issue.cut for issue in issues})
         own: dict[str, list[Issue]] = {}
         for issue in issues:
-            # A place is counted once, however many chunks are cut there.
+            # A cut is counted once, however many chunks end or begin there.
             if not issue.again:
                 own.setdefault(issue.kind, []).append(issue)
         for kind, found in own.items():
@@ -260,7 +277,9 @@ class CutTally:
 
     def cuts(self) -> CutCounts:
         examples = [issue for spread in self._examples.values() for issue in spread.chosen()]
-        return CutCounts(self.chunks, self.with_issues, dict(self.counts), tuple(examples))
+        return CutCounts(
+            self.chunks, self.with_issues, dict(self.counts), tuple(examples), self.cuts_with_issues
+        )
 
 
 class _Spread:
@@ -318,7 +337,7 @@ QUESTION = KeyQuestion(
 )
 METRICS = (
     Metric(
-        "boundary_issues", "Share of the chunks with at least one issue.", score=_share_with_issues,
+        "boundary_issues", "Share of the chunks that begin or end badly, each counted once.", score=_share_with_issues,
         group="boundary_issues", better="lower", question=QUESTION, per="chunking", as_percent=True,
     ),
 )  # fmt: skip

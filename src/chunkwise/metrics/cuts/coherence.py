@@ -173,15 +173,18 @@ def _figure(name: str) -> Callable[[Evidence], WholeScore]:
 
 METRICS = (
     Metric(
-        "coherence", "How alike neighbouring chunks are.", score=_figure("coherence"),
+        "coherence", "How alike neighbouring chunks are: lower is better, as each then has a matter of its own.",
+        score=_figure("coherence"),
         group="boundary_issues", better="lower", bounds=(-1.0, 1.0), needs=("vectors",), per="chunking",
     ),
     Metric(
-        "cohesion", "How alike a chunk’s sentences are to the chunk.", score=_figure("cohesion"),
+        "cohesion", "How alike a chunk’s sentences are to the chunk: higher is better, as it then has one matter.",
+        score=_figure("cohesion"),
         group="boundary_issues", bounds=(-1.0, 1.0), needs=("vectors",), per="chunking",
     ),
     Metric(
-        "contrast", "Cohesion less coherence: a good cut has much of it.", score=_figure("contrast"),
+        "contrast", "Cohesion less coherence: higher is better, as cuts then fall where the matter changes.",
+        score=_figure("contrast"),
         group="boundary_issues", bounds=(-2.0, 2.0), needs=("vectors",), per="chunking",
     ),
 )  # fmt: skip

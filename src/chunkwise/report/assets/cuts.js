@@ -20,7 +20,7 @@ function open(number) {
 
 function chips() {
   const totals = overview.kinds.map(() => 0);
-  for (const { issues } of doc.flagged) for (const { kind } of issues) totals[kind]++;
+  for (const { issues } of doc.flagged) for (const kind of new Set(issues.map(({ kind }) => kind))) totals[kind]++;
   const made = totals.flatMap((total, kind) => total ? [element("button", {
     type: "button", className: "chip", title: kindText(kind), "data-kind": kind, "aria-pressed": !hidden.has(kind),
   }, kindName(kind), element("b", {}, count(total)))] : []);
@@ -31,7 +31,7 @@ function chips() {
 function settle() {
   for (const place of doc.flagged) if (place.button) place.button.hidden = !shown(place);
   const left = doc.flagged.filter(shown).length;
-  $("#position").textContent = left ? counted(left, "place") : "";
+  $("#position").textContent = left ? counted(left, "bad cut") : "";
   $("#previous").disabled = $("#next").disabled = !left;
   drawRuler(doc, canvas);
   follow();
@@ -142,9 +142,9 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 
 const select = $("#picker select");
 $("#strategy code").textContent = overview.strategy;
-overview.documents.forEach(({ label, chunks, issues }, number) => {
+overview.documents.forEach(({ label, chunks, bad_cuts: cuts }, number) => {
   const plain = label.replace(/[\p{Cc}\p{Cf}]/gu, " "); // an option cannot isolate its text
-  select.append(new Option(`${plain} · ${counted(chunks, "chunk")}, ${counted(issues, "issue")}`, number));
+  select.append(new Option(`${plain} · ${counted(chunks, "chunk")}, ${counted(cuts, "bad cut")}`, number));
 });
 $("#picker").hidden = overview.documents.length < 2;
 select.addEventListener("change", () => { open(Number(select.value)); scroller.scrollTop = 0; });

@@ -13,6 +13,7 @@ from chunkwise.base.wording import counted
 from chunkwise.core import Chunk, Document
 from chunkwise.metrics.cuts.boundary_issues import find_issues
 from chunkwise.report.plain_text import one_line
+from chunkwise.report.views.boundary_issues import cuts_words
 from chunkwise.text.analysis import Analyzed
 
 if TYPE_CHECKING:
@@ -36,12 +37,15 @@ def render_chunks(
     """A text a document, then a summary; `limit`: most `unit` a chunk, `most`: chunks shown in all."""
     sizes: list[int] = []
     totals: Counter[str] = Counter()
-    count = summaries = 0
+    count = summaries = hurt = cuts = 0
     for document, chunks in documents:
         kinds: defaultdict[int, list[str]] = defaultdict(list)
-        for issue in find_issues(document, chunks):
+        issues = find_issues(document, chunks)
+        for issue in issues:
             kinds[issue.chunk].append(issue.kind)
             totals[issue.kind] += not issue.again
+        hurt += len(kinds)
+        cuts += len({issue.cut for issue in issues})
         room = None if most is None else max(most - len(sizes), 0)
         sizes.extend(chunk.token_count for chunk in chunks)
         summaries += sum(1 for chunk in chunks if chunk.level)
@@ -54,7 +58,7 @@ def render_chunks(
     if most and len(sizes) > most:  # where none is shown, there are no others
         left = counted(len(sizes) - most, "more chunk")
         yield _printed(_styled(f"  … {left}", "dim"), width, color)
-    yield _printed(_summary(count, sizes, summaries, totals, unit), width, color)
+    yield _printed(_summary(count, sizes, summaries, (hurt, cuts, totals), unit), width, color)
 
 
 def _printed(what: RenderableType, width: int, color: bool) -> str:
@@ -174,7 +178,11 @@ def _text(chunk: Chunk, reach: int, room: int) -> list[Text]:
 
 
 def _summary(
-    documents: int, sizes: list[int], summaries: int, totals: Counter[str], unit: str
+    documents: int,
+    sizes: list[int],
+    summaries: int,
+    wrong: tuple[int, int, Counter[str]],
+    unit: str,
 ) -> Text:
     from rich.text import Text
 
@@ -187,8 +195,12 @@ def _summary(
         return line
     middle = np.median(sizes)
     line.append(f" · {unit} {min(sizes):,} to {max(sizes):,}, median {middle:,.0f}", "not bold")
+    hurt, cuts, totals = wrong
     found = [f"{number:,} {kind.replace('_', ' ')}" for kind, number in totals.most_common()]
     line.append(" · ", "not bold")
-    line.append(f"issues: {', '.join(found)}" if found else "no boundary issues",
-                "not bold red" if found else "not bold green")  # fmt: skip
+    if not found:
+        line.append("no boundary issues", "not bold green")
+        return line
+    said = cuts_words(len(sizes) - summaries, hurt, cuts)
+    line.append(f"{said} (by kind, in cuts: {', '.join(found)})", "not bold red")
     return line

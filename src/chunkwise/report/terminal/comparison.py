@@ -16,6 +16,7 @@ from chunkwise.evaluation.comparison import (
     Tested,
 )
 from chunkwise.report.plain_text import one_line
+from chunkwise.report.terminal.parts import LOWER
 from chunkwise.report.views.comparison import ComparisonView, behind, corrected_words
 from chunkwise.stats.intervals import Interval
 from chunkwise.stats.power import FEWEST
@@ -31,7 +32,6 @@ _MOST_QUESTIONS = 100_000
 _SELDOM = 0.05
 """Of the resamples: a run that is best in fewer is no tie, even if the tests, being many, do not show it."""
 _EQUAL = 1e-9
-_LOWER = "↓"
 _NARROWEST = 11
 _WIDEST = 31
 _LONGEST_NAME = 30
@@ -113,7 +113,7 @@ def _several(comparison: Comparison, metrics: Sequence[str], console: Console, w
     for metric in metrics:
         own = [each for each in comparison.contrasts if metric in each.metrics]
         lower = own[0].metrics[metric].lower_is_better
-        _heading(console, one_line(metric, 60) + (f" {_LOWER}" if lower else ""))
+        _heading(console, one_line(metric, 60) + (f" {LOWER}" if lower else ""))
         rows = [_row(each.second, each.metrics[metric]) for each in own]
         print_rows(console, rows, (first, "run"))
         if metric in comparison.best:
@@ -152,7 +152,7 @@ def _row(name: str, found: Tested) -> DifferenceRow:
 
 
 def _named(metric: str, found: Tested) -> str:
-    return f"{metric} {_LOWER}" if found.lower_is_better else metric
+    return f"{metric} {LOWER}" if found.lower_is_better else metric
 
 
 def _behind(contrast: Contrast, metrics: Sequence[str], console: Console) -> None:
@@ -232,7 +232,7 @@ def _explain(comparison: Comparison, metrics: Sequence[str], console: Console) -
         return
     legend = f"● difference, ─ its interval, both paired by question; {corrected_words(comparison.tests)}"
     if any(found.lower_is_better for found in tests):
-        legend += f"; {_LOWER} lower is better"
+        legend += f"; {LOWER} lower is better"
     console.print()
     _say(console, legend, "dim")
 

@@ -10,6 +10,7 @@ from chunkwise.evaluation.results import Agreement, Figure
 from chunkwise.evaluation.verdicts import AT_CEILING, OUT_OF_REACH, WEAK
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.terminal.parts import (
+    LOWER,
     add_row,
     bar,
     figure_table,
@@ -18,6 +19,7 @@ from chunkwise.report.terminal.parts import (
     line,
     plain_table,
 )
+from chunkwise.report.views.boundary_issues import BY_KIND
 from chunkwise.report.views.evaluation import EvaluationView, FigureRow, FourCard
 from chunkwise.report.views.questions import WorstQuestion
 
@@ -45,6 +47,7 @@ def render_evaluation(view: EvaluationView, console: Console) -> None:
     if any(row.figure.mean is not None for row in rest):
         heading(console, "Every figure")
         console.print(_figures(rest, console))
+        _directions(console, rest)
         _judged(console, [(row.name.rpartition(".")[2], row.judged_by) for row in rest])
     _unscored(console, rest)
     _groups(console, "By type", view.types, view)
@@ -115,8 +118,19 @@ def _figures(rows: Sequence[FigureRow], console: Console) -> Table:
     table = figure_table(console)
     for row in rows:
         if row.figure.mean is not None:
-            add_row(table, row.name, row.value, row.figure, console)
+            name = f"{row.name} {LOWER}" if row.lower_is_better else row.name
+            add_row(table, name, row.value, row.figure, console)
     return table
+
+
+def _directions(console: Console, rows: Sequence[FigureRow]) -> None:
+    """Which way is good where it is not up, and what figures of a whole chunking say."""
+    shown = [row for row in rows if row.figure.mean is not None]
+    if any(row.lower_is_better for row in shown):
+        line(console, f"{LOWER} lower is better", "dim")
+    for row in shown:
+        if row.is_of_chunking and row.help:
+            line(console, f"{row.name}: {row.help}", "dim")
 
 
 def _why(figure: Figure) -> str:
@@ -175,8 +189,10 @@ def _cuts(console: Console, view: EvaluationView) -> None:
     cuts = view.cuts
     if cuts is None or not cuts.with_issues:
         return
-    heading(console, f"Boundary issues: {cuts.with_issues:,} of {counted(cuts.chunks, 'chunk')}")
-    table = plain_table("", "", "count", left=2)
+    heading(console, "Boundary issues")
+    line(console, cuts.words)
+    line(console, BY_KIND, "dim")
+    table = plain_table("", "", "cuts", left=2)
     for kind in cuts.kinds:
         drawn = Text(bar(kind.count / cuts.kinds[0].count, 16), "cyan")
         table.add_row(Text(f"  {kind.kind}"), drawn, f"{kind.count:,}")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chunkwise.base.wording import counted, percent
+from chunkwise.base.wording import counted
 from chunkwise.evaluation.verdicts import verdict
 from chunkwise.metrics.cuts.boundary_issues import AROUND, KINDS, QUESTION, CutCounts
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.terminal.parts import BAR, bar, heading, line
-from chunkwise.report.views.boundary_issues import kind_name
+from chunkwise.report.views.boundary_issues import BY_KIND, kind_name
 from chunkwise.report.views.lint import Cut, LintedDocument, LintView
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def render_lint(view: LintView, console: Console) -> None:
         _print(f"… {counted(view.more_cuts, 'more cut')} in {others}", console, "dim")
     if view.documents:
         console.print()
-    _summary(view.cuts, view.label, console)
+    _summary(view, console)
     if view.advice:
         heading(console, "Not good yet")
     for each in view.advice:
@@ -44,7 +44,7 @@ def render_lint(view: LintView, console: Console) -> None:
 def _document(document: LintedDocument, console: Console) -> None:
     from rich.text import Text
 
-    counts = f"{counted(document.issues, 'issue')} in {counted(document.chunks, 'chunk')}"
+    counts = f"{counted(document.bad_cuts, 'bad cut')} in {counted(document.chunks, 'chunk')}"
     room = max(console.width - len(counts) - 2, 12)
     _print(
         Text.assemble((_shortened(document.name, room), "bold"), (f"  {counts}", "dim")), console
@@ -97,17 +97,16 @@ def _shortened(name: str, room: int) -> str:
     return _tail(one_line(name), room)
 
 
-def _summary(cuts: CutCounts, label: str, console: Console) -> None:
-    _print(f"Boundary issues of {one_line(label)}", console, "bold")
+def _summary(view: LintView, console: Console) -> None:
+    cuts = view.cuts
+    _print(f"Boundary issues of {one_line(view.label)}", console, "bold")
     if not cuts.chunks:
         line(console, "there are no chunks")
         return
     share = cuts.with_issues / cuts.chunks
-    have = "has" if cuts.with_issues == 1 else "have"
-    line(
-        console,
-        f"{cuts.with_issues:,} of {counted(cuts.chunks, 'chunk')} {have} one: {percent(share)}{_judged(cuts, share)}",
-    )
+    line(console, f"{view.words}{_judged(cuts, share)}")
+    if cuts.with_issues:
+        line(console, BY_KIND, "dim")
     _kind_bars(cuts, console)
 
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _BLOCKS = "▏▎▍▌▋▊▉█"
+LOWER = "↓"
+"""Behind the name of a metric of which less is better."""
 BAR = 24
 _SCALE = 32
 """Cells of a line from 0 to 1, where there is room."""

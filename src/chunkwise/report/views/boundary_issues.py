@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from chunkwise.base.wording import counted, percent
 from chunkwise.metrics.cuts.boundary_issues import KINDS, CutCounts, CutIssue
 from chunkwise.report.plain_text import one_line
 
@@ -45,10 +46,32 @@ class CutsView:
 
     chunks: int
     with_issues: int
+    cuts_with_issues: int | None
     kinds: tuple[CutKind, ...]
     """The most frequent first."""
     absent: tuple[str, ...]
     """Kinds that do not occur."""
+
+    @property
+    def words(self) -> str:
+        return cuts_words(self.chunks, self.with_issues, self.cuts_with_issues)
+
+    @property
+    def by_kind(self) -> str:
+        return BY_KIND
+
+
+BY_KIND = "By kind, in cuts: one may be of several kinds, and may hurt both the chunk that ends there and the next."
+"""Why the kinds add up to neither of the totals."""
+
+
+def cuts_words(chunks: int, with_issues: int, cuts: int | None) -> str:
+    """How many chunks are hurt, and by how many cuts: both are counted once, whatever is wrong there."""
+    said = f"{with_issues:,} of {counted(chunks, 'chunk')}"
+    if chunks:
+        said += f" ({percent(with_issues / chunks)})"
+    said += f" {'begins' if with_issues == 1 else 'begin'} or {'ends' if with_issues == 1 else 'end'} badly"
+    return said if cuts is None else f"{said}, at {counted(cuts, 'cut')}"
 
 
 def cuts_view(cuts: CutCounts) -> CutsView:
@@ -60,6 +83,7 @@ def cuts_view(cuts: CutCounts) -> CutsView:
     return CutsView(
         cuts.chunks,
         cuts.with_issues,
+        cuts.cuts_with_issues,
         tuple(
             CutKind(
                 kind, kind_name(kind), KINDS.get(kind, ""), count, _examples(kind, cuts.examples)

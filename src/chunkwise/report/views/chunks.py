@@ -91,6 +91,8 @@ class DocumentChunks:
     """By the place of the chunk."""
     issues: tuple[tuple[int, int, int], ...]
     """Kind, chunk and offset of each."""
+    bad_cuts: int
+    """Cuts with an issue, each once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,7 @@ class DocumentEntry:
 
     label: str
     chunks: int
-    issues: int
+    bad_cuts: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +156,7 @@ def document_chunks(document: Analyzed, every: Sequence[Chunk]) -> DocumentChunk
     """One document; a summary has no cuts to draw."""
     chunks = [chunk for chunk in every if not chunk.level]
     number = {kind: index for index, kind in enumerate(KINDS)}
+    found = find_issues(document, chunks)
     paths: dict[tuple[str, ...], int] = {}
     return DocumentChunks(
         id=document.document.id,
@@ -171,16 +174,14 @@ def document_chunks(document: Analyzed, every: Sequence[Chunk]) -> DocumentChunk
         if document.document.pages
         else None,
         context={str(at): chunk.context for at, chunk in enumerate(chunks) if chunk.context},
-        issues=tuple(
-            (number[issue.kind], issue.chunk, issue.offset)
-            for issue in find_issues(document, chunks)
-        ),
+        issues=tuple((number[issue.kind], issue.chunk, issue.offset) for issue in found),
+        bad_cuts=len({issue.cut for issue in found}),
     )
 
 
 def _entry(document: DocumentChunks) -> DocumentEntry:
     return DocumentEntry(
-        document.title or document.id, len(document.start), len(document.issues)
+        document.title or document.id, len(document.start), document.bad_cuts
     )  # fmt: skip
 
 

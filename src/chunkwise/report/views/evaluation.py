@@ -139,6 +139,16 @@ class FigureRow:
         return _value_words(self.name, self.figure.mean)
 
     @property
+    def lower_is_better(self) -> bool:
+        return lower_is_better(self.name)
+
+    @property
+    def is_of_chunking(self) -> bool:
+        """One figure for all chunks, not a mean over questions."""
+        metric = metric_of(self.name)
+        return metric is not None and metric.per == "chunking"
+
+    @property
     def interval(self) -> str:
         """Empty where there is none."""
         low, high = self.figure.low, self.figure.high
@@ -164,9 +174,10 @@ class FigureRow:
 
     @property
     def hint(self) -> str:
-        """What the metric says, and who judged, as sentences."""
+        """What the metric says, which way is good where it is not up, and who judged, as sentences."""
         judged = f"{self.judged_by[:1].upper()}{self.judged_by[1:]}." if self.judged_by else ""
-        return " ".join(part for part in (self.help, judged) if part)
+        down = self.lower_is_better and "lower is better" not in self.help
+        return " ".join(filter(None, (self.help, "Lower is better." if down else "", judged)))
 
     @property
     def description(self) -> str:

@@ -12,6 +12,7 @@ from chunkwise.evaluation.lint import LintResult
 from chunkwise.evaluation.results import Figure, MetricAdvice
 from chunkwise.evaluation.verdicts import advice
 from chunkwise.metrics.cuts.boundary_issues import KINDS, QUESTION, CutCounts, LocatedIssue, is_file
+from chunkwise.report.views.boundary_issues import cuts_words
 from chunkwise.report.views.view import View
 
 Cut = tuple[LocatedIssue, ...]
@@ -24,7 +25,7 @@ class LintedDocument:
 
     name: str
     chunks: int
-    issues: int
+    bad_cuts: int
     cuts: tuple[Cut, ...]
     """The first of them, in the order of the text."""
     more: int
@@ -45,6 +46,10 @@ class LintView(View):
     more_documents: int
     cuts: CutCounts
     advice: tuple[MetricAdvice, ...]
+
+    @property
+    def words(self) -> str:
+        return cuts_words(self.cuts.chunks, self.cuts.with_issues, self.cuts.cuts_with_issues)
 
 
 def lint_view(sample: LintSample, cuts: CutCounts, label: str) -> LintView:
@@ -83,9 +88,8 @@ class LintSample:
             return
         name = document.source if is_file(document) else f"{document.source} {document.id}".strip()
         shown = tuple(cuts[: self._most])
-        # What is wrong at a place is told of every chunk that is cut there, and is one issue.
-        wrong = sum(len({issue.kind for issue in cut}) for cut in cuts)
-        self._documents.append(LintedDocument(name, chunks, wrong, shown, len(cuts) - len(shown)))
+        left = len(cuts) - len(shown)
+        self._documents.append(LintedDocument(name, chunks, len(cuts), shown, left))
 
     @property
     def left_out(self) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from chunkwise.core import Passage
 from chunkwise.evaluation.results import Missed
 from chunkwise.metrics.cuts.boundary_issues import KINDS, CutCounts
 from chunkwise.report.plain_text import clean_lines
-from chunkwise.report.views.boundary_issues import CutsView, cuts_view, kind_name
+from chunkwise.report.views.boundary_issues import BY_KIND, CutsView, cuts_view, kind_name
 from chunkwise.report.views.questions import MissedPassage, missed_passages
 from chunkwise.report.views.sweep_figures import SweepFigures, cost_of
 from chunkwise.tuning.sweep_result import Outcome
@@ -30,7 +30,10 @@ _MOST_GOLD = 1200
 _MOST_DOCUMENTS = 8
 _CHARACTERS = 4_000
 """Of each document: enough to see how it is cut."""
-_WHOLE = "chunks_with_issues"
+_TOTALS = {
+    "chunks that begin or end badly": "chunks_with_issues",
+    "cuts with an issue": "cuts_with_issues",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +190,7 @@ class IssueCount:
     """Issues of one kind in one chunking."""
 
     share: float
-    """Of the chunks."""
+    """For each chunk there is."""
     count: int
 
 
@@ -211,6 +214,10 @@ class IssueTable:
     absent: tuple[str, ...]
     """Kinds that occur in none."""
     choice_has_chunks: bool
+
+    @property
+    def by_kind(self) -> str:
+        return BY_KIND
 
 
 @dataclass(frozen=True, slots=True)
@@ -378,7 +385,10 @@ def issue_table(figures: SweepFigures) -> IssueTable | None:
     kinds = [kind for kind in KINDS if any(each.boundary_issues.get(kind) for each in unique)]
     most = max((_count(each, kind).share for each in unique for kind in kinds), default=1.0) or 1.0
     rows = [
-        IssueRow("chunks with an issue", "", tuple(_count(each, _WHOLE) for each in unique), 1.0)
+        IssueRow(name, "Each counted once.", own, max(1.0, *(count.share for count in own)))
+        for name, total in _TOTALS.items()
+        if all(total in each.boundary_issues for each in unique)
+        for own in [tuple(_count(each, total) for each in unique)]
     ]
     rows += [
         IssueRow(kind_name(kind), KINDS[kind], tuple(_count(each, kind) for each in unique), most)

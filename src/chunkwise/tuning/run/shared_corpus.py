@@ -226,15 +226,16 @@ class SharedCorpus:
         return {**found, "tokens_embedded": {"late": whole, "own": indexed, "none": 0}[vectors]}
 
     def issues_of(self, chunks: Sequence[Sequence[Chunk]]) -> dict[str, int]:
-        """What is wrong at the cuts, by kind, and in how many chunks."""
-        counts, with_issues = dict.fromkeys(KINDS, 0), 0
+        """What is wrong at the cuts, by kind, in how many chunks, and at how many cuts."""
+        counts, with_issues, cuts = dict.fromkeys(KINDS, 0), 0, 0
         rows = zip(self.all_features, chunks, self._document_languages, strict=True)
         for features, own, language in rows:
             if own:
-                found, chunks_with = count_issues(features.analyzed, own, language)
-                with_issues += chunks_with
-                counts = {kind: count + found[kind] for kind, count in counts.items()}
-        return {**counts, "chunks_with_issues": with_issues}
+                found = count_issues(features.analyzed, own, language)
+                with_issues += found.chunks
+                cuts += found.cuts
+                counts = {kind: count + found.by_kind[kind] for kind, count in counts.items()}
+        return {**counts, "chunks_with_issues": with_issues, "cuts_with_issues": cuts}
 
     def _settings(
         self, label: str, context: Context, vectors: VectorKind, code: str = ""
