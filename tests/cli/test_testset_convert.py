@@ -239,3 +239,13 @@ def test_help_names_every_format() -> None:
     shown = convert("--help").output
     assert all(name in shown for name in FORMATS)
     assert "chunkwise testset convert squad.json --to chunkwise" in shown
+
+
+def test_documents_are_read_as_the_options_say() -> None:
+    Path("docs/leave.md").unlink()
+    Path("docs/leave.txt").write_bytes(f"Über. {CONTEXT}".encode("latin-1"))
+    words = squad(), "--to", "chunkwise", "--documents", "docs", "-q"
+    done = convert(*words, "--encoding", "latin-1")
+    assert done.exit_code == 0
+    assert json.loads(done.stdout)[0]["references"][0]["start"] == 22
+    assert convert(*words, "--exclude", "*.txt").exit_code == 1

@@ -15,7 +15,8 @@ import pytest
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.cli import main
-from chunkwise.cli.testset.review import ReviewCard, walk
+from chunkwise.cli.testset.review import ReviewCard, ReviewOptions, walk
+from chunkwise.cli.testset.review import _documents as review_documents
 from chunkwise.core import Document
 from chunkwise.testsets.review import Review
 from cli.in_process import Run, here
@@ -353,3 +354,12 @@ def test_a_passage_is_wrapped_between_words_and_keeps_its_lines(
     assert all(each in shown for each in ("# Leave", "- entry one", "- entry two", "| 1 | 2 |"))
     words = " ".join(lines).replace("»", "").replace("«", "").split()
     assert words.count("wordily") == 40
+
+
+def test_documents_are_read_as_the_options_say(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("<html><body><nav>Home</nav><main><p>It is paid.</p></main></body></html>")
+    options = ReviewOptions(
+        file=tmp_path / "queries.json", source=(str(page),), keep_furniture=True
+    )
+    assert "Home" in review_documents(options)[0].text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -45,7 +45,7 @@ from chunkwise.cli.progress import bytes_of, fetch_weights, progress
 from chunkwise.cli.streams import say, say_skipped
 
 if TYPE_CHECKING:
-    from chunkwise.core import Document, OnProgress
+    from chunkwise.core import Document, OnProgress, Query
     from chunkwise.evaluation.results import Results
     from chunkwise.models.llm.cost import LlmEstimate
 
@@ -299,6 +299,7 @@ def _results(
         on_bad=bad,
         listeners=Listeners(
             on_mended=lambda line: say(f"mended {line}"), on_documents=documents.extend,
+            on_questions=lambda asked: _refuse_unknown_types(asked, _types(options.types)),
             on_estimate=on_estimate, stages=stages,
         ),
     )  # fmt: skip
@@ -337,8 +338,22 @@ def _types(named: str | None) -> tuple[str, str] | None:
     return names[0], names[1]
 
 
+def _refuse_unknown_types(asked: Sequence[Query], types: tuple[str, str] | None) -> None:
+    """Before the questions are asked and judged, which may take long and cost money."""
+    from chunkwise.base.errors import InvalidParameter
+    from chunkwise.base.wording import did_you_mean
+
+    known = sorted({each for query in asked for each in query.types})
+    for name in types or ():
+        if name not in known:
+            there = f"there are: {', '.join(known) or 'no types at all'}"
+            raise InvalidParameter(
+                f"--types: no question is of the type {name!r}; {did_you_mean(name, known, there)}"
+            )
+
+
 def _types_there(results: Results, types: tuple[str, str] | None) -> tuple[str, str] | None:
-    """None where the questions have no such types: the figures, which may have cost much, are shown all the same."""
+    """None where those of a type have no score: the figures, which may have cost much, are shown all the same."""
     from chunkwise.base.errors import InvalidParameter
     from chunkwise.evaluation.verdicts import robustness
 

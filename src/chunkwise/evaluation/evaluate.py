@@ -148,6 +148,8 @@ def evaluate(
         listeners.on_documents(documents)
     with watch("questions"):
         asked, about = _questions(queries, documents, split, left_out)
+        if listeners.on_questions is not None:
+            listeners.on_questions(asked)
         if system is None:
             system, named = _answered(documents, asked, _name(hits) or "", chunks, left_out)
         else:

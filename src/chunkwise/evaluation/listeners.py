@@ -7,11 +7,12 @@ from dataclasses import dataclass, fields
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.progress import Stages, unwatched
-from chunkwise.core import Document
+from chunkwise.core import Document, Query
 from chunkwise.models.llm.cost import LlmEstimate
 from chunkwise.records.read import OnBadRow
 
 OnDocuments = Callable[[Sequence[Document]], None]
+OnQuestions = Callable[[Sequence[Query]], None]
 OnEstimate = Callable[[LlmEstimate], None]
 
 
@@ -21,6 +22,8 @@ class Listeners:
 
     on_documents: OnDocuments | None = None
     """Gets the documents that the result's places are in, before any question is asked."""
+    on_questions: OnQuestions | None = None
+    """Gets the questions, before any is asked; what it raises stops the evaluation."""
     on_mended: OnBadRow | None = None
     """Gets a line for each question whose passage was found elsewhere than it says."""
     on_estimate: OnEstimate | None = None

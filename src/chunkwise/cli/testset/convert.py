@@ -12,7 +12,7 @@ import click
 from chunkwise.base.wording import counted
 from chunkwise.cli import commands
 from chunkwise.cli.commands import argument, option
-from chunkwise.cli.options import SKIPPED, QuietOption, check_outputs
+from chunkwise.cli.options import SKIPPED, QuietLoadingOptions, check_outputs
 from chunkwise.cli.streams import json_stdout, say, say_skipped
 from chunkwise.cli.testset.documents import carried_documents, named_documents
 
@@ -46,7 +46,7 @@ _OF_DOCUMENTS = frozenset(("beir", "trec", "autorag", "ragas", "ragchecker"))
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConvertOptions(QuietOption):
+class ConvertOptions(QuietLoadingOptions):
     """The options of `chunkwise testset convert`."""
 
     file: Path = argument("QUERIES", type=click.Path(path_type=Path, exists=True))
@@ -88,7 +88,7 @@ def command(options: ConvertOptions) -> None:
     for written in (output, options.documents_to):
         check_outputs([str(options.file), *options.documents], written)
     run = _Conversion(origin, options.file)
-    documents = run.documents(options.documents)
+    documents = run.documents(options)
     testset = run.testset(documents, target)
     if not testset.queries:
         say("no question was read; nothing is written")
@@ -116,15 +116,14 @@ class _Conversion:
         self._source = source
         self.incomplete = False
 
-    def documents(self, inputs: tuple[str, ...]) -> list[Document] | None:
+    def documents(self, options: ConvertOptions) -> list[Document] | None:
         """Those the user names, else those the file brings; None: there are none."""
         from chunkwise.base.errors import ChunkwiseError
-        from chunkwise.documents import LoadOptions
         from chunkwise.testsets.formats import CarriesDocuments
 
-        if inputs:
-            reading = LoadOptions(leave_out=[self._source.resolve()])
-            return named_documents(inputs, reading, self._skipped)
+        if options.documents:
+            reading = options.loading([self._source.resolve()])
+            return named_documents(options.documents, reading, self._skipped)
         if not isinstance(self._origin, CarriesDocuments):
             return None
         try:

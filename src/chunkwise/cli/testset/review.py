@@ -15,6 +15,7 @@ import click
 
 from chunkwise.cli import commands
 from chunkwise.cli.commands import argument, option
+from chunkwise.cli.options import LoadingOptions
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import say_skipped
 from chunkwise.cli.testset.documents import named_documents
@@ -53,7 +54,7 @@ _KEYS = "[a]ccept  [e]dit question  edit ans[w]er  [d]rop  [s]kip  [b]ack  [q]ui
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReviewOptions:
+class ReviewOptions(LoadingOptions):
     """The options of `chunkwise testset review`."""
 
     file: Path = argument("QUERIES", type=click.Path(path_type=Path, exists=True, dir_okay=False))
@@ -85,7 +86,7 @@ def command(options: ReviewOptions) -> None:
     if not len(review):
         click.echo(f"no question to review in {file}: {_counted(review)}")
         return
-    card = ReviewCard(str(file), _documents(file, options.source))
+    card = ReviewCard(str(file), _documents(options))
     try:
         walk(review, card, click.getchar)
     except (KeyboardInterrupt, EOFError):
@@ -123,14 +124,12 @@ def _tell(changes: list[str]) -> None:
         click.echo(one_line(each))
 
 
-def _documents(file: Path, inputs: tuple[str, ...]) -> list[Document]:
-    if not inputs:
+def _documents(options: ReviewOptions) -> list[Document]:
+    if not options.source:
         return []
-    from chunkwise.documents import LoadOptions
-
-    reading = LoadOptions(leave_out=[os.path.realpath(file)])
-    with progress("reading documents", bytes_of(inputs), False) as advance:
-        return named_documents(inputs, reading, say_skipped, advance)
+    reading = options.loading([options.file.resolve()])
+    with progress("reading documents", bytes_of(options.source), False) as advance:
+        return named_documents(options.source, reading, say_skipped, advance)
 
 
 def _counted(review: Review) -> str:
