@@ -265,6 +265,12 @@ def test_money_ends_the_asking_in_time(server: ChatServer) -> None:
     last = results.summary["context_recall.llm"]
     assert any("the limit of $0.3" in why for why in last.unscored)
     assert results.timing["llm_money"] == pytest.approx(client.spent.money)
+    timing, paid = results.timing, client.spent.money or 0.0
+    assert timing["llm_money_per_100_questions"] == pytest.approx(100 * paid / len(QUERIES))
+    for what, whole in (("money", paid), ("calls", client.spent.calls)):
+        own = [value for name, value in timing.items() if name.startswith(f"llm_{what}.")]
+        assert sum(own) == pytest.approx(whole)
+    assert timing["llm_calls.retrieval_precision.llm"] > 0
 
 
 @pytest.mark.unwatched

@@ -113,7 +113,25 @@ def test_why_judges_have_no_kappa(pair: Agreement, told: str) -> None:
     [(999, "999 bytes"), (41_234, "41.2 kB"), (3_000_000, "3.0 MB"), (7.25e9, "7.2 GB")],
 )
 def test_small_indexes_have_a_size(size: float, told: str) -> None:
-    assert f"index {told}" in changed(cost={"index_bytes": size})
+    assert f"storage {told}" in changed(cost={"index_bytes": size})
+    stored = {"chunks": 8, "storage": 1.25, "indexed_tokens": 4321, "index_bytes": size}
+    assert f"storage 4,321 tokens (1.25×), {told}" in changed(cost=stored)
+
+
+def test_what_each_metric_spent_is_told_for_100_questions() -> None:
+    timing = {
+        "llm_calls": 50, "llm_money": 0.6, "llm_money_per_100_questions": 1.5,
+        "llm_calls.context_recall.llm": 40, "llm_tokens.context_recall.llm": 9000,
+        "llm_money.context_recall.llm": 0.4, "llm_calls.faithfulness.llm": 10,
+        "llm_tokens.faithfulness.llm": 12_000, "llm_money.faithfulness.llm": 0.2,
+    }  # fmt: skip
+    shown = changed(timing=timing)
+    assert "50 calls · $0.60 paid · $1.50 for 100 questions" in shown
+    dear = "faithfulness.llm: 10 calls, 12,000 tokens, $0.20 ($0.50 for 100 questions)"
+    cheap = "context_recall.llm: 40 calls, 9,000 tokens, $0.40 ($1.00 for 100 questions)"
+    assert f"{dear} {cheap}" in shown
+    tiles = evaluation_view(dataclasses.replace(results(), timing=timing)).cost_tiles
+    assert "language model, faithfulness.llm" in [tile.name for tile in tiles]
 
 
 def test_what_is_not_shown_is_none_worse() -> None:

@@ -23,8 +23,8 @@ from chunkwise.metrics.judges.spans import SpanJudge
 from chunkwise.metrics.metric import LlmMetric, Metric
 from chunkwise.metrics.registry import MetricAt
 from chunkwise.models import DEFAULT, get_embedder
-from chunkwise.models.llm.client import LlmClient
-from chunkwise.models.llm.cost import LlmEstimate
+from chunkwise.models.llm.client import CacheOnlyClient, LlmClient
+from chunkwise.models.llm.cost import LlmEstimate, LlmUsage
 
 JudgeVerdicts = dict[str, list[list[Score]]]
 """By judge: a score a hit, by question."""
@@ -158,9 +158,18 @@ class LlmJudging:
             for query, own in zip(queries, shown, strict=True)
         ]
         self._before = client.spent
-        self.tasks = self._planned()
+        self._relevance_metrics = [
+            metric.name for metric in metrics if metric.judge == LlmJudge.name
+        ]
+        self._spent_by: dict[str, LlmUsage] = {}
+        self._planned_by = self._planned()
         self.unanswered = Unanswered()
         """What could not be judged for want of an answer, and why."""
+
+    @property
+    def tasks(self) -> list[JudgeTask]:
+        """What is to be asked next."""
+        return list(chain.from_iterable(self._planned_by.values()))
 
     @property
     def model_identity(self) -> str:
@@ -178,9 +187,24 @@ class LlmJudging:
 
     def ask(self, advance: OnProgress) -> None:
         """All of `tasks`; afterwards they are what the answers have left open, mostly nothing."""
-        ended = work_through(self._client, self.tasks, advance)
-        self.unanswered += ended
-        self.tasks = [] if ended.error else self._planned()
+        total, done = len(self.tasks), 0
+
+        def counted(amount: int, note: str) -> None:
+            nonlocal done
+            done += amount
+            advance(amount, f"{done:,} of {total:,} calls")
+
+        error = ""
+        # One metric after the other, so that it is known which of them spent what.
+        for name, own in self._planned_by.items():
+            before = self._client.spent
+            client = CacheOnlyClient(self._client, error) if error else self._client
+            ended = work_through(client, own, counted)
+            error = error or ended.error
+            self.unanswered += ended
+            spent = self._client.spent.since(before)
+            self._spent_by[name] = self._spent_by.get(name, LlmUsage()) + spent
+        self._planned_by = {} if error else self._planned()
 
     def relevance(self) -> list[list[Score]] | None:
         """A score a hit, by question; None: it is not among the metrics."""
@@ -213,11 +237,21 @@ class LlmJudging:
         }
         if took.money is not None:
             found["llm_money"] = took.money
+            found["llm_money_per_100_questions"] = 100 * took.money / max(len(self._queries), 1)
+        for name, own in self._spent_by.items():
+            if own.calls:
+                found[f"llm_calls.{name}"] = own.calls
+                found[f"llm_tokens.{name}"] = own.prompt_tokens + own.output_tokens
+                if own.money is not None:
+                    found[f"llm_money.{name}"] = own.money
         return found
 
-    def _planned(self) -> list[JudgeTask]:
-        found = [] if self.judge is None else self.judge.tasks(self._queries, self._shown)
-        for metric in self._metrics.values():
-            for given in self._material:
-                found += metric.tasks(given)
-        return found
+    def _planned(self) -> dict[str, list[JudgeTask]]:
+        """By metric; what two of them need is asked for the first."""
+        found: dict[str, list[JudgeTask]] = {}
+        if self.judge is not None:
+            name = ", ".join(self._relevance_metrics)
+            found[name] = self.judge.tasks(self._queries, self._shown)
+        for name, metric in self._metrics.items():
+            found[name] = [task for given in self._material for task in metric.tasks(given)]
+        return {name: tasks for name, tasks in found.items() if tasks}

@@ -169,6 +169,21 @@ class LlmUsage:
             lost=self.lost + 1,
         )
 
+    def __add__(self, other: LlmUsage) -> LlmUsage:
+        known = self.money is not None and other.money is not None
+        return LlmUsage(
+            self.calls + other.calls,
+            self.kept + other.kept,
+            self.failed + other.failed,
+            self.prompt_tokens + other.prompt_tokens,
+            self.output_tokens + other.output_tokens,
+            (self.money or 0.0) + (other.money or 0.0) if known else None,
+            self.seconds + other.seconds,
+            self.is_estimated or other.is_estimated,
+            self.lost + other.lost,
+            self.unasked + other.unasked,
+        )
+
     def since(self, before: LlmUsage) -> LlmUsage:
         """What was spent after `before`; the money is not known where one of the two is not."""
         known = self.money is not None and before.money is not None

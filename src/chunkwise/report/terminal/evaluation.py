@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from chunkwise.base.wording import counted, interval, percent, short_number, size_in_bytes
-from chunkwise.evaluation.results import Agreement, Figure
+from chunkwise.evaluation.results import Agreement, Figure, Json
 from chunkwise.evaluation.verdicts import AT_CEILING, OUT_OF_REACH, WEAK
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.terminal.parts import (
@@ -249,10 +249,8 @@ def _cost(console: Console, view: EvaluationView) -> None:
             f"{counted(int(_number(cost['chunks'])), 'chunk')} of {_number(cost.get('median_tokens')):,.0f} tokens "
             f"(median; p95 {_number(cost.get('p95_tokens')):,.0f}, longest {_number(cost.get('max_tokens')):,.0f})"
         )
-    if cost.get("storage") is not None:
-        parts.append(f"storage {_number(cost['storage']):.2f}×")
-    if cost.get("index_bytes"):
-        parts.append(f"index {size_in_bytes(_number(cost['index_bytes']))}")
+    if stored := _storage(cost):
+        parts.append(f"storage {stored}")
     if cost.get("context_tokens") is not None:
         parts.append(f"{_number(cost['context_tokens']):,.0f} tokens of context a question")
     if parts:
@@ -260,6 +258,22 @@ def _cost(console: Console, view: EvaluationView) -> None:
     if view.llm_spent:
         spent = " · ".join(f"{each.value} {each.name}" for each in view.llm_spent)
         line(console, f"language model: {spent}")
+    for each in view.llm_by_metric:
+        indented(console, f"{one_line(each.name, 60)}: {each.value}", "dim")
+
+
+def _storage(cost: Mapping[str, Json]) -> str:
+    """In tokens, and in bytes where an index is there: vectors and terms take more than the text."""
+    said = []
+    if cost.get("storage") is not None:
+        times = f"{_number(cost['storage']):.2f}×"
+        tokens = cost.get("indexed_tokens")
+        said.append(
+            times if tokens is None else f"{short_number(_number(tokens))} tokens ({times})"
+        )
+    if cost.get("index_bytes"):
+        said.append(size_in_bytes(_number(cost["index_bytes"])))
+    return ", ".join(said)
 
 
 def _detectable(console: Console, view: EvaluationView) -> None:

@@ -16,7 +16,7 @@ from chunkwise.report.views.view import View
 _FEW = 8
 """Measures that are all shown."""
 _MOST_NAMED = 4
-_COSTS = frozenset({"chunks", "median_tokens", "storage", CONTEXT})
+_COSTS = frozenset({"chunks", "median_tokens", "storage", "index_bytes", CONTEXT})
 
 
 @dataclass(frozen=True, slots=True)

@@ -273,6 +273,8 @@ class EvaluationView(View):
     cost_tiles: tuple[Tile, ...]
     llm_spent: tuple[Tile, ...]
     """What asking a language model took."""
+    llm_by_metric: tuple[Tile, ...]
+    """The same of each metric that asked it."""
     made_with: tuple[ValueTable, ...]
 
     @property
@@ -328,6 +330,7 @@ def evaluation_view(
         cost=dict(results.cost),
         cost_tiles=_cost_tiles(results),
         llm_spent=_llm_spent(results),
+        llm_by_metric=_llm_by_metric(results),
         made_with=value_tables(
             Configuration=results.configuration, Data=results.data, Versions=results.versions
         ),
@@ -436,6 +439,7 @@ def _cost_tiles(results: Results) -> tuple[Tile, ...]:
         else:
             tiles.append(Tile(short_number(value), _COUNTS.get(name, name.replace("_", " "))))
     tiles += [Tile(each.value, f"language model: {each.name}") for each in _llm_spent(results)]
+    tiles += [Tile(each.value, f"language model, {each.name}") for each in _llm_by_metric(results)]
     for stage, seconds in results.timing.items():
         if not stage.startswith(_OF_LLM):
             tiles.append(Tile(f"{seconds:,.1f} s", f"to {stage}" if stage.islower() else stage))
@@ -452,4 +456,20 @@ def _llm_spent(results: Results) -> tuple[Tile, ...]:
     ]
     if money := timing.get("llm_money"):
         spent.append(Tile(rough_dollars(money), "paid"))
+    if money := timing.get("llm_money_per_100_questions"):
+        spent.append(Tile(rough_dollars(money), "for 100 questions"))
     return tuple(spent)
+
+
+def _llm_by_metric(results: Results) -> tuple[Tile, ...]:
+    """Which metric spent what; the dearest first."""
+    timing, per_100 = results.timing, 100 / max(len(results.questions), 1)
+    names = [key.partition(".")[2] for key in timing if key.startswith("llm_calls.")]
+    found = []
+    for name in sorted(names, key=lambda each: -timing.get(f"llm_tokens.{each}", 0.0)):
+        calls, tokens = timing[f"llm_calls.{name}"], timing.get(f"llm_tokens.{name}", 0.0)
+        said = f"{short_number(calls)} {plural(calls, 'call')}, {short_number(tokens)} tokens"
+        if money := timing.get(f"llm_money.{name}"):
+            said += f", {rough_dollars(money)} ({rough_dollars(per_100 * money)} for 100 questions)"
+        found.append(Tile(said, name))
+    return tuple(found)
