@@ -36,7 +36,11 @@ from chunkwise.chunkers import registry
         ),
         ("sentences(max_tokens=5, chunk_size=5)", "the same parameter"),
         ("words(preset=huge)", "preset is 'huge'; allowed: 'small', 'medium', 'large'"),
-        ("tokens(tokenizer='gpt')", "no tokenizer is named 'gpt'; known: o200k_base"),
+        (
+            "tokens(tokenizer='gpt')",
+            "no tokenizer is named 'gpt'; did you mean gpt-3.5-turbo or gpt-4",
+        ),
+        ("tokens(tokenizer='xyz')", "no tokenizer is named 'xyz'; known: o200k_base"),
         ("tokens(tokenizer=3)", "tokenizer is 3"),
         ("recursive(separators=klingon)", "separators is 'klingon'"),
         ("recursive(separators=['('], regex=True)", "is no regular expression"),

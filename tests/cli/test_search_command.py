@@ -297,7 +297,7 @@ def test_why_words_find_nothing_is_told(
     plain = here("search", "kb", question)
     assert plain.stderr.startswith(told)
     assert plain.stderr.endswith("make the index with vectors: chunkwise index --rebuild\n")
-    assert here("search", "kb", "porcupine").stderr == ""
+    assert "no document has 'porcupine'" in here("search", "kb", "porcupine").stderr
     assert "hit" in here("search", "kb", "潮水").stdout
 
 
@@ -305,3 +305,16 @@ def test_why_words_find_nothing_is_told(
 def test_a_question_of_small_words_is_answered_by_vectors(here: Run, kb: Path) -> None:
     assert rows(here("search", kb, "what is it?", "--json", "--retriever", "dense"))
     assert rows(here("search", kb, "what is it?", "--json"))
+
+
+def test_a_misspelt_word_is_told_with_the_one_the_documents_have(here: Run, kb: Path) -> None:
+    done = here("search", kb, "suported versions of the tide clock", "--retriever", "bm25")
+    assert "no document has 'suported'; did you mean 'supported'" in done.stderr
+    assert "Supported versions" in done.stdout
+    assert here("search", kb, "suported versions", "-q").stderr == ""
+    assert here("search", kb, "suported versions", "--json").stderr == ""
+
+
+def test_nothing_found_says_which_words_no_document_has(here: Run, kb: Path) -> None:
+    done = here("search", kb, "zebra xylophone", "--retriever", "bm25")
+    assert "no document has 'zebra' or 'xylophone'" in done.stderr

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from chunkwise.cli import progress
 from cli.in_process import with_streams
 from untimed import HANG
 
@@ -102,3 +103,13 @@ def test_a_full_disk_is_one_line(
         assert chunkwise(place, words, out=full.fileno(), err=said) == 1
     told = (tmp_path / "said").read_text()
     assert told == "chunkwise: cannot write to standard output: No space left on device\n"
+
+
+def test_progress_never_says_the_same_line_twice(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(progress.VARIABLE, "-1")
+    with progress.progress("reading", 0, quiet=False) as advance:
+        for note in ("1 file", "1 file", "2 files", "2 files"):
+            advance(1, note)
+    assert capsys.readouterr().err == "reading: 1 file\nreading: 2 files\n"

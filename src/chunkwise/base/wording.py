@@ -172,7 +172,7 @@ def money_words(amount: float, currency: str) -> str:
 
 def did_you_mean(name: str, known: Collection[str], otherwise: str | None = None) -> str:
     """The hint beside an unknown name: what begins or is spelled like it, else what is allowed."""
-    near = [each for each in known if name and each.startswith(name)]
+    near = [each for each in known if name and each.startswith(name)][:5]
     near = near or get_close_matches(name, known, n=3)
     if near:
         return f"did you mean {' or '.join(near)}?"

@@ -259,7 +259,8 @@ def _writer(
     from chunkwise.chunkers.contextual.writer import ContextWriter
 
     if not options.llm:
-        say(NO_MODEL)
+        if not options.quiet:
+            say(NO_MODEL)
         return None
     return ContextWriter(clients.of(options.llm), contextual)
 

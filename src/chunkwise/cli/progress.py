@@ -106,12 +106,13 @@ def _bar(what: str, total: int, below: Below | None) -> Iterator[OnProgress]:
 
 
 def _lines(what: str) -> OnProgress:
-    last, between = time.monotonic(), _seconds_between_lines()
+    last, between, said = time.monotonic(), _seconds_between_lines(), ""
 
     def advance(amount: int, note: str) -> None:
-        nonlocal last
-        if time.monotonic() - last > between:
-            last = time.monotonic()
+        nonlocal last, said
+        # The same again says nothing: work may go on for long without another note.
+        if note != said and time.monotonic() - last > between:
+            last, said = time.monotonic(), note
             print(f"{what}: {note}", file=sys.stderr, flush=True)
 
     return advance

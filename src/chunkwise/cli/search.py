@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from chunkwise.models.embed.embedder import Embedder
     from chunkwise.retrieval import Index
     from chunkwise.retrieval.filters import Filter
+    from chunkwise.retrieval.search.missing_words import MissingWord
 
 Written = Callable[["Query", "Sequence[Hit]"], None]
 """Hands out the hits of one question."""
@@ -113,6 +114,8 @@ def command(options: IndexSearchOptions) -> None:
         write(query, hits)
         if not hits and not options.quiet:
             _explain(index, query, options.retriever)
+        elif len(queries) == 1 and not options.quiet and not options.as_json:
+            _hint(index, query)
     if skipped:
         sys.exit(SKIPPED)
 
@@ -147,15 +150,34 @@ def _answers(
 def _explain(index: Index, query: Query, retriever: str | None) -> None:
     """Where words could have found nothing, whatever the documents say: why, and what could."""
     from chunkwise.report.plain_text import one_line
+    from chunkwise.retrieval.search.missing_words import missing_told
     from chunkwise.text.terms.terms import why_unfindable
 
-    why = why_unfindable(query.text, index.source.languages)
-    if not why or (retriever or "").startswith("dense"):
+    if (retriever or "").startswith("dense"):
+        return
+    why = why_unfindable(query.text, index.source.languages) or missing_told(_missing(index, query))
+    if not why:
         return
     instead = "ask by meaning: --retriever dense"
     if index.settings.vectors == "none":
         instead = "ask with other words, or make the index with vectors: chunkwise index --rebuild"
     say(f"nothing found by words for {one_line(query.text, 80)!r}: {why}; {instead}")
+
+
+def _missing(index: Index, query: Query) -> list[MissingWord]:
+    from chunkwise.retrieval.search.missing_words import missing_words
+
+    source = index.source
+    every = (source.document(number) for number in source.document_numbers())
+    return missing_words(source, source.languages, query.text, every)
+
+
+def _hint(index: Index, query: Query) -> None:
+    """Where something was found all the same: a word that may be misspelt, and no other."""
+    from chunkwise.retrieval.search.missing_words import missing_told
+
+    if told := missing_told([each for each in _missing(index, query) if each.near]):
+        say(told)
 
 
 def _filter(options: IndexSearchOptions) -> Filter:

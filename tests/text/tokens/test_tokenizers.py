@@ -184,8 +184,8 @@ def test_a_tokenizer_object_is_taken_as_it_is() -> None:
 
 
 def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
-    with pytest.raises(UnknownName, match="gpt-17") as error:
-        get_tokenizer("gpt-17")
+    with pytest.raises(UnknownName, match="klingon") as error:
+        get_tokenizer("klingon")
     assert all(name in str(error.value) for name in tokenizer_names())
 
 
@@ -205,3 +205,25 @@ def test_long_text_without_a_space_is_counted() -> None:
     text = "".join(rng.choice("ab1/文") for _ in range(3000))
     for name in OPENAI:
         assert get_tokenizer(name).offsets(text).tolist() == offsets(name, text)
+
+
+@pytest.mark.parametrize(
+    ("model", "tokenizer"),
+    [
+        ("text-embedding-3-large", "cl100k_base"),
+        ("openai:text-embedding-3-small", "cl100k_base"),
+        ("gpt-4", "cl100k_base"),
+        ("gpt-4o", "o200k_base"),
+        ("gpt-4o-2024-08-06", "o200k_base"),
+        ("gpt-4.1-mini", "o200k_base"),
+    ],
+)
+def test_a_model_names_the_tokenizer_it_reads_with(model: str, tokenizer: str) -> None:
+    assert get_tokenizer(model).name == tokenizer
+
+
+def test_an_unknown_tokenizer_is_told_with_the_nearest_names() -> None:
+    with pytest.raises(UnknownName, match="did you mean cl100k_base"):
+        get_tokenizer("cl100k_bse")
+    with pytest.raises(UnknownName, match="did you mean text-embedding-3"):
+        get_tokenizer("text-embedding-3-larg")

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Sequence, Sized
+from collections.abc import Callable, Mapping, Sequence, Sized
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter, MissingExtra, UnknownName
+from chunkwise.base.wording import did_you_mean
 from chunkwise.text.characters import SURROGATE, CharacterArrays
 
 
@@ -142,6 +144,42 @@ def tokenizer_names() -> tuple[str, ...]:
     return ("o200k_base", "cl100k_base", "words", "characters")
 
 
+MODELS: Mapping[str, str] = MappingProxyType(
+    {
+        "text-embedding-3-large": "cl100k_base",
+        "text-embedding-3-small": "cl100k_base",
+        "text-embedding-ada-002": "cl100k_base",
+        "gpt-3.5-turbo": "cl100k_base",
+        "gpt-4": "cl100k_base",
+        "gpt-4-turbo": "cl100k_base",
+        "gpt-4o": "o200k_base",
+        "gpt-4o-mini": "o200k_base",
+        "gpt-4.1": "o200k_base",
+        "gpt-4.1-mini": "o200k_base",
+        "gpt-4.1-nano": "o200k_base",
+        "gpt-4.5-preview": "o200k_base",
+        "gpt-5": "o200k_base",
+        "gpt-5-mini": "o200k_base",
+        "gpt-5-nano": "o200k_base",
+        "o1": "o200k_base",
+        "o1-mini": "o200k_base",
+        "o3": "o200k_base",
+        "o3-mini": "o200k_base",
+        "o4-mini": "o200k_base",
+    }
+)
+"""Models of OpenAI by the tokenizer that they read with."""
+
+_DATED = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{4}|preview|latest)$")
+"""Behind the name of a model: which of its versions it is."""
+
+
+def canonical_name(name: str) -> str:
+    """The tokenizer of a model, where `name` is one: `text-embedding-3-large` reads cl100k_base."""
+    plain = name.strip().removeprefix("openai:")
+    return MODELS.get(plain) or MODELS.get(_DATED.sub("", plain)) or name
+
+
 def get_tokenizer(tokenizer: TokenizerLike) -> Tokenizer:
     """A tokenizer by name, by the path of a `tokenizer.json`, or made of a counting or encoding function."""
     if isinstance(tokenizer, str):
@@ -158,6 +196,7 @@ def get_tokenizer(tokenizer: TokenizerLike) -> Tokenizer:
 
 @lru_cache(maxsize=16)
 def _by_name(name: str) -> Tokenizer:
+    name = canonical_name(name)
     # Imported one by one: the vocabularies of the one nobody asked for stay on disk.
     if name in ("o200k_base", "cl100k_base"):
         from chunkwise.text.tokens.openai import OpenAITokenizer
@@ -170,6 +209,10 @@ def _by_name(name: str) -> Tokenizer:
     path = Path(name)
     if path.suffix == ".json" or path.is_dir():
         return HuggingFaceTokenizer(path / "tokenizer.json" if path.is_dir() else path)
+    known = (
+        f"known: {', '.join(tokenizer_names())}, a model of OpenAI (text-embedding-3-large), "
+        "or the path of a tokenizer.json"
+    )
     raise UnknownName(
-        f"no tokenizer is named {name!r}; known: {', '.join(tokenizer_names())}, or the path of a tokenizer.json"
+        f"no tokenizer is named {name!r}; {did_you_mean(name, (*tokenizer_names(), *MODELS), known)}"
     )

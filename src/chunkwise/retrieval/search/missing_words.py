@@ -1,0 +1,66 @@
+"""Words of a question that no document has, each with those of the documents that are spelled like it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from typing import NamedTuple
+
+from chunkwise.core import Document
+from chunkwise.retrieval.filters import Filter
+from chunkwise.retrieval.searchable import Searchable
+from chunkwise.text.characters import CharacterArrays
+from chunkwise.text.terms.terms import query_terms
+from chunkwise.text.terms.words import words_of
+
+_MOST_WORDS = 16
+"""Of a question: longer ones are texts, and nobody waits for what is odd in each line."""
+_MOST_CHARACTERS = 2_000_000
+"""Of documents that are looked through for a like word: under a second."""
+_ALIKE = 0.8
+
+
+class MissingWord(NamedTuple):
+    """One word, as the question spells it in small letters."""
+
+    word: str
+    near: tuple[str, ...]
+    """Of the documents; empty: none is alike."""
+
+
+def missing_words(
+    source: Searchable, languages: Sequence[str], text: str, documents: Iterable[Document]
+) -> list[MissingWord]:
+    """Stop words are never missing; documents are looked through only where a word is."""
+    words = list(words_of(CharacterArrays(text)).distinct)[:_MOST_WORDS]
+    asked = [word for word in words if len(query_terms(word, languages))]
+    if not asked:
+        return []
+    found = source.words(asked, 1, Filter())
+    missing = [word for word, ranking in zip(asked, found, strict=True) if not len(ranking.numbers)]
+    known = _words(documents) if missing else set()
+    return [
+        MissingWord(word, tuple(get_close_matches(word, known, n=2, cutoff=_ALIKE)))
+        for word in missing
+    ]
+
+
+def missing_told(missing: list[MissingWord]) -> str:
+    """One line; empty where no word is missing."""
+    if not missing:
+        return ""
+    said = f"no document has {' or '.join(repr(each.word) for each in missing)}"
+    near = list(dict.fromkeys(word for each in missing for word in each.near))
+    return f"{said}; did you mean {' or '.join(map(repr, near))}?" if near else said
+
+
+def _words(documents: Iterable[Document]) -> set[str]:
+    found: set[str] = set()
+    left = _MOST_CHARACTERS
+    for document in documents:
+        text = document.text[:left]
+        found.update(words_of(CharacterArrays(text)).distinct)
+        left -= len(text)
+        if left <= 0:
+            break
+    return found
