@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+import os
 import signal
 import sys
+import threading
 import warnings
 from typing import NoReturn
 
@@ -85,6 +88,21 @@ def _tell(message: Warning | str, *_: object, **__: object) -> None:
     say(message)
 
 
+def _leave_threads() -> None:
+    """Ends the process where requests are under way: Python would wait for servers that may never answer.
+
+    What had begun to be written is cleared away by now: the interrupt has gone through every `with`.
+    """
+    from chunkwise.models.http.batches import ENDPOINT_THREADS
+
+    waiting = [each for each in threading.enumerate() if each.name.startswith(ENDPOINT_THREADS)]
+    if waiting:
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(130)
+
+
 def main() -> NoReturn:
     """Run a command; an error that was foreseen is one line on stderr, without a traceback."""
     from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
@@ -110,6 +128,7 @@ def main() -> NoReturn:
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo("chunkwise: stopped", err=True)
+        _leave_threads()
         sys.exit(130)
     # What a command returns is not for the shell; what it passed to `ctx.exit` is.
     sys.exit(status if isinstance(status, int) else 0)

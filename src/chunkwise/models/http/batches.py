@@ -14,6 +14,9 @@ from chunkwise.models.http.error import EndpointError, first_words
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+ENDPOINT_THREADS = "chunkwise-endpoint"
+"""How the names of threads begin that wait for a server."""
+
 
 def in_order(
     work: Callable[[Item, Event], Result], items: Sequence[Item], most: int
@@ -40,7 +43,7 @@ def as_done(
                 return
             yield work(item, stop)
         return
-    pool = ThreadPoolExecutor(min(most, len(items)), thread_name_prefix="chunkwise-endpoint")
+    pool = ThreadPoolExecutor(min(most, len(items)), thread_name_prefix=ENDPOINT_THREADS)
     try:
         futures = {pool.submit(work, item, stop) for item in items}
         for future in as_completed(futures):
