@@ -312,6 +312,7 @@ def test_a_misspelt_word_is_told_with_the_one_the_documents_have(here: Run, kb: 
     assert "no document has 'suported'; did you mean 'supported'" in done.stderr
     assert "Supported versions" in done.stdout
     assert here("search", kb, "suported versions", "-q").stderr == ""
+    assert here("search", kb, "can I see the Supported versions?").stderr == ""
     assert here("search", kb, "suported versions", "--json").stderr == ""
 
 

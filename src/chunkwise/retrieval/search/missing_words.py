@@ -17,11 +17,13 @@ _MOST_WORDS = 16
 """Of a question: longer ones are texts, and nobody waits for what is odd in each line."""
 _MOST_CHARACTERS = 2_000_000
 """Of documents that are looked through for a like word: under a second."""
+_LEAST, _LEAST_ALIKE = 3, 5
+"""Characters of a word that is told, and of one that others are held to be like: short ones are like too many."""
 _ALIKE = 0.8
 
 
 class MissingWord(NamedTuple):
-    """One word, as the question spells it in small letters."""
+    """One word, as the question spells it."""
 
     word: str
     near: tuple[str, ...]
@@ -33,16 +35,25 @@ def missing_words(
 ) -> list[MissingWord]:
     """Stop words are never missing; documents are looked through only where a word is."""
     words = list(words_of(CharacterArrays(text)).distinct)[:_MOST_WORDS]
-    asked = [word for word in words if len(query_terms(word, languages))]
+    # A lone word does not tell its language: what is a stop word, the whole question says.
+    terms = set(query_terms(text, languages).tolist())
+    asked = [
+        word
+        for word in words
+        if len(word) >= _LEAST and terms & set(query_terms(word, languages).tolist())
+    ]
     if not asked:
         return []
     found = source.words(asked, 1, Filter())
     missing = [word for word, ranking in zip(asked, found, strict=True) if not len(ranking.numbers)]
-    known = _words(documents) if missing else set()
-    return [
-        MissingWord(word, tuple(get_close_matches(word, known, n=2, cutoff=_ALIKE)))
-        for word in missing
-    ]
+    known = _words(documents) - {word.lower() for word in missing} if missing else set()
+    return [MissingWord(word, _near(word.lower(), known)) for word in missing]
+
+
+def _near(word: str, known: set[str]) -> tuple[str, ...]:
+    if len(word) < _LEAST_ALIKE:
+        return ()
+    return tuple(get_close_matches(word, sorted(known), n=2, cutoff=_ALIKE))
 
 
 def missing_told(missing: list[MissingWord]) -> str:
@@ -59,7 +70,7 @@ def _words(documents: Iterable[Document]) -> set[str]:
     left = _MOST_CHARACTERS
     for document in documents:
         text = document.text[:left]
-        found.update(words_of(CharacterArrays(text)).distinct)
+        found.update(word.lower() for word in words_of(CharacterArrays(text)).distinct)
         left -= len(text)
         if left <= 0:
             break
