@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import chunkwise
+from chunkwise.documents.formats.html import furniture
 from chunkwise.documents.formats.html.loader import html_text
 from untimed import is_linear
 
@@ -207,3 +208,24 @@ def test_the_title_block_and_the_last_words_of_a_report_stay() -> None:
         "Given", "<a href=/>Home</a> Given"
     )
     assert text_of(site) == f"Island — Report\n\nSummary\n\n{PROSE.strip()}"
+
+
+class _Counted:
+    """A pattern that counts the characters it looks through."""
+
+    def __init__(self, pattern: re.Pattern[str]) -> None:
+        self.pattern, self.characters = pattern, 0
+
+    def search(self, text: str) -> re.Match[str] | None:
+        self.characters += len(text)
+        return self.pattern.search(text)
+
+
+def test_the_words_of_footers_in_footers_are_looked_through_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    counted = _Counted(furniture._IMPRINT)
+    monkeypatch.setattr(furniture, "_IMPRINT", counted)
+    page = text_of(f"<p>{PROSE}</p>" + "<footer>" * 30 + f"<p>{PROSE}" * 20)
+    assert page.count(PROSE.strip()) == 21
+    assert 0 < counted.characters <= 1.1 * len(page)

@@ -191,7 +191,7 @@ class Furniture:
         found = self._body(kept if main is None else main, blocks)
         if main is None:
             found = self._trimmed(found, blocks, text)
-        for part in self._parts[_FOOTER]:
+        for part in _outermost(self._parts[_FOOTER]):
             words = text[blocks[part.first].start : blocks[part.end - 1].end]
             if part.unlinked >= _LONG and not _IMPRINT.search(words):
                 found[part.first : part.end] = [True] * (part.end - part.first)
@@ -271,7 +271,7 @@ class Furniture:
             heading = _words(text[blocks[number].start : blocks[number].end])
             if heading and named[: len(heading)] == heading:
                 kept[number] = True
-                for part in self._parts[_BANNER]:
+                for part in _outermost(self._parts[_BANNER]):
                     if part.first <= number < part.end:
                         kept[part.first : part.end] = [True] * (part.end - part.first)
                 break
@@ -303,6 +303,15 @@ def _is_hinted(attributes: Mapping[str, str]) -> bool:
         if value := attributes.get(attribute):
             names.update(name.lower() for name in _NAME.findall(value[:300]))
     return not names.isdisjoint(_HINTS) and names.isdisjoint(_FRAMES)
+
+
+def _outermost(parts: list[_Part]) -> list[_Part]:
+    """In their order, without those inside others: a page may nest them without end."""
+    found: list[_Part] = []
+    for part in sorted(parts, key=lambda part: (part.first, -part.end)):
+        if not found or part.first >= found[-1].end:
+            found.append(part)
+    return found
 
 
 def _covered(parts: list[_Part], count: int) -> list[bool]:
