@@ -12,7 +12,7 @@ from chunkwise.testkit.hostile import hostile_documents
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.blocks.markup import MARKUPS
 from how_many import examples
-from untimed import is_linear
+from untimed import is_linear, lines_run
 
 
 def blocks(format: str, text: str) -> list[tuple[str, int, str]]:
@@ -240,3 +240,71 @@ PARTS = {
 def test_time_is_linear_in_the_text(format) -> None:
     for part in PARTS[format]:
         is_linear(lambda n, part=part: MARKUPS[format].blocks(part * n), 300)
+
+
+@pytest.mark.parametrize("part", ["\\section{\n", "\\begin{frame}{\n", "\\section{b{\n\n"])
+def test_a_title_that_is_never_closed_takes_little_work(part) -> None:
+    assert lines_run(lambda: MARKUPS["tex"].blocks(part * 500)) < 500 * 100
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("\\section{The $\\partial$ of {a} set}\n", "The $\\partial$ of {a} set"),
+        ("\\section{Two \\{lines\\} \\\\}\n", "Two \\{lines\\} \\\\"),
+        ("\\section{over\ntwo}\n", "over\ntwo"),
+        ("\\section{never\n\nclosed}\n", ""),
+        ("\\section{one\n\\section{two}\n", "two"),
+    ],
+)
+def test_where_a_title_ends_in_latex(text, title) -> None:
+    found = [
+        text[start:end]
+        for kind, start, end, _, _ in MARKUPS["tex"].blocks(text)
+        if kind == "heading"
+    ]
+    assert found == ([f"\\section{{{title}}}"] if title else [])
+
+
+@pytest.mark.parametrize(
+    ("format", "part", "end"),
+    [
+        ("rst", ":a", ""),
+        ("rst", ":a:", ""),
+        ("rst", ":a:`" + " " * 300_000 + "x", "`"),
+        ("rst", ":a:`<", "`"),
+        ("org", " ", "x"),
+        ("org", " :a:", "!"),
+        ("org", ":", "!"),
+    ],
+)
+def test_titles_without_end_are_read_before_anybody_gives_up(format, part, end) -> None:
+    """In quadratic time it would be hours."""
+    assert MARKUPS[format].title("x" + part * (300_000 if len(part) < 10 else 1) + end)
+
+
+@pytest.mark.parametrize(
+    ("heading", "title"),
+    [
+        ("* How we use TODO lists", "How we use TODO lists"),
+        ("* UNDONE work", "UNDONE work"),
+        ("* What [#A] means", "What [#A] means"),
+        ("** TODO [#A] One :tag:b:", "One"),
+        ("* DONE", "DONE"),
+        ("* a ::", "a ::"),
+    ],
+)
+def test_only_the_beginning_of_a_heading_of_org_is_a_state(heading, title) -> None:
+    assert MARKUPS["org"].title(heading) == title
+
+
+@pytest.mark.parametrize(
+    ("heading", "title"),
+    [
+        ("The :func:`open <io.open>` call", "The open call"),
+        (":py:class:`A`", "A"),
+        ("(:a-b:`x`)", "(x)"),
+    ],
+)
+def test_roles_of_rst_are_left_out_of_titles(heading, title) -> None:
+    assert MARKUPS["rst"].title(heading) == title

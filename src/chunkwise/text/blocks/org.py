@@ -15,9 +15,10 @@ _SETTING = re.compile(r"#\+\w+:|#\+(?:begin|end)_\w+", re.IGNORECASE)
 _DRAWER = re.compile(r":[A-Za-z][\w-]*:")
 _LATEST_END = 100
 """Lines a drawer may have."""
-_TODO = re.compile(r"(?:TODO|DONE|NEXT|WAITING|CANCELL?ED)\s+(?=\S)")
-_PRIORITY = re.compile(r"\[#\w\]\s+")
-_TAGS = re.compile(r"\s+:[\w@#%:]+:\Z")
+_STATE = re.compile(r"(?:(?:TODO|DONE|NEXT|WAITING|CANCELL?ED)\s+(?=\S))?(?:\[#\w\]\s+)?")
+"""At the beginning alone; elsewhere they are words."""
+# Behind no space, or each space of a long run would be tried as the first.
+_TAGS = re.compile(r"(?<!\s)\s++:[\w@#%:]{2,}+(?<=:)\Z")
 _LINK = re.compile(r"\[\[[^\[\]]*\]\[([^\[\]]*)\]\]")
 
 
@@ -59,7 +60,8 @@ def org_blocks(text: str) -> Blocks:
 def org_title(heading: str) -> str:
     """A heading without its stars, state, priority and tags."""
     title = heading.strip().lstrip("\ufeff*").strip()
-    title = _PRIORITY.sub("", _TODO.sub("", title, count=1), count=1)
+    state = _STATE.match(title)
+    title = title[state.end() :] if state else title
     return _LINK.sub(r"\1", _TAGS.sub("", title)).strip()
 
 

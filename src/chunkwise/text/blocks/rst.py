@@ -19,8 +19,9 @@ _CODE = re.compile(
 )
 _SIMPLE_BORDER = re.compile(r"=+(?: +=+)+")
 _GRID_BORDER = re.compile(r"\+(?:[-=]+\+)+")
-_ROLE = re.compile(r":[a-zA-Z][\w:+.-]*:`([^`]*)`")
-_TARGET = re.compile(r"\s*<[^<>]*>\Z")
+# Behind no sign of their own, or each sign of a long run would be tried as the first.
+_ROLE = re.compile(r"(?<![\w:+.-]):[a-zA-Z][\w:+.-]*+(?<=:)`([^`]*+)`")
+_TARGET = re.compile(r"(?<!\s)\s*+<[^<>]*+>\Z")
 
 
 def rst_blocks(text: str) -> Blocks:

@@ -29,6 +29,10 @@ _FRAME = re.compile(r"\\begin\{frame\}\s*(?:[<\[][^\]>]{0,100}[\]>]\s*)*\{")
 _FRAME_LEVEL = _LEVELS["frametitle"]
 _LONGEST = 1000
 """Characters of a title; what is longer is a brace that was never closed."""
+_BRACE = re.compile(
+    rf"(?P<stop>\\(?:{'|'.join(_LEVELS)})(?![a-zA-Z])|\\begin\{{frame\}}|\n[^\S\n]*\n)|\\.|(?P<brace>[{{}}])"
+)
+"""Nothing goes over a `stop`: TeX itself takes a title for one that was never closed there."""
 WHOLE = frozenset(
     "verbatim Verbatim lstlisting minted alltt equation align alignat gather multline eqnarray math displaymath "
     "flalign tabular tabularx tabulary longtable array tikzpicture algorithm algorithmic algorithm2e".split()
@@ -144,12 +148,11 @@ class _TexReader:
 def closing_brace(text: str, start: int) -> int:
     """The place behind the brace that closes the one before `start`; 0 where none does, or far away."""
     depth = 1
-    for at in range(start, min(len(text), start + _LONGEST)):
-        character = text[at]
-        if character == "{" and text[at - 1] != "\\":
-            depth += 1
-        elif character == "}" and text[at - 1] != "\\":
-            depth -= 1
+    for found in _BRACE.finditer(text, start, start + _LONGEST):
+        if found["stop"]:
+            return 0
+        if found["brace"]:
+            depth += 1 if found["brace"] == "{" else -1
             if not depth:
-                return at + 1
+                return found.end()
     return 0
