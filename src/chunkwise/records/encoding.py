@@ -30,6 +30,9 @@ _BINARY = (
 # Encodings of seven bits are valid UTF-8 always; each leaves ASCII by a sign of its own.
 _SHIFTS = {"iso2022": b"\x1b", "hz": b"~{", "utf-7": b"+"}
 
+_OF_PYTHON = frozenset("idna mbcs oem punycode raw-unicode-escape undefined unicode-escape".split())
+"""What Python alone calls an encoding of texts; some of them take quadratic time."""
+
 _TEXT_CONTROLS = b"\t\n\v\f\r\x1b"
 _CONTROLS = bytes(code for code in range(32) if code not in _TEXT_CONTROLS)
 
@@ -82,6 +85,16 @@ def decode(data: bytes, origin: str, encoding: str | None = None) -> str:
             return _by_name(data, origin, encoding)
         why = f"not valid UTF-8 at byte {error.start}; name its encoding, such as --encoding cp1252"
         raise UnreadableDocument(origin, why) from error
+
+
+def charset(name: str) -> str | None:
+    """The encoding that a file names as its own; None where texts are in no such encoding."""
+    try:
+        "".encode(name)  # a lookup alone knows base64, too
+        found = codecs.lookup(name).name
+    except (LookupError, ValueError):
+        return None
+    return None if found.replace("_", "-") in _OF_PYTHON else found
 
 
 def extends_ascii(encoding: str) -> bool:

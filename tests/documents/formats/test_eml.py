@@ -9,7 +9,7 @@ import pytest
 from chunkwise.documents.formats.eml import EmlLoader
 from chunkwise.documents.loader import LoadOptions
 from chunkwise.documents.source import Source
-from untimed import is_linear
+from untimed import is_linear, lines_run
 
 
 def mail(
@@ -123,3 +123,27 @@ def test_time_is_linear() -> None:
         return list(EmlLoader().load(source, LoadOptions(), pytest.fail))
 
     is_linear(work, 200)
+
+
+@pytest.mark.parametrize("charset", ["punycode", "idna", "unicode_escape", "undefined", "hex"])
+@pytest.mark.parametrize("where", ["text", "header"])
+def test_only_encodings_of_texts_are_encodings_of_mails(reader, write, charset, where) -> None:
+    """Python has some that read a text in quadratic time."""
+    subject = f"=?{charset}?q?boat-x5C-u00e4?=" if where == "header" else "Boat"
+    body = "boat-\\u00e4 words-abcd"
+    data = f"Subject: {subject}\nContent-Type: text/plain; charset={charset}\n\n{body}"
+    document = reader.one(write("a.eml", data))
+    assert document.text.endswith(body)
+    assert document.title.endswith("boat-x5C-u00e4" if where == "header" else "Boat")
+
+
+def test_a_name_of_an_encoding_that_is_none_takes_no_more_time(reader, write) -> None:
+    words = "abcdefghi " * 20_000
+    head = "Subject: a\nContent-Type: text/plain; charset="
+
+    def work(charset: str) -> int:
+        source = Source("a", "a.eml", data=f"{head}{charset}\n\nab-{words}".encode())
+        return lines_run(lambda: list(EmlLoader().load(source, LoadOptions(), pytest.fail)))
+
+    work("utf-8")
+    assert work("punycode") < work("utf-8") + 500

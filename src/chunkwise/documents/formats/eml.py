@@ -17,6 +17,7 @@ from chunkwise.documents.formats.block_text import Layout
 from chunkwise.documents.formats.html.loader import html_text
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, SuffixLoader
 from chunkwise.documents.source import Source
+from chunkwise.records.encoding import charset
 from chunkwise.records.json import without_half_characters
 
 _SHOWN = ("From", "To", "Cc", "Date")
@@ -81,7 +82,10 @@ def _header(mail: Message, name: str) -> str:
     """On one line; where its encoding is broken, as it stands there."""
     value = str(mail.get(name, ""))
     with suppress(HeaderParseError, LookupError, ValueError):
-        value = str(make_header(decode_header(value)))
+        words = decode_header(value)
+        value = str(
+            make_header([(word, name and (charset(name) or "utf-8")) for word, name in words])
+        )
     return without_half_characters(" ".join(value.split()))
 
 
@@ -150,6 +154,6 @@ def _text(part: Message) -> str:
     if not isinstance(data, bytes):
         return ""
     try:
-        return data.decode(part.get_content_charset("utf-8"), "replace")
-    except (LookupError, ValueError):  # an encoding nobody knows
+        return data.decode(charset(part.get_content_charset("utf-8")) or "utf-8", "replace")
+    except (LookupError, ValueError):  # of a charset that is said in more than one part
         return data.decode("utf-8", "replace")

@@ -21,7 +21,7 @@ from chunkwise.documents.formats.html.furniture import CONTAINERS, Furniture, is
 from chunkwise.documents.formats.html.styled_headings import BOLD, Styles
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source
-from chunkwise.records.encoding import decode, marked_encoding
+from chunkwise.records.encoding import charset, decode, marked_encoding
 
 SKIPPED = frozenset({"script", "style", "template", "title"})
 PREFORMATTED = frozenset({"pre", "listing", "xmp", "plaintext", "textarea"})
@@ -623,9 +623,11 @@ def _decode(data: bytes, origin: str, encoding: str | None) -> str:
     except UnreadableDocument:
         declared = _CHARSET.search(data[:1024])
         name = declared[1].decode("ascii").lower() if declared else ""
-        if name:
+        if known := charset(_SUPERSETS.get(name, name)):
             try:
-                return data.decode(_SUPERSETS.get(name, name))
+                text = data.decode(known)
+                text.encode("utf-8")  # UTF-7 can make halves of characters
+                return text
             except (LookupError, UnicodeError):
                 pass
         # The user's encoding is for what does not say its own.
