@@ -42,3 +42,4 @@ def test_a_number_of_any_length_is_read(monkeypatch: pytest.MonkeyPatch) -> None
 def test_halves_of_pairs_become_one_sign_each() -> None:
     assert without_half_characters("a\ud800b\udc00") == "a\ufffdb\ufffd"
     assert without_half_characters("é😀") == "é😀"
+    assert without_half_characters("\ud83d\ude00\ud83d") == "😀\ufffd"

@@ -35,7 +35,7 @@ from chunkwise.metrics.claims.plain_form import plain_form
 from chunkwise.metrics.evidence import NOWHERE
 from chunkwise.records.encoding import marked_encoding
 from chunkwise.records.fields import Fields, integer_in, kind, number_in, string_in
-from chunkwise.records.json import parse_json
+from chunkwise.records.json import parse_json, without_half_characters
 from chunkwise.records.read import OnBadRow, json_rows, read_bytes, shown_name, text_of
 from chunkwise.text.analysis import Analyzed
 
@@ -462,9 +462,7 @@ def nowhere(where: str, said: StatedPlace, taken: Iterable[str]) -> Document:
     while id in taken:
         id += "'"
     text = said.text or _UNKNOWN * _length(said)
-    # JSON can spell half a character; documents hold none.
-    text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return Document(id, text, format="text", metadata={NOWHERE: True})
+    return Document(id, without_half_characters(text), format="text", metadata={NOWHERE: True})
 
 
 def _length(said: StatedPlace) -> int:

@@ -12,7 +12,6 @@ HUGE: Final = 10**400
 """From here on a number is none that anybody means."""
 
 _ESCAPED = re.compile("[\udc80-\udcff]")
-_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def whole_number(digits: str) -> int:
@@ -60,13 +59,13 @@ def json_problem(error: ValueError | RecursionError, *, line: bool = True) -> st
 
 
 def without_half_characters(text: str) -> str:
-    """JSON can spell half of a surrogate pair, which is no character: U+FFFD, as decoders do."""
+    """JSON can spell half of a surrogate pair, which is no character: U+FFFD, as decoders do. Two halves are one."""
     if text.isascii():
         return text
     try:
         text.encode("utf-8")  # many times faster than to look at every character
     except UnicodeEncodeError:
-        return _SURROGATES.sub("\ufffd", text)
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text
 
 

@@ -68,7 +68,20 @@ def test_what_is_no_rich_text_is_one_line(reader, write, data) -> None:
 
 
 @pytest.mark.parametrize(
-    "part", ["{", "}", "\\par a", "\\'e4", "{\\b a}", "\\u1 ?", "\\cell", "\\row", "a ", "{\\*\\x"]
+    "part",
+    [
+        "{",
+        "}",
+        "\\par a",
+        "\\'e4",
+        "{\\b a}",
+        "\\u1 ?",
+        "\\cell",
+        "\\row",
+        "a ",
+        "{\\*\\x",
+        "{\\shp{\\*\\shpinst{\\shptxt a",
+    ],
 )
 def test_time_is_linear(part) -> None:
     def work(size: int) -> object:
@@ -76,3 +89,44 @@ def test_time_is_linear(part) -> None:
         return list(RtfLoader().load(source, LoadOptions(), pytest.fail))
 
     is_linear(work, 500)
+
+
+def test_halves_of_characters_reach_neither_titles_nor_markers(reader, write) -> None:
+    text = (
+        r"{\rtf1{\info{\title \u-10179?\u-8704? The \u-10240? Plan}}"
+        r"\pard{\listtext 1\u-10179?\u-8704?\u-9216?)\tab}one\par}"
+    )
+    document = reader.one(write("a.rtf", text))
+    assert document.title == "😀 The \ufffd Plan"
+    assert document.text == "1😀\ufffd) one"
+
+
+def test_text_in_shapes_is_read(reader, write) -> None:
+    shape = (
+        r"{\shp{\*\shpinst\shpleft0{\sp{\sn shapeType}{\sv 202}}"
+        r"{\shptxt \pard\s0 Box {\b words}\par more}}{\shprslt{\*\do old}same words}}"
+    )
+    text = HEAD + r"\pard\s1 One\par\pard\s2 Before " + shape + r"after\par end\par}"
+    assert shown(reader.one(write("a.rtf", text))) == [
+        ("heading", 1, "One"),
+        ("paragraph", 0, "Box words"),
+        ("paragraph", 0, "more"),
+        ("heading", 2, "Before after"),
+        ("heading", 2, "end"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (r"{\header{\shp{\*\shpinst{\shptxt Box\par}}}}text", "text"),
+        (r"{\*\unknown{\shp{\*\shpinst{\shptxt Box\par}}}}text", "text"),
+        (r"{\shp{\*\shpinst{\shptxt Box {\shp{\*\shpinst{\shptxt in it}}}here}}}text", "in it\n\nBox here\n\ntext"),
+        (r"{\shpgrp{\*\shpinst{\shp{\*\shpinst{\shptxt Box}}}}}text", "Box\n\ntext"),
+        (r"text {\shp{\*\shpinst{\shptxt Box", "Box\n\ntext"),
+        (r"text {\shp{\*\shpinst{\shptxt Box{\title T}\shptxt}", "Box\n\ntext"),
+        (r"text {\shptxt Box}", "text Box"),
+    ],
+)  # fmt: skip
+def test_shapes_in_all_places(reader, write, text, expected) -> None:
+    assert reader.one(write("a.rtf", r"{\rtf1 " + text)).text == expected

@@ -11,6 +11,7 @@ from chunkwise.core import Document
 from chunkwise.documents.formats.block_text import Layout
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source
+from chunkwise.records.json import without_half_characters
 
 _TOKEN = re.compile(
     rb"\\([a-zA-Z]{1,32})(-?[0-9]{1,10})? ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])|([{}])|([^\\{}\r\n]+)",
@@ -21,11 +22,9 @@ _SKIPPED = frozenset(
     "colorschememapping datastore latentstyles listtable listoverridetable rsidtbl generator xmlnstbl fldinst "
     "filetbl revtbl annotation atnid atnauthor atndate bkmkstart bkmkend shppict nonshppict private template "
     "pnseclvl operator author company keywords comment subject category manager doccomm hlinkbase creatim revtim "
-    "printim buptim footnotesep ftnsep ftnsepc aftnsep aftnsepc tc xe".split()
+    "printim buptim footnotesep ftnsep ftnsepc aftnsep aftnsepc tc xe shprslt".split()
 )
 """Destinations that hold no text of the document."""
-_STARRED = frozenset({"shpinst", "shptxt"})
-"""Of the destinations an old reader may pass over, those that hold text."""
 _SIGNS = {
     "tab": "\t", "line": "\n", "emdash": "—", "endash": "–", "lquote": "‘", "rquote": "’", "ldblquote": "“",
     "rdblquote": "”", "bullet": "•", "emspace": " ", "enspace": " ", "qmspace": " ",
@@ -112,6 +111,8 @@ class _RtfText:
         self._cell: list[str] = []
         self._list = self._table = 0
         self._any_row = False
+        self._anchors: list[tuple[list[str], _Paragraph, str]] = []
+        """What the paragraphs had so far in which shapes with text of their own are anchored."""
         self._words_do: dict[str, Callable[[int | None], None]] = {
             "par": lambda _: self._end_paragraph(), "sect": lambda _: self._end_paragraph(),
             "page": lambda _: self._end_paragraph(), "pard": self._plain_paragraph, "cell": self._end_cell,
@@ -142,6 +143,8 @@ class _RtfText:
                 self._raw(bytes([int(code, 16)]))
             else:
                 self._raw(text)
+        while self._anchors:
+            self._end_shape()
         self._end_paragraph()
         if self._cells:
             self._end_row(None)
@@ -169,6 +172,10 @@ class _RtfText:
         elif word in ("fonttbl", "stylesheet", "title", "listtext", "pntext", "info"):
             self._group = replace(self._group, destination=word)
             self._collected = []
+        elif word == "shpinst":
+            self._open_shape()
+        elif word == "shptxt" and self._group.destination == "shpinst":
+            self._start_shape()
         elif word in _SIGNS:
             self._add(_SIGNS[word])
         elif act := self._words_do.get(word):
@@ -187,14 +194,33 @@ class _RtfText:
             self._add(_ESCAPED.get(sign, ""))
 
     def _end_destination(self, destination: str) -> None:
-        text = "".join(self._collected)
+        text = _whole_characters(self._collected)
         self._collected = []
         if destination == "title":
             self.title = " ".join(text.split())
-        elif destination == "stylesheet":
-            pass
+        elif destination == "shptxt":
+            self._end_shape()
         elif destination in ("listtext", "pntext") and not self._marker:
             self._marker = text.strip() or "•"
+
+    # Text in shapes: paragraphs of its own, before the one in which the shape is anchored.
+
+    def _open_shape(self) -> None:
+        r"""`{\*\shpinst` holds properties, which stay skipped, and the text of a shape."""
+        around = self._groups[-1] if self._groups else _Group()
+        text = not around.skips and around.destination in ("", "shptxt")
+        if self._group.destination == "*" and (text or around.destination == "shpinst"):
+            self._group = replace(self._group, destination="shpinst")
+
+    def _start_shape(self) -> None:
+        self._group = replace(self._group, destination="shptxt", skips=False)
+        self._anchors.append((self._words, self._paragraph, self._marker))
+        self._words, self._paragraph, self._marker = [], _Paragraph(), ""
+
+    def _end_shape(self) -> None:
+        self._end_paragraph()
+        if self._anchors:
+            self._words, self._paragraph, self._marker = self._anchors.pop()
 
     def _set_style(self, value: int | None) -> None:
         if self._group.destination == "stylesheet":
@@ -278,7 +304,7 @@ class _RtfText:
                 self._style = 0
         elif group.destination in ("title", "listtext", "pntext"):
             self._collected.append(text)
-        elif not group.destination:
+        elif group.destination in ("", "shptxt"):
             self._words.append(text)
 
     # Blocks.
@@ -287,10 +313,9 @@ class _RtfText:
         self._paragraph = _Paragraph()
 
     def _take(self) -> str:
-        text = "".join(self._words)
+        text = _whole_characters(self._words)
         self._words = []
-        # Halves of characters beyond the first plane come one by one.
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "")
+        return text
 
     def _end_paragraph(self) -> None:
         self._flush()
@@ -338,3 +363,8 @@ class _RtfText:
             )
             self._any_row = True
         self._cells = []
+
+
+def _whole_characters(parts: list[str]) -> str:
+    """Halves of characters beyond the first plane come one by one."""
+    return without_half_characters("".join(parts)).replace("\0", "")
