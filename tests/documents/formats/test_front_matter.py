@@ -190,3 +190,21 @@ def test_hostile_front_matter_takes_bounded_work(line: str) -> None:
         for n in (100_000, 400_000)
     )
     assert many <= few + 100
+
+
+@pytest.mark.parametrize(
+    "field",
+    ["a: !!bool maybe", "a: !!timestamp x", 'a: !!int ""', 'a: !!float ""', 'a: !!int "-"', "a: !!null x",
+     f"? 0x{'f' * 5000}\n: a", "a: {b: {? 0x" + "f" * 5000 + " : a}}", f"a: {'9' * 5000}"],
+    ids=range(9),
+)  # fmt: skip
+def test_values_that_are_not_what_their_tag_says_stay_text(tmp_path: Path, field: str) -> None:
+    text = f"---\n{field}\n---\n# Text\n"
+    document = document_of(tmp_path, text)
+    assert document.text == text or (field, document.metadata) == ("a: !!null x", {"a": None})
+
+
+def test_halves_of_characters_reach_no_metadata() -> None:
+    found = front_matter('---\n"a\\ud800": ["b\\udc00", "\\ud83d\\ude00"]\n---\n')
+    assert found is not None
+    assert found.fields == {"a\ufffd": ["b\ufffd", "😀"]}

@@ -10,6 +10,8 @@ import re
 from datetime import date, datetime, time
 from typing import NamedTuple
 
+from chunkwise.records.json import without_half_characters
+
 _LONGEST = 1 << 16
 """Characters; what goes on for longer is no front matter, and need not be parsed."""
 _FENCES = {"---": ("---", "..."), "+++": ("+++",)}
@@ -78,6 +80,8 @@ def _yaml(text: str) -> object:
         return yaml.load(text, Loader=yaml.SafeLoader)
     except (yaml.YAMLError, ValueError, TypeError, RecursionError, OverflowError):
         return _MALFORMED  # ValueError: 2024-13-45, a number of thousands of digits
+    except (LookupError, AttributeError):  # a value that is not what its tag says: !!bool maybe
+        return _MALFORMED
 
 
 def _toml(text: str) -> object:
@@ -105,7 +109,9 @@ class _Plain:
 
     @staticmethod
     def _name(name: object) -> str:
-        return name.isoformat() if isinstance(name, date) else str(name)
+        if isinstance(name, int) and not -_HUGE < name < _HUGE:
+            raise _TooMuchError  # Python does not write numbers of thousands of digits
+        return without_half_characters(name.isoformat() if isinstance(name, date) else str(name))
 
     def _value(self, value: object, depth: int) -> object:
         self._left -= 1
@@ -122,4 +128,6 @@ class _Plain:
             return _MALFORMED
         if isinstance(value, int) and not -_HUGE < value < _HUGE:
             return _MALFORMED
-        return value if isinstance(value, str | int | float | None) else _MALFORMED
+        if isinstance(value, str):
+            return without_half_characters(value)
+        return value if isinstance(value, int | float | None) else _MALFORMED
