@@ -101,3 +101,24 @@ def test_junk_is_read_in_linear_time(part) -> None:
         return list(ManLoader().load(source, LoadOptions(), pytest.fail))
 
     is_linear(work, 300)
+
+
+def test_half_a_character_reaches_no_text(reader, write) -> None:
+    document = reader.one(write("a.1", ".TH A 1\n.SH NAME\n\\[uD800]a \\[u1F600]\n"))
+    assert document.text == "NAME\n\n\ufffda 😀"
+
+
+@pytest.mark.parametrize("macro", ["SH", "SS", "Sh", "Ss"])
+@pytest.mark.parametrize("opened", ["nf", "EX", "Bd"])
+def test_a_section_ends_an_example_that_was_never_closed(reader, write, macro, opened) -> None:
+    text = f".TH A 1\n.SH NAME\n.{opened}\n$ a\n.{macro} NEXT\nwords of\nit\n"
+    assert [(kind, words) for kind, _, words in shown(reader.one(write("a.1", text)))] == [
+        ("heading", "NAME"), ("code", "$ a"), ("heading", "NEXT"), ("paragraph", "words of it"),
+    ]  # fmt: skip
+
+
+def test_a_bullet_without_words_is_no_item(reader, write) -> None:
+    text = ".TH A 1\n.SH NAME\n.IP \\(bu\n.PP\nwords\n.IP tag\n.PP\nmore\n"
+    assert [words for _, _, words in shown(reader.one(write("a.1", text)))] == [
+        "NAME", "words", "- tag", "more",
+    ]  # fmt: skip

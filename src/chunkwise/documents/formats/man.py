@@ -9,6 +9,7 @@ from chunkwise.core import Document
 from chunkwise.documents.formats.block_text import Layout
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, text_in
 from chunkwise.documents.source import Source
+from chunkwise.records.json import without_half_characters
 
 _SUFFIX = re.compile(r"\.[1-9][a-z]{0,4}\Z", re.IGNORECASE)
 _SIGN = re.compile(rb"^[.'](?:TH|SH|Dd|Sh|\\\"|so)(?:\s|$)", re.MULTILINE)
@@ -21,6 +22,7 @@ _SIGNS = {
 }  # fmt: skip
 _WORD = re.compile(r'"((?:[^"]|"")*)"?|((?:\\.|\S)+)')
 _PARAGRAPHS = frozenset("PP P LP Pp HP RE RS sp El Bl".split())
+_SECTIONS = frozenset("SH SS Sh Ss".split())
 _EXAMPLES = {"nf": "fi", "EX": "EE", "Bd": "Ed"}
 _ENDS = frozenset(_EXAMPLES.values())
 _FONTS = frozenset("B I BI BR IB IR RB RI SM SB R".split())
@@ -113,13 +115,15 @@ class _ManPage:
             self._words.append(text)
 
     def _macro(self, name: str, rest: str) -> None:
+        if self._until and name in _SECTIONS:  # it was never closed
+            self._end_example()
         if self._until:
             if name in _ENDS:
                 self._end_example()
             elif name not in _SILENT and name not in _PARAGRAPHS:
                 self._example.append(self._words_of(name, rest))
             return
-        if name in ("SH", "SS", "Sh", "Ss"):
+        if name in _SECTIONS:
             self._flush()
             self._group = 0
             self._heading = 1 if name.lower() == "sh" else 2
@@ -197,9 +201,9 @@ class _ManPage:
         text, tag = " ".join(self._words), self._tag.strip()
         self._words, self._tag, self._tag_next = [], "", False
         if tag:
-            self._group = self._group or self.layout.new_group()
-            words = [text] if tag in _BULLETS else [tag, text]
-            self.layout.add("item", "- " + "\n  ".join(filter(None, words)), group=self._group)
+            if words := "\n  ".join(filter(None, ("" if tag in _BULLETS else tag, text))):
+                self._group = self._group or self.layout.new_group()
+                self.layout.add("item", f"- {words}", group=self._group)
         elif text.strip():
             self._group = 0
             self.layout.add("paragraph", text)
@@ -218,7 +222,7 @@ def _sign(escape: re.Match[str]) -> str:
     name = escape[1] or escape[2]
     if name is not None:
         if re.fullmatch(r"u[0-9A-Fa-f]{4,5}", name):
-            return chr(int(name[1:], 16))
+            return without_half_characters(chr(int(name[1:], 16)))
         return _SIGNS.get(name, "")
     sign = escape[3]
     if sign is None:
