@@ -292,3 +292,12 @@ def test_what_is_no_zip_is_refused(loader) -> None:
     for data in (b"PK\x03\x04junk", b"\0" * 100, b"words"):
         with pytest.raises(UnreadableDocument):
             list(loader.load(Source("a", "a", data=data), LoadOptions(), pytest.fail))
+
+
+@pytest.mark.parametrize("number", ["2958465", "2958465.9999999"])
+@pytest.mark.parametrize("about", ['<workbookPr date1904="1"/>', ""])
+def test_a_day_behind_the_last_is_a_number(reader, write, number, about) -> None:
+    rows = f'<row><c s="1"><v>{number}</v></c><c><v>7</v></c></row>'
+    data = xlsx_bytes({"S": sheet(rows)}, styles=STYLES, about=about)
+    shown = "9999-12-31" if not about and number == "2958465" else number
+    assert reader.one(write("a.xlsx", data)).text == f"S\n\n{shown} | 7"

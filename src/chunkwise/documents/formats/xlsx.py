@@ -120,14 +120,23 @@ class _Cells:
             return value.strip()
         if shown_as == "%":
             return f"{number * 100:.10g}%"
-        if shown_as and 0 <= number < _LAST_DAY:
-            moment = self._first_day + timedelta(seconds=round(number * 86_400))
+        moment = self._moment(number) if shown_as else None
+        if moment is not None:
             if number < 1:
                 return f"{moment:%H:%M:%S}" if moment.second else f"{moment:%H:%M}"
             return (
                 f"{moment:%Y-%m-%d %H:%M}" if moment.hour or moment.minute else f"{moment:%Y-%m-%d}"
             )
         return f"{number:.15g}" if len(value) > 15 or "e" in value.lower() else value.strip()
+
+    def _moment(self, number: float) -> datetime | None:
+        """None of what is no date that a calendar has."""
+        if not 0 <= number < _LAST_DAY:
+            return None
+        try:
+            return self._first_day + timedelta(seconds=round(number * 86_400))
+        except OverflowError:  # days from 1904 on, and the last second of all
+            return None
 
 
 def _number(letters: str) -> int:

@@ -332,3 +332,9 @@ def test_long_runs_take_linear_time(behind: str) -> None:
     """Each start of a run tried anew would take hours."""
     page, _ = without_hyphens(f"a\x02b {behind}")
     assert page == f"a-b {behind}".replace("\x02", "-")
+
+
+def test_a_title_of_half_a_character_is_none(reader, write, make_pdf) -> None:
+    pdf = make_pdf("Words", title="x").replace(b"(x)", b"<FEFFD8000041>")
+    document = reader.one(write("a.pdf", pdf))
+    assert (document.title, document.text) == ("", "Words")

@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -37,6 +38,9 @@ from chunkwise.documents.formats.pdf.running_heads import furniture
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.ocr import EXAMPLE, Ocr, recognised_pages
 from chunkwise.documents.source import Source
+
+if TYPE_CHECKING:
+    import pypdfium2
 
 # Behind no letter, or each letter of a long word would be tried as its first.
 _CUT = re.compile(rf"(?<![^\W\d_])([^\W\d_]++)[{HYPHEN_MARKS}](?=([^\W\d_]++))")
@@ -250,6 +254,14 @@ def _joined(text: str, blocks: Sequence[Block]) -> list[Block]:
     return found
 
 
+def _title(pdf: pypdfium2.PdfDocument) -> str:
+    try:
+        title: str = pdf.get_metadata_value("Title")
+    except UnicodeDecodeError:  # half a surrogate pair
+        return ""
+    return title.replace("\x00", "").replace("\r", "").strip()
+
+
 def _pages(data: bytes, origin: str, ocr: Ocr | None) -> tuple[str, list[Page], list[Bookmark]]:
     import pypdfium2
 
@@ -260,7 +272,7 @@ def _pages(data: bytes, origin: str, ocr: Ocr | None) -> tuple[str, list[Page], 
             raise UnreadableDocument(origin, "encrypted; save it without its password") from error
         raise UnreadableDocument(origin, "damaged or truncated PDF") from error
     try:
-        title = pdf.get_metadata_value("Title").replace("\x00", "").replace("\r", "").strip()
+        title = _title(pdf)
         pages = []
         for number in range(len(pdf)):
             try:
