@@ -9,6 +9,7 @@ import pytest
 
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError
+from chunkwise.chunkers.chunk_positions import stated_id, stated_place, wrong_offset
 from chunkwise.chunkers.read_chunks import ExistingChunks, read_chunks
 from chunkwise.chunkers.write_chunks import chunk_file
 from chunkwise.core import Chunk, Document
@@ -224,3 +225,13 @@ def test_texts_alone_are_placed_in_order_in_a_document_too_long_to_search_anew_f
     starts = [sum(map(len, parts[:n])) for n in (0, 6999, 7000, 13_999, 3, 7003, 7005)]
     assert [chunk.place.start for chunk in given.chunks if chunk.place] == starts
     assert [verdict.kind for verdict in given.position][-2:] == ["no_offsets", "changed"]
+
+
+def test_records_in_records_without_end() -> None:
+    fields: dict[str, object] = {"text": "far inside"}
+    for _ in range(3000):
+        fields = {"node": fields}
+    assert stated_place(fields).text is None
+    assert stated_id(fields).id is None
+    assert wrong_offset(fields) == ""
+    assert stated_place({"node": {"metadata": {"document": {"text": "a"}}}}).text == "a"

@@ -31,6 +31,9 @@ _OWN_IDS = ("id", "id_", "_id")
 _INSIDE = ("kwargs", "metadata", "node", "document", "chunk")
 """Where tools put what belongs to a place: looked into after the record itself."""
 
+_DEEPEST = 16
+"""Records inside one another that are looked into; a hostile file may hold thousands."""
+
 _HUGE = 10**15
 
 
@@ -113,12 +116,12 @@ def document_of(said: StatedPlace, names: DocumentNames) -> int | str | None:
     return reason
 
 
-def _levels(fields: Fields) -> Iterator[Fields]:
+def _levels(fields: Fields, depth: int = 1) -> Iterator[Fields]:
     """The record, and the records inside it that are about the same place."""
     yield fields
     for name in _INSIDE:
-        if isinstance(inner := fields.get(name), Mapping):
-            yield from _levels(inner)
+        if depth < _DEEPEST and isinstance(inner := fields.get(name), Mapping):
+            yield from _levels(inner, depth + 1)
     related = fields.get("relationships")
     if isinstance(related, Mapping) and isinstance(source := related.get("1"), Mapping):
         yield {"doc_id": source.get("node_id")}  # LlamaIndex numbers relations: 1 is the source

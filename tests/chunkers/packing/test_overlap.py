@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from chunkwise.base.errors import InvalidParameter
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import Chunked
-from chunkwise.chunkers.packing.overlap import MissingOverlaps
+from chunkwise.chunkers.packing.overlap import MissingOverlaps, overlap_tokens
 from chunkwise.core import Chunk, Document
 from chunkwise.text.analysis import Analyzed
 from how_many import examples
@@ -125,3 +126,11 @@ def test_every_boundary_has_an_overlap_or_a_reason(strategy: str, words: list[st
     # Short words leave room for one more: what fills its chunk is the one reason besides a section.
     allowed = {"where a section begins", "for want of room", "behind a chunk of one word"}
     assert set(found.reasons) <= allowed
+
+
+@pytest.mark.parametrize(
+    ("overlap", "limit"), [("9" * 400 + "%", 100), ("10%", 10**400)], ids=range(2)
+)
+def test_a_share_without_measure_is_refused(overlap: str, limit: int) -> None:
+    with pytest.raises(InvalidParameter, match="overlap is"):
+        overlap_tokens(overlap, limit)

@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from chunkwise.metrics.claims.amounts import counted
 from chunkwise.metrics.claims.claim_support import supports
+from chunkwise.metrics.claims.negations import denied
 from chunkwise.metrics.claims.readable import Readable, sentences
 from untimed import is_linear
 
@@ -172,3 +173,12 @@ def test_a_short_claim_takes_work_in_proportion_to_the_text() -> None:
             supports(text, Readable(claim))
 
     is_linear(work, 60)
+
+
+def test_what_is_denied_is_among_the_next_words() -> None:
+    plain = " the dogs are not allowed in the library and never barked "
+    assert denied(plain, "en") == [["allow", "librari"], ["bark"]]
+
+
+def test_what_is_denied_is_looked_for_in_linear_time() -> None:
+    is_linear(lambda size: denied(" not allowed" * size + " ", "en"), 300)

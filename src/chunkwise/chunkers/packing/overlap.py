@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from typing import Protocol
 
@@ -33,7 +34,8 @@ def overlap_tokens(overlap: int | str, limit: int) -> int:
     if isinstance(overlap, str) and overlap.endswith("%"):
         number = overlap[:-1].strip()
         if number.isascii() and number.replace(".", "", 1).isdigit():
-            return int(limit * float(number) / 100)
+            with suppress(OverflowError):  # hundreds of digits
+                return int(limit * float(number) / 100)
     raise InvalidParameter(
         f"overlap is {overlap!r}; a whole number from 0 up or a share such as '10%' is needed"
     )

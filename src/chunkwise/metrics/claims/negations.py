@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import islice
+from operator import itemgetter
 
 from chunkwise.text.terms.stems import stemmer, stop_words
 
@@ -43,6 +45,7 @@ _NOT_NEGATIONS = {
 _JOINS = frozenset(
     "and or but und oder aber sondern et ou mais y o pero e ma mas en of maar".split()
 )
+_WORD = re.compile(r"\S+")
 _NEAR = 4
 """Words behind a negation among which are those it denies."""
 
@@ -51,13 +54,14 @@ def denied(plain: str, language: str) -> list[list[str]]:
     """Of a text in its plain form, the stems behind every negation, up to an "and"; empty: nothing is denied."""
     negation, idiom = _patterns(language)
     plain = idiom.sub("", plain)
-    return [_stems_behind(plain[match.end() :], language) for match in negation.finditer(plain)]
+    return [_stems_behind(plain, match.end(), language) for match in negation.finditer(plain)]
 
 
-def _stems_behind(rest: str, language: str) -> list[str]:
+def _stems_behind(plain: str, position: int, language: str) -> list[str]:
     small, stem = stop_words(language), stemmer(language)
     found = []
-    for word in rest.split(maxsplit=_NEAR)[:_NEAR]:
+    # Not a slice: all that is left would be copied for every negation.
+    for word in map(itemgetter(0), islice(_WORD.finditer(plain, position), _NEAR)):
         if word in _JOINS:
             break
         if word not in small:
