@@ -635,3 +635,19 @@ def _finished(here: Run, folder: Path) -> str:
 
 def _done(folder: Path) -> int:
     return len(list((folder / ".chunkwise-sweep" / "outcomes").glob("[!.]*.json")))
+
+
+def test_what_was_read_is_read_again(here: Run, docs: Path, tmp_path: Path) -> None:
+    (docs / "other").mkdir()
+    (docs / "other" / "more.md").write_text("# More\n\nNobody asks about this.\n")
+    done = here("tune", "sweep.toml", "--exclude", "other", "-o", "out")
+    assert "4 documents" in done.stderr, done.stderr
+    page = (tmp_path / "out/report.html").read_text()
+    assert "chunkwise index docs --exclude other --config" in page
+    assert tomllib.loads((tmp_path / "out/sweep.toml").read_text())["sweep"]["reading"] == {
+        "exclude": "other"
+    }
+    again = here("tune", "--resume", "-o", "out")
+    assert "4 documents" in again.stderr, again.stderr
+    page = (tmp_path / "out/report.html").read_text()
+    assert "docs --exclude other --config" in page

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.documents import options_given
 from chunkwise.tuning.recommendation import (
     Recommendation,
     read_recommendation,
@@ -188,3 +189,22 @@ def test_a_name_cannot_break_out_of_the_code() -> None:
         tree = ast.parse(code)
         imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import)]
         assert [ast.unparse(each) for each in imports] == ["import chunkwise"]
+
+
+def test_the_code_reads_the_documents_that_were_measured() -> None:
+    reading = chunkwise.LoadOptions(
+        include=["ffi/*", "*.md"], exclude="old drafts", encoding="latin-1", keep_furniture=True
+    )
+    command, *others = snippets(
+        CHOICES["words"], ("docs",), reading=options_given(reading)
+    ).values()
+    told = shlex.split(command.splitlines()[0])
+    assert told[2 : told.index("--config")] == [
+        "docs", "--encoding", "latin-1", "--include", "ffi/*", "--include", "*.md",
+        "--exclude", "old drafts", "--keep-furniture",
+    ]  # fmt: skip
+    for code in others:
+        ast.parse(code)
+        said = code[code.index("chunkwise.LoadOptions(") :]
+        made = eval(said[: said.index(")") + 1], {"chunkwise": chunkwise})
+        assert made == reading

@@ -11,7 +11,14 @@ from chunkwise.documents.inputs import (
     each_input,
     sources,
 )
-from chunkwise.documents.loader import Loader, LoadOptions, OnUnreadable, leaving_out, loaders
+from chunkwise.documents.loader import (
+    Loader,
+    LoadOptions,
+    OnUnreadable,
+    leaving_out,
+    loaders,
+    options_given,
+)
 from chunkwise.documents.reading import InputItem, InputReader, is_stream, load, loaded, read
 from chunkwise.documents.source import Source
 
@@ -34,6 +41,7 @@ __all__ = [
     "load",
     "loaded",
     "loaders",
+    "options_given",
     "read",
     "sources",
 ]

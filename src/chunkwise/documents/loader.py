@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Protocol
 
@@ -79,6 +79,25 @@ def leaving_out(
     """The same options, with these files left out, too."""
     options = options or LoadOptions()
     return replace(options, leave_out=(*options.leave_out, *files)) if files else options
+
+
+def options_given(options: LoadOptions | None) -> dict[str, OptionValue]:
+    """What a user said about which documents are read and how, as plain values; not who is told, nor what is written.
+
+    None: an object or a function, which has no written form.
+    """
+    usual, given = LoadOptions(), options or LoadOptions()
+    found: dict[str, OptionValue] = {}
+    for name in (field.name for field in fields(LoadOptions)):
+        value = getattr(given, name)
+        if name not in _OF_THE_CALL and value != getattr(usual, name):
+            value = list(value) if isinstance(value, tuple) else value
+            found[name] = value if isinstance(value, str | int | list) else None
+    return found
+
+
+OptionValue = str | int | list[str] | None
+_OF_THE_CALL = ("leave_out", "on_passed_over")
 
 
 def _check_pattern(name: str, pattern: str) -> None:

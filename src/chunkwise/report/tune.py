@@ -52,7 +52,9 @@ def write_tuned(
     else:
         write_recommendation(recommendation, folder / RECOMMENDATION, tuning.sentence)
         documents = sweep.documents or ("documents/",)
-        code = snippets(recommendation, documents, str(folder / RECOMMENDATION))
+        code = snippets(
+            recommendation, documents, str(folder / RECOMMENDATION), reading=sweep.reading
+        )
         written.insert(0, RECOMMENDATION)
     try:
         sides = side_by_side(completed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from textwrap import wrap
@@ -13,6 +13,7 @@ from chunkwise.base.atomic import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.renamed import warn_renamed
 from chunkwise.chunkers.chunk import DEFAULT_STRATEGY
+from chunkwise.documents.loader import OptionValue
 from chunkwise.models import DEFAULT
 from chunkwise.tuning.sweep import Configuration, Sweep, budget_of
 from chunkwise.tuning.toml_file import read_toml, shortened, toml_line
@@ -111,15 +112,17 @@ def snippets(
     recommendation: Recommendation,
     documents: Sequence[str] = ("documents/",),
     file: str = "recommendation.toml",
+    *,
+    reading: Mapping[str, OptionValue] | None = None,
 ) -> dict[str, str]:
     """By what they are for; all search alike, whatever was chosen: contexts, parents, several sizes at once.
 
-    `documents` are the user's own; `file` holds the recommendation.
+    `documents` are the user's own, read as `reading` says; `file` holds the recommendation.
     """
-    index = _index(recommendation, documents)
+    index = _index(recommendation, documents, reading)
     search = _search(recommendation)
     return {
-        COMMANDS: _commands(documents, file),
+        COMMANDS: _commands(documents, file, reading),
         "Python": (
             f'import chunkwise\n\n{index}\nhits = index.search("your question", {search})\n'
         ),
@@ -156,25 +159,59 @@ def snippets(
             "        ]\n\n\n"
             "retriever = ChunkwiseRetriever()\n"
         ),
-        **_chunks(recommendation, documents),
+        **_chunks(recommendation, documents, reading),
     }
 
 
-def _index(recommendation: Recommendation, documents: Sequence[str]) -> str:
+def _index(
+    recommendation: Recommendation,
+    documents: Sequence[str],
+    reading: Mapping[str, OptionValue] | None,
+) -> str:
     said = {"strategy": recommendation.strategy, "context": recommendation.context}
     said["vectors"] = recommendation.vectors
     if recommendation.vectors != "none" and recommendation.embedder != DEFAULT:
         said["embedder"] = recommendation.embedder
     told = "".join(f"    {name}={_text(value)},\n" for name, value in said.items())
+    if options := _reading_code(reading):
+        told += f"    {options},\n"
     return f"index = chunkwise.index(\n    {_given(documents)},\n{told})"
 
 
-def _commands(documents: Sequence[str], file: str) -> str:
-    named, config = shlex.join(documents), shlex.quote(file)
+def _commands(
+    documents: Sequence[str], file: str, reading: Mapping[str, OptionValue] | None
+) -> str:
+    named, config = shlex.join([*documents, *_reading_words(reading)]), shlex.quote(file)
     return (
         f"chunkwise index {named} --config {config} --into kb/\n"
         f'chunkwise search kb/ "your question" --config {config}\n'
     )
+
+
+def _reading_words(reading: Mapping[str, OptionValue] | None) -> Iterator[str]:
+    """As options of a command; what is an object or a function has no words there."""
+    for name, value in (reading or {}).items():
+        option = f"--{name.replace('_', '-')}"
+        if value is True:
+            yield option
+        elif isinstance(value, str | list):
+            for each in [value] if isinstance(value, str) else value:
+                yield from (option, each)
+
+
+def _reading_code(reading: Mapping[str, OptionValue] | None) -> str:
+    """As a parameter of Python's verbs; empty where nothing was said."""
+    said = ", ".join(f"{name}={_literal(value)}" for name, value in (reading or {}).items())
+    return f"options=chunkwise.LoadOptions({said})" if said else ""
+
+
+def _literal(value: OptionValue) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_literal, value))}]"
+    if isinstance(value, str):
+        return _text(value)
+    # An object or a function is the user's own, under whatever name.
+    return "..." if value is None else repr(value)
 
 
 def _given(documents: Sequence[str]) -> str:
@@ -195,17 +232,24 @@ def _search(recommendation: Recommendation) -> str:
     )
 
 
-def _chunks(recommendation: Recommendation, documents: Sequence[str]) -> dict[str, str]:
+def _chunks(
+    recommendation: Recommendation,
+    documents: Sequence[str],
+    reading: Mapping[str, OptionValue] | None,
+) -> dict[str, str]:
     """For a store of one's own; where chunks are not all there is to it, they would not do the same."""
     if recommendation.retriever.startswith("multiscale") or recommendation.context != "none":
         return {}
+    asked = ", ".join(
+        filter(None, [_given(documents), _text(recommendation.strategy), _reading_code(reading)])
+    )
     return {
         "LangChain, for a store of your own": (
             "import chunkwise\n"
             "from langchain_core.documents import Document\n\n"
             "documents = [\n"
             '    Document(chunk.text, metadata={"source": chunk.doc_id, "start_index": chunk.start})\n'
-            f"    for chunk in chunkwise.chunk({_given(documents)}, {_text(recommendation.strategy)})\n"
+            f"    for chunk in chunkwise.chunk({asked})\n"
             "]\n"
         )
     }

@@ -9,6 +9,7 @@ from typing import Literal
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.chunkers import label_with_size
+from chunkwise.documents.loader import OptionValue
 from chunkwise.metrics.metric import Metric
 from chunkwise.metrics.registry import MetricAt, metric_of, parse
 from chunkwise.retrieval.settings import Context
@@ -133,3 +134,5 @@ class Sweep:
     0: none."""
     test_share: float = 0.5
     """Of the questions, where the file does not split them itself."""
+    reading: Mapping[str, OptionValue] = field(default_factory=dict, hash=False)
+    """Options of `LoadOptions` that were given: which documents are read, and how; None: one that cannot be written."""

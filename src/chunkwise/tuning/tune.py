@@ -9,10 +9,10 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from chunkwise.base.progress import Stages, Stopwatch, unwatched
-from chunkwise.documents import LoadOptions, leaving_out
+from chunkwise.documents import LoadOptions, leaving_out, options_given
 from chunkwise.evaluation.results import Json, documents_hash, versions
 from chunkwise.evaluation.skipped import Skipped
 from chunkwise.metrics.registry import lower_is_better
@@ -25,7 +25,7 @@ from chunkwise.tuning.recommendation import Recommendation, recommendation_of
 from chunkwise.tuning.run.record import SweepRecord
 from chunkwise.tuning.run.run import run_plan
 from chunkwise.tuning.run.sweep_embedder import sweep_embedder
-from chunkwise.tuning.sweep import Configuration
+from chunkwise.tuning.sweep import Configuration, Sweep
 from chunkwise.tuning.sweep_folder import SweepFolder
 from chunkwise.tuning.sweep_inputs import SweepInputs
 from chunkwise.tuning.sweep_result import NOT_RUN, Outcome, SweepResult
@@ -118,9 +118,10 @@ def run_sweep(
         *(folder.files if folder else []),
         *([source.plan.resolve()] if source.plan else []),
     ]
+    reading = _reading(source.sweep, options)
     prepared = prepare_sweep(
-        source.sweep, left_out, embedder=source.embedder, documents=source.documents, questions=source.queries,
-        options=leaving_out(options, own_files),
+        replace(source.sweep, reading=options_given(reading)), left_out, embedder=source.embedder,
+        documents=source.documents, questions=source.queries, options=leaving_out(reading, own_files),
     )  # fmt: skip
     if folder is not None:
         folder.refuse_another(prepared)
@@ -128,7 +129,7 @@ def run_sweep(
     if running is None or dry_run:
         return None
     with nullcontext(folder) if folder else _scratch_folder() as kept:
-        if folder is not None and source.is_resumable:
+        if folder is not None and source.is_resumable and _can_be_written(prepared.sweep):
             folder.keep_plan(prepared)
         result = run_and_choose(
             prepared, kept.record, left_out=left_out, embedder=source.embedder, jobs=running.jobs,
@@ -138,6 +139,18 @@ def run_sweep(
     if folder is not None:
         write(completed, folder.path)
     return completed
+
+
+def _reading(sweep: Sweep, given: LoadOptions | None) -> LoadOptions:
+    """As the plan says; what is said beside it wins."""
+    said = options_given(given)
+    kept: dict[str, Any] = {n: value for n, value in sweep.reading.items() if n not in said}
+    return replace(given or LoadOptions(), **kept)
+
+
+def _can_be_written(sweep: Sweep) -> bool:
+    """Whether a plan can say how documents are read: an object that reads files has no name."""
+    return None not in sweep.reading.values()
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.documents import LoadOptions, options_given
 from chunkwise.tuning.plan.default_sweep import default_chunkers, default_retrieval
 from chunkwise.tuning.plan.sweep_budget import SweepBudget, budget_text, parse_budget
 from chunkwise.tuning.plan.sweep_file import read_sweep, sweep_text
@@ -336,3 +337,45 @@ def test_a_name_that_is_no_unicode_cannot_be_written():
     sweep = Sweep(("bad\udcff",), None, (), ())
     with pytest.raises(InvalidParameter, match="cannot be written"):
         sweep_text(sweep)
+
+
+def test_which_documents_are_read_is_kept(tmp_path, read):
+    reading = LoadOptions(
+        encoding="latin-1",
+        text_field="body",
+        loader=str(tmp_path / "own.py:Own"),
+        include=["ffi/*", "*.md"],
+        exclude="drafts",
+        keep_furniture=True,
+    )
+    sweep = Sweep((str(tmp_path / "d"),), None, (Grid(("sentences",)),), (Grid(("bm25",)),))
+    text = sweep_text(replace(sweep, reading=options_given(reading)), tmp_path)
+    assert 'exclude = "drafts"' in text
+    assert 'loader = "own.py:Own"' in text
+    assert read(text) == replace(sweep, reading=options_given(reading))
+    assert "[sweep.reading]" not in sweep_text(sweep, tmp_path)
+
+
+def test_no_plan_names_a_command_that_reads_pictures(read):
+    sweep = Sweep(("d",), None, (), (), reading={"ocr": "tesseract {} -"})
+    assert "ocr" not in sweep_text(sweep)
+    with pytest.raises(InvalidParameter, match=r"\[sweep.reading\] has no key 'ocr'"):
+        read(HEAD + '[sweep.reading]\nocr = "rm {}"')
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('include = "*.md"', r"it stands in \[sweep.reading\]"),
+        ("reading = 3", r"reading is 3; one table is needed: \[sweep.reading\]"),
+        ("[[sweep.reading]]\n[[sweep.reading]]", "one table is needed"),
+        ("[sweep.reading]\ninclude = [3]", r"include is \[3\]; patterns are needed"),
+        ('[sweep.reading]\nkeep_furniture = "yes"', "true or false is needed"),
+        ("[sweep.reading]\nencoding = 8", "encoding is 8; a text in quotes is needed"),
+        ('[sweep.reading]\nencoding = "klingon"', r"\[sweep.reading\] encoding 'klingon' is unk"),
+        ('[sweep.reading]\ninclud = "*"', "include"),
+    ],
+)
+def test_what_is_wrong_with_reading_is_said(read, text, said):
+    with pytest.raises(InvalidParameter, match=said):
+        read(HEAD + text)

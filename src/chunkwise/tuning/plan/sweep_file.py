@@ -14,6 +14,8 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.registry import Registry
 from chunkwise.base.wording import did_you_mean
 from chunkwise.chunkers.packing.overlap import overlap_tokens
+from chunkwise.documents import LoadOptions, options_given
+from chunkwise.documents.loader import OptionValue
 from chunkwise.models import DEFAULT
 from chunkwise.retrieval import retrievers
 from chunkwise.retrieval.settings import Context
@@ -47,6 +49,7 @@ def _lines(sweep: Sweep, folder: Path) -> Iterator[str]:
     yield toml_line("exact", [sweep.exact])
     yield toml_line("finalists", [sweep.finalists])
     yield toml_line("test_share", [sweep.test_share])
+    yield from _reading_lines(sweep.reading, folder)
     for grid in sweep.chunkers:
         yield ""
         yield "[[sweep.chunkers]]"
@@ -56,6 +59,19 @@ def _lines(sweep: Sweep, folder: Path) -> Iterator[str]:
         yield "[[sweep.retrieval]]"
         yield from _grid("retriever", grid, folder)
         yield toml_line("k", [sweep.k])
+
+
+def _reading_lines(reading: Mapping[str, OptionValue], folder: Path) -> Iterator[str]:
+    """Only what was said; of a command that reads pictures (ocr) no file may speak."""
+    said = {name: value for name, value in reading.items() if name in _READING}
+    if said:
+        yield ""
+        yield "[sweep.reading]"
+    for name, value in said.items():
+        if value is not None:
+            values = value if isinstance(value, list) else [value]
+            is_loader = name == "loader" and isinstance(value, str)
+            yield toml_line(name, [_named(folder, str(value))] if is_loader else values)
 
 
 def _grid(first: str, grid: Grid, folder: Path) -> Iterator[str]:
@@ -193,12 +209,17 @@ T = TypeVar("T")
 _KEYS = (
     "documents", "test_queries", "objective", "budget", "price", "seed", "exact", "embedder", "finalists",
     "test_share",
-    "chunkers", "retrieval",
+    "reading", "chunkers", "retrieval",
 )  # fmt: skip
+_READING = (
+    "encoding", "text_field", "id_field", "title_field", "loader", "keep_furniture", "include", "exclude",
+)  # fmt: skip
+"""Options of `LoadOptions` that a plan can have."""
 _OLD_EMBEDDER = "model"
 """The key that plans had for `embedder`."""
 _ELSEWHERE = {
     **dict.fromkeys(("strategy", "max_tokens", "overlap", "context"), "[[sweep.chunkers]]"),
+    **dict.fromkeys(_READING, "[sweep.reading]"),
     **dict.fromkeys(("retriever", "neighbours", "k"), "[sweep.retrieval]"),
 }
 
@@ -239,6 +260,7 @@ def read_sweep(path: str | os.PathLike[str]) -> Sweep:
         table.of_type("exact", bool, False, "true or false is needed"),
         table.whole("finalists", 5, 0),
         _test_share(table),
+        _reading(table, folder),
     )
 
 
@@ -249,6 +271,31 @@ def _sweep_table(file: str) -> TomlTable:
     if not isinstance(table, dict):
         raise ChunkwiseError(f"{file} is no plan: it has no table [sweep]; start it with that line")
     return TomlTable(file, "[sweep]", table)
+
+
+def _reading(table: TomlTable, folder: Path) -> dict[str, OptionValue]:
+    needed = "one table is needed: [sweep.reading]"
+    tables = table.tables("reading", needed)
+    if not tables:
+        return {}
+    if len(tables) > 1:
+        raise table.wrong("reading", table.values["reading"], needed)
+    reading = tables[0]
+    reading.only(_READING)
+    said: dict[str, Any] = {}
+    for name in reading.values:
+        if name in ("include", "exclude"):
+            said[name] = reading.texts(name, f'patterns are needed: {name} = ["*.md"]')
+        elif name == "keep_furniture":
+            said[name] = reading.of_type(name, bool, False, "true or false is needed")
+        else:
+            said[name] = reading.of_type(name, str, "", "a text in quotes is needed")
+    if "loader" in said:
+        said["loader"] = in_folder(said["loader"], folder)
+    try:
+        return options_given(LoadOptions(**said))
+    except ChunkwiseError as error:
+        raise InvalidParameter(f"{reading.file}: {reading.name} {error}") from None
 
 
 def _chunkers(table: TomlTable, folder: Path) -> tuple[Grid, ...]:
