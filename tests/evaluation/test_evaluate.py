@@ -662,3 +662,50 @@ def test_nothing_to_evaluate_is_an_error() -> None:
         evaluate([], QUESTIONS, vectors="none")
     with pytest.raises(InvalidParameter, match="belong to several questions: 'Orla-0'"):
         run(queries=[QUESTIONS[0], QUESTIONS[0]], retriever="bm25")
+
+
+def test_k_and_a_budget_are_two_ways_to_say_one_thing() -> None:
+    with pytest.raises(InvalidParameter, match=r"k is 3 and budget is 100; .* leave one of them"):
+        evaluate(DOCUMENTS, questions(), k=3, budget=100)
+    usual = evaluate(DOCUMENTS, questions()[:3], vectors="none", metrics="recall")
+    assert usual.configuration["k"] == 5
+    filled = evaluate(DOCUMENTS, questions()[:3], vectors="none", metrics="recall", budget=100)
+    assert filled.configuration["budget"] == 100
+
+
+def test_questions_may_be_records_as_a_file_has_them(tmp_path: Path) -> None:
+    records = [
+        {"query": "Who lends the lamp?", "relevant_text": "Nobody but Orla may lend the lamp"},
+        {
+            "query_id": "b",
+            "query": "Where is the rope?",
+            "references": [{"doc_id": "Piet.txt", "text": "The rope of Piet hangs on hook 11"}],
+        },
+        {"query": "Nowhere?", "relevant_text": "This stands in no document at all."},
+    ]
+    file = tmp_path / "queries.json"
+    file.write_text(json.dumps(records))
+    told: dict[str, list[str]] = {"file": [], "memory": []}
+    of_file = evaluate(DOCUMENTS, file, vectors="none", on_bad=told["file"].append)
+    in_memory = evaluate(DOCUMENTS, records, vectors="none", on_bad=told["memory"].append)
+    assert len(in_memory.questions) == 2
+    assert in_memory.questions == of_file.questions
+    assert in_memory.data["questions"]["hash"] == of_file.data["questions"]["hash"]  # type: ignore[index,call-overload]
+    assert [line.partition(": ")[2] for line in told["memory"]] == [
+        line.partition(": ")[2] for line in told["file"]
+    ]
+    mixed = evaluate(DOCUMENTS, [*records[:2], *questions()[:1]], vectors="none")
+    assert len(mixed.questions) == 3
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ([{"relevant_text": "x"}], "question 1: no text of a question among 'relevant_text'"),
+        (["Who?"], "question 1 is str; a chunkwise.Query is needed, or a record such as"),
+        ([{"query": "Who?", "id": "a"}, {"query": "Where?", "id": "a"}], "several questions: 'a'"),
+    ],
+)
+def test_what_is_no_record_of_a_question(given: list[object], said: str) -> None:
+    with pytest.raises(InvalidParameter, match=said):
+        evaluate(DOCUMENTS, given, vectors="none")  # type: ignore[arg-type]

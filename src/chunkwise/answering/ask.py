@@ -15,6 +15,7 @@ from chunkwise.answering.cited_answer import (
     passages_of,
 )
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.parameters import takes
 from chunkwise.base.renamed import renamed
 from chunkwise.core import Hit, OnProgress, Query
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable
@@ -202,6 +203,7 @@ def vectors_for(retriever: str | Retriever | None) -> Vectors | None:
     return "none" if is_words else None
 
 
+@takes(options=LoadOptions)
 @renamed(on_skip="on_unreadable", rerank="reranker")
 def ask(
     source: Inputs | Index,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Callable, Mapping
+from functools import wraps
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.user_warning import warn_user
@@ -124,3 +126,46 @@ def build(cls: Callable[..., Any], name: str, given: Mapping[str, object]) -> An
         raise InvalidParameter(f"{name}: {error}") from None
     except TypeError as error:  # a class that is no dataclass says itself what it takes
         raise InvalidParameter(f"{name}: {error}") from error
+
+
+_Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
+_LONGEST = 80
+
+
+def takes(
+    **kinds: type[Any],
+) -> Callable[[Callable[_Parameters, _Result]], Callable[_Parameters, _Result]]:
+    """Refuses what is no value of the class of a parameter, `takes(options=LoadOptions)`; the default always fits."""
+
+    def decorate(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
+        declared = list(inspect.signature(function).parameters.values())
+        checked = [
+            (at, each, kinds[each.name]) for at, each in enumerate(declared) if each.name in kinds
+        ]
+
+        @wraps(function)
+        def call(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
+            for at, parameter, kind in checked:
+                usual = parameter.default
+                value = args[at] if at < len(args) else kwargs.get(parameter.name, usual)
+                if value is not usual and not isinstance(value, kind):
+                    raise InvalidParameter(_no_value_of(parameter.name, value, kind))
+            return function(*args, **kwargs)
+
+        return call
+
+    return decorate
+
+
+def _no_value_of(name: str, value: object, kind: type[Any]) -> str:
+    known = [field.name for field in dataclasses.fields(kind)]
+    meant = (
+        ", ".join(f"{key}=…" for key in value if key in known) if isinstance(value, dict) else ""
+    )
+    shown = repr(value)
+    shown = shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…"
+    return (
+        f"{name} is {shown}; chunkwise.{kind.__name__} is needed: "
+        f"{name}=chunkwise.{kind.__name__}({meant or f'{known[0]}=…'}), which has {', '.join(known)}"
+    )

@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import partial
 
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
+from chunkwise.base.parameters import takes
 from chunkwise.base.renamed import renamed
 from chunkwise.base.workers import Workers
 from chunkwise.chunkers import Chunker, Strategy, get_strategy
@@ -89,6 +90,7 @@ def chunk_document(document: Document, strategy: StrategyLike = DEFAULT_STRATEGY
     return list(get_strategy(strategy).chunks(document))
 
 
+@takes(options=LoadOptions)
 @renamed(inputs="source", on_skip="on_unreadable")
 def chunk(
     source: Inputs,

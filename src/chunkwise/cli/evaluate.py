@@ -288,9 +288,10 @@ def _results(
         paths[0] if len(paths) == 1 else paths, options.test_queries,
         strategy=asking.strategy if asking else options.strategy,
         embedder=options.embedder, vectors=options.vectors, context=options.context,
-        language=options.language, retriever=options.retriever, k=options.count,
-        budget=options.budget, neighbours=options.neighbours, mmr=options.mmr,
-        reranker=options.reranker, metrics=options.metrics, split=options.split,
+        language=options.language, retriever=options.retriever,
+        k=options.count if options.budget is None else None, budget=options.budget,
+        neighbours=options.neighbours, mmr=options.mmr, reranker=options.reranker,
+        metrics=options.metrics, split=options.split,
         scoring=ScoringRules(
             options.unit, options.relevance_threshold, options.similarity_threshold
         ),

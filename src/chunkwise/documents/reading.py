@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from chunkwise.base.errors import UnreadableDocument
+from chunkwise.base.parameters import takes
 from chunkwise.base.renamed import grouped, renamed
 from chunkwise.core import Document
 from chunkwise.documents.fields import is_blank
@@ -123,6 +124,7 @@ def _drained(problems: deque[UnreadableDocument]) -> Iterator[UnreadableDocument
         yield problems.popleft()
 
 
+@takes(options=LoadOptions)
 @renamed(inputs="source", on_skip="on_unreadable")
 @grouped(options=(LoadOptions, ("leave_out",)))
 def read(

@@ -254,7 +254,12 @@ def chosen_metrics(there: Sequence[str], wanted: Sequence[str]) -> list[str]:
         names = {name, *(there if name == "all" else known.get(name, ()))}
         fitting = [m for m in there if m in names or m.partition("@")[0] in names]
         if not fitting:
-            raise InvalidParameter(f"no metric {name!r} is in both; there are: {', '.join(there)}")
+            # As they are written without @, too, of which one may be almost that.
+            spelled = dict.fromkeys(each for m in there for each in (m.partition("@")[0], m))
+            hint = did_you_mean(name, spelled, otherwise="")
+            raise InvalidParameter(
+                f"no metric {name!r} is in both; {f'{hint} ' if hint else ''}there are: {', '.join(there)}"
+            )
         found.update(dict.fromkeys(fitting))
     return list(found)
 

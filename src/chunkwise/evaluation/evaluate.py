@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.parameters import takes
 from chunkwise.base.progress import Stopwatch
 from chunkwise.base.renamed import grouped, renamed
 from chunkwise.chunkers.chunk import StrategyLike
@@ -33,6 +34,7 @@ from chunkwise.evaluation.sources import (
     no_documents,
     no_questions_file,
     questions_read,
+    with_places,
 )
 from chunkwise.evaluation.system import EvaluatedSystem, SearchParameters, hits_system, usual_budget
 from chunkwise.metrics.answers.position import summary
@@ -49,15 +51,18 @@ from chunkwise.records.read import OnBadRow
 from chunkwise.retrieval.indexes import Index, named_index
 from chunkwise.retrieval.retrievers import Retriever
 from chunkwise.retrieval.settings import Context, Vectors
+from chunkwise.testsets.question_record import draft_of
 from chunkwise.testsets.reading import hash_of
-from chunkwise.testsets.testset import TestSet
+from chunkwise.testsets.testset import Draft, TestSet, Unreadable
 
-TestQueries = str | os.PathLike[str] | TestSet | Iterable[Query]
-"""A file of any known format, or questions that are there already."""
+TestQueries = str | os.PathLike[str] | TestSet | Iterable[Query | Mapping[str, object]]
+"""A file of any known format, or questions that are there already: values, or records as a file has them."""
 
 File = str | os.PathLike[str] | None
+_USUAL_K = 5
 
 
+@takes(scoring=ScoringRules, options=LoadOptions, listeners=Listeners)
 @renamed(test_queries="queries", model="embedder", rerank="reranker")
 @grouped(
     scoring=(ScoringRules, ("unit", "relevance_threshold", "similarity_threshold")),
@@ -74,7 +79,7 @@ def evaluate(
     context: Context | None = None,
     language: str | None = None,
     retriever: str | Retriever | None = None,
-    k: int = 5,
+    k: int | None = None,
     budget: int | None = None,
     neighbours: int = 0,
     mmr: float | None = None,
@@ -102,6 +107,7 @@ def evaluate(
     cannot be used is left out and listed in the result: documents go to `on_unreadable` as in every verb, questions
     and rows are a line to `on_bad` (a warning, without one), which gets documents, too, where it is given alone. A
     question whose passage was found elsewhere than it says is used.
+    A question gets `k` hits (5), or as many as fit into `budget` tokens; both are refused.
     `judge="llm"` adds the metrics for which the language model `llm` is asked (a name, a model or a client; the local
     one, where none is named); without it none ever is. The name of another judge, `./file.py:Class` or an object adds
     retrieval_precision by its verdicts; several are a list, or joined by commas.
@@ -110,6 +116,12 @@ def evaluate(
     stages = listeners.stages
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise InvalidParameter(f"seed is {seed!r}; a whole number is needed, 0 or more")
+    if k is not None and budget is not None:
+        raise InvalidParameter(
+            f"k is {k!r} and budget is {budget!r}; within a budget as many hits are handed out as fit: leave one of "
+            "them out"
+        )
+    k = _USUAL_K if k is None else k
     searching = SearchParameters(retriever, neighbours, mmr, _reranker(reranker))
     made_with = IndexSettings(strategy, embedder, vectors, context, language)
     if hits is None:
@@ -219,20 +231,35 @@ def _answered(
     return replace(system, chunking=chunking, position=position), named
 
 
-def queries_in_memory(given: Iterable[Query]) -> tuple[Query, ...]:
-    """Questions that are there already; what is none is told with what would be one."""
+def testset_in_memory(given: Iterable[Query | Mapping[str, object]]) -> TestSet:
+    """Questions that are there already, as values or as records of a file; what is none is told with what would be one.
+
+    Those of records have no places yet: `with_places` finds them.
+    """
     if not isinstance(given, Iterable):
         raise InvalidParameter(
             f"queries is {type(given).__name__}; needed: the path of a file of questions, or a list of Query"
         )
-    queries = tuple(given)
-    for number, query in enumerate(queries, 1):
-        if not isinstance(query, Query):
+    queries: list[Query] = []
+    drafts: dict[str, Draft] = {}
+    for number, each in enumerate(given, 1):
+        if isinstance(each, Query):
+            queries.append(each)
+            continue
+        if not isinstance(each, Mapping):
             raise InvalidParameter(
-                f"question {number} is {type(query).__name__}; a chunkwise.Query is needed, or all of them in a file: "
-                'JSON such as [{"query": "…", "relevant_text": "…"}]'
+                f"question {number} is {type(each).__name__}; a chunkwise.Query is needed, or a record such as "
+                '{"query": "…", "relevant_text": "…"}'
             )
-    return queries
+        draft = draft_of(
+            {str(key): value for key, value in each.items()}, number, f"question {number}"
+        )
+        if isinstance(draft, Unreadable):
+            raise InvalidParameter(f"question {number}: {draft.reason}")
+        queries.append(draft.query)
+        drafts[draft.query.id] = draft
+    _refuse_repeated(queries)
+    return TestSet(tuple(queries), "", hash_of(queries), drafts)
 
 
 def _questions(
@@ -243,9 +270,8 @@ def _questions(
     elif isinstance(given, TestSet):
         testset = given
     else:
-        queries = queries_in_memory(given)
-        _refuse_repeated(queries)
-        queries = _placed(queries, documents, left_out)
+        testset = with_places(testset_in_memory(given), documents, left_out)
+        queries = _placed(testset.queries, documents, left_out)
         testset = TestSet(queries, "", hash_of(queries))
     splits = sorted({query.split for query in testset.queries if query.split})
     if split and split not in splits:

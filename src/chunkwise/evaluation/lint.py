@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
 from chunkwise.base.notebook import drawn
+from chunkwise.base.parameters import takes
 from chunkwise.base.renamed import grouped
 from chunkwise.base.wording import percent
 from chunkwise.chunkers import Strategy, get_strategy
@@ -99,6 +100,7 @@ class Linter:
         return located(chunked.analyzed, self.tally.add(chunked.analyzed, chunked.chunks))
 
 
+@takes(options=LoadOptions)
 @grouped(options=(LoadOptions, ("leave_out",)))
 def lint(
     source: Inputs | Index,

@@ -23,7 +23,7 @@ from chunkwise.metrics.spans.tables import Chunking
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.retrieval.indexes import Index, documents_in, index, named_index
 from chunkwise.retrieval.settings import Context, Vectors
-from chunkwise.testsets.reading import carries_documents, read_testset
+from chunkwise.testsets.reading import carries_documents, hash_of, placed_drafts, read_testset
 from chunkwise.testsets.testset import Problem, TestSet
 
 _SHOWN = 80
@@ -34,12 +34,30 @@ def questions_read(path: str, documents: Sequence[Document], left_out: Skipped) 
     """Those that can be used; the others are told to `left_out`."""
     problems: list[Problem] = []
     testset = read_testset(path, documents, problems.append)
+    _tell(problems, documents, left_out)
+    return testset
+
+
+def with_places(testset: TestSet, documents: Sequence[Document], left_out: Skipped) -> TestSet:
+    """The same, with what was given as records found in the documents as if a file had them."""
+    drafts = testset.unplaced
+    if not drafts:
+        return testset
+    problems: list[Problem] = []
+    read = placed_drafts(drafts.values(), documents, problems.append, file="questions").testset
+    _tell(problems, documents, left_out)
+    placed = {query.id: query for query in read.queries}
+    found = (placed.get(each.id) if each.id in drafts else each for each in testset.queries)
+    queries = tuple(each for each in found if each is not None)
+    return TestSet(queries, testset.name, hash_of(queries))
+
+
+def _tell(problems: Sequence[Problem], documents: Sequence[Document], left_out: Skipped) -> None:
     dropped = {problem.where for problem in problems if problem.dropped}
     for problem in problems:
         # That another passage of a question could be mended is of no use when the question is dropped.
         if not (problem.repaired and problem.where in dropped):
             left_out.question(problem, documents)
-    return testset
 
 
 def no_questions_file(name: str) -> ChunkwiseError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from chunkwise.base.parameters import takes
 from chunkwise.base.renamed import grouped, renamed
 from chunkwise.core import Document, OnProgress
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, read
@@ -117,6 +118,7 @@ def folder_of(doc_id: str) -> str:
     return first if slash and first not in ("", "..") else "."
 
 
+@takes(options=LoadOptions)
 @renamed(documents="source")
 @grouped(options=(LoadOptions, ("leave_out",)))
 def profile(

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.parameters import takes
 from chunkwise.base.renamed import grouped, renamed
 from chunkwise.chunkers.chunk import chunk_document
 from chunkwise.core import Document
@@ -109,7 +110,8 @@ def _evaluated(configuration: Configuration, completed: CompletedSweep) -> Resul
         material.documents, material.questions, strategy=settings.strategy,
         embedder=completed.embedder or settings.embedder or None,
         vectors=configuration.vectors, context=configuration.context, retriever=settings.retriever,
-        neighbours=settings.neighbours, k=settings.k, budget=settings.budget,
+        neighbours=settings.neighbours, k=settings.k if settings.budget is None else None,
+        budget=settings.budget,
         metrics=[sweep.objective, OF_CUTS.name],
     )  # fmt: skip
 
@@ -135,6 +137,7 @@ def _cuts(document: Document, configuration: Configuration) -> tuple[tuple[int, 
     )
 
 
+@takes(options=LoadOptions, listeners=Listeners)
 @renamed(documents="source", test_queries="queries", model="embedder")
 @grouped(listeners=(Listeners, ("stages",)))
 def tune(

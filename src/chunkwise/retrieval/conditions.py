@@ -148,6 +148,12 @@ def parse_condition(text: str) -> Condition:
     if not key or found is None:
         raise _unclear(text)
     rest = text[found.end() :].strip()
+    if found[2] and rest[:1] in ("=", "<", ">", "!"):
+        # A slip of the pen: what begins so in earnest is quoted.
+        raise InvalidParameter(
+            f"where is {_short(text)!r}, with the signs {found[2] + _SIGNS_AHEAD.match(rest)[0]!r}; the comparisons are "
+            f'{", ".join(COMPARISONS)}, and a value that begins with such a sign stands in quotes: {_short(key)} {found[2]} "{_short(rest)}"'
+        )
     if not found[1]:
         sign: Any = "=" if found[2] == "==" else found[2]
         return Condition(key, sign, (_unquoted(rest) if _QUOTED.fullmatch(rest) else rest,))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
+from chunkwise.base.parameters import takes
 from chunkwise.base.renamed import grouped, renamed, warn_renamed
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.chunkers.contextual import WrittenContext
@@ -129,6 +130,7 @@ class Index:
         )  # fmt: skip
         return found[0] if isinstance(queries, str) else found
 
+    @takes(options=LoadOptions)
     @renamed(inputs="source", on_skip="on_unreadable")
     def update(
         self,
@@ -202,6 +204,7 @@ class Index:
         )
 
 
+@takes(options=LoadOptions)
 @renamed(inputs="source", on_skip="on_unreadable", model="embedder")
 @grouped(options=(LoadOptions, ("leave_out",)))
 def index(

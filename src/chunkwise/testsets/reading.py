@@ -261,6 +261,24 @@ def read_with_places(
     advance: OnProgress | None = None,
 ) -> ReadTestSet:
     """The same, with the line or entry of each question; `advance` is told how far it is."""
+    name = "standard input" if path == "-" else Path(path).name
+    return placed_drafts(
+        drafts_of(path, format, documents), documents, on_problem, file=shown_name(path), name=name,
+        on_remark=on_remark, advance=advance,
+    )  # fmt: skip
+
+
+def placed_drafts(
+    drafts: Iterable[Draft | Unreadable],
+    documents: Sequence[Document] | None,
+    on_problem: OnProblem,
+    *,
+    file: str,
+    name: str = "",
+    on_remark: OnProblem | None = None,
+    advance: OnProgress | None = None,
+) -> ReadTestSet:
+    """The questions whose references are in these documents; `file` is what messages call where they are from."""
     advance = advance or (lambda amount, note: None)
     problems: dict[int, list[Problem]] = {}
     placing = ReferenceLocator(documents or ())
@@ -269,7 +287,7 @@ def read_with_places(
     where: dict[str, str] = {}
     kept: dict[str, Draft] = {}
     unread = UnreadFields()
-    for number, draft in enumerate(drafts_of(path, format, documents)):
+    for number, draft in enumerate(drafts):
         if number % _BETWEEN_NOTES == 0:
             advance(0, f"{number:,} questions read")
         problem = _refused(draft, where)
@@ -296,12 +314,11 @@ def read_with_places(
         else:
             queries.append(query)
     told = [each for number in sorted(problems) for each in problems[number]]
-    for each in (*told, *unread.problems(shown_name(path))):
+    for each in (*told, *unread.problems(file)):
         if each.kind not in REMARKS:
             on_problem(each)
         elif on_remark is not None:
             on_remark(each)
-    name = "standard input" if path == "-" else Path(path).name
     return ReadTestSet(TestSet(tuple(queries), name, hash_of(queries), kept), where)
 
 

@@ -16,6 +16,7 @@ from chunkwise.evaluation.sources import (
     no_documents,
     no_questions_file,
     questions_read,
+    with_places,
 )
 from chunkwise.testsets.testset import TestSet
 from chunkwise.text.analysis import Analyzed
@@ -72,8 +73,7 @@ def read_sweep_inputs(
     if not given:
         raise ChunkwiseError("there is no document to tune for; name files or folders")
     found = documents_of(given, ReadingOptions(leaving_out(options, file)), left_out)
-    if questions is None:
-        questions = TestSet(())
+    questions = TestSet(()) if questions is None else with_places(questions, found, left_out)
     if sweep.test_queries:
         questions = _read_questions(sweep.test_queries, found, left_out)
     return SweepInputs(found, questions, split(questions.queries, sweep.test_share, sweep.seed))

@@ -74,6 +74,22 @@ def test_a_page_of_man(reader, write) -> None:
     assert (document.title, document.format) == ("LAMP(1)", "man")
 
 
+def test_a_line_goes_on_behind_a_backslash(reader, write) -> None:
+    text = (
+        ".TH A 1\n.SH SYNOPSIS\n{+|-}{w|x}\\\n[GnSk\\\n] end\n.PP\n"
+        ".BR one \\\n(2)\n.PP\nA space\\ \nbehind it, glued\\c\n"
+        ".B words\nand a sign: \\e\n.PP\nkept \\\\\nhere, a\\tb, \\m[blue]blue\\m[] \\s[+2]big\\s0\n"
+        '.\\" a remark \\\nis over. The end\\\n'
+    )
+    assert [words for kind, _, words in shown(reader.one(write("a.1", text)))] == [
+        "SYNOPSIS",
+        "{+|-}{w|x}[GnSk] end",
+        "one(2)",
+        "A space behind it, gluedwords and a sign: \\",
+        "kept \\ here, a b, blue big is over. The end",
+    ]
+
+
 def test_a_page_of_mdoc(reader, write) -> None:
     assert shown(reader.one(write("lamp.1", MDOC))) == [
         ("heading", 1, "NAME"),
@@ -93,7 +109,10 @@ def test_a_file_that_only_ends_like_one_is_text(reader, write) -> None:
 
 @pytest.mark.parametrize(
     "part",
-    [".SH\n", ".TP\n", "\\f", "\\(", ".IP x\n", ".nf\n", '."\n', "\\*[", ".It Fl x\n", ".de\n", "a\n", "\\[u1F600]"],
+    [
+        "\\", "\\\n", "a\\c\n", "\\m[",
+        ".SH\n", ".TP\n", "\\f", "\\(", ".IP x\n", ".nf\n", '."\n', "\\*[", ".It Fl x\n", ".de\n", "a\n", "\\[u1F600]",
+    ],
 )  # fmt: skip
 def test_junk_is_read_in_linear_time(part) -> None:
     def work(size: int) -> object:

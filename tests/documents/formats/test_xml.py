@@ -55,6 +55,24 @@ def test_records_have_named_fields(reader, write) -> None:
     ]
 
 
+def test_a_record_of_one_field_is_named_as_its_siblings_are(reader, write) -> None:
+    text = (
+        "<stock><item><name>Rope</name><len>40</len></item><item><name>Chain</name></item>"
+        "<note><b>Ask the keeper.</b></note>"
+        "<book><title>Sea</title><author>Anna</author><price>3</price></book>"
+        "<book><title>Land</title><author>Bob</author></book></stock>"
+    )
+    assert shown(reader.one(write("a.xml", text))) == [
+        ("paragraph", 0, "name: Rope\nlen: 40"),
+        ("paragraph", 0, "name: Chain"),
+        ("paragraph", 0, "Ask the keeper."),
+        ("heading", 1, "Sea"),
+        ("paragraph", 0, "author: Anna\nprice: 3"),
+        ("heading", 1, "Land"),
+        ("paragraph", 0, "author: Bob"),
+    ]
+
+
 def test_text_between_blocks_is_kept(reader, write) -> None:
     text = "<body>before<p>inside</p>between<div><p>deep</p>end</div>after</body>"
     document = reader.one(write("a.xml", text))

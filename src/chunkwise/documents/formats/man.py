@@ -14,8 +14,12 @@ from chunkwise.records.json import without_half_characters
 _SUFFIX = re.compile(r"\.[1-9][a-z]{0,4}\Z", re.IGNORECASE)
 _SIGN = re.compile(rb"^[.'](?:TH|SH|Dd|Sh|\\\"|so)(?:\s|$)", re.MULTILINE)
 _ESCAPE = re.compile(
-    r"\\(?:f(?:\[[^\]\n]{0,40}\]|\(..|.)|s[-+]?\d{1,2}|\*?\[([^\]\n]{0,40})\]|\*?\((..)|[hvwlLDkob]'[^'\n]{0,80}'|[nm]\(..|[nmgF].|\".*|(.))"
+    r"\\(?:f(?:\[[^\]\n]{0,40}\]|\(..|.)|[snmgFM]\[[^\]\n]{0,40}\]|s[-+]?\d{1,2}|\*?\[([^\]\n]{0,40})\]|\*?\((..)|[hvwlLDkob]'[^'\n]{0,80}'|[nm]\(..|[nmgF].|\".*|(.))"
 )
+_ESCAPES_AT_END = re.compile(r"(?<!\\)\\+\Z")
+_GLUED = re.compile(r"(?<!\\)(?:\\\\)*\\c\Z")
+"""What follows belongs to the same word."""
+_COMMENTS = ('.\\"', "'\\\"")
 _SIGNS = {
     "em": "—", "en": "–", "bu": "•", "lq": "“", "rq": "”", "oq": "‘", "cq": "’", "aq": "'", "dq": '"', "co": "©",
     "hy": "-", "rs": "\\", "ti": "~", "ha": "^", "ga": "`", "mu": "×", "->": "→", "<-": "←", "+-": "±", "de": "°",
@@ -79,14 +83,14 @@ class _ManPage:
         self._tag_next = False
         self._until = ""
         self._example: list[str] = []
+        self._is_glued = False
 
     def read(self, text: str) -> None:
         ignoring = ""
-        for line in text.splitlines():
-            line = line.rstrip()
+        for line in _joined_lines(text):
             if ignoring:
                 ignoring = "" if line.startswith(ignoring) else ignoring
-            elif line[:1] in (".", "'") and not line.startswith(('.\\"', "'\\\"", ".\\}")):
+            elif line[:1] in (".", "'") and not line.startswith((*_COMMENTS, ".\\}")):
                 name, _, rest = line[1:].strip().partition(" ")
                 if name in ("de", "de1", "ig", "am", "am1"):  # the body of a macro, or a remark
                     ignoring = ".."
@@ -98,6 +102,7 @@ class _ManPage:
         self._flush()
 
     def _line(self, line: str) -> None:
+        is_glued = bool(_GLUED.search(line))
         text = _plain(line)
         if self._until:
             self._example.append(text)
@@ -105,6 +110,7 @@ class _ManPage:
             self._flush()
         else:
             self._text(text.strip())
+        self._is_glued = is_glued
 
     def _text(self, text: str) -> None:
         if self._heading:
@@ -112,7 +118,10 @@ class _ManPage:
         elif self._tag_next:
             self._tag, self._tag_next = text, False
         elif text:
+            if self._words and not self._is_glued:
+                self._words.append(" ")
             self._words.append(text)
+            self._is_glued = False
 
     def _macro(self, name: str, rest: str) -> None:
         if self._until and name in _SECTIONS:  # it was never closed
@@ -198,7 +207,7 @@ class _ManPage:
 
     def _flush(self) -> None:
         """What was collected is a paragraph, or an item where it has a tag."""
-        text, tag = " ".join(self._words), self._tag.strip()
+        text, tag = "".join(self._words), self._tag.strip()
         self._words, self._tag, self._tag_next = [], "", False
         if tag:
             if words := "\n  ".join(filter(None, ("" if tag in _BULLETS else tag, text))):
@@ -207,6 +216,26 @@ class _ManPage:
         elif text.strip():
             self._group = 0
             self.layout.add("paragraph", text)
+
+
+def _joined_lines(text: str) -> Iterator[str]:
+    """Lines without white space at their ends; one that ends in a backslash goes on with the next."""
+    begun: list[str] = []
+    for raw in text.splitlines():
+        line = raw.rstrip()
+        escapes = _ESCAPES_AT_END.search(line)
+        is_open = escapes is not None and len(escapes[0]) % 2 == 1
+        if is_open and not line.startswith(_COMMENTS):
+            # In front of white space it is a space, which the end of a line is, too.
+            begun.append(line[:-1])
+            if line == raw:
+                continue
+        else:
+            begun.append(line)
+        yield "".join(begun)
+        begun.clear()
+    if begun:
+        yield "".join(begun)
 
 
 def _arguments(rest: str) -> list[str]:
@@ -233,6 +262,7 @@ def _sign(escape: re.Match[str]) -> str:
         " ": " ",
         "~": " ",
         "0": " ",
+        "t": " ",
         "'": "'",
         "`": "`",
         ".": ".",

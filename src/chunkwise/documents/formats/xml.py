@@ -84,8 +84,8 @@ class _XmlText:
         self.title = ""
         self._group = 0
 
-    def read(self, element: _Element, above: int) -> None:
-        """An element below so many with a title of their own."""
+    def read(self, element: _Element, above: int, *, is_record: bool = False) -> None:
+        """An element below so many with a title of their own; of a record even a field alone is named."""
         name = local_name(element)
         if name in _CODE:
             text = "".join(element.itertext()).strip("\n").rstrip()
@@ -98,9 +98,9 @@ class _XmlText:
         elif not _is_container(element):
             self._paragraph(xml_words(element))
         else:
-            self._container(element, name, above)
+            self._container(element, name, above, is_record)
 
-    def _container(self, element: _Element, name: str, above: int) -> None:
+    def _container(self, element: _Element, name: str, above: int, is_record: bool) -> None:
         if name in ("table", "informaltable"):
             self._group = self.layout.new_group()
         children = [child for child in element if local_name(child)]
@@ -114,13 +114,15 @@ class _XmlText:
             children.remove(title)
         self._paragraph(" ".join((element.text or "").split()))
         fields: list[str] = []
-        named = _has_fields(children)
+        named = _has_fields(children, least=1 if is_record else 2)
+        # One record of a kind tells what those with a single field are.
+        records = {local_name(child) for child in children if _is_record(child)}
         for child in children:
             if named and not len(child) and (words := xml_words(child)):
                 fields.append(f"{local_name(child)}: {words}")
             else:
                 self._fields(fields)
-                self.read(child, above)
+                self.read(child, above, is_record=local_name(child) in records)
             if child.tail and child.tail.strip():
                 self._fields(fields)
                 self._paragraph(" ".join(child.tail.split()))
@@ -182,10 +184,14 @@ def _is_container(element: _Element) -> bool:
     return not mixed
 
 
-def _has_fields(children: list[_Element]) -> bool:
+def _has_fields(children: list[_Element], least: int = 2) -> bool:
     """Whether children are fields of a record: texts of several names, none of them usual for a paragraph."""
-    names = {local_name(child) for child in children if not len(child)}
-    return len(names) > 1 and not names & (_PARAGRAPHS | _BLOCKS)
+    names = {local_name(child) for child in children if not len(child)} - {""}
+    return len(names) >= least and not names & (_PARAGRAPHS | _BLOCKS)
+
+
+def _is_record(element: _Element) -> bool:
+    return _has_fields([child for child in element if local_name(child) not in _TITLES])
 
 
 def _own_words(item: _Element, inner: list[_Element]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
+from chunkwise.base.parameters import takes
 from chunkwise.base.renamed import renamed
 from chunkwise.core import Document, OnProgress, Query
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable
@@ -166,6 +167,7 @@ class GenerationRun:
         )
 
 
+@takes(options=LoadOptions)
 @renamed(inputs="source", on_skip="on_unreadable", into="output")
 def generate_questions(
     source: Inputs | Index,

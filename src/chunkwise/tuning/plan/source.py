@@ -11,9 +11,9 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document
 from chunkwise.documents import Inputs, each_input
 from chunkwise.documents.walk import SWEEP_FILES
-from chunkwise.evaluation.evaluate import TestQueries, queries_in_memory
+from chunkwise.evaluation.evaluate import TestQueries, testset_in_memory
 from chunkwise.models.embed.embedder import Embedder
-from chunkwise.testsets.reading import carries_documents, hash_of
+from chunkwise.testsets.reading import carries_documents
 from chunkwise.testsets.testset import TestSet
 from chunkwise.tuning.plan.default_sweep import default_retrieval, default_sweep
 from chunkwise.tuning.plan.sweep_budget import parse_time
@@ -134,5 +134,4 @@ def _file_or_queries(test_queries: TestQueries | None) -> tuple[str | None, Test
         return os.fspath(test_queries), None
     if isinstance(test_queries, TestSet):
         return None, test_queries
-    queries = queries_in_memory(test_queries)
-    return None, TestSet(queries, "", hash_of(queries))
+    return None, testset_in_memory(test_queries)
