@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -183,3 +184,19 @@ def test_standard_input_and_documents_without_text(here: Run) -> None:
     empty = here("lint", "-", "--at-most", "0", stdin=" \n")
     assert empty.returncode == 3
     assert "empty: no text in it" in empty.stderr
+
+
+def test_the_page_opens_on_the_document_with_most_issues(here: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    (folder / "a.txt").write_text("All is well here.\n")
+    (folder / "b.txt").write_text(
+        "One sentence is much longer than a chunk may be in this run. " * 20
+    )
+    (folder / "c.txt").write_text("All is well there.\n")
+    for verb, first in (("lint", 2), ("chunk", 1)):
+        here(verb, "texts", "-s", "characters(max_chars=40, overlap=0)", "--page", f"{verb}.html")
+        page = (tmp_path / f"{verb}.html").read_text(encoding="utf-8")
+        script = re.search(r'<script[^>]*id="overview"[^>]*>(.*?)</script>', page, re.DOTALL)
+        assert script
+        assert json.loads(script[1])["first"] == first

@@ -113,6 +113,10 @@ def test_what_is_shown_to_be_worse_is_named() -> None:
     assert found.worse(["precision@5"]) == []
     with pytest.raises(InvalidParameter, match="no metric 'speed' is in both; there are: recall@5"):
         found.worse(["speed"])
+    with pytest.raises(
+        InvalidParameter, match=r"no metric 'recal' is in both; did you mean recall"
+    ):
+        found.worse(["recal"])
 
 
 def test_runs_are_named_one_by_one_or_in_a_list() -> None:
@@ -236,7 +240,8 @@ def test_metrics_can_be_chosen() -> None:
         "completeness.facts"
     ]
     with pytest.raises(
-        InvalidParameter, match="no metric 'recall@9' is in both; there are: recall@5, "
+        InvalidParameter,
+        match=r"no metric 'recall@9' is in both; did you mean recall@5 or recall\? there are: ",
     ):
         compare(runs, metrics=["recall@9"])
 

@@ -61,3 +61,27 @@ def test_several_runs_say_which_is_best() -> None:
 def test_runs_that_are_the_same_have_a_page() -> None:
     run = of_questions(tuple(question(n, {"recall@5": 0.0}) for n in range(7)))
     assert "no difference shown" in made(compare(run, run))
+
+
+@pytest.mark.parametrize(
+    ("sources", "titles"),
+    [
+        (["out/five.json", "out/three.json"], ("five.json", "three.json")),
+        (["main/run.json", "branch/run.json"], ("main/run.json", "branch/run.json")),
+        ([], ("a", "b")),
+    ],
+)
+def test_runs_with_one_label_are_told_apart_in_the_title(
+    sources: list[str], titles: tuple[str, str]
+) -> None:
+    comparison = compare(results(1), results(2), sources=sources)
+    label = comparison.runs[0].label
+    assert comparison_view(comparison).titles == tuple(f"{label} ({each})" for each in titles)
+    head = made(comparison).partition("</h1>")[0]
+    assert all(f"({each})" in head for each in titles)
+
+
+def test_runs_with_labels_of_their_own_need_no_more() -> None:
+    runs = (results(1), results(2, strategy="recursive"))
+    view = comparison_view(compare(*runs, sources=["a.json", "b.json"]))
+    assert view.titles == tuple(run.label for run in runs)

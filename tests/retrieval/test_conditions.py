@@ -270,3 +270,16 @@ def test_long_conditions_take_time_in_proportion() -> None:
 def _tried(text: str) -> None:
     with suppress(InvalidParameter):
         parse_condition(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["price>>3", "price<>3", "price=>3", "price > > 3", "price==!3", "price===3"]
+)
+def test_two_comparisons_in_a_row_are_a_slip(text: str) -> None:
+    with pytest.raises(InvalidParameter, match="stands in double quotes"):
+        parse_condition(text)
+
+
+def test_a_value_in_quotes_may_begin_with_a_sign() -> None:
+    assert parse_condition('note=">3"') == Condition("note", "=", (">3",))
+    assert parse_condition("note in >3,<4") == Condition("note", "in", (">3", "<4"))

@@ -102,8 +102,9 @@ def readable(
 class CutsPage:
     """Collects documents; writes the page when the run ends well."""
 
-    def __init__(self, path: Path, strategy: Cutter) -> None:
-        self._path, self._strategy = path, strategy
+    def __init__(self, path: Path, strategy: Cutter, *, shows_worst: bool = False) -> None:
+        """`shows_worst` opens it on the document with the most issues."""
+        self._path, self._strategy, self._shows_worst = path, strategy, shows_worst
         self._documents: list[tuple[Document, list[Chunk]]] = []
         self._size = self._left_out = 0
 
@@ -142,6 +143,10 @@ class CutsPage:
             pairs = ((Analyzed(document), chunks) for document, chunks in self._documents)
             limit = self._strategy.limit
             stream = ChunksStream(
-                pairs, self._strategy.label, limit[1] if limit else None, self._strategy.unit
+                pairs,
+                self._strategy.label,
+                limit[1] if limit else None,
+                self._strategy.unit,
+                shows_worst=self._shows_worst,
             )
             write_chunks_page(stream, out)

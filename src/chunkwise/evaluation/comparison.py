@@ -13,6 +13,7 @@ import numpy as np
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.notebook import drawn
+from chunkwise.base.wording import did_you_mean
 from chunkwise.evaluation.results import QuestionResult, Results
 from chunkwise.metrics.registry import groups
 from chunkwise.records.typed import json_text

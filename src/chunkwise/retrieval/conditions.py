@@ -148,11 +148,11 @@ def parse_condition(text: str) -> Condition:
     if not key or found is None:
         raise _unclear(text)
     rest = text[found.end() :].strip()
-    if found[2] and rest[:1] in ("=", "<", ">", "!"):
+    if found[2] and rest.startswith(("=", "<", ">", "!")):
         # A slip of the pen: what begins so in earnest is quoted.
         raise InvalidParameter(
-            f"where is {_short(text)!r}, with the signs {found[2] + _SIGNS_AHEAD.match(rest)[0]!r}; the comparisons are "
-            f'{", ".join(COMPARISONS)}, and a value that begins with such a sign stands in quotes: {_short(key)} {found[2]} "{_short(rest)}"'
+            f"where is {_short(text)!r}; {found[2]!r} is followed by {rest[0]!r}: the comparisons are "
+            f"{', '.join(COMPARISONS)}, and a value that begins with such a sign stands in double quotes"
         )
     if not found[1]:
         sign: Any = "=" if found[2] == "==" else found[2]

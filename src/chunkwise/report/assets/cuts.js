@@ -152,7 +152,7 @@ select.addEventListener("change", () => { open(Number(select.value)); scroller.s
 // "#2:15" opens the second document at its fifteenth chunk.
 function arrive() {
   const [, number, chunk] = /^#(\d+)(?::(\d+))?$/.exec(location.hash) || [];
-  const wanted = Math.min(overview.documents.length, Math.max(1, Number(number || 1))) - 1;
+  const wanted = Math.min(overview.documents.length, Math.max(1, Number(number || overview.first))) - 1;
   select.value = wanted;
   open(wanted);
   const found = chunk && doc.chunks[Number(chunk) - 1];

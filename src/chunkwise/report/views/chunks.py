@@ -128,8 +128,16 @@ class ChunksStream:
     """The same for as many documents as there are: each is looked at when its turn comes, and then let go."""
 
     def __init__(
-        self, documents: Iterable[AnalyzedChunks], strategy: str, limit: int | None, unit: str
+        self,
+        documents: Iterable[AnalyzedChunks],
+        strategy: str,
+        limit: int | None,
+        unit: str,
+        *,
+        shows_worst: bool = False,
     ) -> None:
+        """`shows_worst` opens the document with the most issues, not the first."""
+        self._shows_worst = shows_worst
         self._given, self._about = documents, (strategy, limit, unit)
         self._entries: list[DocumentEntry] = []
 
@@ -142,7 +150,9 @@ class ChunksStream:
 
     @property
     def overview(self) -> dict[str, Any]:
-        return _overview(*self._about, self._entries)
+        bad_cuts = [each.bad_cuts for each in self._entries]
+        worst = bad_cuts.index(max(bad_cuts)) if self._shows_worst and bad_cuts else 0
+        return _overview(*self._about, self._entries, worst + 1)
 
 
 def chunks_view(
@@ -186,10 +196,13 @@ def _entry(document: DocumentChunks) -> DocumentEntry:
 
 
 def _overview(
-    strategy: str, limit: int | None, unit: str, entries: Sequence[DocumentEntry]
+    strategy: str, limit: int | None, unit: str, entries: Sequence[DocumentEntry], first: int = 1
 ) -> dict[str, Any]:
+    """`first` is the number of the document that is shown, where the address names none."""
     kinds = [list(each) for each in KINDS.items()]
-    return {"strategy": strategy, "limit": limit, "unit": unit, "kinds": kinds, "documents": entries}  # fmt: skip
+    return {
+        "strategy": strategy, "limit": limit, "unit": unit, "kinds": kinds, "documents": entries, "first": first,
+    }  # fmt: skip
 
 
 def script_json(value: object) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import ClassVar
 
 from chunkwise.base.wording import counted, listed
@@ -33,6 +35,20 @@ class ComparisonView(View):
     """Of whole runs."""
     is_whole: bool
     """Types of questions and every change are shown, too."""
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """What each run is; where several are called the same, with the file they are from, or their letter."""
+        runs = self.comparison.runs
+        times = Counter(run.label for run in runs)
+        names = Counter((run.label, PurePath(run.source).name) for run in runs)
+        titles = []
+        for run in runs:
+            file = PurePath(run.source).name
+            # Files of the same name lie in different folders.
+            which = (file if names[run.label, file] == 1 else run.source) or run.name
+            titles.append(f"{run.label} ({which})" if times[run.label] > 1 else run.label)
+        return tuple(titles)
 
     @property
     def leaves_out(self) -> bool:
