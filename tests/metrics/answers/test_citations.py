@@ -1,3 +1,5 @@
+import pytest
+
 from chunkwise.core import Passage, Query, Reference
 from chunkwise.metrics.answers.answer import Answer, AnswerCitation, CitedTexts
 from chunkwise.metrics.answers.citations import (
@@ -41,6 +43,16 @@ def test_the_cited_place_must_contain_the_claim() -> None:
     assert support(to(OPENS, END, SECOND), to(0, OPENS, SECOND)) == 0.5
     assert support(to(0, len(MANAGER), "The manager approves requests within 15 days.")) == 0.0
     assert support(to(0, len(MANAGER), "approved by THE manager")) == 1.0
+
+
+@pytest.mark.parametrize("mark", ["[1]", "(1)", "【1】", "[^1]", "[leave.md, p. 3]"])
+def test_citation_marks_are_no_part_of_an_answer(mark: str) -> None:
+    for text in (f"{FIRST[:-1]} {mark}.", f"{FIRST} {mark}"):
+        for claim in ("", text):
+            cited = answered(to(0, len(MANAGER), claim), text=text)
+            assert citation_support([BARE], cited, TEXTS)[0].value == 1.0
+            assert citation_precision([BARE], cited, TEXTS)[0].value == 1.0
+            assert citation_recall([BARE], cited)[0].value == 1.0
 
 
 def test_a_citation_of_no_claim_is_for_the_whole_answer() -> None:

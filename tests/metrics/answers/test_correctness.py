@@ -84,6 +84,24 @@ def test_a_short_reference_is_right_where_the_answer_holds_it(
     assert score(answer, reference) == Score(expected)
 
 
+@pytest.mark.parametrize(("reference", "answer", "expected"), [
+    *SHORT,
+    ("Every 21 days", "The keeper comes every 21 days.", 1.0),
+    ("Every 21 days by the supply boat", "The keeper comes every 21 days by the supply boat, in fog as in sun.", 1.0),
+    ("Every 21 days by the supply boat", "The keeper comes every 20 days by the supply boat.", 0.0),
+])  # fmt: skip
+def test_a_full_stop_makes_no_short_reference_long(
+    reference: str, answer: str, expected: float
+) -> None:
+    assert score(answer, reference) == score(answer, f"{reference}.") == Score(expected)
+
+
+def test_citation_marks_are_neither_said_nor_expected() -> None:
+    assert score("It comes every 21 days [1].", "Every 21 days").value == 1
+    assert score("It comes every 21 days.", "It comes every 21 days [3].").value == 1
+    assert score("Nobody knows [7].", "7").value == 0
+
+
 YES_OR_NO = [
     ("Yes", "Yes, one may.", 1.0), ("Yes.", "No, that is not allowed.", 0.0), ("no", "No.", 1.0),
     ("Ja", "Nein, das ist verboten.", 0.0), ("Yes", "Guests may bring dogs.", None), ("No", "Guests may not.", None),

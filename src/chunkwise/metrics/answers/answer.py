@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from chunkwise.core import Passage, Query, Score, Span
+from chunkwise.metrics.claims.citation_marks import without_citation_marks
 from chunkwise.metrics.claims.readable import Readable
 
 NO_ANSWER = "no answer"
@@ -31,6 +32,11 @@ class AnswerCitation(NamedTuple):
     unresolved: str = ""
     """Why nobody can say where it points: it is not scored. Empty: it can be said."""
 
+    @property
+    def said(self) -> str:
+        """The claim without citation marks."""
+        return without_citation_marks(self.claim).strip()
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -40,6 +46,11 @@ class Answer:
     citations: tuple[AnswerCitation, ...] = ()
     is_refusal: bool = False
     """Whether it says that the documents do not answer the question: it claims nothing of what they say."""
+
+    @property
+    def said(self) -> str:
+        """The text without citation marks: what is compared, as a mark is no part of what is claimed."""
+        return without_citation_marks(self.text)
 
     @property
     def scored(self) -> Answer:

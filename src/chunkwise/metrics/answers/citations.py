@@ -43,13 +43,13 @@ class Claims(NamedTuple):
 
 def read_claims(answer: Answer, texts: CitedTexts, threshold: float) -> Claims:
     """Claims are the sentences of the answer that say something."""
-    claims = sentences(answer.text)
+    claims = sentences(answer.said)
     claims_cited, claims_supported = [False] * len(claims), [False] * len(claims)
     parts: list[list[Readable]] = [[] for _ in claims]
     supporting = []
     for citation in answer.citations:
         cited = texts.readable(citation)
-        own = Readable(citation.claim)
+        own = Readable(citation.said)
         meant = [n for n, claim in enumerate(claims) if _is_for(citation, own, claim)]
         held = [n for n in meant if any(supports(text, claims[n], threshold) for text in cited)]
         for n in meant:
@@ -58,7 +58,7 @@ def read_claims(answer: Answer, texts: CitedTexts, threshold: float) -> Claims:
             claims_supported[n] = True
         good = bool(held)
         # A part of a sentence may have a source of its own: the part is what the place must contain.
-        if citation.claim.strip():
+        if citation.said:
             good = any(supports(text, own, threshold) for text in cited)
             for n in meant if good else []:
                 parts[n].append(own)
@@ -70,7 +70,7 @@ def read_claims(answer: Answer, texts: CitedTexts, threshold: float) -> Claims:
 
 def _is_for(citation: AnswerCitation, own: Readable, claim: Readable) -> bool:
     """A citation of no claim in particular is for all of them."""
-    if not citation.claim.strip():
+    if not citation.said:
         return True
     return holds(claim.plain, own.plain) or holds(own.plain, claim.plain)
 
@@ -232,9 +232,9 @@ def _places(given: QuestionEvidence, citation: AnswerCitation) -> list[str]:
 
 
 def _claims(answer: Answer | None, citation: AnswerCitation) -> list[str]:
-    if citation.claim.strip():
-        return [citation.claim.strip()]
-    return claims_of(answer.text) if answer else []
+    if citation.said:
+        return [citation.said]
+    return claims_of(answer.said) if answer else []
 
 
 METRICS = (

@@ -99,7 +99,7 @@ def answer_completeness(queries: Sequence[Query], answers: Mapping[str, Answer])
         elif answer is None:
             found.append(Score(None, NO_ANSWER))
         else:
-            found.append(Score(share_named(query.facts, [plain_form(answer.text)])))
+            found.append(Score(share_named(query.facts, [plain_form(answer.said)])))
     return found
 
 
@@ -160,7 +160,7 @@ QUESTION = KeyQuestion(
 METRICS = (
     Metric(
         "completeness.facts", "Share of the expected facts that the answer or the context names.",
-        score=lambda e: facts(e.queries, e.hits, {id: each.text for id, each in e.answers.items()}),
+        score=lambda e: facts(e.queries, e.hits, {id: each.said for id, each in e.answers.items()}),
         group="completeness", question=QUESTION, needs=("facts",),
     ),
     Metric(

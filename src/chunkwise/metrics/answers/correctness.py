@@ -14,6 +14,7 @@ from chunkwise.metrics.answers.question_evidence import (
     claims_of,
     share,
 )
+from chunkwise.metrics.claims.citation_marks import without_citation_marks
 from chunkwise.metrics.claims.claim_support import FEW, THRESHOLD, supports
 from chunkwise.metrics.claims.readable import Readable, sentences
 from chunkwise.metrics.claims.short_claims import says_shortly
@@ -36,15 +37,16 @@ def answer_correctness(
         answer = answers.get(query.id)
         if (why := why_unscored(query, answer)) or answer is None or query.answer is None:
             return Score(None, why)
-        if not answer.text.strip():
+        if not answer.said.strip():
             return Score(0.0)
-        expected, said = yes_no(query.answer), yes_no(answer.text)
+        reference = without_citation_marks(query.answer)
+        expected, said = yes_no(reference), yes_no(answer.said)
         if expected.is_yes is not None:
             if said.is_yes is not None and said.is_yes != expected.is_yes:
                 return Score(0.0)
             if not sentences(expected.rest):
                 return Score(None, YES_OR_NO) if said.is_yes is None else Score(1.0)
-        return _by_claims(answer.text, expected.rest, threshold)
+        return _by_claims(answer.said, expected.rest, threshold)
 
     return [score(query) for query in queries]
 
@@ -54,6 +56,8 @@ YES_OR_NO = (
 )
 _PHRASE = 12
 """Words at most of a reference that is no sentence."""
+_SHORT = 5
+"""Words at most of one that is none with a full stop, too: "Every 21 days."."""
 _ENDS = tuple(".!?。！？")
 
 
@@ -61,24 +65,33 @@ def _by_claims(answer: str, expected: str, threshold: float) -> Score:
     claims, given, reference = sentences(expected), Readable(answer), Readable(expected)
     if not claims:
         return Score(None, NOTHING_TO_SEEK)
+
+    def held(text: Readable, claim: Readable) -> bool:
+        return supports(text, claim, threshold) or (is_short and says_shortly(text, claim))
+
+    is_short = len(claims) == 1 and len(claims[0].plain.split()) <= _PHRASE
     if is_phrase(expected):
-        held = supports(given, claims[0], threshold) or says_shortly(given, claims[0])
-        return Score(float(held))
+        return Score(float(held(given, claims[0])))
     said = sentences(answer)
     if not said:
         return Score(None, NO_CLAIMS)
-    right = [supports(reference, claim, threshold) for claim in said]
-    named = [supports(given, claim, threshold) for claim in claims]
+    # A sentence that holds all of a short reference says it in the words of the question.
+    right = [
+        supports(reference, claim, threshold) or (is_short and held(claim, claims[0]))
+        for claim in said
+    ]
+    named = [held(given, claim) for claim in claims]
     return Score(f1(sum(right) / len(right), sum(named) / len(named)))
 
 
 def is_phrase(reference: str) -> bool:
-    """Whether a reference is no sentence: one or two content words, or a few words without a full stop."""
+    """Whether a reference is no sentence: one or two content words, or a few words, which may have a full stop where
+    they are very few."""
     claims = sentences(reference)
     if len(claims) != 1:
         return False
     words = len(claims[0].plain.split())
-    is_short = len(claims[0].terms(claims[0].language)) < FEW
+    is_short = words <= _SHORT or len(claims[0].terms(claims[0].language)) < FEW
     return words <= _PHRASE and (is_short or not reference.rstrip().endswith(_ENDS))
 
 
@@ -125,9 +138,9 @@ def _both_ways(given: QuestionEvidence) -> list[tuple[list[str], str]]:
     answer, reference = given.answer, given.query.answer
     if why_unscored(given.query, answer) or answer is None or reference is None:
         return []
-    if not answer.text.strip():
+    if not answer.said.strip():
         return []
-    return [(claims_of(answer.text), reference), (claims_of(reference), answer.text)]
+    return [(claims_of(answer.said), reference), (claims_of(reference), answer.said)]
 
 
 METRICS = (

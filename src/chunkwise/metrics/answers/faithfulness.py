@@ -40,7 +40,7 @@ def faithfulness(
             found.append(Score(None, NO_ANSWER))
         elif answer.is_refusal:
             found.append(Score(None, REFUSED))
-        elif not (claims := sentences(answer.text)):
+        elif not (claims := sentences(answer.said)):
             found.append(Score(None, NO_CLAIMS))
         else:
             texts = list(map(read, own))
@@ -55,7 +55,7 @@ class FaithfulnessByLlm(BySupport):
     def tasks(self, given: QuestionEvidence) -> list[JudgeTask]:
         if given.answer is None or given.answer.is_refusal:
             return []
-        claims = claims_of(given.answer.text)
+        claims = claims_of(given.answer.said)
         return self._support.tasks(given.query.text, claims, given.context) if claims else []
 
     def score(self, given: QuestionEvidence) -> Score:
@@ -63,7 +63,7 @@ class FaithfulnessByLlm(BySupport):
             return Score(None, NO_ANSWER)
         if given.answer.is_refusal:
             return Score(None, REFUSED)
-        claims = claims_of(given.answer.text)
+        claims = claims_of(given.answer.said)
         if not claims:
             return Score(None, NO_CLAIMS)
         question, context = given.query.text, given.context

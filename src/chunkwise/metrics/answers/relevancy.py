@@ -35,7 +35,7 @@ def answer_relevancy(
     if not answered:
         return [Score(None, NO_ANSWER) for _ in queries]
     # An empty text has no vector, and some models refuse it.
-    texts = [(query.text, answers[query.id].text) for query in answered]
+    texts = [(query.text, answers[query.id].said) for query in answered]
     compared = [number for number, pair in enumerate(texts) if all(map(str.strip, pair))]
     found = {query.id: Score(None, NO_WORDS) for query in answered}
     if compared:
@@ -70,12 +70,12 @@ class AnswerRelevancyByLlm:
     def tasks(self, given: QuestionEvidence) -> list[JudgeTask]:
         if given.answer is None:
             return []
-        return self._relevancy.tasks(given.query.text, given.answer.text)
+        return self._relevancy.tasks(given.query.text, given.answer.said)
 
     def score(self, given: QuestionEvidence) -> Score:
         if given.answer is None:
             return Score(None, NO_ANSWER)
-        return self._relevancy.score(given.query.text, given.answer.text)
+        return self._relevancy.score(given.query.text, given.answer.said)
 
 
 def _by_similarity(evidence: Evidence) -> list[Score]:

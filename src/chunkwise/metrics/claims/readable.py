@@ -12,6 +12,7 @@ from typing import TypeVar
 import numpy as np
 
 from chunkwise.core import Document
+from chunkwise.metrics.claims.citation_marks import without_citation_marks
 from chunkwise.metrics.claims.plain_form import (
     numbers_of,
     plain_form,
@@ -199,8 +200,9 @@ class Readable:
 
 
 def sentences(text: str) -> list[Readable]:
-    """The sentences of an answer that say something; "Yes." has no content term that could be sought."""
-    whole = Readable(text)
+    """The sentences of an answer that say something, without citation marks; "Yes." has no content term that could be
+    sought."""
+    whole = Readable(without_citation_marks(text))
     language = whole.language  # of one sentence alone it is harder to tell
     every = (whole.sentence(number) for number in range(len(whole.sentence_starts)))
     readable = (Readable(sentence.strip(), language) for sentence in every)
