@@ -97,6 +97,17 @@ def test_text_with_other_white_space_is_changed_but_still_searched(tmp_path: Pat
     assert placed_texts(given) == ["Requests are approved by the director. Write to the office."]
 
 
+def test_text_without_its_markdown_is_found_and_marked_as_such(tmp_path: Path) -> None:
+    document = Document("m.md", "The **relief keeper** arrives.\n\nWrite to us.")
+    rows = [{"text": "The relief keeper arrives."}, {"text": "write to us."}]
+    given = read(written(tmp_path, *rows), [document])
+    assert [chunk.located for chunk in given.chunks] == [
+        "found but for marks",
+        "found but for case",
+    ]
+    assert [verdict.kind for verdict in given.position] == ["changed", "changed"]
+
+
 def test_a_bad_row_is_one_line_and_the_others_go_on(tmp_path: Path) -> None:
     path = tmp_path / "theirs.jsonl"
     good = json.dumps({"text": "Call before nine.", "doc_id": "leave.md"})

@@ -336,6 +336,16 @@ def test_documents_beside_the_questions_are_taken_and_nothing_else(
     assert read_results(texts / "results.json").data["documents"]["count"] == 2  # type: ignore[index,call-overload]
 
 
+def test_what_counts_is_not_said_to_be_skipped(here: Run, texts: Path) -> None:
+    write(texts.parent / "hits.json", [{"query_id": "who", "text": "Nobody wrote this."}])
+    words = ("evaluate", "texts", "--test-queries", "queries.json")
+    done = here(*words, "--hits", "hits.json", "--metrics", "recall")
+    assert done.returncode == 3
+    (told,) = (line for line in done.stderr.splitlines() if "hits.json" in line)
+    assert told.startswith("chunkwise: hits.json, entry 1")
+    assert told.endswith("it counts as a hit that is not relevant")
+
+
 def test_hits_and_chunks_of_others(here: Run, texts: Path, tmp_path: Path) -> None:
     write(tmp_path / "hits.json", [{"query_id": "who", "doc_id": "leave.md", "text": "The harbour master approves it."},
                                    {"query_id": "who", "doc_id": "lost.md", "text": "x"}])  # fmt: skip

@@ -81,6 +81,26 @@ def test_offsets_or_text_and_document_by_any_name(tmp_path: Path) -> None:
     assert [hit.text for hit in hits[1]] == ["Leave it for a day.", "“Wash” the salt off."]
 
 
+def test_a_text_is_found_but_for_case_and_markdown_as_that_of_a_question_is(tmp_path: Path) -> None:
+    path = tmp_path / "hits.jsonl"
+    marked = Document(
+        "kb/marked.md", "Read this. The **relief keeper** arrives [by boat](boats.md) at `noon`."
+    )
+    texts = ["The relief keeper arrives by boat at noon.", "READ THIS."]
+    rows = [{"query_id": "q1", "text": text} for text in texts]
+    rows += [{**row, "doc_id": "marked"} for row in rows]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = read_hits(str(path), QUERIES, [*DOCUMENTS, marked], lambda line: pytest.fail(line))[0]
+    assert [(hit.start, hit.end) for hit in found] == [(11, len(marked.text)), (0, 10)] * 2
+
+
+def test_an_address_of_a_hit_that_is_no_document_is_no_reason_to_lose_it(tmp_path: Path) -> None:
+    row = {"query_id": "q1", "text": "Good night.", "url": "https://example.org/elsewhere"}
+    assert [hit.doc_id for hit in read(tmp_path, row)[0]] == [LAMP.id]
+    twice = {"query_id": "q1", "start": 0, "end": 5, "url": "https://example.org/kb/lamp.md#top"}
+    assert [hit.doc_id for hit in read(tmp_path, twice)[0]] == [LAMP.id]
+
+
 def test_a_repeated_text_is_taken_nearest_to_its_offset(tmp_path: Path) -> None:
     repeated = {"query_id": "q1", "doc_id": "lamp", "text": "Write to us."}
     hits = read(tmp_path, repeated, {**repeated, "start": 50, "end": 62}, {**repeated, "start": -1},

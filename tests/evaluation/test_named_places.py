@@ -60,6 +60,9 @@ HELD = next(each for each in chunks_of() if each.start <= FEE < each.end)
     {"chunk_id": f"rules.txt@{FEE}-{FEE + 27}"},
     {"metadata": {"source": "rules.txt", "start_index": HELD.start}},
     {"quote": "the fee is $150 for adults"},
+    {"quote": "The **fee** is `$150` for adults."},
+    {"url": "rules.txt", "start": FEE, "end": FEE + 27},
+    {"url": "https://example.org/kb/rules.txt?raw=1#fees", "start": FEE},
 ])  # fmt: skip
 def test_a_right_citation_is_right_however_it_is_named(tmp_path: Path, citation: object) -> None:
     assert attribution(tmp_path, citation) == (1.0, [])
@@ -80,6 +83,11 @@ def test_a_wrong_one_is_wrong(tmp_path: Path, citation: object) -> None:
     ({"chunk_id": "f3-9a"}, "no chunk is known by the id 'f3-9a'"),
     ({"doc_id": "rules.txt", "chunk_id": "f3-9a"}, "no chunk is known by the id 'f3-9a'"),
     ({"chunk_id": "rules.txt::99"}, "'rules.txt' has no chunk 99"),
+    ("rules.txt::99", "'rules.txt' has no chunk 99"),
+    ({"id": "rules.txt::99"}, "'rules.txt' has no chunk 99"),
+    ({"doc_id": "rules.txt::99"}, "'rules.txt' has no chunk 99"),
+    ("gone.txt::3", "no chunk is known by the id 'gone.txt::3'"),
+    ("f3-9a", "no chunk is known by the id 'f3-9a'"),
     ({"claim": "The fee is $150."}, "it names no document, no chunk and no quote"),
 ])  # fmt: skip
 def test_what_cannot_be_told_is_unscored_with_a_line(
@@ -94,6 +102,8 @@ def test_what_cannot_be_told_is_unscored_with_a_line(
 
 @pytest.mark.parametrize(("citation", "why"), [
     ({"doc_id": "gone.txt", "start": 0, "end": 5}, "no document is 'gone.txt'"),
+    ("gone.txt", "no document is 'gone.txt'"),
+    ({"url": "https://example.org/gone.txt"}, "no document is 'https://example.org/gone.txt'"),
     ({"doc_id": "rules.txt", "start": 9000}, "9,000 lies behind the end of rules.txt"),
     ({"quote": "nobody ever wrote this"}, "its quote stands in no document"),
 ])  # fmt: skip

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import groupby, pairwise
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from chunkwise.core import Document, Span
 from chunkwise.documents.document_names import DocumentNames
 from chunkwise.records.fields import Fields, integer_in, kind, string_in
 from chunkwise.records.read import OnBadRow, Row, Shape, rows, shown_name
+from chunkwise.text.locate.folding import TOLERANCES, Tolerance
 from chunkwise.text.locate.occurrences import Occurrences, occurrences
 
 _TEXTS = ("text", "page_content", "content", "chunk", "passage", "snippet", "cited_text")
@@ -26,6 +28,7 @@ _NAMES = (
     "doc_id", "document_id", "docid", "document", "source", "file_path", "file_name", "filename",
     "path", "file", "corpus_id", "document_title",
 )  # fmt: skip
+_LINKS = ("url", "uri", "link", "href")
 _CHUNK_IDS = ("chunk_id", "node_id", "passage_id", "chunk_index")
 _OWN_IDS = ("id", "id_", "_id")
 _INSIDE = ("kwargs", "metadata", "node", "document", "chunk")
@@ -34,6 +37,7 @@ _INSIDE = ("kwargs", "metadata", "node", "document", "chunk")
 _DEEPEST = 16
 """Records inside one another that are looked into; a hostile file may hold thousands."""
 
+_LINK_TAIL = re.compile(r"[?#].*", re.DOTALL)
 _HUGE = 10**15
 
 
@@ -73,19 +77,23 @@ class StatedPlace(NamedTuple):
     start: int | None
     end: int | None
     text: str | None
+    links: tuple[str, ...] = ()
+    """Addresses, which may be those of documents, or of the same text elsewhere."""
 
 
 def stated_place(fields: Fields) -> StatedPlace:
     """The place of a record: chunkwise's own, LangChain's, LlamaIndex's, chonkie's, or one like them."""
     names: list[str] = []
+    links: list[str] = []
     start = end = None
     text: str | None = None
     for level in _levels(fields):
         names += [found for name in _NAMES if name in level and (found := string_in(level, name))]
+        links += [found for name in _LINKS if name in level and (found := string_in(level, name))]
         start = integer_in(level, *_STARTS) if start is None else start
         end = integer_in(level, *_ENDS) if end is None else end
         text = string_in(level, *_TEXTS) if text is None else text
-    return StatedPlace(tuple(dict.fromkeys(names)), start, end, text)
+    return StatedPlace(tuple(dict.fromkeys(names)), start, end, text, tuple(dict.fromkeys(links)))
 
 
 class StatedId(NamedTuple):
@@ -113,6 +121,10 @@ def document_of(said: StatedPlace, names: DocumentNames) -> int | str | None:
         if isinstance(found, int):
             return found
         reason = reason or found
+    for link in said.links:
+        found = names.find(_LINK_TAIL.sub("", link))
+        if isinstance(found, int):
+            return found
     return reason
 
 
@@ -152,14 +164,12 @@ def shown_offset(value: object) -> str:
 _NEAR = 1 << 17
 """Characters looked through for one chunk; more than that is looked through once for all chunks."""
 
-Likeness = Literal["exact", "signs"]
-"""To the character, or but for white space, quotes and dashes."""
-
 
 class TextPlaces(NamedTuple):
     """Every place of one text, by document and start."""
 
-    likeness: Likeness
+    tolerance: Tolerance
+    """What differs: nothing, or as much as these places have in common."""
     document: NDArray[np.int64]
     start: NDArray[np.int64]
     end: NDArray[np.int64]
@@ -177,16 +187,18 @@ class TextPlaces(NamedTuple):
 
 
 def find_texts(texts: Iterable[str], documents: Sequence[Document]) -> dict[str, TextPlaces]:
-    """The places of each text that stands anywhere, exactly or, where it does not, but for signs."""
+    """The places of each text that stands anywhere: exactly or, where it does not, but for white space, quotes and
+    dashes, then case, then Markdown's marks, as passages of questions are found."""
     missing = list(dict.fromkeys(text for text in texts if text.strip()))
     found: dict[str, TextPlaces] = {}
-    likenesses: tuple[Likeness, ...] = ("exact", "signs")
-    for likeness in likenesses:
+    for tolerance in TOLERANCES:
+        if not missing:
+            break
         parts: dict[int, list[Occurrences]] = defaultdict(list)
-        for each in occurrences(missing, documents, likeness):
+        for each in occurrences(missing, documents, tolerance):
             parts[each.passage].append(each)
         for passage, blocks in parts.items():
-            found[missing[passage]] = _places(likeness, blocks)
+            found[missing[passage]] = _places(tolerance, blocks)
         missing = [text for text in missing if text not in found]
     return found
 
@@ -205,12 +217,12 @@ def find_in_own(
     }
 
 
-def _places(likeness: Likeness, blocks: Sequence[Occurrences]) -> TextPlaces:
+def _places(tolerance: Tolerance, blocks: Sequence[Occurrences]) -> TextPlaces:
     document = np.concatenate([each.document for each in blocks])
     start = np.concatenate([each.start for each in blocks])
     end = np.concatenate([each.end for each in blocks])
     order = np.lexsort((start, document))
-    return TextPlaces(likeness, document[order], start[order], end[order])
+    return TextPlaces(tolerance, document[order], start[order], end[order])
 
 
 class TextFinder:
@@ -231,7 +243,7 @@ class TextFinder:
         if len(whole) <= _NEAR:
             return whole.find(text)
         places = self._places.get((number, text))
-        return places.next_from(behind)[0] if places and places.likeness == "exact" else -1
+        return places.next_from(behind)[0] if places and places.tolerance == "exact" else -1
 
     @cached_property
     def _places(self) -> dict[tuple[int, str], TextPlaces]:

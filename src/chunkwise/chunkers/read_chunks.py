@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import InitVar, dataclass
 from hashlib import blake2b
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
@@ -35,6 +36,7 @@ from chunkwise.documents.document_names import DocumentNames
 from chunkwise.records.fields import integer_in, string_in
 from chunkwise.records.read import OnBadRow
 from chunkwise.text.analysis import Analyzed
+from chunkwise.text.locate.folding import Tolerance
 from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 _LISTS = ("chunks", "nodes", "documents", "rows", "data")
@@ -50,9 +52,19 @@ _ROWS_TOLD = 10
 _NOWHERE = "it names no document, and its text stands in none"
 
 
-HowLocated = Literal["claimed", "found", "found but for signs", ""]
-"""How a chunk's place is known: by its offsets, by its text, by its text but for white space, quotes and dashes;
-empty: it is not."""
+HowLocated = Literal[
+    "claimed", "found", "found but for signs", "found but for case", "found but for marks", ""
+]
+"""How a chunk's place is known: by its offsets, by its text, by its text but for white space, quotes and dashes, for
+case, too, for Markdown's marks, too; empty: it is not."""
+_FOUND: Mapping[Tolerance, HowLocated] = MappingProxyType(
+    {
+        "exact": "found",
+        "signs": "found but for signs",
+        "case": "found but for case",
+        "marks": "found but for marks",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,8 +206,8 @@ def read_chunks(
     """Every row with what its offsets are worth, and where its text really is.
 
     A text that does not stand at its offsets is sought in its document: exactly, from the previous chunk on, then
-    anywhere; then but for white space, quotes and dashes. A row without a place is a line to `on_bad`; it is kept,
-    since its offsets are judged all the same.
+    anywhere; then but for white space, quotes and dashes, case and Markdown's marks. A row without a place is a line
+    to `on_bad`; it is kept, since its offsets are judged all the same.
     """
     rows: list[_ChunkRow] = []
     summaries = 0
@@ -218,7 +230,7 @@ def read_chunks(
         raise ChunkwiseError(f"{where}; a chunk is a record with its text and its document")
     number = _documents_of(rows, documents)
     claimed = [
-        StatedChunk(documents[n].id if isinstance(n, int) else "", *row.said[1:])
+        StatedChunk(documents[n].id if isinstance(n, int) else "", *row.said[1:4])
         for row, n in zip(rows, number, strict=True)
     ]
     texts = {document.id: document.text for document in documents}
@@ -304,7 +316,7 @@ def _placed(
             chunks.append(ExistingChunk(row.where, "", None, "", row.context))
             continue
         if place is None and (found := places.get((n, row.said.text or ""))):
-            place, located = Span(*found.next_from(behind.get(n, 0))), "found but for signs"
+            place, located = Span(*found.next_from(behind.get(n, 0))), _FOUND[found.tolerance]
         if place is not None:
             behind[n] = place.start + 1
         parent = (

@@ -257,6 +257,7 @@ def _results(
     from chunkwise.evaluation.evaluate import evaluate
     from chunkwise.evaluation.listeners import Listeners
     from chunkwise.evaluation.options import ScoringRules
+    from chunkwise.evaluation.run_file import COUNTED
 
     def on_estimate(estimate: LlmEstimate) -> None:
         if options.dry_run:
@@ -269,7 +270,7 @@ def _results(
         if options.strict:
             raise ChunkwiseError(line)
         lines.append(line)
-        say_skipped(line)
+        (say if line.endswith(COUNTED) else say_skipped)(line)
 
     @contextmanager
     def stages(name: str, steps: int) -> Iterator[OnProgress]:

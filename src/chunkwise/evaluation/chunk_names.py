@@ -38,6 +38,11 @@ class ChunkNames:
         """One more chunk by an id of its own; two may share one, as in files that count anew in every document."""
         self._ids[id][place] = None
 
+    @staticmethod
+    def is_id(name: str) -> bool:
+        """Whether it has the form of our ids, be there such a chunk or not."""
+        return bool(_NUMBERED.fullmatch(name) or _PLACED.fullmatch(name))
+
     def find(self, id: str, document: int | None = None) -> Passage | str:
         """The chunk of an id, in the document of this number where one is named; or why it is not known."""
         known = list(self._ids.get(id, ()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -21,6 +22,7 @@ from chunkwise.records.fields import string_in
 
 _CLAIMS = ("claim", "sentence", "statement")
 _QUOTES = ("quote", "cited_text", "text", "page_content")
+_FILE = re.compile(r"[^\s.]\.\w{1,5}\Z")
 NOTHING_NAMED = "it names no document, no chunk and no quote"
 
 
@@ -32,16 +34,19 @@ class CitedPlaces:
         self._query = query
         self._hits = hits
 
-    def citation(self, fields: Mapping[str, object]) -> tuple[AnswerCitation, str]:
+    def citation(self, given: Mapping[str, object] | str) -> tuple[AnswerCitation, str]:
         """With what is wrong with it, where it leads nowhere: that it does is for the metrics to say."""
+        fields = self._fields(given) if isinstance(given, str) else given
         said = stated_place(fields)
         number = document_of(said, self._chunks.names)
         quote = string_in(fields, *_QUOTES) or ""
+        if number is None and said.links and not quote and stated_id(fields).id is None:
+            number = self._chunks.names.find(said.links[0])
         if number is None and said.start is not None and len(self._chunks.documents) == 1:
             number = 0
         whole = AnswerCitation(
             string_in(fields, *_CLAIMS) or "",
-            self._id(number) or next(iter(said.names), ""),
+            self._id(number) or next(iter((*said.names, *said.links)), ""),
             said.start,
             said.end,
             quote,
@@ -52,7 +57,9 @@ class CitedPlaces:
         if isinstance(chunk, Passage):
             return whole._replace(doc_id=chunk.doc_id, start=chunk.start, end=chunk.end), ""
         if isinstance(number, str):
-            return whole, number
+            # An id in the place of a document's name is an id all the same.
+            id = next((name for name in said.names if self._chunks.is_id(name)), None)
+            return (whole, number) if id is None else (self._unknown(whole, id), "")
         if quote and number is None:
             return self._quoted(whole)
         if number is None or (chunk and said.start is None):
@@ -62,6 +69,14 @@ class CitedPlaces:
             if span is not None:
                 return whole._replace(start=span.start, end=span.end), ""
         return whole, self._outside(number, said.start)
+
+    def _fields(self, name: str) -> Mapping[str, object]:
+        """What a text alone names: a document that is there or reads like a file, else a chunk."""
+        is_document = isinstance(self._chunks.names.find(name), int) or _FILE.search(name)
+        return {"doc_id" if is_document else "chunk_id": name}
+
+    def _unknown(self, citation: AnswerCitation, id: str) -> AnswerCitation:
+        return citation._replace(unresolved=str(self._chunks.find(id)))
 
     def _chunk(
         self, fields: Mapping[str, object], said: StatedPlace, number: int | str | None

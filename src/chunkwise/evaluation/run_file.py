@@ -39,6 +39,11 @@ from chunkwise.records.json import parse_json, without_half_characters
 from chunkwise.records.read import OnBadRow, json_rows, read_bytes, shown_name, text_of
 from chunkwise.text.analysis import Analyzed
 
+_UNSCORED = "it is not scored"
+_WRONG = "it counts as wrong"
+_IRRELEVANT = "it counts as a hit that is not relevant"
+COUNTED = (_UNSCORED, _WRONG, _IRRELEVANT)
+"""How lines end about what is no part of the documents, and counts all the same: nothing is skipped."""
 _IDS = ("query_id", "qid", "question_id", "query-id")
 _QUESTION_TEXTS = ("query", "question", "user_input", "input")
 
@@ -151,14 +156,12 @@ def _citations(
         return ()
     found = []
     for at, each in enumerate(given, 1):
-        if isinstance(each, str):
-            each = {"doc_id": each}
-        if isinstance(each, Mapping):
+        if isinstance(each, Mapping | str):
             citation, wrong = cited.citation(each)
             if citation.unresolved:
-                on_bad(f"{where}, citation {at}: {citation.unresolved}; it is not scored")
+                on_bad(f"{where}, citation {at}: {citation.unresolved}; {_UNSCORED}")
             elif wrong:
-                on_bad(f"{where}, citation {at}: {wrong}; it counts as wrong")
+                on_bad(f"{where}, citation {at}: {wrong}; {_WRONG}")
             found.append(citation)
         else:
             on_bad(f"{where}, citation {at}: a record is needed, this is {kind(each)}")
@@ -206,8 +209,8 @@ def read_hits(
     """The hits of each question, best first: by rank where all have one, else by score, else as they stand.
 
     A hit is a document with start and end, or a text that is sought in the document it names, else in all: exactly,
-    then but for white space, quotes and dashes; of several places in one document the one nearest to its offset, else
-    the first. The id of one of `chunks` will do, or where it begins; `chunks` learns the ids of hits that say more. A
+    then but for white space, quotes and dashes, case and Markdown's marks; of several places in one document the one
+    nearest to its offset, else the first. The id of one of `chunks` will do, or where it begins; `chunks` learns the ids of hits that say more. A
     document without any of these is a hit as a whole. What cannot be used is a line to `on_bad`; a hit that
     cannot be found, or may be in several documents, keeps its rank in a document of its own: were it left out, those
     below it would move up.
@@ -222,7 +225,7 @@ def read_hits(
     ids = {document.id for document in documents}
     for row, place in zip(rows, _places(rows, chunks), strict=True):
         if isinstance(place, str):
-            on_bad(f"{row.where}: {place}; it counts as a hit that is not relevant")
+            on_bad(f"{row.where}: {place}; {_IRRELEVANT}")
             stranger = nowhere(row.where, row.said, ids)
             place = _Place(stranger, 0, len(stranger.text))
         elif row.id.id is not None and not row.spans:

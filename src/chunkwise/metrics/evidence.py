@@ -86,7 +86,7 @@ class Evidence:
     @property
     def gold(self) -> Gold:
         """The references of the questions as arrays."""
-        return Gold.of(self.queries, self.numbers)
+        return Gold.of(self.queries, self.numbers, self.texts)
 
     def tables(self) -> tuple[Gold, HitTable]:
         """References and hits as arrays, in the unit of the run."""

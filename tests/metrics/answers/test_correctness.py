@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from chunkwise.core import Query, Score
 from chunkwise.metrics.answers.answer import Answer
+from chunkwise.metrics.answers.completeness import answer_completeness
 from chunkwise.metrics.answers.correctness import answer_correctness, f1
 from how_many import examples
 from metrics.answers.facts_in_words import FACTS, sentence, text_of
@@ -35,6 +36,14 @@ def test_what_cannot_be_scored_says_why() -> None:
     assert score(sentence(1), "  ") == Score(None, "no reference answer")
     assert score("…?!", sentence(1)).value is None
     assert score(sentence(1), "…?!").value is None
+
+
+def test_where_nobody_answered_that_is_the_reason_whatever_else_is_missing() -> None:
+    queries = [Query("a", "?"), Query("b", "?"), Query("c", "?", answer=sentence(1))]
+    assert answer_correctness(queries, {}) == [Score(None, "no answer")] * 3
+    told = answer_correctness(queries, {each.id: Answer(sentence(1)) for each in queries})
+    assert told == [Score(None, "no reference answer")] * 2 + [Score(1.0)]
+    assert answer_completeness(queries, {}) == [Score(None, "no answer")] * 3
 
 
 def test_an_empty_answer_is_wrong() -> None:

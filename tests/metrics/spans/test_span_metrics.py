@@ -207,6 +207,21 @@ def test_no_hits_score_zero_and_no_references_are_unscored() -> None:
         assert np.isnan(values[1]), name
 
 
+def test_white_space_at_the_edges_of_a_reference_does_not_count() -> None:
+    texts = {"a": "\n\n A lamp.\n\nIt is lit. \n", "b": " \n "}
+    places = (
+        Reference("a", 0, 24),
+        Reference("a", 9, 12),
+        Reference("b", 0, 3),
+        Reference("c", 0, 3),
+    )
+    gold = Gold.of([Query("q", "?", places)], NUMBERS, texts)
+    assert gold.start.tolist() == [3, 9, 0, 0]
+    assert gold.end.tolist() == [22, 10, 3, 3], (
+        "nothing but white space, and a text nobody knows, stay"
+    )
+
+
 def test_without_an_index_only_ideal_measures_are_unscored() -> None:
     gold = Gold.of([Query("q", "?", (TEN,))], NUMBERS)
     found = found_of([[Place("a", 10, 20)]])

@@ -94,10 +94,10 @@ def answer_completeness(queries: Sequence[Query], answers: Mapping[str, Answer])
     found = []
     for query in queries:
         answer = answers.get(query.id)
-        if not query.facts:
-            found.append(Score(None, NO_FACTS))
-        elif answer is None:
+        if answer is None:
             found.append(Score(None, NO_ANSWER))
+        elif not query.facts:
+            found.append(Score(None, NO_FACTS))
         else:
             found.append(Score(share_named(query.facts, [plain_form(answer.said)])))
     return found

@@ -1,4 +1,4 @@
-"""Citation marks in a text: [1], (1), 【1】, [^1], [guide.md, p. 3]. They say where a claim comes from, not what it is."""
+"""Citation marks in a text: [1], (1), 【1】, [^1], [guide.md, p. 3]. They claim nothing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MARK = rf"""(?:
   | \({_FILE},\s?{_PAGE}[^()\n]{{0,20}}\)
   | (?<![0-9]\ )(?<![0-9])(?<=[\s\w.!?"'”’\)])\([1-9][0-9]?(?:,\s?[1-9][0-9]?){{0,9}}\){_CLAUSE_ENDS}
 )"""
-# A bracket behind one letter, or behind another bracket, is an index of code: f[1], m[1][2]. Most code goes on behind it.
+# A bracket behind one letter or another bracket is an index of code: f[1], m[1][2]. Most code goes on behind it.
 _MARKS = re.compile(
     rf"(?<![\[\]_`])(?<!\b[^\W_])(?:(?<=^)|(?<=\W)|(?<=[^\W_][^\W_])){_MARK}(?:[ \t]{{0,3}}[,;]?[ \t]{{0,3}}{_MARK})*"
     r"(?![`\[]|[ \t]?=|\.[^\W\d_])",

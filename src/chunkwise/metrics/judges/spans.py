@@ -29,7 +29,9 @@ class SpanJudge:
         ids = dict.fromkeys(hit.doc_id for own in hits for hit in own)
         numbers = {id: number for number, id in enumerate(ids)}
         found = HitTable.of(hits, numbers)
-        relevant = relevant_hits(Gold.of(queries, numbers), found, self.threshold).tolist()
+        texts = {hit.doc_id: hit.document.text for own in hits for hit in own}
+        gold = Gold.of(queries, numbers, texts)
+        relevant = relevant_hits(gold, found, self.threshold).tolist()
         scores = []
         for query, own, first in zip(queries, hits, found.first[:-1].tolist(), strict=True):
             if not query.references:

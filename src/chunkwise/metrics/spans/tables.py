@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.core import Hit, Query
+from chunkwise.core import Hit, Passage, Query
 
 Numbers = NDArray[np.int64]
 
@@ -30,15 +31,26 @@ class Gold:
     end: Numbers
 
     @classmethod
-    def of(cls, queries: Sequence[Query], numbers: Mapping[str, int]) -> Gold:
-        """`numbers` gives a document's number by its id."""
+    def of(
+        cls,
+        queries: Sequence[Query],
+        numbers: Mapping[str, int],
+        texts: Mapping[str, str] = MappingProxyType({}),
+    ) -> Gold:
+        """`numbers` gives a document's number by its id. Where its text is known, too, white space at the edges of a
+        place does not count: no chunk has it, and no reader misses it."""
         unknown: dict[str, int] = {}
 
         def missing(doc_id: str) -> int:
             return unknown.setdefault(doc_id, -1 - len(unknown))
 
         references = [(q, each) for q, query in enumerate(queries) for each in query.references]
-        places = [(r, p) for r, (_, each) in enumerate(references) for p in each.places]
+        solid: dict[Passage, Passage] = {}
+        for _, reference in references:
+            for place in reference.places:
+                if place not in solid:
+                    solid[place] = _without_edges(place, texts.get(place.doc_id, ""))
+        places = [(r, solid[p]) for r, (_, each) in enumerate(references) for p in each.places]
         return cls(
             len(queries),
             _array([q for q, _ in references]),
@@ -162,6 +174,18 @@ class ChunkPlaces(NamedTuple):
     start: Numbers
     end: Numbers
     tokens: Numbers
+
+
+def _without_edges(place: Passage, text: str) -> Passage:
+    """Without white space at its edges; a place that has nothing else, or lies outside, stays as it is."""
+    start, end = place.start, place.end
+    if not 0 <= start < end <= len(text):
+        return place
+    while start < end and text[start].isspace():
+        start += 1
+    while start < end and text[end - 1].isspace():
+        end -= 1
+    return Passage(place.doc_id, start, end) if start < end else place
 
 
 def _array(values: list[int]) -> Numbers:

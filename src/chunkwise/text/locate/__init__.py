@@ -1,1 +1,1 @@
-"""Where texts stand in documents: exactly, or but for white space, quotes and dashes."""
+"""Where texts stand in documents: exactly, or but for white space, quotes, dashes, case and Markdown's marks."""

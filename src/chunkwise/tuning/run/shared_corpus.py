@@ -137,7 +137,8 @@ class SharedCorpus:
     @cached_property
     def gold(self) -> Gold:
         """The references of the questions."""
-        return Gold.of(self.queries, {each.id: at for at, each in enumerate(self.documents)})
+        numbers = {each.id: at for at, each in enumerate(self.documents)}
+        return Gold.of(self.queries, numbers, {each.id: each.text for each in self.documents})
 
     @cached_property
     def cut(self) -> CachedTokenCut:
