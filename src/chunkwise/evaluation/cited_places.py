@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from chunkwise.chunkers.chunk_positions import (
     StatedPlace,
+    TextPlaces,
     document_of,
-    find_texts,
     shown_offset,
     stated_id,
     stated_place,
@@ -26,13 +26,28 @@ _FILE = re.compile(r"[^\s.]\.\w{1,5}\Z")
 NOTHING_NAMED = "it names no document, no chunk and no quote"
 
 
+def nameless_quotes(citations: Iterable[object]) -> list[str]:
+    """The quotes that are to be found in any document."""
+    named = ((each, stated_place(each).names) for each in citations if isinstance(each, Mapping))
+    quotes = (string_in(each, *_QUOTES) for each, names in named if not names)
+    return [quote for quote in quotes if quote]
+
+
 class CitedPlaces:
     """Resolves the citations of one answer."""
 
-    def __init__(self, chunks: ChunkNames, query: Query, hits: Sequence[Hit]) -> None:
+    def __init__(
+        self,
+        chunks: ChunkNames,
+        query: Query,
+        hits: Sequence[Hit],
+        quotes: Mapping[str, TextPlaces],
+    ) -> None:
+        """`quotes` has the places of those that name no document, `nameless_quotes` of all answers."""
         self._chunks = chunks
         self._query = query
         self._hits = hits
+        self._quotes = quotes
 
     def citation(self, given: Mapping[str, object] | str) -> tuple[AnswerCitation, str]:
         """With what is wrong with it, where it leads nowhere: that it does is for the metrics to say."""
@@ -99,7 +114,7 @@ class CitedPlaces:
 
     def _quoted(self, citation: AnswerCitation) -> tuple[AnswerCitation, str]:
         """In whichever document the quote stands; of several, one that the question is about, or that was found."""
-        places = find_texts([citation.quote], self._chunks.documents).get(citation.quote)
+        places = self._quotes.get(citation.quote)
         numbers = [] if places is None else np.unique(places.document).tolist()
         ids = [self._chunks.documents[number].id for number in numbers]
         if not ids:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +29,7 @@ from chunkwise.chunkers.chunk_positions import (
 )
 from chunkwise.core import Document, Hit, Passage, Query, Span
 from chunkwise.evaluation.chunk_names import ChunkNames
-from chunkwise.evaluation.cited_places import CitedPlaces
+from chunkwise.evaluation.cited_places import CitedPlaces, nameless_quotes
 from chunkwise.metrics.answers.answer import Answer, AnswerCitation
 from chunkwise.metrics.claims.plain_form import plain_form
 from chunkwise.metrics.evidence import NOWHERE
@@ -109,9 +109,11 @@ def read_answers(
     questions = Questions(queries)
     chunks = ChunkNames(documents) if chunks is None else chunks
     found: dict[str, Answer] = {}
-    seen = False
-    for where, fields in read_rows(path, on_bad, ("answers", "rows", "data")):
-        seen = True
+    rows = list(read_rows(path, on_bad, ("answers", "rows", "data")))
+    given = (each for _, fields in rows if isinstance(each := fields.get("citations"), list))
+    # All at once: a document is read once for all of them.
+    quotes = find_texts(nameless_quotes(chain.from_iterable(given)), documents)
+    for where, fields in rows:
         meant = questions.find(fields, by_own_id=True)
         answer = next((each for name in _TEXTS if isinstance(each := fields.get(name), str)), None)
         if isinstance(meant, str):
@@ -120,7 +122,9 @@ def read_answers(
             on_bad(f"{where}: no answer; name it {', '.join(_TEXTS)}")
         else:
             for question in meant:
-                cited = CitedPlaces(chunks, queries[question], hits[question] if hits else ())
+                cited = CitedPlaces(
+                    chunks, queries[question], hits[question] if hits else (), quotes
+                )
                 # What is wrong with a citation is said once, however many questions have the same text.
                 tell = on_bad if question == meant[0] else _ignore
                 citations = _citations(fields.get("citations"), where, cited, tell)
@@ -130,7 +134,7 @@ def read_answers(
                     on_bad(f"{where}: a second answer to {id!r}; the first is kept")
                 else:
                     found[id] = Answer(answer, citations, refusal)
-    if not seen:
+    if not rows:
         raise ChunkwiseError(f"no answer in {path}; an answer is a record with query_id and answer")
     return found
 
@@ -210,10 +214,10 @@ def read_hits(
 
     A hit is a document with start and end, or a text that is sought in the document it names, else in all: exactly,
     then but for white space, quotes and dashes, case and Markdown's marks; of several places in one document the one
-    nearest to its offset, else the first. The id of one of `chunks` will do, or where it begins; `chunks` learns the ids of hits that say more. A
-    document without any of these is a hit as a whole. What cannot be used is a line to `on_bad`; a hit that
-    cannot be found, or may be in several documents, keeps its rank in a document of its own: were it left out, those
-    below it would move up.
+    nearest to its offset, else the first. The id of one of `chunks` will do, or where it begins; `chunks` learns
+    the ids of hits that say more. A document without any of these is a hit as a whole. What cannot be used is a
+    line to `on_bad`; a hit that cannot be found, or may be in several documents, keeps its rank in a document of
+    its own: were it left out, those below it would move up.
     """
     rows = list(_rows(path, Questions(queries), on_bad))
     if not rows:

@@ -78,6 +78,16 @@ def test_a_quote_is_found_however_it_is_written() -> None:
     assert attribution(BARE, to(None, None, quote="…")) == 0.0
 
 
+def test_a_quote_is_found_without_the_markdown_of_its_document() -> None:
+    text = "It is so. The **manager** approves [all requests](r.md) within 5 days."
+    place = text.index("The **")
+    for start in (None, place):
+        cited = answered(
+            AnswerCitation("", "d", start, start and len(text), "the manager approves all requests")
+        )
+        assert citation_attribution([BARE], cited, {"d": text})[0].value == 1.0
+
+
 def test_any_place_of_a_quote_may_be_the_right_one() -> None:
     texts = {"d": "Same line. Other words. same LINE. End."}
     for start, right in ((0, 1.0), (24, 1.0), (11, 0.0)):

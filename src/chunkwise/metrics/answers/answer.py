@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from chunkwise.core import Passage, Query, Score, Span
+from chunkwise.core import Document, Passage, Query, Score, Span
 from chunkwise.metrics.claims.citation_marks import without_citation_marks
 from chunkwise.metrics.claims.readable import Readable
+from chunkwise.text.locate.occurrences import occurrences
 
 NO_ANSWER = "no answer"
 NO_CITATIONS = "no citations"
@@ -96,8 +97,8 @@ class CitedTexts:
         if citation.quote:
             key = doc_id, citation.quote
             if key not in self._quoted:
-                found = _occurrences(citation.quote, text)
-                self._quoted[key] = [Passage(doc_id, *match.span()) for match in found]
+                found = quoted_at(citation.quote, text)
+                self._quoted[key] = [Passage(doc_id, *span) for span in found]
             return self._quoted[key]
         return [Passage(doc_id, 0, len(text))] if text else []
 
@@ -127,15 +128,29 @@ class CitedTexts:
 
 def _occurrences(quote: str, text: str) -> list[re.Match[str]]:
     """Case, white space and punctuation do not count; a quote that begins or ends inside a word is sought by letter."""
-    words = r"[\W_]+".join(_WORD.findall(quote))
-    tolerant = rf"(?<![^\W_]){words}(?![^\W_])"
-    found = list(re.finditer(tolerant, text, re.IGNORECASE)) if words else []
+    words = _WORD.findall(quote)
+    tolerant = r"(?<![^\W_])" + r"[\W_]+".join(words) + r"(?![^\W_])"
+    # Nearly every text lacks a word of the quote, which is soon seen.
+    may_stand = words and max(words, key=len).casefold() in text.casefold()
+    found = list(re.finditer(tolerant, text, re.IGNORECASE)) if may_stand else []
     return found or list(re.finditer(re.escape(quote), text))
 
 
 def stands_in(quote: str, text: str) -> bool:
-    """Whether a quote is found in a text, as the quotes of citations are."""
+    """Whether a quote is found in a text; Markdown's links are not looked through."""
     return bool(_occurrences(quote, text))
+
+
+def quoted_at(quote: str, text: str) -> list[Span]:
+    """Where a quote stands in a text; where it does not, where it does but for Markdown's marks."""
+    found = [Span(*match.span()) for match in _occurrences(quote, text)]
+    if found or not any(map(str.isalnum, quote)):
+        return found
+    return [
+        Span(start, end)
+        for each in occurrences([quote], [Document("text", text)], "marks")
+        for start, end in zip(each.start.tolist(), each.end.tolist(), strict=True)
+    ]
 
 
 def each_answer(

@@ -12,6 +12,7 @@ from chunkwise.metrics.answers.answer import (
     AnswerCitation,
     CitedTexts,
     each_answer,
+    quoted_at,
 )
 from chunkwise.metrics.answers.position import QUESTION
 from chunkwise.metrics.answers.question_evidence import (
@@ -187,7 +188,9 @@ def _is_right(
 
 
 def _stands(quote: str, text: str) -> bool:
-    return quote in text or holds(plain_form(text), plain_form(quote))
+    return (
+        quote in text or holds(plain_form(text), plain_form(quote)) or bool(quoted_at(quote, text))
+    )
 
 
 def _overlap(one: Passage, other: Passage) -> bool:
