@@ -15,7 +15,7 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDo
 from retrieval.tiny_embedder import Tiny
 
 LAMPS = "The keeper lights the lamps at dusk. He trims them at dawn. The oil is kept below."
-BREAD = "Bread is baked before dawn. The oven is cold by noon. Crumbs go to the gulls."
+BREAD = "Bread is baked before dawn. The oven is cold by noon. Fragments go to the gulls."
 DOCUMENTS = [Document("lamps.txt", LAMPS), Document("bread.txt", BREAD)]
 ROWS: list[dict[str, Any]] = [
     {"document": "lamps.txt", "start": 0, "end": 36},

@@ -132,7 +132,7 @@ def answer_each(
     """Answers as they come, in no particular order; each is in the client's cache before the next is asked for."""
     asked: list[tuple[Query, AnswerRequest]] = []
     for query, hits in questions:
-        made = _asked(query, hits, client, form)
+        made = _request_or_answer(query, hits, client, form)
         if isinstance(made, CitedAnswer):
             yield made
         else:
@@ -146,11 +146,11 @@ def estimate_answers(
     questions: Sequence[RetrievedQuestion], client: LlmClient, *, form: Form | None = None
 ) -> LlmEstimate:
     """What answering would take; nothing is sent."""
-    asked = (_asked(query, hits, client, form) for query, hits in questions)
+    asked = (_request_or_answer(query, hits, client, form) for query, hits in questions)
     return client.estimate([each.request for each in asked if isinstance(each, AnswerRequest)])
 
 
-def _asked(
+def _request_or_answer(
     query: Query, hits: Sequence[Hit], client: LlmClient, form: Form | None
 ) -> AnswerRequest | CitedAnswer:
     """What the model is to be asked; the answer itself where there is nothing to ask it."""

@@ -41,11 +41,11 @@ def outline_levels(document: Analyzed, language: str, fit: Fit) -> list[NDArray[
     tree, source = document.syntax(language)
     lines = document.lines
     outline = _by_indentation(lines) if tree is None else _by_tree(lines, tree, source, fit)
-    keep, crumbs = document.graphemes.keep, document.crumb_starts
+    keep, fragments = document.graphemes.keep, document.fragment_starts
     words = document.characters.word_starts
     # The last word of a long line goes with the quotes below it; where nothing else is left, any line is cut off.
-    whole = [np.setdiff1d(cuts, crumbs) for cuts in [*outline, lines.start]]
-    whole.append(np.setdiff1d(words, document.characters.next_solid(crumbs)))
+    whole = [np.setdiff1d(cuts, fragments) for cuts in [*outline, lines.start]]
+    whole.append(np.setdiff1d(words, document.characters.next_solid(fragments)))
     return [keep(cuts) for cuts in [*whole, lines.start, words] if len(cuts)]
 
 

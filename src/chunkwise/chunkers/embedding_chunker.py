@@ -81,7 +81,9 @@ class SmallChunks:
         waiting, kept = [*pieces], list[Piece]()
         for index, piece in enumerate(waiting):
             after = waiting[index + 1 : index + 2]
-            made = piece.token_count < self.least and self._made(kept[-1:], piece, after)
+            made = piece.token_count < self.least and self._merged_with_neighbour(
+                kept[-1:], piece, after
+            )
             if not made:
                 kept.append(piece)
             elif made[0]:
@@ -91,7 +93,7 @@ class SmallChunks:
                 kept += done
         return kept
 
-    def _made(
+    def _merged_with_neighbour(
         self, before: list[Piece], piece: Piece, after: list[Piece]
     ) -> tuple[int, list[Piece]] | None:
         """How many pieces before it were taken, one or none, and what was made of the two."""
@@ -123,7 +125,7 @@ class SmallChunks:
         found = moved_cut(document, self.measure, left, right, self.units[1:], self._turns, sizes)
         sentence = int(document.sentences.searchsorted(right.start))
         if found or right.start in document.sentences[sentence : sentence + 1]:
-            return found  # for a crumb's sake no sentence is cut that was whole
+            return found  # for a fragment's sake no sentence is cut that was whole
         words = document.characters.word_starts
         low, high = words.searchsorted([left.start, right.end])
         near = document.graphemes.keep(words[low:high])

@@ -17,7 +17,7 @@ from chunkwise.chunkers.packing.cuts import (
     CutLevel,
     NearCuts,
     before_cut,
-    without_crumbs,
+    without_fragments,
 )
 from chunkwise.chunkers.packing.sized import SizedChunker
 from chunkwise.core import Piece
@@ -175,7 +175,7 @@ class RecursiveChunker(SizedChunker):
                     ) from None
 
     def split(self, document: Analyzed) -> Sequence[Piece]:
-        levels = without_crumbs(document, self._levels(document))
+        levels = without_fragments(document, self._levels(document))
         packer = self.packer(document, levels, nested=True)
         return self.join_small_chunks(document, packer.pack(0, len(document.text)))
 

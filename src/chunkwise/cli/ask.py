@@ -87,7 +87,7 @@ def command(options: AskOptions) -> None:
     skipped: list[str] = []
     queries = options.queries(skipped)
     client = _client(options)
-    questions = _found(_index(options, skipped), queries, options)
+    questions = _retrieved(_index(options, skipped), queries, options)
     if options.dry_run:
         from chunkwise.answering.ask import estimate_answers
 
@@ -153,7 +153,7 @@ def _index(options: AskOptions, skipped: list[str]) -> Index:
         return index_of(options.source, options.retriever, skip, advance, options.loading())
 
 
-def _found(index: Index, queries: list[Query], options: AskOptions) -> list[RetrievedQuestion]:
+def _retrieved(index: Index, queries: list[Query], options: AskOptions) -> list[RetrievedQuestion]:
     """Every question with its hits; an index without documents has none."""
     from chunkwise.answering.ask import RetrievedQuestion
 

@@ -159,7 +159,7 @@ def command(options: ChunkOptions) -> None:
         click.echo(text, nl=False)
     if shown and summary.missing_overlaps:
         click.echo(summary.missing_overlaps)
-    if writer and (remark := writer.tally.told()):
+    if writer and (remark := writer.tally.in_words()):
         say(remark)
     if not options.quiet:
         for client in clients.used:

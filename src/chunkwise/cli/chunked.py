@@ -59,7 +59,7 @@ class ChunkSummary:
     @property
     def missing_overlaps(self) -> str:
         """At how many boundaries the overlap asked for could not be, and why; nothing where it is everywhere."""
-        return self._missing.told() if self._missing else ""
+        return self._missing.in_words() if self._missing else ""
 
     @property
     def note(self) -> str:

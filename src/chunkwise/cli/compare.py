@@ -74,7 +74,7 @@ def command(options: CompareOptions) -> None:
     comparison = compare(runs, metrics=chosen, sources=files)
     # An unknown name is told before anything is written.
     worse = comparison.worse(None if "any" in gates else gates) if gates else []
-    if not _told(comparison, options, is_whole=options.whole or chosen is not None):
+    if not _write_and_show(comparison, options, is_whole=options.whole or chosen is not None):
         sys.exit(1)
     for each in worse:
         click.echo(f"chunkwise: {_worse_words(each)}", err=True)
@@ -82,7 +82,7 @@ def command(options: CompareOptions) -> None:
         sys.exit(NOT_REACHED)
 
 
-def _told(comparison: Comparison, options: CompareOptions, *, is_whole: bool) -> bool:
+def _write_and_show(comparison: Comparison, options: CompareOptions, *, is_whole: bool) -> bool:
     """Writes and shows it; whether every file could be written. Where not, the comparison is shown instead."""
     from chunkwise.records.typed import json_text
     from chunkwise.report.page import write_page

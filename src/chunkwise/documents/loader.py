@@ -191,11 +191,11 @@ loaders = Registry(
 
 def loaders_in_order() -> tuple[tuple[str, Loader], ...]:
     """One of each, those of third parties first: who installs one wants it used."""
-    return _made(tuple(sys.path))
+    return _loaders_on(tuple(sys.path))
 
 
 @lru_cache(maxsize=4)
-def _made(path: tuple[str, ...]) -> tuple[tuple[str, Loader], ...]:
+def _loaders_on(path: tuple[str, ...]) -> tuple[tuple[str, Loader], ...]:
     """Of the packages on this path."""
     made: dict[str, Loader] = loaders.made()
     names = [name for name in made if name not in loaders.builtin] + list(loaders.builtin)

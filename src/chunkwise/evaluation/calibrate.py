@@ -293,10 +293,10 @@ def calibrate(
     """
     identity = identity or judge_identity(judge)
     watch = _Watch(judge, pairs)
-    said = list(chain.from_iterable(_asked(judge, pairs, advance)))
+    said = list(chain.from_iterable(_verdicts_of(judge, pairs, advance)))
     verdicts = [
         Verdict(query.id, is_relevant, score)
-        for (query, _, is_relevant), score in zip(_each(pairs), said, strict=True)
+        for (query, _, is_relevant), score in zip(_judged_pairs(pairs), said, strict=True)
     ]
     known = same_calibration(identity, pairs.against, pairs.question_set)
     figures = calibration(
@@ -320,7 +320,7 @@ def steps(judge: Judge, pairs: KnownPairs) -> int:
     return len(pairs.queries)
 
 
-def _asked(judge: Judge, pairs: KnownPairs, advance: OnProgress | None) -> list[list[Score]]:
+def _verdicts_of(judge: Judge, pairs: KnownPairs, advance: OnProgress | None) -> list[list[Score]]:
     """The verdicts, a list a question."""
     if isinstance(judge, LlmJudge):
         return judge.judge(pairs.queries, pairs.hits, advance)
@@ -381,7 +381,7 @@ class _Watch:
         )  # fmt: skip
 
 
-def _each(pairs: KnownPairs) -> Iterator[tuple[Query, Hit, bool]]:
+def _judged_pairs(pairs: KnownPairs) -> Iterator[tuple[Query, Hit, bool]]:
     for query, hits, truths in zip(pairs.queries, pairs.hits, pairs.is_relevant, strict=True):
         for hit, is_relevant in zip(hits, truths, strict=True):
             yield query, hit, is_relevant
@@ -389,7 +389,7 @@ def _each(pairs: KnownPairs) -> Iterator[tuple[Query, Hit, bool]]:
 
 def _cosines(pairs: KnownPairs, embedder: Embedder) -> NDArray[np.float64]:
     """Of every pair; NaN where one of the two has no vector. Texts were embedded before and are in the cache."""
-    rows = list(_each(pairs))
+    rows = list(_judged_pairs(pairs))
     asked = _unit(embedder, [query.text for query, _, _ in rows], "query")
     found: NDArray[np.float64] = np.einsum(
         "ij,ij->i", asked, _unit(embedder, [hit.text for _, hit, _ in rows], "passage")
@@ -409,7 +409,9 @@ def _disagreements(
     pairs: KnownPairs, said: Sequence[Score], cosines: NDArray[np.float64] | None
 ) -> Iterator[Disagreement]:
     wrong: dict[bool, list[Disagreement]] = {True: [], False: []}
-    for at, ((query, hit, is_relevant), score) in enumerate(zip(_each(pairs), said, strict=True)):
+    for at, ((query, hit, is_relevant), score) in enumerate(
+        zip(_judged_pairs(pairs), said, strict=True)
+    ):
         if score.value is not None and (score.value == 1) != is_relevant:
             cosine = None if cosines is None else float(cosines[at])
             wrong[is_relevant].append(

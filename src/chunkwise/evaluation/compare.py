@@ -64,7 +64,7 @@ def warnings_of(first: Results, second: Results, names: tuple[str, str]) -> list
         # What is asked of one run alone is compared with nothing.
         if key in rules[1] and (one := rules[0][key]) != (other := rules[1][key]):
             found.append(
-                f"{key} differs ({a}: {_told(one)}, {b}: {_told(other)}): scores are not alike"
+                f"{key} differs ({a}: {_or_none(one)}, {b}: {_or_none(other)}): scores are not alike"
             )
     if first.questions and first.questions == second.questions:
         found.append(f"{a} and {b} found the same for every question: is one a copy of the other?")
@@ -78,7 +78,7 @@ def _amounts(first: Results, second: Results, names: tuple[str, str]) -> list[st
     budgets = [run.configuration.get("budget") for run in (first, second)]
     if budgets.count(None) != 1:
         return [
-            f"{key} differs ({a}: {_told(one)}, {b}: {_told(other)}): {more}; "
+            f"{key} differs ({a}: {_or_none(one)}, {b}: {_or_none(other)}): {more}; "
             "compare runs with the same, or by recall within a budget (recall@1000t)"
             for key in ("k", "budget")
             if (one := first.configuration.get(key)) != (other := second.configuration.get(key))
@@ -97,7 +97,7 @@ def _amounts(first: Results, second: Results, names: tuple[str, str]) -> list[st
 def _amount(run: Results) -> str:
     budget = run.configuration.get("budget")
     if budget is None:
-        return f"{_told(run.configuration.get('k'))} hits a question"
+        return f"{_or_none(run.configuration.get('k'))} hits a question"
     return f"what fits into {budget} tokens"
 
 
@@ -127,7 +127,7 @@ def _fingerprint(results: Results, what: str) -> Json:
     return value.get("hash", value) if isinstance(value, dict) else value
 
 
-def _told(value: Json) -> str:
+def _or_none(value: Json) -> str:
     return "none" if value is None else str(value)
 
 

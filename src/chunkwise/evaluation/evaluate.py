@@ -173,7 +173,7 @@ def evaluate(
                 # Only those of a file are there already; an index tells by its chunks.
                 own = system.ask(asked, k=None, budget=None) if hits is not None else []
                 answered = read_answers(path, asked, documents, bad, named, own)
-    about |= left_out.told()
+    about |= left_out.to_json()
     if len(system.documents) != len(documents):
         # Those that hold hits found nowhere are no documents of the user's.
         about["documents"] = {
@@ -298,7 +298,7 @@ def _placed(
         if wrong:
             id, start, end = wrong[0]
             size = f"which has {sizes[id]:,} characters" if id in sizes else "which is not there"
-            left_out.given(
+            left_out.question_line(
                 f"question {query.id!r}: it refers to {start:,}–{end:,} of {id!r}, {size}"
             )
         else:

@@ -187,7 +187,7 @@ def question_results(
             {name: _value(column, number) for name, column in columns.items()},
             {name: why for name, column in columns.items() if (why := column.reasons[number])},
             tuple(
-                _found(hit, {judge: _verdict(own[number][at].value) for judge, own in verdicts.items()})
+                _found_span(hit, {judge: _verdict(own[number][at].value) for judge, own in verdicts.items()})
                 for at, hit in enumerate(hits)
             ),
             missed(query, hits, further.get(number, hits), documents),
@@ -217,7 +217,7 @@ def _verdict(value: float | None) -> bool | None:
     return None if value is None else value >= 0.5
 
 
-def _found(hit: Hit, relevant: Mapping[str, bool | None]) -> FoundSpan:
+def _found_span(hit: Hit, relevant: Mapping[str, bool | None]) -> FoundSpan:
     score = float(f"{hit.score:.{_DIGITS}g}")
     place = hit.doc_id, hit.start, hit.end
     return FoundSpan(*place, hit.rank, score, hit.token_count, relevant, hit.summary)

@@ -59,7 +59,7 @@ class Skipped:
         # What is skipped may be an alternative or a label alone.
         self._add(self.questions, line if problem.dropped else f"{line} (the question is kept)")
 
-    def given(self, line: str) -> None:
+    def question_line(self, line: str) -> None:
         """A question that did not come from a file."""
         self._add(self.questions, line)
 
@@ -85,7 +85,7 @@ class Skipped:
         """Whether something is not used."""
         return bool(self.documents or self.questions or self.rows)
 
-    def told(self) -> dict[str, Json]:
+    def to_json(self) -> dict[str, Json]:
         """For the file of results."""
         return {
             "skipped_documents": list(self.documents),

@@ -63,7 +63,11 @@ def calibrations_told(judges: Mapping[str, AskedJudge], question_set: str = "") 
     """What is known here of those that were ever measured, on these questions where it was: no part of the results,
     another machine knows other."""
     known = {name: known_calibration(each.identity, question_set) for name, each in judges.items()}
-    return {name: _told(each, question_set) for name, each in known.items() if each is not None}
+    return {
+        name: _calibration_row(each, question_set)
+        for name, each in known.items()
+        if each is not None
+    }
 
 
 def judged_by(results: Results, metric: str) -> str:
@@ -123,7 +127,7 @@ def _measured(known: Json, metric: str) -> str:
     )
 
 
-def _told(known: Calibration, question_set: str) -> dict[str, Json]:
+def _calibration_row(known: Calibration, question_set: str) -> dict[str, Json]:
     return {
         "against": known.against,
         "same_questions": known.question_set == question_set,

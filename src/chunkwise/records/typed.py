@@ -134,7 +134,9 @@ def _mapping(read: Read) -> Read:
 def _record(kind: Any) -> Read:
     hints = get_type_hints(kind)
     if is_dataclass(kind):
-        own = {field.name: (_reader(hints[field.name]), _wanted(field)) for field in fields(kind)}
+        own = {
+            field.name: (_reader(hints[field.name]), _is_required(field)) for field in fields(kind)
+        }
     else:
         own = {name: (_reader(hints[name]), True) for name in kind._fields}
 
@@ -155,7 +157,7 @@ def _record(kind: Any) -> Read:
     return made
 
 
-def _wanted(field: Any) -> bool:
+def _is_required(field: Any) -> bool:
     return field.default is MISSING and field.default_factory is MISSING
 
 

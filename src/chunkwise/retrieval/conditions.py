@@ -98,7 +98,9 @@ def _of_mapping(key: object, said: object) -> Iterator[Condition]:
     if not isinstance(key, str):
         raise InvalidParameter(f"where has the key {key!r}; keys of metadata are texts")
     if not isinstance(said, Mapping):
-        yield _made(key, "in" if isinstance(said, list | tuple | set | frozenset) else "=", said)
+        yield _condition_of(
+            key, "in" if isinstance(said, list | tuple | set | frozenset) else "=", said
+        )
         return
     if not said:
         raise InvalidParameter(
@@ -110,10 +112,10 @@ def _of_mapping(key: object, said: object) -> Iterator[Condition]:
             raise InvalidParameter(
                 f"where compares {_short(key)!r} by {comparison!r}; allowed: {allowed}"
             )
-        yield _made(key, comparison, value)
+        yield _condition_of(key, comparison, value)
 
 
-def _made(key: str, comparison: Comparison, given: object) -> Condition:
+def _condition_of(key: str, comparison: Comparison, given: object) -> Condition:
     several = isinstance(given, list | tuple | set | frozenset)
     if several != (comparison in ("in", "not in")):
         needed = "one value" if several else "a list of values"

@@ -179,7 +179,7 @@ class Review:
     def _edit(self, names: tuple[str, ...], text: str) -> list[str]:
         _, row = self._here()
         key, new = _key(row, names), text.strip()
-        old, before = row.get(key), _asked(row)
+        old, before = row.get(key), _question_and_answer(row)
         if not new or text == old:
             return []
         row[key] = new
@@ -191,7 +191,7 @@ class Review:
                 f"no longer a fact to name: {each}"
                 for each in drop_stale_facts(row, str(old or ""), new)
             ]
-        if drop_numeric(row, before, _asked(row)):
+        if drop_numeric(row, before, _question_and_answer(row)):
             told.append("no longer tagged numeric: the answer brings no number")
         self._write(row)
         return told
@@ -230,7 +230,7 @@ def answer_of(row: QuestionRow) -> str:
     return str(row.get(_key(row, _ANSWER)) or "")
 
 
-def _asked(row: QuestionRow) -> QuestionAndAnswer:
+def _question_and_answer(row: QuestionRow) -> QuestionAndAnswer:
     return QuestionAndAnswer(question_of(row), answer_of(row))
 
 

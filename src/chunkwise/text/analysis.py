@@ -162,7 +162,7 @@ class Analyzed:
         return self.graphemes.keep(cell_starts(self.text, self.blocks, verbatim=verbatim))
 
     @cached_property
-    def crumb_starts(self) -> NDArray[np.int64]:
+    def fragment_starts(self) -> NDArray[np.int64]:
         """Starts that go with what stands before them: a cut there leaves a lead-in, a fence or marks alone."""
         if self.document.format == "code":
             return np.array(beside_bare_lines(self.text), dtype=np.int64)

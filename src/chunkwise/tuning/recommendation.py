@@ -175,7 +175,7 @@ def _index(
     told = "".join(f"    {name}={_text(value)},\n" for name, value in said.items())
     if options := _reading_code(reading):
         told += f"    {options},\n"
-    return f"index = chunkwise.index(\n    {_given(documents)},\n{told})"
+    return f"index = chunkwise.index(\n    {_paths_in_code(documents)},\n{told})"
 
 
 def _commands(
@@ -214,7 +214,7 @@ def _literal(value: OptionValue) -> str:
     return "..." if value is None else repr(value)
 
 
-def _given(documents: Sequence[str]) -> str:
+def _paths_in_code(documents: Sequence[str]) -> str:
     """One path, or a list of them."""
     names = [_text(each) for each in documents]
     return names[0] if len(names) == 1 else f"[{', '.join(names)}]"
@@ -241,7 +241,10 @@ def _chunks(
     if recommendation.retriever.startswith("multiscale") or recommendation.context != "none":
         return {}
     asked = ", ".join(
-        filter(None, [_given(documents), _text(recommendation.strategy), _reading_code(reading)])
+        filter(
+            None,
+            [_paths_in_code(documents), _text(recommendation.strategy), _reading_code(reading)],
+        )
     )
     return {
         "LangChain, for a store of your own": (

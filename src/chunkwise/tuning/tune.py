@@ -213,7 +213,7 @@ def _data(inputs: SweepInputs, left_out: Skipped | None) -> dict[str, Json]:
             "hash": documents_hash(inputs.documents),
         },
         "questions": {"file": questions.name, "count": len(questions), "hash": questions.hash},
-        **(left_out.told() if left_out else {}),
+        **(left_out.to_json() if left_out else {}),
     }
 
 

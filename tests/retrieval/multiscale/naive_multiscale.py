@@ -151,7 +151,7 @@ def runs(atoms: list[Atom], taken: set[int]) -> list[list[int]]:
     return found
 
 
-def crumbs(atoms: list[Atom], taken: set[int], least: int) -> set[int]:
+def fragments(atoms: list[Atom], taken: set[int], least: int) -> set[int]:
     """Runs that are too short and not their whole document."""
     found: set[int] = set()
     for run in runs(atoms, taken):
@@ -172,10 +172,10 @@ def worth_reading(atoms: list[Atom], votes: list[float], budget: int, least: int
     if not any(atoms[i].terms for i in taken):
         return fill(atoms, votes, budget, alone=True) or ({best} if too_long else set())
     for _ in range(2):
-        dropped = crumbs(atoms, taken, least)
+        dropped = fragments(atoms, taken, least)
         votes = [0.0 if i in dropped else vote for i, vote in enumerate(votes)]
         taken = fill(atoms, votes, budget)
-    return taken - crumbs(atoms, taken, least) or first
+    return taken - fragments(atoms, taken, least) or first
 
 
 def section(atoms: list[Atom], votes: list[float], run: list[int]) -> int:

@@ -296,7 +296,7 @@ class ContextTally:
         """How far it is."""
         return f"{counted(self.written, 'context')} written"
 
-    def told(self) -> str:
+    def in_words(self) -> str:
         """One line; empty where every chunk has its context."""
         if not self.without:
             return ""

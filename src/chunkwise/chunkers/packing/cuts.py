@@ -235,7 +235,7 @@ def glued(
     leading = blocks.of("heading", "header")
     following = leading[leading + 1 < len(blocks)] + 1
     bound = np.concatenate(
-        (blocks.start[following], document.crumb_starts, items.texts, items.led_in)
+        (blocks.start[following], document.fragment_starts, items.texts, items.led_in)
     )
     if torn is not None:
         bound = np.setdiff1d(bound, torn)
@@ -265,12 +265,12 @@ _LONGEST_NUMBER = 8
 _MOST_SKIPPED = 64
 
 
-class CrumblessCuts:
+class CutsWithoutFragments:
     """The cuts of a level but those that would leave a lead-in, a fence or the number of an item alone."""
 
-    def __init__(self, level: CutLevel, crumbs: Crumbs) -> None:
+    def __init__(self, level: CutLevel, fragments: Fragments) -> None:
         self._level = level
-        self._bound = crumbs.bound
+        self._bound = fragments.bound
 
     def last(self, low: int, high: int) -> int:
         cut = self._level.last(low, high)
@@ -289,8 +289,8 @@ class CrumblessCuts:
         return NONE
 
 
-class Crumbs:
-    """Places of a text at which a cut would leave a crumb."""
+class Fragments:
+    """Places of a text at which a cut would leave a fragment."""
 
     def __init__(self, document: Analyzed) -> None:
         self._document = document
@@ -335,7 +335,7 @@ class Crumbs:
             gaps = gaps_in_text(document.text)
             return [low for low, _ in gaps], [high for _, high in gaps]
         highs, solid = (
-            document.characters.next_solid(document.crumb_starts),
+            document.characters.next_solid(document.fragment_starts),
             document.characters.solid,
         )
         before = solid.searchsorted(highs)
@@ -343,11 +343,11 @@ class Crumbs:
         return lows.tolist(), highs.tolist()
 
 
-def without_crumbs(document: Analyzed, levels: Sequence[CutLevel]) -> list[CutLevel]:
-    """The levels without cuts that leave crumbs or cut rows, then between cells, then, at last, as they are."""
+def without_fragments(document: Analyzed, levels: Sequence[CutLevel]) -> list[CutLevel]:
+    """The levels without cuts that leave fragments or cut rows, then between cells, then, at last, as they are."""
     cells = [ArrayCuts(lambda: document.cells)] if document.document.format == "table" else []
-    crumbs = Crumbs(document)
-    return [*(CrumblessCuts(level, crumbs) for level in levels), *cells, *levels]
+    fragments = Fragments(document)
+    return [*(CutsWithoutFragments(level, fragments) for level in levels), *cells, *levels]
 
 
 def _behind(document: Analyzed, signs: str, start: int, end: int) -> NDArray[np.int64]:

@@ -128,7 +128,7 @@ class MissingOverlaps:
         together = document.measure(self._tokenizer).count(last, behind.end)
         return ROOM if together > self._limit else WORD
 
-    def told(self) -> str:
+    def in_words(self) -> str:
         """A few words for a summary; none where every boundary has its overlap."""
         missing = self.reasons.total()
         why = ", ".join(f"{number:,} {reason}" for reason, number in self.reasons.most_common())

@@ -108,7 +108,7 @@ def find_issues(document: Analyzed, spans: Sequence[Spanned]) -> list[Issue]:
     issues of the second say `again`. Summaries cut nothing.
     """
     wrong = _Wrong(document, spans, language_of(document.document))
-    told = [(kind, *each) for kind in wrong.flags for each in wrong.told(kind)]
+    told = [(kind, *each) for kind in wrong.flags for each in wrong.cases(kind)]
     number = {kind: index for index, kind in enumerate(KINDS)}
     told.sort(key=lambda each: (each[1], each[2], number[each[0]]))
     text = document.text
@@ -203,7 +203,7 @@ class _Wrong:
         )
         return np.tile(marks & ~whole, 2)
 
-    def told(self, kind: str) -> Iterator[tuple[int, int, bool, int]]:
+    def cases(self, kind: str) -> Iterator[tuple[int, int, bool, int]]:
         """Chunk, offset, whether the cut was told before, and which it is; a chunk has each cut once."""
         wrong = np.flatnonzero(self.flags[kind])
         chunk, own = wrong % self.count, self.place[wrong]

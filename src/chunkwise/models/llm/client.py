@@ -152,7 +152,7 @@ class LlmClient:
                     self.spent = replace(self.spent, kept=self.spent.kept + 1)
                 return kept
             try:
-                return self._asked(request, stop)
+                return self._ask_twice(request, stop)
             except LimitReached as error:
                 with self._lock:
                     self.spent = replace(self.spent, unasked=self.spent.unasked + 1)
@@ -202,7 +202,7 @@ class LlmClient:
             seconds = (prompt / speed[0] + output / speed[1]) / side_by_side
         return LlmEstimate(calls, 0, prompt, output, money, seconds)
 
-    def _asked(self, request: Request, stop: Event | None) -> Reply:
+    def _ask_twice(self, request: Request, stop: Event | None) -> Reply:
         """Once, and once more with what was wrong where the answer is not of the form asked for."""
         wrong = ""
         for attempt in range(2):

@@ -110,7 +110,7 @@ def _document(
             lines.append(_styled(one_line(section), "italic green"))
         if chunk.context:
             lines.append(_styled(f"[{one_line(chunk.context)}]", "italic"))
-        lines += _said(chunk) if chunk.level else _text(chunk, reach, room)
+        lines += _summary_lines(chunk) if chunk.level else _text(chunk, reach, room)
         if kinds.get(position):
             found = ", ".join(dict.fromkeys(kind.replace("_", " ") for kind in kinds[position]))
             lines.append(_styled(f"! {found}", "red"))
@@ -151,7 +151,7 @@ def _size(chunk: Chunk, digits: int, limit: int | None) -> Text:
     return size
 
 
-def _said(chunk: Chunk) -> list[Text]:
+def _summary_lines(chunk: Chunk) -> list[Text]:
     """Of a summary, what it is one of, and how it begins."""
     what = f"summary of {counted(len(chunk.spans), 'passage')}, level {chunk.level}"
     return [_styled(what, "italic cyan"), _styled(one_line(chunk.text[:_WIDEST]), "")]

@@ -295,7 +295,7 @@ def _panels(found: BySize, sizes: list[str], overlaps: list[str], room: ChartSiz
     keys = [series_key(at, f"overlap {name or 'none'}", 40) for at, name in enumerate(overlaps)]
     points = [
         {"series": key, "strategy": row_key(place, name or "chunks", 24), "size": shown[size],
-         "mean": figure.mean, "description": one_line(_told(name, overlap, size, figure), 300), **look(at)}
+         "mean": figure.mean, "description": one_line(_tooltip(name, overlap, size, figure), 300), **look(at)}
         for place, name in enumerate(sorted(found))
         for at, (key, overlap) in enumerate(zip(keys, overlaps, strict=True))
         for size, figure in found[name].get(overlap, {}).items()
@@ -333,7 +333,7 @@ def _panels(found: BySize, sizes: list[str], overlaps: list[str], room: ChartSiz
     }
 
 
-def _told(name: str, overlap: str, size: str, figure: Figure) -> str:
+def _tooltip(name: str, overlap: str, size: str, figure: Figure) -> str:
     return (
         f"{name}, size {size}, overlap {overlap}: {mean_words(figure)} ({interval_words(figure)})"
     )

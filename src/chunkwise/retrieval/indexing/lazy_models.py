@@ -159,7 +159,7 @@ class LazyContexts:
         """What a user should know of contexts that could not be had."""
         if not self.missing:
             return ()
-        return (f"{self.writer.tally.told()}; the next update asks for these again",)
+        return (f"{self.writer.tally.in_words()}; the next update asks for these again",)
 
     def _client(self) -> LlmClient:
         from chunkwise.models import get_language_model

@@ -17,7 +17,7 @@ from chunkwise.retrieval.multiscale.select import (
 from chunkwise.text.analysis import ATOM_TOKENS
 
 _REFILLS = 2
-"""How often the room that crumbs leave is filled again."""
+"""How often the room that fragments leave is filled again."""
 
 
 class ScoredSpan(NamedTuple):
@@ -85,7 +85,7 @@ def _section(atoms: Atoms, best: NDArray[np.int64]) -> int:
 def _worth_reading(
     atoms: Atoms, candidates: AtomCandidates, budget: int, min_tokens: int, texts: AtomTexts | None
 ) -> NDArray[np.int64]:
-    """Atoms that fill the budget, in order; without crumbs, unless there is nothing else."""
+    """Atoms that fill the budget, in order; without fragments, unless there is nothing else."""
     best = candidates.numbers[:1]
     equal = candidates.numbers[candidates.points == candidates.points[:1]]
     too_long = len(best) > 0 and bool((atoms.tokens[equal] > budget).all())
@@ -96,12 +96,12 @@ def _worth_reading(
         alone = select_atoms(atoms, candidates, budget, texts, alone=True)
         return alone if len(alone) or not too_long else best
     for _ in range(_REFILLS):
-        crumb = _crumbs(atoms, selected, min_tokens)
-        if not crumb.any():
+        fragment = _fragments(atoms, selected, min_tokens)
+        if not fragment.any():
             break
-        candidates = candidates.without(selected[crumb])
+        candidates = candidates.without(selected[fragment])
         selected = select_atoms(atoms, candidates, budget, texts)
-    kept = selected[~_crumbs(atoms, selected, min_tokens)]
+    kept = selected[~_fragments(atoms, selected, min_tokens)]
     return kept if len(kept) else first
 
 
@@ -110,7 +110,7 @@ def _say(selected: NDArray[np.int64], texts: AtomTexts | None) -> bool:
     return bool(len(selected)) if texts is None else any(map(texts.says, selected.tolist()))
 
 
-def _crumbs(atoms: Atoms, selected: NDArray[np.int64], min_tokens: int) -> NDArray[np.bool_]:
+def _fragments(atoms: Atoms, selected: NDArray[np.int64], min_tokens: int) -> NDArray[np.bool_]:
     """Atoms of runs too short to say anything."""
     if not min_tokens or not len(selected):
         return np.zeros(len(selected), np.bool_)
@@ -118,7 +118,9 @@ def _crumbs(atoms: Atoms, selected: NDArray[np.int64], min_tokens: int) -> NDArr
     last, size = selected[tail], np.diff(np.append(head, len(selected)))
     goes_on = are_adjacent(atoms, last, np.minimum(last + 1, len(atoms.document) - 1))
     short = np.add.reduceat(atoms.tokens[selected], head) < min_tokens
-    short &= (atoms.start[selected[head]] > 0) | goes_on  # a whole document is short and no crumb
+    short &= (
+        atoms.start[selected[head]] > 0
+    ) | goes_on  # a whole document is short and no fragment
     return np.repeat(short, size)
 
 

@@ -121,7 +121,7 @@ def read_chunks(
     """By their numbers; those that are gone are missing."""
     cursor = connection.cursor(binary=True)
     rows = cursor.execute(names(_CHUNKS), [list(map(int, numbers))])
-    return {row[0]: _found(row) for row in rows}
+    return {row[0]: _found_chunk(row) for row in rows}
 
 
 def read_chunk_table(
@@ -155,7 +155,7 @@ def _places_of_summaries(
     ).astype(np.int64)
 
 
-def _found(row: tuple[Any, ...]) -> FoundChunk:
+def _found_chunk(row: tuple[Any, ...]) -> FoundChunk:
     number, document, start, stop, tokens, path, parent_start, parent_stop, context, *summary = row
     position = number - (document << CHUNK_BITS)
     section = tuple(json.loads(path)) if path else ()

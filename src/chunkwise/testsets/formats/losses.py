@@ -40,10 +40,10 @@ class Losses:
                 self.add(query, f"{self._format} has no ids; a question is known by its place")
 
     def lines(self) -> list[str]:
-        return [f"{what}: {_told(ids)}" for what, ids in self._found.items()]
+        return [f"{what}: {_ids_in_words(ids)}" for what, ids in self._found.items()]
 
 
-def _told(ids: list[str]) -> str:
+def _ids_in_words(ids: list[str]) -> str:
     unique = list(dict.fromkeys(ids))
     shown = ", ".join(map(repr, unique[:_NAMED]))
     if len(unique) == 1:

@@ -80,7 +80,7 @@ def _read(lines: Lines, kind: NDArray[np.int8], levels: NDArray[np.int64]) -> Bl
     ends[first[joined] - 1] = lines.end[last[joined]]
     first, last = first[~joined], last[~joined]
     log = _like_a_log(lines, first, last)
-    record = _each(first[log], last[log])
+    record = _numbers_in(first[log], last[log])
     first, last = first[~log], last[~log]
     line = np.concatenate((heading, item, first, record))
     order = np.argsort(line, kind="stable")
@@ -96,7 +96,7 @@ def _read(lines: Lines, kind: NDArray[np.int8], levels: NDArray[np.int64]) -> Bl
     return Blocks(codes, lines.outset[line][order], stop[order], nesting[order], group)
 
 
-def _each(first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.int64]:
+def _numbers_in(first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.int64]:
     """Every number of the ranges `[first, last]`."""
     if not len(first):
         return first

@@ -84,7 +84,7 @@ class RankedPlaces:
         once.sort()
         return numbers[once], question[once]
 
-    def found(self, hits: Sequence[_Numbers]) -> HitTable:
+    def hit_table(self, hits: Sequence[_Numbers]) -> HitTable:
         """The table of these hits, a question each."""
         flat = np.concatenate([np.empty(0, np.int64), *hits])
         first = np.concatenate(([0], np.cumsum([len(own) for own in hits], dtype=np.int64)))
@@ -169,7 +169,7 @@ class WithNeighbours:
         self._sizes: dict[tuple[int, int, int], int] = {}
         self._written = [_written(measure.text) for measure in measures]
 
-    def found(self, rankings: Sequence[Ranking]) -> HitTable:
+    def hit_table(self, rankings: Sequence[Ranking]) -> HitTable:
         """All of these, merged; each where its best chunk ranks."""
         counts = np.array([len(each.numbers) for each in rankings], np.int64)
         flat = np.concatenate([np.empty(0, np.int64), *(each.numbers for each in rankings)])
@@ -223,7 +223,7 @@ class WithNeighbours:
         """Merged as deep as an evaluation goes for so many tokens: four times as deep while some have too few."""
         depth, before = k, np.zeros(0, np.int64)
         while True:
-            found = self.found(rank(depth))
+            found = self.hit_table(rank(depth))
             questions = len(found.first) - 1
             size = np.bincount(found.question, found.tokens, questions).astype(np.int64)
             more = np.diff(found.first) >= depth
@@ -252,7 +252,7 @@ class WidenedHits:
             self._tables[tokens, at] = (
                 self._widened.filling(self._rank, self._k, at)
                 if tokens
-                else self._widened.found(self._rank(at))
+                else self._widened.hit_table(self._rank(at))
             )
         return self._tables[tokens, at]
 
@@ -266,7 +266,7 @@ RetrieverScores = tuple[dict[str, Scores], list[int]]
 """Scores by label, and the tokens each question's reader reads: k hits, or the objective's budget at most."""
 
 
-def asked(
+def retriever_scores(
     corpus: SharedCorpus,
     index: SharedIndex,
     retriever: str,
@@ -338,7 +338,7 @@ def outcomes_of(
         try:
             outcome = chunking.outcome(configuration)
         except Exception as error:  # strategies, retrievers and models may be somebody else's
-            outcome = Outcome(configuration, error=_told(error))
+            outcome = Outcome(configuration, error=_error_line(error))
         yield replace(outcome, seconds=round(time.perf_counter() - began, 3))
 
 
@@ -366,13 +366,13 @@ class _Chunking:
             or index.has_summaries
             or not all(isinstance(each.metric, SpanMetric) for each in self._wanted)
         ):
-            scores, tokens = self._asked(index, configuration)
+            scores, tokens = self._scores_of(index, configuration)
         elif not configuration.neighbours:
             scores, tokens = self._ranked(index, retriever)
         elif self._asking(index)[0].are_chunks:
             scores, tokens = self._widened(index, retriever, configuration.neighbours)
         else:
-            scores, tokens = self._asked(index, configuration)
+            scores, tokens = self._scores_of(index, configuration)
         cost = corpus.cost_of(index, configuration.vectors)
         return Outcome(
             configuration,
@@ -385,7 +385,7 @@ class _Chunking:
         count = max([self._k, *(each.at for each in self._wanted if not each.tokens)])
         tokens = max((each.at for each in self._wanted if each.tokens), default=0)
         places, questions = self._asking(index)
-        found = places.found(ranked(index, places, retriever, questions, count, tokens))
+        found = places.hit_table(ranked(index, places, retriever, questions, count, tokens))
         # Most hits are there for the budgets alone.
         hits = _RankedHits(first_hits(found, count), found)
         scores = score_spans(self._wanted, hits, self._rules(places))
@@ -417,9 +417,9 @@ class _Chunking:
         most = objective.at if objective.tokens else np.inf
         return np.minimum(paid, most).astype(np.int64).tolist()
 
-    def _asked(self, index: SharedIndex, configuration: Configuration) -> RetrieverScores:
+    def _scores_of(self, index: SharedIndex, configuration: Configuration) -> RetrieverScores:
         retriever, neighbours = configuration.retriever, configuration.neighbours
-        return asked(self._corpus, index, retriever, neighbours, self._wanted, self._k)
+        return retriever_scores(self._corpus, index, retriever, neighbours, self._wanted, self._k)
 
     def _asking(self, index: SharedIndex) -> tuple[RankedPlaces, QueryBatch]:
         """What is handed out for its chunks, and the questions with vectors that fit its own."""
@@ -450,15 +450,15 @@ class _Chunking:
         )
         for kind in others:
             if any(each.vectors == kind for each in self._group):
-                made = self._made(kind)
+                made = self._index_or_error(kind)
                 if isinstance(made, SharedIndex):
                     return made
-        made = self._made(vectors if self._corpus.queries else "none")
+        made = self._index_or_error(vectors if self._corpus.queries else "none")
         if isinstance(made, Exception):
             raise made
         return made
 
-    def _made(self, vectors: VectorKind) -> SharedIndex | Exception:
+    def _index_or_error(self, vectors: VectorKind) -> SharedIndex | Exception:
         if vectors not in self._known:
             try:
                 self._known[vectors] = self._new(vectors)
@@ -487,7 +487,7 @@ def _values(scores: Scores) -> tuple[float | None, ...]:
     return tuple(None if value != value else value for value in scores.tolist())
 
 
-def _told(error: Exception) -> str:
+def _error_line(error: Exception) -> str:
     """Our own errors say everything; of others the kind is told as well."""
     if isinstance(error, ChunkwiseError):
         return str(error)

@@ -1,4 +1,4 @@
-"""Crumbs: numbers, lead-ins, fences and quotes stay with what they belong to where the limit allows."""
+"""Fragments: numbers, lead-ins, fences and quotes stay with what they belong to where the limit allows."""
 
 import pytest
 from hypothesis import given, settings
