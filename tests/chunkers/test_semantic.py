@@ -134,7 +134,7 @@ def test_units_that_say_nothing_are_no_turn() -> None:
     assert border_similarity(vectors, 0).tolist() == [1, 1]
 
 
-def test_crumbs_join_the_neighbour_nearer_in_meaning() -> None:
+def test_fragments_join_the_neighbour_nearer_in_meaning() -> None:
     angles = [0, 0, 0, 70, 100, 100, 100]  # nearer to what follows
     assert cuts(angles, threshold=0.9) == [3, 4]
     assert cuts(angles, threshold=0.9, min_tokens=15) == [3]
@@ -303,7 +303,7 @@ def test_a_model_is_loaded_once() -> None:
         ("word " * 3000, "cluster(max_tokens=100, min_tokens=40)"),
     ],
 )
-def test_a_crumb_takes_over_from_a_full_neighbour(text: str, spec: str) -> None:
+def test_a_fragment_takes_over_from_a_full_neighbour(text: str, spec: str) -> None:
     sizes = [chunk.token_count for chunk in get_strategy(spec).chunks(Document("d", text))]
     assert min(sizes) >= 40
 

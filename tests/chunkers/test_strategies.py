@@ -108,7 +108,7 @@ def test_sections_are_never_crossed() -> None:
     assert all(chunk.text.count("#") <= 3 for chunk in chunks)
 
 
-def test_crumbs_join_a_neighbour_of_their_own_section_alone() -> None:
+def test_fragments_join_a_neighbour_of_their_own_section_alone() -> None:
     text = "# One\n\nFirst of all here. Yes.\n\n# Two\n\nNo."
     spec = "sections(max_tokens=6, overlap=0, min_tokens=3, tokenizer=words)"
     parts = ["# One\n\nFirst of all here.", "Yes.", "# Two\n\nNo."]
@@ -210,7 +210,7 @@ def test_recursive_prefers_the_coarsest_separator_that_fits() -> None:
     assert texts(chunks) == ["One a. Two b.", "Three c. Four d.", "Five e."]
 
 
-def test_min_tokens_merges_crumbs_where_the_limit_allows() -> None:
+def test_min_tokens_merges_fragments_where_the_limit_allows() -> None:
     text = "Tiny.\n\n" + "A longer paragraph stands here, with words. " * 5
     spec = "recursive(max_tokens={}, tokenizer=words, min_tokens=3)"
     loose = chunk_text(text, strategy=spec.format(40))

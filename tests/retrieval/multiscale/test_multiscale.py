@@ -382,7 +382,7 @@ def test_only_what_is_allowed_decides_what_is_best() -> None:
     assert [(span.document, span.start, span.score) for span in found] == [(1, 0, 1.0)]
 
 
-def test_crumbs_make_room_for_what_can_be_read() -> None:
+def test_fragments_make_room_for_what_can_be_read() -> None:
     """A short span is left out, and what it leaves is filled; a short document and a small budget keep theirs."""
     atoms = table([*of(20, 3, 20, 15, 20), *of(3, document=1)])
     points = np.array([0.0, 0.9, 0.0, 0.5, 0.0, 0.8])
