@@ -85,7 +85,7 @@ def test_failures_are_told_and_asked_again_in_the_next_run(tmp_path: Path) -> No
         assert first[7].context == "Lamps"
         assert first[6].context == "On Paragraph 6 is about lamp 6."
         assert writer.tally.without == 1
-        assert "1 of 12 chunks has no context of the model" in writer.tally.told()
+        assert "1 of 12 chunks has no context of the model" in writer.tally.in_words()
         broken, before = False, len(server.requests)
         [second] = writer_of(server, tmp_path).write([cut()])
         assert second[7].context == "On Paragraph 7 is about lamp 7."
@@ -109,7 +109,7 @@ def test_the_limit_of_money_leaves_headings(tmp_path: Path) -> None:
     written = sum(chunk.context.startswith("On ") for chunk in found)
     assert 0 < len(server.requests) == written < 12
     assert {chunk.context for chunk in found if not chunk.context.startswith("On ")} == {"Lamps"}
-    assert "$1.50" in writer.tally.told()
+    assert "$1.50" in writer.tally.in_words()
 
 
 # As `cut` and `writer_of`, without what tests import.

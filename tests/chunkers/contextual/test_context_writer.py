@@ -299,7 +299,7 @@ def test_a_chunk_without_an_answer_gets_its_headings(tmp_path: Path) -> None:
     other = [at for at, chunk in enumerate(after) if chunk.context != "A rule."]
     assert [after[at] for at in other] == [headings[at] for at in other]
     assert len(other) == 1
-    assert writer.tally.told() == (
+    assert writer.tally.in_words() == (
         f"1 of {len(after)} chunks has no context of the model, it has the headings context instead: "
         "the model's answer says nothing"
     )
@@ -311,9 +311,9 @@ def test_reasons_are_counted_in_good_english() -> None:
     tally = ContextTally()
     tally.chunks = 9
     tally.reasons.update(["busy", "busy", "asleep"])
-    assert tally.told().endswith("instead: busy (and 1 other reason)")
+    assert tally.in_words().endswith("instead: busy (and 1 other reason)")
     tally.reasons.update(["gone"])
-    assert tally.told().endswith("instead: busy (and 2 other reasons)")
+    assert tally.in_words().endswith("instead: busy (and 2 other reasons)")
 
 
 def test_a_corpus_gets_no_contexts_of_another(tmp_path: Path) -> None:

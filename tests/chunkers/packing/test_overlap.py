@@ -78,20 +78,20 @@ def test_recursive_repeats_across_paragraphs_and_headings() -> None:
 def test_where_a_section_begins_nothing_is_repeated_and_that_is_told() -> None:
     text = "\n\n".join(f"# Part {number}\n\n{LONG}" for number in range(4))
     found = missing(text, "sections(max_tokens=60, overlap=20)", "markdown")
-    assert found.told() == "no overlap at 3 of 3 boundaries (3 where a section begins)"
+    assert found.in_words() == "no overlap at 3 of 3 boundaries (3 where a section begins)"
 
 
 def test_where_what_follows_fills_the_chunk_that_is_told() -> None:
     found = missing(
         "aaaa bbbb cccc. " * 6, "sentences(max_tokens=15, overlap=5, tokenizer=characters)"
     )
-    assert found.told() == "no overlap at 5 of 5 boundaries (5 for want of room)"
+    assert found.in_words() == "no overlap at 5 of 5 boundaries (5 for want of room)"
 
 
 def test_a_word_longer_than_the_overlap_is_told_and_not_cut() -> None:
     text = f"Then go to {'x' * 40}. " * 5
     strategy = "sentences(max_tokens=95, overlap=10, tokenizer=characters)"
-    assert missing(text, strategy).told() == (
+    assert missing(text, strategy).in_words() == (
         "no overlap at 4 of 4 boundaries (4 behind a word longer than it)"
     )
     assert {chunk.text for chunk in chunks_of(text, strategy)} == {f"Then go to {'x' * 40}."}
@@ -104,7 +104,7 @@ def test_another_parent_is_told() -> None:
 
 
 def test_nothing_is_told_where_every_boundary_has_its_overlap() -> None:
-    assert missing(LONG * 12, "sentences(max_tokens=60, overlap=12)").told() == ""
+    assert missing(LONG * 12, "sentences(max_tokens=60, overlap=12)").in_words() == ""
 
 
 WORDS = st.sampled_from(
