@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chunkwise import Document, get_strategy
@@ -196,6 +196,8 @@ def configurations(draw: st.DrawFn) -> tuple[str, bool]:
 
 @settings(max_examples=examples(150), deadline=None)
 @given(text=TEXTS, kind=FORMATS, configuration=configurations())
+@example(text=")", kind=("code", "python"), configuration=("paragraphs(max_tokens=2)", False))
+@example(text=")", kind=("code", "python"), configuration=("semantic(max_tokens=1)", False))
 def test_contract_on_any_text(
     text: str, kind: tuple[str, str], configuration: tuple[str, bool]
 ) -> None:

@@ -51,7 +51,9 @@ class ChunkNames:
         if len(known) == 1:
             return known[0]
         if known:
-            return f"the id {_short(id)} is that of {len(known):,} chunks; name the document, too"
+            return (
+                f"the id {shortened(id)} is that of {len(known):,} chunks; name the document, too"
+            )
         if (own := _NUMBERED.fullmatch(id)) and isinstance(n := self.names.find(own[1]), int):
             return self._numbered(n, int(own[2]))
         if (own := _PLACED.fullmatch(id)) and isinstance(n := self.names.find(own[1]), int):
@@ -61,11 +63,11 @@ class ChunkNames:
         if document is not None and id.isascii() and id.isdigit() and len(id) <= 12:
             return self._numbered(document, int(id))
         hint = _HOW_TO_TELL if self._chunking is None else ""
-        return f"no chunk is known by the id {_short(id)}{hint}"
+        return f"no chunk is known by the id {shortened(id)}{hint}"
 
     def _numbered(self, document: int, number: int) -> Passage | str:
         """A chunk by its place among those of its document, as our ids count them."""
-        name = _short(self.documents[document].id)
+        name = shortened(self.documents[document].id)
         if self._chunking is None:
             return f"the chunks of {name} are not known{_HOW_TO_TELL}"
         low, high = self._chunking.document.searchsorted([document, document + 1]).tolist()
@@ -117,5 +119,6 @@ class ChunkNames:
         }
 
 
-def _short(text: str, most: int = 60) -> str:
+def shortened(text: str, most: int = 60) -> str:
+    """As a message quotes a name or a text that may be long."""
     return repr(text if len(text) <= most else f"{text[: most - 1]}…")

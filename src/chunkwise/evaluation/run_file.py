@@ -28,7 +28,7 @@ from chunkwise.chunkers.chunk_positions import (
     wrong_offset,
 )
 from chunkwise.core import Document, Hit, Passage, Query, Span
-from chunkwise.evaluation.chunk_names import ChunkNames
+from chunkwise.evaluation.chunk_names import ChunkNames, shortened
 from chunkwise.evaluation.cited_places import CitedPlaces, nameless_quotes
 from chunkwise.metrics.answers.answer import Answer, AnswerCitation
 from chunkwise.metrics.claims.plain_form import plain_form
@@ -75,16 +75,12 @@ class Questions:
             return found
         if id is None and text is None:
             return f"no question; name it by {_IDS[0]} or by its text in {_QUESTION_TEXTS[0]}"
-        told = f"with the id {id!r}" if id is not None else _short(text or "")
+        told = f"with the id {id!r}" if id is not None else shortened(text or "")
         return f"no question {told} among the test questions"
 
 
 def _folded(text: str) -> str:
     return " ".join(text.split())
-
-
-def _short(text: str, most: int = 60) -> str:
-    return repr(text if len(text) <= most else f"{text[: most - 1]}…")
 
 
 _TEXTS = ("answer", "response", "generated_answer", "output", "text")

@@ -44,10 +44,9 @@ def beside_bare_lines(text: str) -> list[int]:
             # The first of two opens a docstring, the second closes it.
             opens = bisect_left(quotes, match.start("quotes")) % 2 == 0
         behind = match.end() + 1
-        if not opens:
-            found.append(match.start())
-        elif behind < len(text):
-            found.append(behind)
+        beside = behind if opens else match.start()
+        if 0 < beside < len(text):  # at the start of the text nothing stands before it
+            found.append(beside)
     return found
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeVar
 
 from chunkwise.base.errors import UnreadableDocument
@@ -18,6 +18,7 @@ from chunkwise.core import BlockKind, Document
 from chunkwise.documents.formats.block_text import Layout, small_integer
 from chunkwise.documents.formats.code import LANGUAGES
 from chunkwise.documents.formats.html.furniture import CONTAINERS, Furniture, is_permalink
+from chunkwise.documents.formats.html.open_table import OpenTable
 from chunkwise.documents.formats.html.styled_headings import BOLD, Styles
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source
@@ -67,67 +68,6 @@ class OpenItem:
     group: int
 
 
-_WIDEST = 100
-"""Columns to which spans are kept: a page may claim a million, each a cell in every row below."""
-_TO_THE_END = 65_534
-_ONE = (1, 1)
-
-
-@dataclass(slots=True)
-class OpenTable:
-    group: int
-    layout: bool = False
-    in_head: bool = False
-    in_cell: bool = False
-    only_headers: bool = True
-    rows: int = 0
-    cells: list[str] = field(default_factory=list)
-    _row: int = 0
-    _next: int = 0
-    """Column in which the next cell stands, if no cell above takes it."""
-    _span: tuple[int, int] = _ONE
-    _taken: dict[int, int] = field(default_factory=dict)
-    """By column, the last row a cell above it reaches."""
-
-    def start_cell(self, attributes: Mapping[str, str]) -> None:
-        self.in_cell = True
-        self._span = _ONE
-        if attributes:
-            # 0 rows are all that follow.
-            rows = small_integer(attributes.get("rowspan"), 1) or _TO_THE_END
-            self._span = small_integer(attributes.get("colspan"), 1) or 1, rows
-
-    def end_cell(self, text: str) -> None:
-        """Add the cell in its column; the columns that other cells take before it stay empty."""
-        self.in_cell = False
-        if not self._taken and self._span == _ONE and self._next == len(self.cells):
-            self.cells.append(text)
-            self._next += 1
-            return
-        column, (columns, rows) = self._next, self._span
-        while self._taken.get(column, -1) >= self._row:
-            column += 1
-        self.cells += [""] * (column - len(self.cells))
-        self.cells.append(text)
-        self._next = max(column + 1, min(column + columns, _WIDEST))
-        if rows > 1:
-            reach = dict.fromkeys(range(column, min(self._next, _WIDEST)), self._row + rows - 1)
-            self._taken.update(reach)
-
-    def start_row(self) -> None:
-        self._row += 1
-
-    def end_row(self) -> None:
-        self.cells = []
-        self.only_headers = True
-        self._next = 0
-
-    def end_spans(self) -> None:
-        """A head, body or foot of a table begins or ends: no cell reaches over it."""
-        self._taken.clear()
-
-
-# Quotes count behind an equals sign only; possessive, so that no hostile tag is tried twice.
 _TAG = re.compile(rb"</?([a-z][^\s/>]*+)(?:=\s*+(?:\"[^\"]*+\"|'[^']*+')|[^>])*+>", re.IGNORECASE)
 _RAW = frozenset({"textarea", "xmp", "iframe", "noembed", "noframes"}) | SKIPPED - {"template"}
 _KEPT = frozenset({"br", "img", "meta"})  # the parser ends each of these itself
