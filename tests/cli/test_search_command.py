@@ -319,3 +319,15 @@ def test_a_misspelt_word_is_told_with_the_one_the_documents_have(here: Run, kb: 
 def test_nothing_found_says_which_words_no_document_has(here: Run, kb: Path) -> None:
     done = here("search", kb, "zebra xylophone", "--retriever", "bm25")
     assert "no document has 'zebra' or 'xylophone'" in done.stderr
+
+
+def test_the_budget_is_counted_by_the_tokenizer_that_is_named(here: Run, kb: Path) -> None:
+    words = ("search", kb, "which versions are supported?", "--budget", "120", "--json")
+    for name, model in (("cl100k_base", "text-embedding-3-large"), ("words", "words")):
+        found = rows(here(*words, "--tokenizer", model))
+        count = get_tokenizer(name).count
+        assert [row["token_count"] for row in found] == [count(str(row["text"])) for row in found]
+        assert 90 < sum(count(str(row["text"])) for row in found) <= 120
+    wrong = here(*words, "--tokenizer", "text-embeding-3-large")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "did you mean text-embedding-3-large" in wrong.stderr

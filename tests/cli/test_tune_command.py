@@ -651,3 +651,26 @@ def test_what_was_read_is_read_again(here: Run, docs: Path, tmp_path: Path) -> N
     assert "4 documents" in again.stderr, again.stderr
     page = (tmp_path / "out/report.html").read_text()
     assert "docs --exclude other --config" in page
+
+
+@pytest.mark.usefixtures("docs")
+def test_a_sweep_counts_budgets_by_the_tokenizer_that_is_named(here: Run, tmp_path: Path) -> None:
+    (tmp_path / "sweep.toml").write_text(
+        '[sweep]\ndocuments = "docs"\ntest_queries = "queries.json"\nembedder = "none"\n'
+        'objective = "recall@60t"\ntokenizer = "gpt-4"\n[[sweep.chunkers]]\nstrategy = "sentences"\n'
+        "max_tokens = [40]\n"
+    )
+    done = here("tune", "sweep.toml", "-o", "out", "-q", "-j", "1")
+    assert done.returncode == 0, done.stderr
+    assert 'tokenizer = "cl100k_base"' in (tmp_path / "out" / "recommendation.toml").read_text()
+    assert 'tokenizer = "cl100k_base"' in (tmp_path / "out" / "sweep.toml").read_text()
+    other = here("tune", "sweep.toml", "-o", "out", "-q", "-j", "1", "--tokenizer", "characters")
+    assert other.returncode == 1
+    assert "its tokenizer is 'cl100k_base', here it is 'characters'" in other.stderr
+    config = ("--config", "out/recommendation.toml")
+    assert here("index", "docs", "--into", "kb", *config, "-q").returncode == 0
+    found = here("search", "kb", "who keeps the crane?", *config, "--json").stdout.splitlines()
+    assert 0 < sum(json.loads(line)["token_count"] for line in found) <= 60
+    wrong = here("tune", "docs", "-o", "other", "--tokenizer", "charcters")
+    assert wrong.returncode == 2
+    assert "did you mean characters?" in wrong.stderr

@@ -307,7 +307,7 @@ def _open_sinks(
         write = stack.enter_context(chunk_file(options.output))
         sinks.append(lambda chunked: write(chunked.chunks))
     if options.page:
-        sinks.append(stack.enter_context(CutsPage(options.page, strategy)).add)
+        sinks.append(stack.enter_context(CutsPage(options.page, strategy, quiet=options.quiet)).add)
     return sinks
 
 

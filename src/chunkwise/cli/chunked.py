@@ -102,11 +102,14 @@ def readable(
 class CutsPage:
     """Collects documents; writes the page when the run ends well."""
 
-    def __init__(self, path: Path, strategy: Cutter, *, shows_worst: bool = False) -> None:
-        """`shows_worst` opens it on the document with the most issues."""
+    def __init__(
+        self, path: Path, strategy: Cutter, *, shows_worst: bool = False, quiet: bool = False
+    ) -> None:
+        """`shows_worst` opens it on the document with the most issues; `quiet`: nothing is said of those left out."""
         self._path, self._strategy, self._shows_worst = path, strategy, shows_worst
         self._documents: list[tuple[Document, list[Chunk]]] = []
         self._size = self._left_out = 0
+        self._quiet = quiet
 
     def add(self, chunked: Chunked) -> None:
         self._size += len(chunked.document.text)
@@ -127,7 +130,7 @@ class CutsPage:
     ) -> None:
         if kind is not None:
             return
-        if self._left_out:
+        if self._left_out and not self._quiet:
             say(
                 f"the page shows the first {len(self._documents):,} documents; "
                 f"{self._left_out:,} more would make it too large for a browser"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -35,6 +35,7 @@ from chunkwise.cli.options import (
     LlmOptions,
     SearchOptions,
     SourceOptions,
+    WhereOption,
     check_outputs,
     json_flag,
     output_file,
@@ -45,7 +46,7 @@ from chunkwise.cli.progress import bytes_of, fetch_weights, progress
 from chunkwise.cli.streams import say, say_skipped
 
 if TYPE_CHECKING:
-    from chunkwise.core import Document, OnProgress, Query
+    from chunkwise.core import Document, OnProgress
     from chunkwise.evaluation.results import Results
     from chunkwise.models.llm.cost import LlmEstimate
 
@@ -81,7 +82,7 @@ def _metrics_help() -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluateOptions(
-    IndexOptions, SearchOptions, LlmOptions, ConfigOption, JobsOption, SourceOptions
+    IndexOptions, SearchOptions, WhereOption, LlmOptions, ConfigOption, JobsOption, SourceOptions
 ):
     """The options of `chunkwise evaluate`."""
 
@@ -189,6 +190,8 @@ def command(options: EvaluateOptions) -> None:
     limits = [*_limits(options.at_least, 1), *_limits(options.at_most, -1)]
     limits = _measured_as(limits, options)
     types = _types(options.types)
+    if types:
+        _refuse_unknown_types(_types_in(options.test_queries or paths[0]), types)
     outputs = check_outputs([*paths, *files], options.output, page=options.page)
     documents: list[Document] = []
     try:
@@ -292,7 +295,7 @@ def _results(
         language=options.language, retriever=options.retriever,
         k=options.count if options.budget is None else None, budget=options.budget,
         neighbours=options.neighbours, mmr=options.mmr, reranker=options.reranker,
-        metrics=options.metrics, split=options.split,
+        where=options.where, tokenizer=options.tokenizer, metrics=options.metrics, split=options.split,
         scoring=ScoringRules(
             options.unit, options.relevance_threshold, options.similarity_threshold
         ),
@@ -301,7 +304,9 @@ def _results(
         on_bad=bad,
         listeners=Listeners(
             on_mended=lambda line: say(f"mended {line}"), on_documents=documents.extend,
-            on_questions=lambda asked: _refuse_unknown_types(asked, _types(options.types)),
+            on_questions=lambda asked: _refuse_unknown_types(
+                {each for query in asked for each in query.types}, _types(options.types)
+            ),
             on_estimate=on_estimate, stages=stages,
         ),
     )  # fmt: skip
@@ -340,17 +345,35 @@ def _types(named: str | None) -> tuple[str, str] | None:
     return names[0], names[1]
 
 
-def _refuse_unknown_types(asked: Sequence[Query], types: tuple[str, str] | None) -> None:
-    """Before the questions are asked and judged, which may take long and cost money."""
+def _types_in(test_queries: str) -> set[str] | None:
+    """The types of the questions in a file; None: it can be read only once, or reading it will say what is wrong."""
+    from chunkwise.base.errors import ChunkwiseError
+    from chunkwise.records.read import is_read_once
+    from chunkwise.testsets.reading import drafts_of
+    from chunkwise.testsets.testset import Draft
+
+    if is_read_once(test_queries):
+        return None
+    try:
+        drafts = [each for each in drafts_of(test_queries) if isinstance(each, Draft)]
+    except (ChunkwiseError, OSError):
+        return None
+    return {each for draft in drafts for each in draft.query.types}
+
+
+def _refuse_unknown_types(there: set[str] | None, types: tuple[str, str] | None) -> None:
+    """Before anything is indexed, asked and judged, which may take long and cost money."""
     from chunkwise.base.errors import InvalidParameter
     from chunkwise.base.wording import did_you_mean
 
-    known = sorted({each for query in asked for each in query.types})
+    if there is None:
+        return
+    known = sorted(there)
     for name in types or ():
         if name not in known:
-            there = f"there are: {', '.join(known) or 'no types at all'}"
+            listed = f"there are: {', '.join(known) or 'no types at all'}"
             raise InvalidParameter(
-                f"--types: no question is of the type {name!r}; {did_you_mean(name, known, there)}"
+                f"--types: no question is of the type {name!r}; {did_you_mean(name, known, listed)}"
             )
 
 

@@ -35,6 +35,7 @@ from chunkwise.cli.options import (
     LlmOptions,
     SourceOptions,
     json_flag,
+    tokenizer_name,
 )
 from chunkwise.cli.progress import bytes_of, fetch_weights, progress
 from chunkwise.cli.streams import print_json, say, say_skipped, shown_place, usable_place
@@ -93,6 +94,7 @@ class IndexCommandOptions(IndexOptions, LlmOptions, ConfigOption, JobsOption, So
         "sentences of multiscale have none. See --contextual, too.",
     )  # fmt: skip
     contextual: Contextual | None = contextual_option()
+    tokenizer: str | None = tokenizer_name("o200k_base")
     as_json: bool = json_flag("Print the summary as JSON on stdout and nothing else.")
 
 
@@ -143,7 +145,7 @@ def command(options: IndexCommandOptions) -> None:
         built = index(
             paths, strategy, chunks=options.chunks, into=options.into, embedder=options.embedder,
             vectors=options.vectors, context=context, llm=llm, language=options.language,
-            options=options.loading(),
+            tokenizer=options.tokenizer, options=options.loading(),
             on_unreadable="raise" if options.strict else say_skipped, on_bad=bad_rows.say, jobs=options.workers(total),
             advance=advance, rebuild=options.rebuild, keep_others=options.add,
         )  # fmt: skip

@@ -148,7 +148,9 @@ def _open_sinks(stack: ExitStack, options: LintOptions, cutter: Cutter) -> list[
     if options.output:
         sinks.append(_file(stack, options.output))
     if options.page:
-        view = stack.enter_context(CutsPage(options.page, cutter, shows_worst=True))
+        view = stack.enter_context(
+            CutsPage(options.page, cutter, shows_worst=True, quiet=options.quiet)
+        )
         sinks.append(lambda chunked, _: view.add(chunked))
     return sinks
 

@@ -173,6 +173,27 @@ class LlmOptions:
     )  # fmt: skip
 
 
+def _check_tokenizer(
+    context: click.Context, parameter: click.Parameter, name: str | None
+) -> str | None:
+    """A name that is none is told before anything is read."""
+    if name is not None:
+        from chunkwise.text.tokens.tokenizers import canonical_name, get_tokenizer
+
+        get_tokenizer(name)
+        return canonical_name(name)
+    return None
+
+
+def tokenizer_name(default: str) -> Any:
+    """`--tokenizer`: what budgets are counted by."""
+    return option(
+        "--tokenizer", metavar="NAME", show_default=default, callback=_check_tokenizer,
+        help="What tokens of budgets and hits are counted by: o200k_base, cl100k_base, words, characters, a model of "
+        "OpenAI (text-embedding-3-large), or the path of a tokenizer.json.",
+    )  # fmt: skip
+
+
 @dataclass(frozen=True, kw_only=True)
 class SearchOptions:
     """How an index is searched."""
@@ -186,6 +207,7 @@ class SearchOptions:
         help="Model that scores the best hits a second time: maxsim (local), https://HOST/rerank#NAME, "
         "PATH/model.onnx … An endpoint may have limits: NAME(timeout=10, attempts=2).",
     )  # fmt: skip
+    tokenizer: str | None = tokenizer_name("that of the index")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,14 @@ import click
 from chunkwise.cli import commands
 from chunkwise.cli.commands import option
 from chunkwise.cli.llm import refuse_unlimited
-from chunkwise.cli.options import SKIPPED, JobsOption, SourceOptions, json_flag, queries_file
+from chunkwise.cli.options import (
+    SKIPPED,
+    JobsOption,
+    SourceOptions,
+    json_flag,
+    queries_file,
+    tokenizer_name,
+)
 from chunkwise.cli.progress import fetch_weights, progress
 from chunkwise.cli.streams import print_json, say, say_skipped
 
@@ -83,6 +90,7 @@ class TuneOptions(SweepOptions):
         "--embedder", old=("--model",), metavar="NAME", show_default="minilm",
         help="Embedding model; none: search by words only.",
     )  # fmt: skip
+    tokenizer: str | None = tokenizer_name("o200k_base")
     time: str | None = option(
         "--time", metavar="TIME", help='Time that the sweep may take: "10 min", "90 s".'
     )
@@ -111,7 +119,7 @@ def command(options: TuneOptions) -> None:
         options.source, options.test_queries,
         embedder="" if options.embedder == "none" else options.embedder,
         objective=options.objective, k=options.count, seed=options.seed, exact=options.exact or None,
-        time=options.time, resume=options.output if options.resume else None,
+        time=options.time, tokenizer=options.tokenizer, resume=options.output if options.resume else None,
     )  # fmt: skip
     tune_and_show(source, options)
 
@@ -212,7 +220,7 @@ def _doubts(prepared: PreparedSweep) -> list[str]:
         return []
     chose = material.splits.count("validation")
     doubts = (
-        fits_nearly_all(prepared.sweep.objective, material.tokens()),
+        fits_nearly_all(prepared.sweep.objective, material.tokens(prepared.sweep.tokenizer)),
         few_choose(chose, len(material.questions)),
     )
     return [line for line in doubts if line]

@@ -171,7 +171,8 @@ def new_index(
     with stages("indexing", 0) as advance:
         made = index(
             source, strategy, embedder=made_with.embedder, vectors=_vectors(made_with.vectors, searching),
-            context=made_with.context, language=made_with.language, options=reading.options,
+            context=made_with.context, language=made_with.language,
+            tokenizer=searching.tokenizer if isinstance(searching.tokenizer, str) else None, options=reading.options,
             on_unreadable=left_out.document, jobs=reading.jobs, advance=advance,
         )  # fmt: skip
     if not len(made):

@@ -111,7 +111,7 @@ def _evaluated(configuration: Configuration, completed: CompletedSweep) -> Resul
         embedder=completed.embedder or settings.embedder or None,
         vectors=configuration.vectors, context=configuration.context, retriever=settings.retriever,
         neighbours=settings.neighbours, k=settings.k if settings.budget is None else None,
-        budget=settings.budget,
+        budget=settings.budget, tokenizer=settings.tokenizer,
         metrics=[sweep.objective, OF_CUTS.name],
     )  # fmt: skip
 
@@ -147,6 +147,7 @@ def tune(
     objective: str | None = None,
     k: int | None = None,
     embedder: str | Embedder | None = None,
+    tokenizer: str | None = None,
     time: str | None = None,
     exact: bool | None = None,
     seed: int | None = None,
@@ -162,11 +163,13 @@ def tune(
     the other.
 
     `source` are files, folders or `Document`s, or a plan (`sweep.toml`); what is said beside a plan wins. An empty
-    `embedder`: words alone. `time` is what may be spent, such as "10 min". In the folder `output` what is done is kept,
+    `embedder`: words alone. `tokenizer` counts budgets (recall@1000t): a name, a model's name or the path of a
+    tokenizer.json. `time` is what may be spent, such as "10 min". In the folder `output` what is done is kept,
     so that the same call goes on where the last one was stopped, and the report and the recommendation are written.
     """
     sweep = sweep_from_source(
-        source, queries, embedder=embedder, objective=objective, k=k, seed=seed, exact=exact, time=time
+        source, queries, embedder=embedder, objective=objective, k=k, seed=seed, exact=exact, time=time,
+        tokenizer=tokenizer,
     )  # fmt: skip
 
     def prepared_to_run(prepared: PreparedSweep) -> RunOptions:

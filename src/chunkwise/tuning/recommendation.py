@@ -15,6 +15,7 @@ from chunkwise.base.renamed import warn_renamed
 from chunkwise.chunkers.chunk import DEFAULT_STRATEGY
 from chunkwise.documents.loader import OptionValue
 from chunkwise.models import DEFAULT
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 from chunkwise.tuning.sweep import Configuration, Sweep, budget_of
 from chunkwise.tuning.toml_file import read_toml, shortened, toml_line
 
@@ -40,6 +41,8 @@ class Recommendation:
     budget: int | None = None
     """Tokens a question, for retrievers that fill a budget; None: `k` hits."""
     neighbours: int = 0
+    tokenizer: str = DEFAULT_TOKENIZER
+    """What the budget is counted by."""
 
     @property
     def model(self) -> str:
@@ -54,6 +57,8 @@ class Recommendation:
             del found["budget"]
         if self.vectors == "none":
             del found["embedder"]
+        if self.tokenizer == DEFAULT_TOKENIZER:
+            del found["tokenizer"]
         return found
 
     def options(self) -> dict[str, str | int]:
@@ -172,6 +177,8 @@ def _index(
     said["vectors"] = recommendation.vectors
     if recommendation.vectors != "none" and recommendation.embedder != DEFAULT:
         said["embedder"] = recommendation.embedder
+    if recommendation.tokenizer != DEFAULT_TOKENIZER:
+        said["tokenizer"] = recommendation.tokenizer
     told = "".join(f"    {name}={_text(value)},\n" for name, value in said.items())
     if options := _reading_code(reading):
         told += f"    {options},\n"
@@ -275,4 +282,5 @@ def recommendation_of(configuration: Configuration, sweep: Sweep) -> Recommendat
         k=sweep.k,
         budget=budget_of(sweep.objective) or (1000 if several else None),
         neighbours=configuration.neighbours,
+        tokenizer=sweep.tokenizer,
     )

@@ -46,9 +46,9 @@ class SweepInputs:
         """Whether any document has a section to go by."""
         return any(Analyzed(document).has_headings for document in self.documents)
 
-    def tokens(self) -> int:
+    def tokens(self, tokenizer: str = DEFAULT_TOKENIZER) -> int:
         """Of all documents, about; of a small corpus exactly."""
-        count = get_tokenizer(DEFAULT_TOKENIZER).count
+        count = get_tokenizer(tokenizer).count
         counted = tokens = 0
         for document in self.documents:
             text = document.text[: _COUNTED - counted]

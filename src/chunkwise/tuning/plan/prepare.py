@@ -14,6 +14,7 @@ from chunkwise.evaluation.skipped import Skipped
 from chunkwise.models import DEFAULT, get_embedder
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder
 from chunkwise.testsets.testset import TestSet
+from chunkwise.text.tokens.tokenizers import canonical_name, get_tokenizer
 from chunkwise.tuning.plan.default_sweep import default_chunkers, not_tried_by_default
 from chunkwise.tuning.plan.grid import NotTried
 from chunkwise.tuning.plan.plan import Plan, plan_sweep
@@ -43,7 +44,7 @@ class PreparedSweep:
             plan = Plan(tuple(replace(each, vectors="none") for each in waiting))
         return estimate_sweep(
             plan, known=known, documents=len(inputs.documents),
-            characters=inputs.characters, tokens=inputs.tokens(), questions=len(inputs.questions),
+            characters=inputs.characters, tokens=inputs.tokens(sweep.tokenizer), questions=len(inputs.questions),
             tokens_per_second=TOKENS_PER_SECOND, finalists=0 if sweep.exact else sweep.finalists,
             price=sweep.price, currency=sweep.currency, jobs=jobs,
         )  # fmt: skip
@@ -65,8 +66,15 @@ def check_sweep(sweep: Sweep, embedder: Embedder | None = None) -> tuple[Sweep, 
         late = hasattr(
             embedder or get_embedder(sweep.embedder), TokenEmbedder.token_vectors.__name__
         )
+    if not isinstance(sweep.tokenizer, str):
+        raise InvalidParameter(
+            f"tokenizer is {sweep.tokenizer!r}; a sweep is written down and gone on with, so it needs a name, or the "
+            "path of a tokenizer.json"
+        )
+    get_tokenizer(sweep.tokenizer)
     sweep = replace(
-        sweep, objective=objective, documents=tuple(map(shortest_path, sweep.documents)),
+        sweep, objective=objective, tokenizer=canonical_name(sweep.tokenizer),
+        documents=tuple(map(shortest_path, sweep.documents)),
         test_queries=sweep.test_queries and shortest_path(sweep.test_queries),
     )  # fmt: skip
     return sweep, late

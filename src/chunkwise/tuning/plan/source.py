@@ -50,6 +50,7 @@ def sweep_from_source(
     seed: int | None = None,
     exact: bool | None = None,
     time: str | None = None,
+    tokenizer: str | None = None,
     resume: str | os.PathLike[str] | None = None,
 ) -> SweepSource:
     """The sweep of a plan, of the folder to `resume`, or the usual one for these documents.
@@ -71,6 +72,7 @@ def sweep_from_source(
         "seed": seed,
         "exact": exact,
         "seconds": parse_time(time) if time else None,
+        "tokenizer": tokenizer,
     }
     sweep = _overridden(sweep, model, overrides)
     if queries is not None:

@@ -19,6 +19,7 @@ from chunkwise.documents.loader import OptionValue
 from chunkwise.models import DEFAULT
 from chunkwise.retrieval import retrievers
 from chunkwise.retrieval.settings import Context
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 from chunkwise.tuning.plan.default_sweep import default_chunkers, default_retrieval
 from chunkwise.tuning.plan.grid import parameter_names
 from chunkwise.tuning.plan.sweep_budget import SweepBudget, budget_text, parse_amount, parse_budget
@@ -45,6 +46,8 @@ def _lines(sweep: Sweep, folder: Path) -> Iterator[str]:
     if sweep.price is not None:
         yield toml_line("price", [budget_text(SweepBudget(None, sweep.price, sweep.currency))])
     yield toml_line("embedder", [_named(folder, sweep.embedder) or NO_MODEL])
+    if sweep.tokenizer != DEFAULT_TOKENIZER:
+        yield toml_line("tokenizer", [_named(folder, sweep.tokenizer)])
     yield toml_line("seed", [sweep.seed])
     yield toml_line("exact", [sweep.exact])
     yield toml_line("finalists", [sweep.finalists])
@@ -208,7 +211,7 @@ T = TypeVar("T")
 
 _KEYS = (
     "documents", "test_queries", "objective", "budget", "price", "seed", "exact", "embedder", "finalists",
-    "test_share",
+    "test_share", "tokenizer",
     "reading", "chunkers", "retrieval",
 )  # fmt: skip
 _READING = (
@@ -261,6 +264,7 @@ def read_sweep(path: str | os.PathLike[str]) -> Sweep:
         table.whole("finalists", 5, 0),
         _test_share(table),
         _reading(table, folder),
+        _tokenizer(table, folder),
     )
 
 
@@ -325,6 +329,15 @@ def _model(table: TomlTable, folder: Path) -> str:
     if not model:
         raise table.wrong(key, model, needed)
     return "" if model == NO_MODEL else in_folder(model, folder)
+
+
+def _tokenizer(table: TomlTable, folder: Path) -> str:
+    needed = f'the name of a tokenizer is needed, such as "{DEFAULT_TOKENIZER}"'
+    named = table.of_type("tokenizer", str, DEFAULT_TOKENIZER, needed)
+    try:
+        return get_tokenizer(in_folder(named, folder)).name
+    except ChunkwiseError as error:
+        raise table.refused("tokenizer", error) from None
 
 
 def _objective(table: TomlTable, k: int) -> str:

@@ -17,6 +17,7 @@ from chunkwise.evaluation.results import Json, documents_hash
 from chunkwise.records.typed import WrongType, json_text, read_as
 from chunkwise.retrieval.indexing.fingerprint import strategy_code
 from chunkwise.testsets.reading import hash_of
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 from chunkwise.tuning.sweep import Sweep
 from chunkwise.tuning.sweep_result import Outcome
 
@@ -40,6 +41,8 @@ def sweep_fingerprint(
         "objective": sweep.objective,
         "k": sweep.k,
         "model": sweep.embedder,
+        # Older records were all counted by the usual one, and do not say so.
+        **({} if sweep.tokenizer == DEFAULT_TOKENIZER else {"tokenizer": sweep.tokenizer}),
     }
 
 

@@ -18,6 +18,7 @@ from chunkwise.core import Document, Query
 from chunkwise.documents import distinct_documents
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 from chunkwise.tuning.plan.plan import Plan
 from chunkwise.tuning.run.one_chunking import Group, groups_of, outcomes_of
 from chunkwise.tuning.run.record import SweepRecord, sweep_fingerprint
@@ -39,10 +40,11 @@ class SweepJob:
     """By name; empty: none."""
     sums: Sums | None
     """What the model made of the documents, where it has read them."""
+    tokenizer: str = DEFAULT_TOKENIZER
 
     def corpus(self) -> SharedCorpus:
         model = named_model(self.model) if self.model else None
-        return SharedCorpus(self.documents, self.queries, model, self.sums)
+        return SharedCorpus(self.documents, self.queries, model, self.sums, self.tokenizer)
 
     def outcomes(self, corpus: SharedCorpus, group: Group) -> Iterator[Outcome]:
         return outcomes_of(corpus, group, metrics_to_score(self.objective, self.k), self.k)
@@ -173,7 +175,7 @@ def run_plan(
         return deadline is not None and time.monotonic() - began >= deadline
 
     model = _lazy(sweep.embedder if embedder is None else embedder)
-    corpus = SharedCorpus(documents, queries, model)
+    corpus = SharedCorpus(documents, queries, model, tokenizer=sweep.tokenizer)
     sums = None
     if queries and any(each.vectors == "late" for each in todo) and not over():
         characters = sum(len(each.text) for each in documents)
@@ -181,7 +183,7 @@ def run_plan(
         with stages("embedding", characters) as advance, suppress(Exception):
             sums = corpus.read(advance)
     name = model.requested if model and isinstance(model.requested, str) else ""
-    job = SweepJob(documents, queries, sweep.objective, sweep.k, name, sums)
+    job = SweepJob(documents, queries, sweep.objective, sweep.k, name, sums, sweep.tokenizer)
     # A model that is an object cannot travel to another process.
     several = jobs if model is None or name else 1
     with (

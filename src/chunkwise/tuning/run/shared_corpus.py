@@ -120,12 +120,14 @@ class SharedCorpus:
         queries: Sequence[Query],
         model: LazyEmbedder | None,
         sums: Sums | None = None,
+        tokenizer: str = DEFAULT_TOKENIZER,
     ) -> None:
-        """`sums` is what another process had the model read of these documents."""
+        """`sums` is what another process had the model read of these documents; `tokenizer` counts budgets."""
         self.documents = tuple(documents)
         self.queries = tuple(queries)
         self.model = model
-        settings = Settings("", "")
+        self._tokenizer = tokenizer
+        settings = Settings("", "", tokenizer=tokenizer)
         self.all_features = [
             DocumentFeatures(Analyzed(document), settings) for document in self.documents
         ]
@@ -198,7 +200,7 @@ class SharedCorpus:
         # Our own strategies count exactly; where they count in the index's tokens nothing is counted again.
         limit = strategy.limit
         counted = strategy.name in registry.builtin and (
-            limit is None or limit[0] == DEFAULT_TOKENIZER
+            limit is None or limit[0] == self._tokenizer
         )
         for made in build_on_features(
             chunks, self.all_features, settings, embedder, counted=counted
@@ -242,11 +244,13 @@ class SharedCorpus:
         self, label: str, context: Context, vectors: VectorKind, code: str = ""
     ) -> Settings:
         if vectors == "none":
-            return Settings(label, "", vectors=vectors, context=context, code=code)
+            return Settings(
+                label, "", vectors=vectors, context=context, code=code, tokenizer=self._tokenizer
+            )
         embedder = self._token_embedder if vectors == "late" else self._embedder
         return Settings(
             label, self._model.name, embedder.identity, embedder.dimensions, vectors, context,
-            code=code,
+            code=code, tokenizer=self._tokenizer,
         )  # fmt: skip
 
     @property
