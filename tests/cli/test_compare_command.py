@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from chunkwise.cli import main
-from chunkwise.evaluation.results_file import write_results
+from chunkwise.evaluation.results import write_results
 from cli.in_process import Run, here
 from made_results import of_questions, question, results
 

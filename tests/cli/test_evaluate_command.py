@@ -15,7 +15,7 @@ import pytest
 
 import chunkwise
 from chunkwise.evaluation.evaluate import evaluate
-from chunkwise.evaluation.results_file import read_results
+from chunkwise.evaluation.results import read_results
 from cli.in_process import Run, here
 from untimed import HANG
 

@@ -7,11 +7,11 @@ import pytest
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document
-from chunkwise.evaluation.skipped import Skipped
+from chunkwise.evaluation.sources import Skipped
 from chunkwise.testsets.testset import TestSet
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 from chunkwise.tuning import sweep_inputs as module
-from chunkwise.tuning.plan.default_sweep import default_sweep
+from chunkwise.tuning.plan.plan import default_sweep
 from chunkwise.tuning.plan.prepare import prepare_sweep, shortest_path
 from chunkwise.tuning.sweep_inputs import SweepInputs
 

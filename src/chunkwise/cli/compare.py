@@ -68,7 +68,7 @@ def command(options: CompareOptions) -> None:
     _check(files)
     check_outputs(list(files), options.output, page=options.page)
     from chunkwise.evaluation.compare import compare
-    from chunkwise.evaluation.results_file import read_results
+    from chunkwise.evaluation.results import read_results
 
     runs = [read_results(name) for name in files]
     comparison = compare(runs, metrics=chosen, sources=files)

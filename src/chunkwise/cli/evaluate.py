@@ -258,8 +258,7 @@ def _results(
 ) -> tuple[Results, bool]:
     from chunkwise.base.errors import ChunkwiseError
     from chunkwise.evaluation.evaluate import evaluate
-    from chunkwise.evaluation.listeners import Listeners
-    from chunkwise.evaluation.options import ScoringRules
+    from chunkwise.evaluation.options import Listeners, ScoringRules
     from chunkwise.evaluation.run_file import COUNTED
 
     def on_estimate(estimate: LlmEstimate) -> None:
@@ -317,7 +316,7 @@ def _results(
 
 def _say_why_silent(results: Results) -> bool:
     """Whether the language model could not be asked everything: the reason, whole, beside a table that shortens it."""
-    from chunkwise.evaluation.trust import judge_error
+    from chunkwise.evaluation.judging import judge_error
 
     error = judge_error(results)
     if error:
@@ -397,7 +396,7 @@ def _write(
 ) -> list[Path]:
     """The files that were written; a disk may be full, and the figures are wanted all the same."""
     from chunkwise.base.errors import ChunkwiseError
-    from chunkwise.evaluation.results_file import write_results
+    from chunkwise.evaluation.results import write_results
 
     written = []
     try:
@@ -421,7 +420,7 @@ def _write(
 
 def _show(results: Results, options: EvaluateOptions, types: tuple[str, str] | None) -> None:
     if options.as_json:
-        from chunkwise.evaluation.results_file import results_text
+        from chunkwise.evaluation.results import results_text
 
         click.echo(results_text(results), nl=False)
     elif not options.quiet:

@@ -161,7 +161,7 @@ def _names(options: CalibrateOptions) -> list[str]:
 def _pairs(options: CalibrateOptions) -> tuple[KnownPairs, bool]:
     from chunkwise.base.errors import ChunkwiseError
     from chunkwise.evaluation.calibrate import documents_and_questions, known_pairs
-    from chunkwise.evaluation.skipped import Skipped
+    from chunkwise.evaluation.sources import Skipped
 
     def bad(line: str) -> None:
         if options.strict:
@@ -209,7 +209,7 @@ def _setup(name: str, client: LlmClient | None, options: CalibrateOptions) -> _J
     if name == "similarity":
         return _similarity(options)
     if name == "spans":
-        from chunkwise.metrics.judges.spans import SpanJudge
+        from chunkwise.metrics.judges.labels import SpanJudge
 
         threshold = options.relevance_threshold
         return _JudgeSetup(SpanJudge(threshold), spans_identity(threshold))

@@ -189,7 +189,7 @@ def _show(sample: LintSample, tally: CutTally, cutter: Cutter) -> None:
 
 def _line(summary: ChunkSummary, tally: CutTally) -> str:
     """Everything in one line."""
-    from chunkwise.report.views.boundary_issues import cuts_words
+    from chunkwise.report.views.lint import cuts_words
 
     parts = [summary.note]
     if tally.share is not None:

@@ -153,7 +153,7 @@ def _explain(index: Index, query: Query, retriever: str | None) -> None:
     """Where words could have found nothing, whatever the documents say: why, and what could."""
     from chunkwise.report.plain_text import one_line
     from chunkwise.retrieval.search.missing_words import missing_told
-    from chunkwise.text.terms.terms import why_unfindable
+    from chunkwise.text.terms import why_unfindable
 
     if (retriever or "").startswith("dense"):
         return

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 
     from chunkwise.core import OnProgress
     from chunkwise.records.read import OnBadRow
-    from chunkwise.tuning.plan.prepare import PreparedSweep
-    from chunkwise.tuning.plan.source import SweepSource
+    from chunkwise.tuning.plan.prepare import PreparedSweep, SweepSource
     from chunkwise.tuning.sweep_result import Outcome
     from chunkwise.tuning.tune import CompletedSweep, RunOptions
 
@@ -113,7 +112,7 @@ def command(options: TuneOptions) -> None:
     one part of the questions and tested on the other. Results are kept: the same command continues where it was
     stopped.
     """
-    from chunkwise.tuning.plan.source import sweep_from_source
+    from chunkwise.tuning.plan.prepare import sweep_from_source
 
     source = sweep_from_source(
         options.source, options.test_queries,
@@ -126,7 +125,7 @@ def command(options: TuneOptions) -> None:
 
 def tune_and_show(source: SweepSource, options: SweepOptions) -> None:
     """Runs a sweep as its options say, shows what it found, and ends with the status that tells what was left out."""
-    from chunkwise.evaluation.skipped import Skipped
+    from chunkwise.evaluation.sources import Skipped
     from chunkwise.tuning.tune import run_sweep
 
     left_out = Skipped(*_listeners(options.strict))
@@ -180,7 +179,7 @@ def _check_and_announce(prepared: PreparedSweep, options: SweepOptions) -> None:
     from chunkwise.base.errors import ChunkwiseError
     from chunkwise.base.wording import counted, time_words
     from chunkwise.tuning.plan.prepare import TOKENS_PER_SECOND
-    from chunkwise.tuning.sweep_folder import SweepFolder
+    from chunkwise.tuning.run.record import SweepFolder
 
     sweep, material = prepared.sweep, prepared.inputs
     for strategy in sorted({each.strategy for each in prepared.plan.configurations} - {""}):

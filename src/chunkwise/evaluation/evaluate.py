@@ -16,16 +16,15 @@ from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.chunkers.read_chunks import ChunksSource, chunks_name, read_chunks
 from chunkwise.core import Document, Passage, Query
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, each_input, leaving_out
-from chunkwise.evaluation.chunk_names import ChunkNames
+from chunkwise.evaluation.cited_places import ChunkNames
 from chunkwise.evaluation.evaluate_system import QuestionSet, evaluate_system
-from chunkwise.evaluation.listeners import Listeners
-from chunkwise.evaluation.options import ScoringOptions, ScoringRules
+from chunkwise.evaluation.options import Listeners, ScoringOptions, ScoringRules
 from chunkwise.evaluation.results import Json, Results, documents_hash
 from chunkwise.evaluation.run_file import read_answers, read_hits
-from chunkwise.evaluation.skipped import Skipped
 from chunkwise.evaluation.sources import (
     IndexSettings,
     ReadingOptions,
+    Skipped,
     carried_questions,
     chunking_of_file,
     documents_of,

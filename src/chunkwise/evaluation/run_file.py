@@ -28,8 +28,7 @@ from chunkwise.chunkers.chunk_positions import (
     wrong_offset,
 )
 from chunkwise.core import Document, Hit, Passage, Query, Span
-from chunkwise.evaluation.chunk_names import ChunkNames, shortened
-from chunkwise.evaluation.cited_places import CitedPlaces, nameless_quotes
+from chunkwise.evaluation.cited_places import ChunkNames, CitedPlaces, nameless_quotes, shortened
 from chunkwise.metrics.answers.answer import Answer, AnswerCitation
 from chunkwise.metrics.claims.plain_form import plain_form
 from chunkwise.metrics.evidence import NOWHERE

@@ -11,8 +11,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.profiling.results import PassagePlace, Repeat, Repeats
-from chunkwise.profiling.tally import preview
+from chunkwise.profiling.results import PassagePlace, Repeat, Repeats, preview
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.characters import CharacterArrays
 

@@ -16,7 +16,7 @@ from chunkwise.retrieval import index
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.indexes import Index
 from chunkwise.retrieval.ranking import Ranking
-from chunkwise.retrieval.retrievers.query_batch import QueryBatch
+from chunkwise.retrieval.retrievers import QueryBatch
 from chunkwise.retrieval.search.search import search
 from chunkwise.retrieval.searchable import CandidateSpan, Searchable
 from chunkwise.text.tokens.tokenizers import TokenizerLike, get_tokenizer

@@ -12,8 +12,7 @@ from typing import NamedTuple, Protocol, overload
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.wording import counted
-from chunkwise.chunkers.contextual import WRITTEN_CONTEXTS, WrittenContext
-from chunkwise.chunkers.contextual.headings import with_headings
+from chunkwise.chunkers.contextual import WRITTEN_CONTEXTS, WrittenContext, with_headings
 from chunkwise.chunkers.contextual.prompt_room import (
     ANSWER_TOKENS,
     PromptRoom,
@@ -24,11 +23,10 @@ from chunkwise.chunkers.contextual.prompt_room import (
 )
 from chunkwise.core import SECTION_SEPARATOR, Chunk, OnProgress
 from chunkwise.models.cache import CachedTexts, ModelCache
-from chunkwise.models.llm.client import LlmClient
+from chunkwise.models.llm.client import LlmClient, cleaned_answer
 from chunkwise.models.llm.cost import LlmEstimate
 from chunkwise.models.llm.language_model import Reply, Request
 from chunkwise.models.llm.prompt import Prompt, fenced, load_prompt
-from chunkwise.models.llm.response import cleaned_answer
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.characters import CLOSER, ENDER, FINAL, FULL_STOP, CharacterArrays
 from chunkwise.text.sentences.boundaries import sentence_starts

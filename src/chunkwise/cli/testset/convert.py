@@ -14,7 +14,7 @@ from chunkwise.cli import commands
 from chunkwise.cli.commands import argument, option
 from chunkwise.cli.options import SKIPPED, QuietLoadingOptions, check_outputs
 from chunkwise.cli.streams import json_stdout, say, say_skipped
-from chunkwise.cli.testset.documents import carried_documents, named_documents
+from chunkwise.cli.testset import carried_documents, named_documents
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -22,7 +22,7 @@ from chunkwise.retrieval.settings import (
     Settings,
     Vectors,
 )
-from chunkwise.text.terms.terms import check_language
+from chunkwise.text.terms import check_language
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 
 NO_MODEL = (

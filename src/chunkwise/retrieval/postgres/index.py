@@ -18,8 +18,7 @@ from chunkwise.retrieval.fusion import Fusion
 from chunkwise.retrieval.indexed_document import DocumentsCache, document_of
 from chunkwise.retrieval.postgres.connection import Address, parse_address
 from chunkwise.retrieval.postgres.loading import CHUNK_BITS, text_of, unpacked
-from chunkwise.retrieval.postgres.metadata import ServerMetadata
-from chunkwise.retrieval.postgres.ranking import PostgresRanking
+from chunkwise.retrieval.postgres.ranking import PostgresRanking, ServerMetadata
 from chunkwise.retrieval.postgres.schema import IndexState
 from chunkwise.retrieval.postgres.session import (
     KnownAtoms,

@@ -29,7 +29,7 @@ from chunkwise.retrieval.postgres.statements import DOCUMENTS, SECTIONS, values_
 from chunkwise.retrieval.quantized_vectors import QuantizedVectors, packed_width
 from chunkwise.retrieval.searchable import AtomBounds, AtomTable, ChunkTable, FoundChunk
 from chunkwise.retrieval.settings import IndexStats
-from chunkwise.text.terms.counts import TermCounts, join_counts
+from chunkwise.text.terms import TermCounts, join_counts
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 
 if TYPE_CHECKING:

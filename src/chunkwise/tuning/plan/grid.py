@@ -13,14 +13,18 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.registry import Registry
 from chunkwise.chunkers import Chunker, Strategy, get_strategy
 from chunkwise.chunkers import registry as strategies
-from chunkwise.chunkers.embedding_chunker import EmbeddingChunker
 from chunkwise.chunkers.packing.overlap import overlap_tokens
 from chunkwise.chunkers.packing.sized import SizedChunker
 from chunkwise.chunkers.parent_child import ParentChildChunker
-from chunkwise.retrieval.retrievers import ChunkRetriever, Retriever, get_retriever
+from chunkwise.chunkers.semantic import EmbeddingChunker
+from chunkwise.retrieval.retrievers import (
+    Bm25Retriever,
+    ChunkRetriever,
+    MultiscaleRetriever,
+    Retriever,
+    get_retriever,
+)
 from chunkwise.retrieval.retrievers import registry as retrievers
-from chunkwise.retrieval.retrievers.chunk_retrievers import Bm25Retriever
-from chunkwise.retrieval.retrievers.multiscale import MultiscaleRetriever
 from chunkwise.retrieval.settings import Context
 from chunkwise.tuning.sweep import Grid, Sweep, SweepValue
 

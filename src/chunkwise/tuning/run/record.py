@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from chunkwise import __version__
 from chunkwise.base import spec
-from chunkwise.base.atomic import replacing, says_what_it_writes
+from chunkwise.base.atomic import check_writable, replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.chunkers import get_strategy, registry
 from chunkwise.core import Document, Query
+from chunkwise.documents.walk import SWEEP_FILES, SWEEP_RECORD
 from chunkwise.evaluation.results import Json, documents_hash
 from chunkwise.records.typed import WrongType, json_text, read_as
 from chunkwise.retrieval.indexing.fingerprint import strategy_code
 from chunkwise.testsets.reading import hash_of
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
+from chunkwise.tuning.plan.prepare import PreparedSweep
+from chunkwise.tuning.plan.sweep_file import sweep_text
 from chunkwise.tuning.sweep import Sweep
 from chunkwise.tuning.sweep_result import Outcome
 
@@ -136,3 +140,45 @@ def _read(path: Path) -> dict[str, Any]:
 def _write(path: Path, value: object) -> None:
     with replacing(path) as temporary, says_what_it_writes(path):
         temporary.write_text(json_text(value) + "\n", encoding="utf-8", newline="\n")
+
+
+PLAN, RECOMMENDATION, RESULTS, REPORT = SWEEP_FILES
+
+
+class SweepFolder:
+    """One sweep's; a folder of another sweep is refused and stays as it is."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+
+    @property
+    def files(self) -> list[Path]:
+        """What a sweep writes here, which is no document of it."""
+        return [self.path.resolve() / name for name in SWEEP_FILES]
+
+    @property
+    def record(self) -> SweepRecord:
+        return SweepRecord(self.path / SWEEP_RECORD)
+
+    def check_writable(self) -> None:
+        """That nothing can be written here is an error before hours are spent."""
+        if self.path.exists():
+            check_writable(self.path / RESULTS)
+
+    def refuse_another(self, prepared: PreparedSweep) -> None:
+        """An error where the record is that of another sweep; without a record nothing is written."""
+        if self.record.folder.exists():
+            self._match(prepared)
+
+    def keep_plan(self, prepared: PreparedSweep) -> None:
+        """Writes the plan that `--resume` continues."""
+        self._match(prepared)
+        path = self.path / PLAN
+        with replacing(path) as temporary, says_what_it_writes(path):
+            temporary.write_text(sweep_text(prepared.sweep, self.path), encoding="utf-8")
+
+    def _match(self, prepared: PreparedSweep) -> None:
+        inputs = prepared.inputs
+        self.record.matches(
+            sweep_fingerprint(inputs.documents, inputs.questions.queries, prepared.sweep)
+        )

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.chunkers import Strategy, registry
 from chunkwise.core import Chunk, Document, OnProgress, Query
-from chunkwise.evaluation.cost import chunk_cost
 from chunkwise.evaluation.results import Json
+from chunkwise.evaluation.system import chunk_cost
 from chunkwise.metrics.cuts.boundary_issues import KINDS, count_issues
 from chunkwise.metrics.spans.budget_recall import containing
 from chunkwise.metrics.spans.overlaps import Numbers
@@ -31,7 +31,7 @@ from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.settings import Context, Settings
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.language import language_of
-from chunkwise.text.terms.terms import query_terms
+from chunkwise.text.terms import query_terms
 from chunkwise.text.tokens.measure import TokenMeasure
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 from chunkwise.tuning.sweep import VectorKind

@@ -19,16 +19,20 @@ from chunkwise.core import Document
 from chunkwise.testkit.hostile import hostile_documents
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.language import language_of_text
-from chunkwise.text.terms import stems
-from chunkwise.text.terms.counts import TermCounts, add_counts, join_counts
-from chunkwise.text.terms.stems import LANGUAGES, stop_words
-from chunkwise.text.terms.terms import (
+from chunkwise.text.terms import (
+    LANGUAGES,
+    TermCounts,
     Terms,
+    add_counts,
     check_language,
     counts_in_spans,
     document_terms,
+    folded,
+    join_counts,
     query_terms,
     read_as,
+    stemmer,
+    stop_words,
     text_terms,
     why_unfindable,
 )
@@ -296,8 +300,8 @@ def test_counts_joined_and_added(texts: list[tuple[str, str]]) -> None:
 
 def test_every_language_has_its_stemmer_and_folded_stop_words() -> None:
     for language in LANGUAGES:
-        assert stems.stemmer(language)("lamp")
-        assert all(stems.folded(word) == word for word in stop_words(language))
+        assert stemmer(language)("lamp")
+        assert all(folded(word) == word for word in stop_words(language))
     assert "and" in stop_words("en")
     assert "и" in stop_words("ru")
     assert not stop_words("none")
@@ -307,7 +311,7 @@ def test_without_the_stemmer_only_stemmed_languages_fail(tmp_path: Path) -> None
     (tmp_path / "Stemmer.py").write_text("raise ImportError('not here')")
     program = (
         "from chunkwise.base.errors import MissingExtra\n"
-        "from chunkwise.text.terms.terms import text_terms\n"
+        "from chunkwise.text.terms import text_terms\n"
         "print(len(text_terms('天地玄 lamp', 'none').hash))\n"
         "try:\n    text_terms('lamps', 'en')\n"
         "except MissingExtra as error:\n    print(error)\n"

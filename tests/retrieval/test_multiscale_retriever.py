@@ -11,9 +11,9 @@ import chunkwise
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Block, Document
 from chunkwise.retrieval import Index, index
+from chunkwise.retrieval import retrievers as retriever
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.multiscale import Multiscale
-from chunkwise.retrieval.retrievers import multiscale as retriever
 from chunkwise.retrieval.search.search import search
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.tokens.tokenizers import get_tokenizer

@@ -1,18 +1,240 @@
-"""Where many passages stand in many documents, found in one walk by hashes of windows."""
+"""A passage found again, however it is spelled: white space, quotes and dashes, case, Markdown's marks."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import Document
-from chunkwise.text.locate.folding import Folded, Folding, Tolerance, stripped
+
+_TOKEN = re.compile(
+    r"\\[!-/:-@\[-`{-~]"
+    r"|\*+|_+|`+|!?\["
+    r'|\]\((?:[^()\s]|\([^()\s]*+\))*+(?:[ \t]++"[^"\n]*+")?\)'
+    r"|\]\[[^\[\]\n]*+\]|\]"
+    r"|\n[ \t]*+\n"
+)
+_LONGEST = 3
+"""Stars that emphasise; more are a line."""
+_FIRST_UNSPACED = 0x0E00
+"""Behind it come the scripts without blanks between words: one may be emphasised, or found, inside a run of letters."""
+
+
+class Mark(NamedTuple):
+    """A stretch that does not show."""
+
+    start: int
+    end: int
+    opens: bool
+    """Whether it belongs to what comes behind it, else to what comes before."""
+
+
+class Unmarked(NamedTuple):
+    """A text without its marks, and where its characters come from."""
+
+    text: str
+    begin: NDArray[np.int64]
+    """Of each character the offset in the original, from the marks that open before it."""
+    end: NDArray[np.int64]
+    """The offset behind it, and behind the marks that close there."""
+
+
+def unmarked(text: str) -> Unmarked | None:
+    """None where there is no mark."""
+    marks = marks_of(text)
+    if not marks:
+        return None
+    kept = np.ones(len(text), dtype=np.bool_)
+    lead: dict[int, int] = {}
+    tail: dict[int, int] = {}
+    for start, end, opens in marks:
+        kept[start:end] = False
+        if opens:
+            lead[end] = lead.pop(start, start)
+    for start, end, opens in reversed(marks):
+        if not opens:
+            tail[start] = tail.pop(end, end)
+    begin = np.arange(len(text) + 1)
+    begin[list(lead)] = list(lead.values())
+    behind = np.arange(len(text) + 1)
+    behind[list(tail)] = list(tail.values())
+    at = np.flatnonzero(kept)
+    parts, last = [], 0
+    for start, end, _ in marks:
+        parts.append(text[last:start])
+        last = end
+    return Unmarked("".join([*parts, text[last:]]), begin[at], behind[at + 1])
+
+
+def marks_of(text: str) -> list[Mark]:
+    """In their order, disjoint; only those that have their other half in the same paragraph."""
+    found: list[Mark] = []
+    waiting: defaultdict[str, list[int]] = defaultdict(list)
+    for token in _TOKEN.finditer(text):
+        sign, (start, end) = token[0], token.span()
+        if sign[0] == "\n":
+            waiting.clear()
+        elif sign[0] == "\\":
+            found.append(Mark(start, start + 1, opens=True))
+        elif sign[-1] == "[":
+            waiting["["].append(start)
+        elif sign[0] == "]":
+            opening = waiting["["].pop() if waiting["["] else None
+            if opening is not None and end - start > 1:
+                bracket = text.index("[", opening) + 1
+                found += [Mark(opening, bracket, opens=True), Mark(start, end, opens=False)]
+        elif sign[0] == "`" or end - start <= _LONGEST:
+            _emphasis(text, start, end, waiting[sign], found)
+    return sorted(found)
+
+
+def _emphasis(text: str, start: int, end: int, waiting: list[int], found: list[Mark]) -> None:
+    """Pairs it with one that waits, or lets it wait; a star between two words or two blanks does neither."""
+    before, behind = text[start - 1 : start], text[end : end + 1]
+    is_code = text[start] == "`"
+    closes = is_code or not (_is_blank(before) or _in_word(behind))
+    if waiting and closes:
+        opening = waiting.pop()
+        found += [Mark(opening, opening + end - start, opens=True), Mark(start, end, opens=False)]
+    elif is_code or not (_is_blank(behind) or _in_word(before)):
+        waiting.append(start)
+
+
+def _is_blank(character: str) -> bool:
+    return not character or character.isspace()
+
+
+def _in_word(character: str) -> bool:
+    return character.isalnum() and ord(character) < _FIRST_UNSPACED
+
+
+Tolerance = Literal["exact", "signs", "case", "marks"]
+"""What may differ: nothing; white space, quotes, dashes and normal form; upper and lower case, too; and Markdown's
+marks of emphasis, code and links."""
+
+TOLERANCES: tuple[Tolerance, ...] = ("exact", "signs", "case", "marks")
+
+_SPACE = ord(" ")
+_SIGNS = {
+    **dict.fromkeys("“”„‟«»″〝〞〟＂❝❞", '"'),
+    **dict.fromkeys("‘’‚‛‹›′ʼ`´＇❛❜", "'"),
+    **dict.fromkeys("‐‑‒–—―−⁃﹣－﹘", "-"),
+    # A page may be cut at them and be shown without.
+    **dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff", ""),
+}
+
+
+class Folded(NamedTuple):
+    """What is compared, and where it stands in the original."""
+
+    points: NDArray[np.uint32]
+    begin: NDArray[np.int64] | None
+    """Of each point the offset of the character it comes from; None: points are the characters themselves."""
+    end: NDArray[np.int64] | None
+    """Of each point the offset behind what it stands for: a space may stand for a run of them."""
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """The original's offsets of a range of points that is not empty."""
+        if self.begin is None or self.end is None:
+            return start, end
+        return int(self.begin[start]), int(self.end[end - 1])
+
+
+def points_of(text: str) -> NDArray[np.uint32]:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+
+
+class Folding:
+    """Folds texts; what a character becomes is looked up once."""
+
+    def __init__(self, tolerance: Tolerance) -> None:
+        self.tolerance = tolerance
+        self._known: dict[str, tuple[int, ...]] = {}
+
+    def fold(self, text: str) -> Folded:
+        plain = unmarked(text) if self.tolerance == "marks" else None
+        if plain is None:
+            return self._fold(text)
+        points, begin, end = self._fold(plain.text)
+        if begin is None or end is None:
+            return Folded(points, plain.begin, plain.end)
+        return Folded(points, plain.begin[begin], plain.end[end - 1])
+
+    def _fold(self, text: str) -> Folded:
+        points = points_of(text)
+        if self.tolerance == "exact" or not text:
+            return Folded(points, None, None)
+        characters = sorted(set(text))
+        becomes = [self._becomes(each) for each in characters]
+        last = ord(characters[-1])
+        # One row a code point of the text: where its points begin among all, and how many there are.
+        size, first = np.zeros((2, last + 1), dtype=np.int32)
+        codes = np.array([ord(each) for each in characters])
+        size[codes] = [len(each) for each in becomes]
+        first[codes] = np.cumsum([0, *(len(each) for each in becomes[:-1])])
+        flat = np.array([point for each in becomes for point in each], dtype=np.uint32)
+        if len(flat) == len(codes) and (size[codes] == 1).all():  # the usual case, and much faster
+            return _one_space(flat[first[points]], np.arange(len(points)))
+        counts = size[points]
+        begin = np.repeat(np.arange(len(points)), counts)
+        offset = np.arange(len(begin)) - np.repeat(np.cumsum(counts) - counts, counts)
+        folded = flat[first[points[begin]] + offset] if len(begin) else flat[:0]
+        return _one_space(folded, begin)
+
+    def _becomes(self, character: str) -> tuple[int, ...]:
+        known = self._known.get(character)
+        if known is None:
+            known = self._known[character] = tuple(map(ord, self._folded(character)))
+        return known
+
+    def _folded(self, character: str) -> str:
+        if character.isspace():
+            return " "
+        if character in _SIGNS:
+            return _SIGNS[character]
+        # Taken apart, é is the same however it was written; most compatible forms are, too.
+        parts = unicodedata.normalize("NFKD", character)
+        if self.tolerance in ("case", "marks"):
+            parts = unicodedata.normalize("NFKD", parts.casefold())
+        return "".join(" " if each.isspace() else _SIGNS.get(each, each) for each in parts)
+
+
+def _one_space(points: NDArray[np.uint32], begin: NDArray[np.int64]) -> Folded:
+    """Every run of spaces as its first one."""
+    if not len(points):  # signs that do not show, and nothing else
+        return Folded(points, begin, begin)
+    space = points == _SPACE
+    kept = np.ones(len(points), dtype=np.bool_)
+    kept[1:] = ~(space[1:] & space[:-1])
+    at = np.flatnonzero(kept)
+    # Of a run, the last character tells where it ends.
+    last = np.append(at[1:], len(points)) - 1
+    return Folded(points[at], begin[at], begin[last] + 1)
+
+
+def same_but_for_signs(one: str, other: str) -> bool:
+    """Whether two texts differ in white space, quotes, dashes and normal form at most."""
+    if one == other:
+        return True
+    folding = Folding("signs")
+    return bool(
+        np.array_equal(stripped(folding.fold(one).points), stripped(folding.fold(other).points))
+    )
+
+
+def stripped(points: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Without the spaces around it."""
+    solid = np.flatnonzero(points != _SPACE)
+    return points[solid[0] : solid[-1] + 1] if len(solid) else points[:0]
+
 
 _ROOT = 0x9E3779B97F4A7C15 | 3
 _INVERSE = pow(_ROOT, -1, 1 << 64)
@@ -144,8 +366,6 @@ _PAIRS_AT_ONCE = 1 << 21
 _COMPARED = 1024
 _COMPARED_LONG = 64
 _COMPARED_POINTS = 1 << 24
-_FIRST_UNSPACED = 0x0E00
-"""Behind it come the scripts in which a letter beside a letter is no word cut in two."""
 _WORDLIKE = np.array([chr(point).isalnum() for point in range(_FIRST_UNSPACED)] + [False])
 _FIRST_MARK = 0x300
 
@@ -302,10 +522,10 @@ def _at_borders(
 def _cuts_word(
     points: NDArray[np.uint32], start: NDArray[np.int64], end: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    return (_in_word(points[start - 1]) & _in_word(points[start])) | (
-        _in_word(points[end - 1]) & _in_word(points[end])
+    return (_are_in_words(points[start - 1]) & _are_in_words(points[start])) | (
+        _are_in_words(points[end - 1]) & _are_in_words(points[end])
     )
 
 
-def _in_word(points: NDArray[np.uint32]) -> NDArray[np.bool_]:
+def _are_in_words(points: NDArray[np.uint32]) -> NDArray[np.bool_]:
     return _WORDLIKE[np.minimum(points, _FIRST_UNSPACED)]
