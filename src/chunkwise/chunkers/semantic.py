@@ -1,4 +1,4 @@
-"""Cut where the text turns to something else."""
+"""Cut where the text turns to something else, and what strategies share that cut by an embedder's vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an evaluation found out, whole: figures, intervals, every question's scores, and what they were made with."""
+"""What an evaluation found out, whole: figures, intervals, every question's scores; in memory and as a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is evaluated: an index that can be asked, or another system's hits; every question asked once."""
+"""What is evaluated: an index that can be asked, or another system's hits; what it costs; every question asked once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A corpus looked at once, document by document, in bounded memory."""
+"""A corpus looked at once, document by document, in bounded memory, and where to start with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a profile says, as frozen values; the keys of its JSON are these fields' names."""
+"""What a profile says, as frozen values (the keys of its JSON), and how it is counted document by document."""
 
 from __future__ import annotations
 

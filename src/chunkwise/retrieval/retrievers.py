@@ -1,4 +1,4 @@
-"""The retrievers there are, by the names users give them."""
+"""What a retriever is, what it is asked, and those there are: bm25, dense, hybrid, and several sizes at once."""
 
 from __future__ import annotations
 

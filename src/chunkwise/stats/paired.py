@@ -1,4 +1,4 @@
-"""Runs on the same questions: how large a difference is, whether it is shown, and who is tied."""
+"""Runs on the same questions: how large a difference is, whether it is shown or could be, and who is tied."""
 
 from __future__ import annotations
 

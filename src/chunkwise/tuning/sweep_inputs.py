@@ -1,4 +1,4 @@
-"""What a sweep is about: documents, questions, and which of these choose."""
+"""What a sweep is about: documents, questions, and which of these choose and which judge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asks a language model many things: what is kept is not asked again, the rest is counted and within a limit."""
+"""Asks a language model many things: what is kept is not asked again, the rest is counted, limited and checked."""
 
 from __future__ import annotations
 

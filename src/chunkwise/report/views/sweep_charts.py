@@ -1,4 +1,4 @@
-"""The charts of a sweep: context, levers, sizes and fitted weights; each with its table."""
+"""The charts of a sweep (context, levers, sizes, fitted weights), each with its table, and the figures in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Windows of every size scored by words and by vectors, and the votes of the best ones for the atoms they cover."""
+"""Windows of every size, scored by words and by vectors, and the votes of the best ones for the atoms they cover."""
 
 from __future__ import annotations
 

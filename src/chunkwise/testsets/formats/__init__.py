@@ -1,4 +1,4 @@
-"""One format a file: what a format is, which there are, and which one a file is of."""
+"""One format a file: what a format is, which there are, which one a file is of, and what one could not hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Quoted passages found in the documents: exactly, else but for signs, case and Markdown's marks; never guessed."""
+"""Quoted passages found in the documents: exactly, else but for signs, case and marks; never guessed."""
 
 from __future__ import annotations
 

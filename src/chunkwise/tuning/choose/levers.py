@@ -1,4 +1,4 @@
-"""How much each choice moves the objective, all others held: often it is not the splitter."""
+"""How much each choice moves the objective, all others held, and weights of several sizes fitted with care."""
 
 from __future__ import annotations
 

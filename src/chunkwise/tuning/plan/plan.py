@@ -1,4 +1,4 @@
-"""A sweep expanded: what is tried in which order, and what is not, with the reason."""
+"""A sweep expanded: what is tried in which order, and what is not, with the reason; and the usual sweep."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a sweep has found out so far, in a folder: a file a configuration, each whole or not there."""
+"""What a sweep has found out so far, in its folder beside plan and report: a file a configuration, whole or not."""
 
 from __future__ import annotations
 
