@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -318,7 +319,7 @@ def test_without_the_stemmer_only_stemmed_languages_fail(tmp_path: Path) -> None
     )
     done = subprocess.run(
         [sys.executable, "-c", program],
-        env={"PYTHONPATH": str(tmp_path)},
+        env={"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
         capture_output=True,
         text=True,
         check=True,
