@@ -9,6 +9,10 @@ class InvalidParameter(ChunkwiseError, ValueError):
     """A parameter's value lies outside what is allowed."""
 
 
+class NotAllowed(InvalidParameter):
+    """A file or a table names code, a model's file or a server that only the user may name."""
+
+
 class UnknownName(ChunkwiseError, LookupError):
     """No strategy, tokenizer or loader has this name."""
 

@@ -342,7 +342,7 @@ def _named_client(
 
     kind = context or (known.context if known else None)
     name = options.llm
-    if known is not None and not is_typed("llm"):
+    if known is not None and not is_typed("llm") and name != known.llm:
         # Empty where it fell back to the headings context: it does so again, unless it is made anew.
         name = known.llm or (name if options.rebuild else "")
     if not name or kind not in WRITTEN_CONTEXTS:

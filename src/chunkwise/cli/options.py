@@ -287,6 +287,36 @@ class QuestionsOption:
         return [Query("1", question)]
 
 
+def _allow(context: click.Context, _: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+    """For as long as the command runs, and for processes it starts."""
+    if names:
+        from chunkwise.base.recorded import ALLOW
+
+        before = os.environ.get(ALLOW)
+        os.environ[ALLOW] = ",".join(filter(None, [before, *names]))
+        context.call_on_close(lambda: _set_variable(ALLOW, before))
+    return names
+
+
+def _set_variable(name: str, value: str | None) -> None:
+    if value is None:
+        os.environ.pop(name, None)
+    else:
+        os.environ[name] = value
+
+
+@dataclass(frozen=True, kw_only=True)
+class AllowOption:
+    """What names in an index, a recommendation or the folder of a sweep may name."""
+
+    allow: tuple[str, ...] = option(
+        "--allow", multiple=True, metavar="NAME", is_eager=True, callback=_allow,
+        help="Follow what an index or a file you were given names: a server (HOST, http://HOST:PORT), code "
+        "(FILE.py:NAME) or a model's file. Otherwise only what you name yourself is used. Can be repeated. Also "
+        "CHUNKWISE_ALLOW, with commas.",
+    )  # fmt: skip
+
+
 def _take_config(context: click.Context, _: click.Parameter, file: Path | None) -> Path | None:
     """Values of the file stand for options that are not given."""
     if file is None:
@@ -301,7 +331,7 @@ def _take_config(context: click.Context, _: click.Parameter, file: Path | None) 
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConfigOption:
+class ConfigOption(AllowOption):
     """Options from what `chunkwise tune` recommends."""
 
     config: Path | None = option(

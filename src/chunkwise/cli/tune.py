@@ -17,6 +17,7 @@ from chunkwise.cli.commands import option
 from chunkwise.cli.llm import refuse_unlimited
 from chunkwise.cli.options import (
     SKIPPED,
+    AllowOption,
     JobsOption,
     SourceOptions,
     json_flag,
@@ -59,7 +60,7 @@ Exit status: 0 done, 3 something was left out or failed (a line on stderr), 1 an
 
 
 @dataclass(frozen=True, kw_only=True)
-class SweepOptions(JobsOption, SourceOptions):
+class SweepOptions(AllowOption, JobsOption, SourceOptions):
     """How a sweep is run, whatever it tries."""
 
     output: Path = option(
@@ -185,7 +186,8 @@ def _check_and_announce(prepared: PreparedSweep, options: SweepOptions) -> None:
     for strategy in sorted({each.strategy for each in prepared.plan.configurations} - {""}):
         refuse_unlimited(strategy)
     record = SweepFolder(options.output).record
-    known = {key for key, outcome in record.known().items() if not outcome.error}
+    recorded = record.known(prepared.plan.configurations)
+    known = {key for key, outcome in recorded.items() if not outcome.error}
     estimate = prepared.estimate(known, options.workers(material.characters))
     lines = [
         f"{counted(len(material.documents), 'document')}, {counted(len(material.questions), 'question')}",

@@ -11,6 +11,7 @@ from textwrap import wrap
 
 from chunkwise.base.atomic import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.recorded import recorded
 from chunkwise.base.renamed import warn_renamed
 from chunkwise.chunkers.chunk import DEFAULT_STRATEGY
 from chunkwise.documents.loader import OptionValue
@@ -106,7 +107,8 @@ def read_recommendation(path: Path) -> Recommendation:
             raise InvalidParameter(f"{path}: {name} is {shortened(value)}; {needed} needed")
     if "strategy" not in given:
         raise InvalidParameter(f'{path} names no strategy; write one: strategy = "structure"')
-    return Recommendation(**{_OLD_KEYS.get(key, key): value for key, value in given.items()})
+    named = {_OLD_KEYS.get(key, key): value for key, value in given.items()}
+    return Recommendation(**recorded(named, str(path)))
 
 
 COMMANDS = "Command line"

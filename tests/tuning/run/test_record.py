@@ -136,9 +136,9 @@ def test_a_strategy_of_ones_own_is_run_again_when_its_code_changes(tmp_path: Pat
     record = SweepRecord(tmp_path / "sweep")
     mine = replace(OUTCOME, configuration=Configuration(f"{file}:Mine", "bm25"))
     record.keep(mine)
-    assert record.known() == {mine.configuration.key: mine}
+    assert record.known([mine.configuration]) == {mine.configuration.key: mine}
     file.write_text(text.format(2000))
-    assert record.known() == {}
+    assert record.known([mine.configuration]) == {}
 
 
 _KILLING = """

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import os
+import stat
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -36,7 +38,7 @@ class StoredColumn(NamedTuple):
 
     @property
     def size(self) -> int:
-        return int(np.dtype(self.dtype).itemsize * np.prod(self.shape, dtype=np.int64))
+        return np.dtype(self.dtype).itemsize * math.prod(self.shape)
 
 
 class _Growing:
@@ -124,7 +126,10 @@ class FileSink:
 
 def map_column(path: Path, stored: StoredColumn) -> Array:
     """The array in a file, which is read when it is small, and else when it is looked at."""
-    size = path.stat().st_size
+    found = os.lstat(path)
+    if not stat.S_ISREG(found.st_mode):
+        raise link_error(path)
+    size = found.st_size
     if size != stored.size:
         raise ChunkwiseError(f"{path} has {size:,} bytes and should have {stored.size:,}: {REMEDY}")
     if not size:  # nothing cannot be mapped
@@ -178,13 +183,15 @@ class Manifest:
 def read_manifest(folder: Path) -> Manifest:
     """The manifest of a folder; every other thing than a sound one is an error that says what to do."""
     path = folder / MANIFEST_NAME
+    if path.is_symlink():
+        raise link_error(path)
     try:
         values = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         raise _absent(folder) from None
     except OSError as error:
         raise ChunkwiseError(f"cannot read {path}: {error.strerror or error}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _damaged(path, str(error)) from error
     if not isinstance(values, dict) or values.get("kind") != _KIND:
         raise _foreign(path)
@@ -195,13 +202,22 @@ def read_manifest(folder: Path) -> Manifest:
             f"{REBUILD}, or use the version that wrote it"
         )
     try:
-        return _manifest_of(values)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        return _manifest_of(values, _where(folder))
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise _damaged(path, f"{type(error).__name__}: {error}") from error
+
+
+def link_error(path: Path) -> ChunkwiseError:
+    """An index is read from its own folder and written there, and whoever made it may have put anything into it."""
+    return ChunkwiseError(
+        f"{path} is no plain file or folder: an index leads nowhere outside of its own; {REBUILD}, in another folder"
+    )
 
 
 def check_ours(folder: Path, known: bool) -> None:
     """An error where the file is somebody else's; one that cannot be read is, unless the folder is known as ours."""
+    if (folder / MANIFEST_NAME).is_symlink():
+        raise link_error(folder / MANIFEST_NAME)
     try:
         values = json.loads((folder / MANIFEST_NAME).read_text("utf-8"))
     except (OSError, ValueError):
@@ -244,12 +260,17 @@ def current_generation(folder: Path) -> str | None:
 def former_settings(folder: Path) -> Settings | None:
     """What an index that will be made anew was made with, by whatever version; None: it cannot be read."""
     try:
-        return read_settings(json.loads((folder / MANIFEST_NAME).read_text("utf-8"))["settings"])
+        values = json.loads((folder / MANIFEST_NAME).read_text("utf-8"))
+        return read_settings(values["settings"], _where(folder))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
-def _manifest_of(values: dict[str, Any]) -> Manifest:
+def _where(folder: Path) -> str:
+    return f"the index {folder}"
+
+
+def _manifest_of(values: dict[str, Any], where: str) -> Manifest:
     files = {
         str(name): StoredColumn(each["dtype"], tuple(map(int, each["shape"])), each["check"])
         for name, each in values["files"].items()
@@ -257,7 +278,9 @@ def _manifest_of(values: dict[str, Any]) -> Manifest:
     for name in (values["generation"], *files):
         if os.path.basename(name) != name or name in ("", ".", ".."):
             raise ValueError(f"{name!r} is no name of a file in the folder")
-    settings = Settings(**values["settings"])
+    if any(number < 0 for each in files.values() for number in each.shape):
+        raise ValueError("an array has fewer rows than none")
+    settings = read_settings(values["settings"], where)
     wanted = expected(settings.vectors, settings.dimensions)
     if {name: (each.dtype, each.shape[1:]) for name, each in files.items()} != wanted:
         raise ValueError("its arrays are not those of an index with its settings")

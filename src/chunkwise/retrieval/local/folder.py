@@ -42,7 +42,9 @@ def locked(
     path = folder / LOCK_NAME
     with says_what_it_writes(path):
         folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        if path.is_symlink():
+            raise files_module.link_error(path)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     try:
         with says_what_it_writes(path):
             _acquire(handle, path, wait, advance)
@@ -100,6 +102,8 @@ def open_folder(folder: Path) -> tuple[Manifest, Arrays]:
     manifest = read_manifest(folder)
     for _ in range(_TRIES):
         home = folder / manifest.generation
+        if home.is_symlink():
+            raise files_module.link_error(home)
         try:
             return manifest, {
                 name: map_column(home / name, each) for name, each in manifest.files.items()

@@ -71,7 +71,11 @@ def sweep_from_source(
     """
     paths, documents = _paths_and_documents(source)
     plan = _plan_path(paths, len(paths) + len(documents), resume)
-    sweep = read_sweep(plan) if plan else default_sweep(paths, None, has_headings=True)
+    sweep = (
+        read_sweep(plan, as_record=resume is not None)
+        if plan
+        else default_sweep(paths, None, has_headings=True)
+    )
     if test_queries is None and plan is None and not documents and len(paths) == 1:
         # A test set that holds its documents brings its questions, too.
         test_queries = paths[0] if carries_documents(paths[0]) else None

@@ -11,6 +11,7 @@ from typing import Any, TypeVar, get_args
 from chunkwise import chunkers
 from chunkwise.base import parameters, spec
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.recorded import like, recorded
 from chunkwise.base.registry import Registry
 from chunkwise.base.wording import did_you_mean
 from chunkwise.chunkers.packing.overlap import overlap_tokens
@@ -137,7 +138,7 @@ def read_grid(table: TomlTable, first: str, registry: Registry, folder: Path) ->
 
 def in_folder(name: str, folder: Path) -> str:
     """A path is meant from the folder of the file; a name stays as it is."""
-    return str(folder / name) if is_path(name) else name
+    return like(name, str(folder / name)) if is_path(name) else name
 
 
 def _part(table: TomlTable, first: str, name: str, registry: Registry) -> Any:
@@ -227,10 +228,13 @@ _ELSEWHERE = {
 }
 
 
-def read_sweep(path: str | os.PathLike[str]) -> Sweep:
-    """The plan in a file; paths in it are meant from the file's folder. Without grids: the usual ones."""
+def read_sweep(path: str | os.PathLike[str], *, as_record: bool = False) -> Sweep:
+    """The plan in a file; paths in it are meant from the file's folder. Without grids: the usual ones.
+
+    `as_record`: the user named the folder it lies in, and not the plan; so names in it are not the user's.
+    """
     file, folder = os.fspath(path), Path(path).parent
-    table = _sweep_table(file)
+    table = _sweep_table(file, as_record)
     if _OLD_EMBEDDER in table.values and "embedder" in table.values:
         needed = f"and {_OLD_EMBEDDER} is its old name; leave {_OLD_EMBEDDER} out"
         raise table.wrong("embedder", table.values["embedder"], needed)
@@ -268,8 +272,10 @@ def read_sweep(path: str | os.PathLike[str]) -> Sweep:
     )
 
 
-def _sweep_table(file: str) -> TomlTable:
+def _sweep_table(file: str, as_record: bool) -> TomlTable:
     given = read_toml(file, "plan")
+    if as_record:
+        given = recorded(given, file)
     TomlTable(file, "the file", given).only(("sweep",), dict.fromkeys(_KEYS, "[sweep]"))
     table = given.get("sweep")
     if not isinstance(table, dict):

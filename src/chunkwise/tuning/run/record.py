@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from chunkwise import __version__
 from chunkwise.base import spec
 from chunkwise.base.atomic import check_writable, replacing, says_what_it_writes
-from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.chunkers import get_strategy, registry
 from chunkwise.core import Document, Query
 from chunkwise.documents.walk import SWEEP_FILES, SWEEP_RECORD
@@ -22,7 +22,7 @@ from chunkwise.testsets.reading import hash_of
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 from chunkwise.tuning.plan.prepare import PreparedSweep
 from chunkwise.tuning.plan.sweep_file import sweep_text
-from chunkwise.tuning.sweep import Sweep
+from chunkwise.tuning.sweep import Configuration, Sweep
 from chunkwise.tuning.sweep_result import Outcome
 
 LAYOUT = 2
@@ -81,9 +81,14 @@ class SweepRecord:
                 "this one to start anew"
             )
 
-    def known(self) -> dict[str, Outcome]:
-        """By key; a file that cannot be read is set aside, and its configuration is no longer known."""
+    def known(self, planned: Iterable[Configuration] = ()) -> dict[str, Outcome]:
+        """By key; a file that cannot be read is set aside, and its configuration is no longer known.
+
+        Strategies of one's own are made again as `planned`, to see whether their code is the same: what a record
+        names is not run.
+        """
         found: dict[str, Outcome] = {}
+        strategies = {each.key: each.strategy for each in planned}
         for path in sorted(self._files()):
             try:
                 value = _read(path)
@@ -95,7 +100,9 @@ class SweepRecord:
                     path.replace(path.with_name(f"{path.name}.damaged"))
                 continue
             # A strategy of one's own keeps its name when its code changes.
-            if value.get("code") == _code(outcome.configuration.strategy):
+            is_ours = _is_ours(outcome.configuration.strategy)
+            strategy = "" if is_ours else strategies.get(path.stem)
+            if strategy is not None and value.get("code") == _code(strategy):
                 found[path.stem] = outcome
         return found
 
@@ -117,9 +124,16 @@ def _difference(name: str, known: SweepFingerprint, now: SweepFingerprint) -> st
     return f"its {name} is {known.get(name)!r}, here it is {now.get(name)!r}"
 
 
+def _is_ours(strategy: str) -> bool:
+    try:
+        return not strategy or spec.parse(strategy)[0] in registry.builtin
+    except InvalidParameter:
+        return False
+
+
 def _code(strategy: str) -> str:
     """Empty for our own strategies, and for one that cannot be made any more."""
-    if not strategy or spec.parse(strategy)[0] in registry.builtin:
+    if _is_ours(strategy):
         return ""
     try:
         return strategy_code(get_strategy(strategy))

@@ -305,7 +305,7 @@ def run_plan(
     )  # a wrong objective is an error before any work is done
     documents = list(distinct_documents(documents))
     record.matches(sweep_fingerprint(documents, queries, sweep))
-    known = {key: each for key, each in record.known().items() if not each.error}
+    known = {key: each for key, each in record.known(plan.configurations).items() if not each.error}
     todo = [each for each in plan.configurations if each.key not in known]
     if on_outcome is not None:
         for configuration in plan.configurations:
