@@ -95,10 +95,12 @@ def test_names_of_what_is_installed_are_followed() -> None:
 
 @pytest.mark.parametrize(
     ("allowed", "name", "is_followed"),
-    [("mine.py:Mine", "./mine.py:Mine", True), ("./mine.py:Mine", "mine.py:Other", False), ("mine.py", "mine.py:Mine", False),
+    [("mine.py:Mine", "./mine.py:Mine", True), ("./mine.py:Mine", "mine.py:Other", False),
+     ("mine.py", "mine.py:Mine", False),
      ("evil.example", "https://evil.example/v1#m", True), ("Evil.Example", "https://evil.EXAMPLE/v1#m", True),
      ("evil.example", "http://evil.example/v1#m", False), ("http://evil.example", "http://evil.example/v1#m", True),
-     ("evil.example", "https://evil.example:8443/v1#m", False), ("x, evil.example:8443 ", "https://evil.example:8443/#m", True),
+     ("evil.example", "https://evil.example:8443/v1#m", False),
+     ("x, evil.example:8443 ", "https://evil.example:8443/#m", True),
      ("evil.example", "https://evil.example.org/v1#m", False), ("", "https:///v1#m", False)],
 )  # fmt: skip
 def test_what_the_user_allows_is_followed_and_nothing_like_it(

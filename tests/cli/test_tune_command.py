@@ -674,3 +674,44 @@ def test_a_sweep_counts_budgets_by_the_tokenizer_that_is_named(here: Run, tmp_pa
     wrong = here("tune", "docs", "-o", "other", "--tokenizer", "charcters")
     assert wrong.returncode == 2
     assert "did you mean characters?" in wrong.stderr
+
+
+def test_resume_runs_no_code_that_the_folder_names(here: Run, docs: Path, tmp_path: Path) -> None:
+    code = "open('ran', 'w').close()\nclass Mine:\n    def split(self, document):\n        return [(0, 9)]\n"
+    (tmp_path / "mine.py").write_text(code)
+    plan = '[sweep]\ndocuments = "docs"\ntest_queries = "queries.json"\nembedder = "none"\n'
+    mine = (
+        '[[sweep.chunkers]]\nstrategy = ["mine.py:Mine"]\n[sweep.retrieval]\nretriever = "bm25"\n'
+    )
+    (tmp_path / "mine.toml").write_text(plan + mine)
+    # The plan is the user's own: it is named.
+    assert here("tune", "mine.toml", "-o", "out", "-q", "-j", "1").returncode == 0
+    (tmp_path / "ran").unlink()
+    done = here("tune", "--resume", "-o", "out", "-q")
+    assert done.returncode == 2
+    assert "names code that would be run" in done.stderr
+    assert not (tmp_path / "ran").exists()
+    allow = done.stderr.partition("--allow ")[2].split()[0]
+    assert here("tune", "--resume", "-o", "out", "-q", "-j", "1", "--allow", allow).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [('embedder = "http://127.0.0.1:9/v1#m"', "names a server"), ('objective = "mine.py:Mine@5"', "objective is"),
+     ('reading = {loader = "mine.py:Mine"}', "names code"), ('embedder = "m.onnx"', "names a model's file"),
+     ('chunkers = {strategy = "semantic", model = "https://evil.example/v1#m"}', "names a server"),
+     ('retrieval = {retriever = "mine.py:Mine"}', "names code")],
+)  # fmt: skip
+def test_nothing_in_the_folder_of_a_sweep_is_followed_by_place(
+    line: str, what: str, here: Run, docs: Path, tmp_path: Path
+) -> None:
+    code = "open('ran', 'w').close()\nclass Mine:\n    pass\n"
+    (tmp_path / "mine.py").write_text(code)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mine.py").write_text(code)
+    plan = f'[sweep]\ndocuments = "../docs"\ntest_queries = "../queries.json"\n{line}\n'
+    (tmp_path / "out" / "sweep.toml").write_text(plan)
+    done = here("tune", "--resume", "-o", "out", "-q", "-j", "1")
+    assert what in done.stderr
+    assert done.returncode in (1, 2)
+    assert not list(tmp_path.rglob("ran"))

@@ -1,4 +1,4 @@
-"""An index that somebody else may have written: searching and updating it runs nothing it names and sends nothing to it."""
+"""An index that somebody else may have written: nothing that it names is run, and no server that it names is asked."""
 
 from __future__ import annotations
 

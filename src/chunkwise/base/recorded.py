@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
+from shlex import quote
 from types import MappingProxyType
 from typing import Any, SupportsIndex, TypeVar
 
@@ -91,7 +92,7 @@ def check_allowed(value: object) -> None:
             if not _is_allowed(name):
                 raise NotAllowed(
                     f"{text.where} names {what}, {name}; what is written there is data, and is not followed unless "
-                    f"you name it yourself or allow it: --allow {_quoted(name)} ({ALLOW} in the environment)"
+                    f"you name it yourself or allow it: --allow {quote(name)} ({ALLOW} in the environment)"
                 )
 
 
@@ -99,6 +100,11 @@ def to_allow(*names: str) -> list[str]:
     """What has to be allowed once these names are read from a file."""
     found = [name for text in names for _, name in _by_place(text)]
     return [name for name in dict.fromkeys(found) if not _is_allowed(name)]
+
+
+def allowing(*names: str) -> str:
+    """What is to be typed behind a command that reads these names from a file; empty: nothing."""
+    return "".join(f" --allow {quote(name)}" for name in to_allow(*names))
 
 
 def _recorded_texts(value: object) -> Iterator[Recorded]:
@@ -145,9 +151,3 @@ def _place(name: str) -> str:
     if name.lower().endswith(_WEIGHTS):
         return os.path.realpath(name)
     return name.lower()
-
-
-def _quoted(name: str) -> str:
-    from shlex import quote
-
-    return quote(name)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from chunkwise.base.recorded import allowing
 from chunkwise.cli import commands
 from chunkwise.cli.commands import is_typed, option
 from chunkwise.cli.llm import (
@@ -285,7 +286,9 @@ def _summary_text(summary: IndexSummary, place: str) -> str:
         f"{summary.seconds:.1f} s",
     ]
     if summary.documents:
-        lines.append(f'try: chunkwise search {shlex.quote(place)} "your question"')
+        lines.append(
+            f'try: chunkwise search {shlex.quote(place)} "your question"{allowing(summary.embedder)}'
+        )
     return "\n".join(lines)
 
 

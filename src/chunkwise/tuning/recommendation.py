@@ -11,7 +11,7 @@ from textwrap import wrap
 
 from chunkwise.base.atomic import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.recorded import recorded
+from chunkwise.base.recorded import allowing, recorded
 from chunkwise.base.renamed import warn_renamed
 from chunkwise.chunkers.chunk import DEFAULT_STRATEGY
 from chunkwise.documents.loader import OptionValue
@@ -129,7 +129,7 @@ def snippets(
     index = _index(recommendation, documents, reading)
     search = _search(recommendation)
     return {
-        COMMANDS: _commands(documents, file, reading),
+        COMMANDS: _commands(recommendation, documents, file, reading),
         "Python": (
             f'import chunkwise\n\n{index}\nhits = index.search("your question", {search})\n'
         ),
@@ -188,12 +188,18 @@ def _index(
 
 
 def _commands(
-    documents: Sequence[str], file: str, reading: Mapping[str, OptionValue] | None
+    recommendation: Recommendation,
+    documents: Sequence[str],
+    file: str,
+    reading: Mapping[str, OptionValue] | None,
 ) -> str:
     named, config = shlex.join([*documents, *_reading_words(reading)]), shlex.quote(file)
+    embedder = recommendation.embedder if recommendation.vectors != "none" else ""
+    making = allowing(recommendation.strategy, embedder)
+    searching = allowing(embedder, recommendation.retriever)
     return (
-        f"chunkwise index {named} --config {config} --into kb/\n"
-        f'chunkwise search kb/ "your question" --config {config}\n'
+        f"chunkwise index {named} --config {config} --into kb/{making}\n"
+        f'chunkwise search kb/ "your question" --config {config}{searching}\n'
     )
 
 

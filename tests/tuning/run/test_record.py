@@ -38,7 +38,7 @@ def test_an_outcome_is_kept_to_the_last_digit(tmp_path: Path) -> None:
     record.keep(OUTCOME)
     failed = replace(OUTCOME, configuration=Configuration("x", "y"), scores={}, error="half \ud800")
     record.keep(failed)
-    known = record.known()
+    known = record.known([failed.configuration])
     assert known == {each.configuration.key: each for each in (OUTCOME, failed)}
     kept = known[OUTCOME.configuration.key]
     assert (kept.seconds, kept.configuration.levers, kept.configuration.baseline) == (
@@ -190,3 +190,17 @@ def _bytes(folder: Path) -> dict[str, object]:
         value.get("outcome", {}).pop("seconds", None)
         found[os.fspath(path.relative_to(folder))] = json.dumps(value)
     return {name: value for name, value in found.items() if "/." not in name}
+
+
+def test_code_that_a_record_names_is_not_run(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    trace = tmp_path / "ran"
+    split = "    def split(self, document):\n        return [(0, 1)]\n"
+    file.write_text(f"open({str(trace)!r}, 'w').close()\nclass Mine:\n{split}")
+    record = SweepRecord(tmp_path / "sweep")
+    record.keep(replace(OUTCOME, configuration=Configuration(f"{file}:Mine", "bm25")))
+    trace.unlink()
+    file.write_text(file.read_text() + "\n")  # another version of it: nobody has run it yet
+    assert record.known() == {}
+    assert record.known([OUTCOME.configuration]) == {}
+    assert not trace.exists()

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, get_args
 from chunkwise import chunkers
 from chunkwise.base import parameters, spec
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.recorded import like, recorded
+from chunkwise.base.recorded import check_allowed, like, recorded
 from chunkwise.base.registry import Registry
 from chunkwise.base.wording import did_you_mean
 from chunkwise.chunkers.packing.overlap import overlap_tokens
@@ -133,6 +133,7 @@ def read_grid(table: TomlTable, first: str, registry: Registry, folder: Path) ->
                 in_folder(each, folder) if isinstance(each, str) else each for each in chosen
             )
         values.append((key, chosen))
+    check_allowed(values)  # here: what grids make of them are texts of our own
     return Grid(names, tuple(values))
 
 
