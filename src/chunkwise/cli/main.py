@@ -124,6 +124,9 @@ def main() -> NoReturn:
         say(error)
         sys.exit(2 if isinstance(error, InvalidParameter | UnknownName) else 1)
     except click.ClickException as error:
+        from chunkwise.base.errors import without_passwords
+
+        error.message = without_passwords(error.message)
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):

@@ -10,13 +10,13 @@ from typing import IO, Any, Generic, TextIO, TypeVar
 
 import click
 
-from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.errors import ChunkwiseError, without_passwords
 from chunkwise.report.plain_text import one_line
 
 
 def say(message: object) -> None:
     """One line: names of files and members are anyone's, and a terminal obeys some characters."""
-    click.echo(f"chunkwise: {one_line(str(message))}", err=True)
+    click.echo(f"chunkwise: {one_line(without_passwords(str(message)))}", err=True)
 
 
 def shown_place(place: str) -> str:

@@ -29,6 +29,7 @@ from chunkwise.records.json import (
     parse_json,
     parse_json_at,
 )
+from chunkwise.records.write import csv_text
 
 STDIN = "-"
 _HEAD = 1 << 16
@@ -474,15 +475,17 @@ def column_names(cells: list[str]) -> list[str]:
 
 
 def csv_rows(text: str, name: str) -> Iterator[Row]:
-    """The rows of a table with a header, as records; rows of nothing are passed over."""
+    """The rows of a table with a header, as records; rows of nothing are passed over, texts are as `csv_cell` had them."""
     open_quotes: list[int] = []
     records = csv_records(text, delimiter_of(text, name), open_quotes)
     try:
         names = column_names(next(records, (0, 0, 0, []))[3])
         for row in named_rows(names, records, open_quotes):
             value = row.value
-            if not isinstance(value, dict) or any(cell.strip() for cell in value.values()):
+            if not isinstance(value, dict):
                 yield row
+            elif any(cell.strip() for cell in value.values()):
+                yield row._replace(value={name: csv_text(cell) for name, cell in value.items()})
     except csv.Error as error:
         raise ChunkwiseError(f"{shown_name(name)} is no CSV that can be read: {error}") from None
 

@@ -51,7 +51,8 @@ if TYPE_CHECKING:
     from chunkwise.retrieval.postgres import PostgresIndex
 
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|postgres\w*:", re.IGNORECASE)
+"""How the address of a server begins, also with too few slashes: no folder is to have a password in its name."""
 
 
 class Index:
