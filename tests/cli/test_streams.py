@@ -1,5 +1,6 @@
 """Readers that go away, and disks that are full."""
 
+import json
 import os
 import subprocess
 import sys
@@ -7,10 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from chunkwise.cli import progress
-from cli.in_process import with_streams
+from chunkwise.report.plain_text import harmless_json
+from cli.in_process import Run, here, with_streams
 from untimed import HANG
+
+__all__ = ["here"]  # a fixture
 
 FULL = Path("/dev/full")
 OWN_PROCESS = ("--help", "chunk lamps.txt")
@@ -113,3 +119,35 @@ def test_progress_never_says_the_same_line_twice(
         for note in ("1 file", "1 file", "2 files", "2 files"):
             advance(1, note)
     assert capsys.readouterr().err == "reading: 1 file\nreading: 2 files\n"
+
+
+CONTROLS = "\x7f\x85\x9b31m\u061c\u200e\u200f\u202a\u202e\u2066\u2069\ufeff"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "chunk a.md --json",
+        "search kb heron --json",
+        "lint a.md --json -s words(max_words=3)",
+        "profile a.md --json",
+    ],
+)
+def test_json_on_a_screen_has_no_character_that_a_terminal_obeys(
+    words: str, here: Run, tmp_path: Path
+) -> None:
+    from chunkwise import index
+
+    text = f"A heron{CONTROLS} stands in the reeds{CONTROLS}and (see"
+    (tmp_path / "a.md").write_text(f"# Title{CONTROLS}\n\n{text}\n\n# Next\n\nAn otter.\n")
+    index(str(tmp_path / "a.md"), "words(max_words=8)", into=tmp_path / "kb", vectors="none")
+    done = here(*words.split())
+    assert done.stdout
+    assert not set(CONTROLS.replace("31m", "")) & set(done.stdout)
+
+
+@given(st.text(max_size=20) | st.text(st.sampled_from(CONTROLS + '\\"'), max_size=9))
+def test_what_is_spelled_out_is_the_same_value(text: str) -> None:
+    for value in (text, {text: [text]}):
+        written = json.dumps(value, ensure_ascii=False)
+        assert json.loads(harmless_json(written)) == value

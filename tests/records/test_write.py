@@ -70,7 +70,20 @@ def test_a_file_that_is_not_finished_is_not_there(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "- a list's item", "'=1", "''-1", "=", "'"]
+FORMULAS = [
+    "=1+1",
+    "+1",
+    "-1",
+    "@SUM(A1)",
+    "\t=1",
+    "\r=1",
+    "\n=1",
+    "- a list's item",
+    "'=1",
+    "''-1",
+    "=",
+    "'",
+]
 
 
 @given(st.lists(st.text(min_size=1, max_size=8) | st.sampled_from(FORMULAS), min_size=1))

@@ -1,6 +1,5 @@
 """The errors users meet; each says what was wrong, the value, what is allowed and what to do next."""
 
-
 import re
 
 _USER = re.compile(r"([A-Za-z][\w+.-]*:/+|\bpostgres\w*:)([^\s:@/?'\"]*):[^\s'\"]*@")

@@ -126,7 +126,7 @@ def main() -> NoReturn:
     except click.ClickException as error:
         from chunkwise.base.errors import without_passwords
 
-        error.message = without_passwords(error.message)
+        vars(error).update(message=without_passwords(error.message))
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):

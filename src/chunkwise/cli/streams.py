@@ -6,12 +6,12 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterable
-from typing import IO, Any, Generic, TextIO, TypeVar
+from typing import IO, Any, Generic, TextIO, TypeVar, cast
 
 import click
 
 from chunkwise.base.errors import ChunkwiseError, without_passwords
-from chunkwise.report.plain_text import one_line
+from chunkwise.report.plain_text import harmless_json, one_line
 
 
 def say(message: object) -> None:
@@ -106,8 +106,29 @@ def _discard(number: int) -> None:
     os.close(nowhere)
 
 
+class _JsonOutput:
+    """What is written is JSON: characters that a terminal obeys are spelled out, which changes no value."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._out, name)
+
+    def write(self, text: str) -> int:
+        return self._out.write(harmless_json(text))
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        self._out.writelines(map(harmless_json, lines))
+
+
 def json_stdout() -> TextIO:
-    """Standard output for JSON, which is UTF-8 whatever the console is; half a character is spelled out."""
+    """Standard output for JSON; half a character is spelled out, and so is what a terminal obeys."""
+    return cast(TextIO, _JsonOutput(utf8_stdout()))
+
+
+def utf8_stdout() -> TextIO:
+    """Standard output in UTF-8, whatever the console is."""
     out = sys.stdout
     if isinstance(out, io.TextIOWrapper):
         out.reconfigure(encoding="utf-8", errors="backslashreplace")
@@ -127,11 +148,11 @@ class JsonLines(Generic[T]):
     def __init__(self, write_lines: Callable[[IO[str], Iterable[T]], None], *, alone: bool) -> None:
         self._write_lines = write_lines
         self._alone = alone
-        json_stdout()
+        utf8_stdout()
 
     def write(self, values: Iterable[T]) -> None:
         try:
-            self._write_lines(sys.stdout, values)
+            self._write_lines(cast(IO[str], _JsonOutput(sys.stdout)), values)
             sys.stdout.flush()
         except ReaderLeft:
             if self._alone:

@@ -475,7 +475,7 @@ def column_names(cells: list[str]) -> list[str]:
 
 
 def csv_rows(text: str, name: str) -> Iterator[Row]:
-    """The rows of a table with a header, as records; rows of nothing are passed over, texts are as `csv_cell` had them."""
+    """The rows of a table with a header, as records; rows of nothing are passed over, texts as `csv_cell` had them."""
     open_quotes: list[int] = []
     records = csv_records(text, delimiter_of(text, name), open_quotes)
     try:
