@@ -10,7 +10,7 @@ import sysconfig
 import threading
 import time
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -534,6 +534,23 @@ class TestShelf:
         with pytest.raises(ChunkwiseError):
             fetch(THING, target)
         assert sorted(target.parent.iterdir()) == sorted([new, begun, other])
+
+
+@pytest.mark.parametrize("bytes_of", [lambda: bytes(len(CONTENT)), lambda: CONTENT[:-1]])
+@pytest.mark.parametrize("is_given", [False, True])
+def test_damaged_weights_are_called_so_and_not_only_that_they_cannot_be_fetched(
+    bytes_of: Callable[[], bytes], is_given: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = fetched_path(THINGS, THING)
+    if is_given:
+        path = tmp_path / "brought" / THINGS.name / THING.name
+        monkeypatch.setenv("CHUNKWISE_MODELS", str(tmp_path / "brought"))
+    path.parent.mkdir(parents=True)
+    path.write_bytes(bytes_of())
+    with pytest.raises(ChunkwiseError) as told:
+        ensure(THINGS, str(tmp_path / "nowhere"))
+    assert str(told.value).startswith(f"{path} is damaged: its {len(bytes_of()):,} bytes")
+    assert f"chunkwise models get {THINGS.name}" in str(told.value)
 
 
 def test_the_table_is_sound() -> None:
