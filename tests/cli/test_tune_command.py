@@ -715,3 +715,21 @@ def test_nothing_in_the_folder_of_a_sweep_is_followed_by_place(
     assert what in done.stderr
     assert done.returncode in (1, 2)
     assert not list(tmp_path.rglob("ran"))
+
+
+@pytest.mark.parametrize(
+    "name", ["sweep.toml", "results.json", "report.html", "recommendation.toml", "outcomes", "one"]
+)
+def test_a_link_in_the_folder_of_a_sweep_is_not_written_through(
+    name: str, here: Run, swept: Path, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    (path,) = list(swept.rglob("outcomes/*.json"))[:1] if name == "one" else swept.rglob(name)
+    path.rename(outside)
+    path.symlink_to(outside)
+    before = outside.read_bytes() if outside.is_file() else sorted(outside.iterdir())
+    done = here("tune", "sweep.toml", "-o", "out", "-q", "-j", "1", "--seed", "3")
+    again = here("tune", "sweep.toml", "-o", "out", "-q", "-j", "1")
+    assert before == (outside.read_bytes() if outside.is_file() else sorted(outside.iterdir()))
+    assert path.is_symlink()
+    assert name in ("one", "outcomes") or "is a link" in done.stderr + again.stderr

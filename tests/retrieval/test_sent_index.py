@@ -134,14 +134,14 @@ def test_links_in_an_index_lead_nowhere(trace: Path, tmp_path: Path) -> None:
     chunkwise.index("docs", "sentences", into="kb", vectors="none")
     Path("kb/.index.lock").unlink()
     os.symlink(outside, "kb/.index.lock")
-    with pytest.raises(ChunkwiseError, match=r"index\.lock is no plain file"):
+    with pytest.raises(ChunkwiseError, match=r"index\.lock is a link"):
         chunkwise.index("docs", into="kb")
     Path("kb/.index.lock").unlink()
 
     (file,) = Path("kb").glob(".generation-*/chunk.start")
     file.rename(tmp_path / "chunk.start")
     os.symlink(tmp_path / "chunk.start", file)
-    with pytest.raises(ChunkwiseError, match=r"chunk\.start is no plain file"):
+    with pytest.raises(ChunkwiseError, match=r"chunk\.start is a link"):
         chunkwise.open_index("kb")
     (tmp_path / "chunk.start").replace(file)
 
@@ -149,7 +149,7 @@ def test_links_in_an_index_lead_nowhere(trace: Path, tmp_path: Path) -> None:
     os.symlink(outside, "kb/.index.json")
     text = outside.read_text()
     for ask in (lambda: chunkwise.open_index("kb"), lambda: chunkwise.index("docs", into="kb")):
-        with pytest.raises(ChunkwiseError, match=r"index\.json is no plain file"):
+        with pytest.raises(ChunkwiseError, match=r"index\.json is a link"):
             ask()
     assert outside.read_text() == text
     os.unlink("kb/.index.json")
@@ -158,7 +158,7 @@ def test_links_in_an_index_lead_nowhere(trace: Path, tmp_path: Path) -> None:
     (home,) = Path("kb").glob(".generation-*")
     home.rename(tmp_path / "elsewhere")
     os.symlink(tmp_path / "elsewhere", home)
-    with pytest.raises(ChunkwiseError, match="is no plain file or folder"):
+    with pytest.raises(ChunkwiseError, match="is a link"):
         chunkwise.open_index("kb")
 
 

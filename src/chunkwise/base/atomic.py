@@ -7,7 +7,7 @@ import os
 import secrets
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -60,6 +60,15 @@ def replacing(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):  # where none could be made, that is what is told
             temporary.unlink()
+
+
+def refuse_links(paths: Iterable[Path]) -> None:
+    """For a folder of ours that somebody else may have filled: what is written there is to stay there."""
+    for path in paths:
+        if path.is_symlink():
+            raise ChunkwiseError(
+                f"{path} is a link, and nothing of ours is: it is not followed; remove it, or name another folder"
+            )
 
 
 def check_writable(path: Path) -> None:

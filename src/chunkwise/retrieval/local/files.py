@@ -6,7 +6,6 @@ import dataclasses
 import json
 import math
 import os
-import stat
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from chunkwise.base.atomic import replacing, says_what_it_writes
+from chunkwise.base.atomic import refuse_links, replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.documents.own_files import INDEX_FILE
 from chunkwise.retrieval.errors import REBUILD, REMEDY
@@ -126,10 +125,8 @@ class FileSink:
 
 def map_column(path: Path, stored: StoredColumn) -> Array:
     """The array in a file, which is read when it is small, and else when it is looked at."""
-    found = os.lstat(path)
-    if not stat.S_ISREG(found.st_mode):
-        raise link_error(path)
-    size = found.st_size
+    refuse_links((path,))
+    size = path.stat().st_size
     if size != stored.size:
         raise ChunkwiseError(f"{path} has {size:,} bytes and should have {stored.size:,}: {REMEDY}")
     if not size:  # nothing cannot be mapped
@@ -183,8 +180,7 @@ class Manifest:
 def read_manifest(folder: Path) -> Manifest:
     """The manifest of a folder; every other thing than a sound one is an error that says what to do."""
     path = folder / MANIFEST_NAME
-    if path.is_symlink():
-        raise link_error(path)
+    refuse_links((path,))
     try:
         values = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
@@ -207,17 +203,9 @@ def read_manifest(folder: Path) -> Manifest:
         raise _damaged(path, f"{type(error).__name__}: {error}") from error
 
 
-def link_error(path: Path) -> ChunkwiseError:
-    """An index is read from its own folder and written there, and whoever made it may have put anything into it."""
-    return ChunkwiseError(
-        f"{path} is no plain file or folder: an index leads nowhere outside of its own; {REBUILD}, in another folder"
-    )
-
-
 def check_ours(folder: Path, known: bool) -> None:
     """An error where the file is somebody else's; one that cannot be read is, unless the folder is known as ours."""
-    if (folder / MANIFEST_NAME).is_symlink():
-        raise link_error(folder / MANIFEST_NAME)
+    refuse_links((folder / MANIFEST_NAME,))
     try:
         values = json.loads((folder / MANIFEST_NAME).read_text("utf-8"))
     except (OSError, ValueError):

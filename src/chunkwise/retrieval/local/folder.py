@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from chunkwise.base.atomic import says_what_it_writes
+from chunkwise.base.atomic import refuse_links, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import OnProgress
 from chunkwise.retrieval.errors import REMEDY
@@ -42,8 +42,7 @@ def locked(
     path = folder / LOCK_NAME
     with says_what_it_writes(path):
         folder.mkdir(parents=True, exist_ok=True)
-        if path.is_symlink():
-            raise files_module.link_error(path)
+        refuse_links((path,))
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     try:
         with says_what_it_writes(path):
@@ -102,8 +101,7 @@ def open_folder(folder: Path) -> tuple[Manifest, Arrays]:
     manifest = read_manifest(folder)
     for _ in range(_TRIES):
         home = folder / manifest.generation
-        if home.is_symlink():
-            raise files_module.link_error(home)
+        refuse_links((home,))
         try:
             return manifest, {
                 name: map_column(home / name, each) for name, each in manifest.files.items()

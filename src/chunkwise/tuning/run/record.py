@@ -10,7 +10,7 @@ from typing import Any
 
 from chunkwise import __version__
 from chunkwise.base import spec
-from chunkwise.base.atomic import check_writable, replacing, says_what_it_writes
+from chunkwise.base.atomic import check_writable, refuse_links, replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.chunkers import get_strategy, registry
 from chunkwise.core import Document, Query
@@ -152,6 +152,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _write(path: Path, value: object) -> None:
+    refuse_links((path.parent, path))
     with replacing(path) as temporary, says_what_it_writes(path):
         temporary.write_text(json_text(value) + "\n", encoding="utf-8", newline="\n")
 
@@ -176,6 +177,7 @@ class SweepFolder:
 
     def check_writable(self) -> None:
         """That nothing can be written here is an error before hours are spent."""
+        refuse_links(self.path / name for name in (*SWEEP_FILES, SWEEP_RECORD))
         if self.path.exists():
             check_writable(self.path / RESULTS)
 
