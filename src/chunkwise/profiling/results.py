@@ -313,7 +313,7 @@ class GroupTally:
     def add(self, document: Analyzed, tokens: NDArray[np.int64]) -> None:
         """Count one document; `tokens` are the starts of its tokens."""
         self.documents += 1
-        if not len(document.characters.solid):
+        if not document.text or document.text.isspace():
             self.empty += 1
             return
         self.characters += len(document.text)

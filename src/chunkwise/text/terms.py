@@ -156,7 +156,7 @@ def _pairs(characters: CharacterArrays, unspaced: NDArray[np.bool_]) -> WordSpan
 def _members(characters: CharacterArrays) -> tuple[NDArray[np.bool_], NDArray[np.bool_] | None]:
     """Which characters are part of a word, and which of those are written without spaces."""
     text, points = characters.text, characters.points
-    inside = characters.are(_RUN)
+    inside = characters.are(_RUN).copy()
     if "_" in text:
         inside |= points == ord("_")
     _join_numbers(characters, inside)

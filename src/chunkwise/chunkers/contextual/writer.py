@@ -28,7 +28,7 @@ from chunkwise.models.llm.cost import LlmEstimate
 from chunkwise.models.llm.language_model import Reply, Request
 from chunkwise.models.llm.prompt import Prompt, fenced, load_prompt
 from chunkwise.text.analysis import Analyzed
-from chunkwise.text.characters import CLOSER, ENDER, FINAL, FULL_STOP, CharacterArrays
+from chunkwise.text.characters import CLOSER, ENDER, FINAL, FULL_STOP, CharacterArrays, kind_of
 from chunkwise.text.sentences.boundaries import sentence_starts
 from chunkwise.text.tokens.measure import TokenMeasure, measure_of
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
@@ -50,7 +50,7 @@ def _one_line(text: str, most: int) -> str:
     line = " ".join(text.split())[:most]
     if line.isascii():  # a token is a character or more
         return line
-    measure = measure_of(line, get_tokenizer(DEFAULT_TOKENIZER))
+    measure = measure_of(CharacterArrays(line), get_tokenizer(DEFAULT_TOKENIZER))
     tokens = most
     while measure.tokenizer.count(line) > most:
         line = line[: measure.reach(0, tokens)]
@@ -255,7 +255,7 @@ def _shortened(text: str) -> str:
 
 
 def _words(text: str) -> str:
-    measure = measure_of(text, get_tokenizer(DEFAULT_TOKENIZER))
+    measure = measure_of(CharacterArrays(text), get_tokenizer(DEFAULT_TOKENIZER))
     tokens = MOST_TOKENS
     while True:
         found = text[: measure.reach(0, tokens)]
@@ -266,8 +266,7 @@ def _words(text: str) -> str:
 
 
 def _is_ended(text: str) -> bool:
-    last = CharacterArrays(text[-8:])
-    kinds = last.kinds.tolist()
+    kinds = [kind_of(char) for char in text[-8:]]
     while kinds and kinds[-1] & CLOSER and not kinds[-1] & _ENDS:
         kinds.pop()
     return bool(kinds) and bool(kinds[-1] & _ENDS)

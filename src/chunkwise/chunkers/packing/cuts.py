@@ -12,10 +12,12 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.text.analysis import Analyzed, merge_sorted
+from chunkwise.text.analysis import Analyzed
 from chunkwise.text.blocks.bare_lines import gaps_in_text
 from chunkwise.text.characters import SPACE
 from chunkwise.text.graphemes import Graphemes
+from chunkwise.text.positions import merge_sorted, without
+from chunkwise.text.sentences.enumerations import may_be_item
 from chunkwise.text.tokens.measure import TokenMeasure
 
 NONE = -1
@@ -220,7 +222,7 @@ def word_level(document: Analyzed) -> CutLevel:
 def _whole_items(document: Analyzed) -> NDArray[np.int64]:
     """Starts of words but those right behind the number of an item."""
     words = document.graphemes.keep(document.characters.word_starts)
-    return np.setdiff1d(words, document.enumerations.texts, assume_unique=True)
+    return without(words, document.enumerations.texts)
 
 
 def glued(
@@ -238,8 +240,8 @@ def glued(
         (blocks.start[following], document.fragment_starts, items.texts, items.led_in)
     )
     if torn is not None:
-        bound = np.setdiff1d(bound, torn)
-    return np.setdiff1d(starts, bound, assume_unique=False)
+        bound = without(merge_sorted(np.sort(bound)), torn)
+    return without(starts, bound)
 
 
 class LeadInCuts(NamedTuple):
@@ -260,7 +262,7 @@ def lead_in_cuts(document: Analyzed, measure: TokenMeasure, limit: int) -> LeadI
     return LeadInCuts(led[~fits & whole], sentence[fits | ~whole])
 
 
-_BEHIND_NUMBER = re.compile(r"(?:^|[\s(（])(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.):]$")
+_BEHIND_NUMBER = re.compile(r"(?:^|[\s(（])(\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.):]$")
 _LONGEST_NUMBER = 8
 _MOST_SKIPPED = 64
 
@@ -306,10 +308,11 @@ class Fragments:
         if index < len(highs) and lows[index] <= cut:
             return lows[index], highs[index]
         text = self._text
-        # Enumerations are sought only in texts that are cut behind something like a number.
-        if text[cut - 1] in ".):" and _BEHIND_NUMBER.search(
+        # Enumerations are sought only in texts that are cut behind something like a number of one.
+        number = text[cut - 1] in ".):" and _BEHIND_NUMBER.search(
             text, max(cut - _LONGEST_NUMBER, 0), cut
-        ):
+        )
+        if number and (not number[1].isascii() or may_be_item(text, number[1], cut)):
             texts = self._document.enumerations.texts
             index = int(texts.searchsorted(cut))
             if index < len(texts) and not text[cut : int(texts[index])].strip():
@@ -334,13 +337,8 @@ class Fragments:
         if document.document.format != "code" and document.document.blocks is None:
             gaps = gaps_in_text(document.text)
             return [low for low, _ in gaps], [high for _, high in gaps]
-        highs, solid = (
-            document.characters.next_solid(document.fragment_starts),
-            document.characters.solid,
-        )
-        before = solid.searchsorted(highs)
-        lows = np.where(before > 0, solid[np.maximum(before - 1, 0)] + 1, 0)
-        return lows.tolist(), highs.tolist()
+        highs = document.characters.next_solid(document.fragment_starts)
+        return document.characters.behind_solid(highs).tolist(), highs.tolist()
 
 
 def without_fragments(document: Analyzed, levels: Sequence[CutLevel]) -> list[CutLevel]:
@@ -355,12 +353,10 @@ def _behind(document: Analyzed, signs: str, start: int, end: int) -> NDArray[np.
     # One character before the positions: the sign that the first of them stands behind.
     before = max(start - 1, 0)
     points = document.characters.points[before : end - 1]
-    kinds = document.characters.kinds
     found = [np.zeros(0, dtype=np.int64)]
     for sign in signs:
         behind = np.flatnonzero(points == ord(sign)) + before + 1
         if ord(sign) < 128:
-            inside = behind[behind < len(kinds)]
-            behind = inside[kinds[inside] & np.uint16(SPACE) != 0]
+            behind = behind[document.characters.have(behind, SPACE)]
         found.append(behind)
     return document.graphemes.keep(merge_sorted(*found))
