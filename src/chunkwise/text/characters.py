@@ -251,21 +251,31 @@ class CharacterArrays:
 
     @cached_property
     def _gap_starts(self) -> NDArray[np.int64]:
-        """Where each stretch of white space starts."""
+        """Where each longer stretch of white space starts."""
         space = self.are(SPACE)
-        return np.flatnonzero(space & ~np.append(False, space[:-1]))
+        starts = space.copy()
+        starts[1:] &= ~space[:-1]
+        for ahead in (1, _SHORT_GAP // 2, _SHORT_GAP - 1):
+            starts[:-ahead] &= space[ahead:]
+        return np.flatnonzero(starts)
 
     @cached_property
     def _gap_ends(self) -> NDArray[np.int64]:
-        """Where each stretch of white space ends."""
+        """Where each longer stretch of white space ends."""
         space = self.are(SPACE)
-        return np.flatnonzero(space & ~np.append(space[1:], False)) + 1
+        last = space.copy()
+        last[:-1] &= ~space[1:]
+        for back in (1, _SHORT_GAP // 2, _SHORT_GAP - 1):
+            last[back:] &= space[:-back]
+        return np.flatnonzero(last) + 1
 
-    def are(self, flags: int) -> NDArray[np.bool_]:
-        """Whether each character has any of these kinds; not to be written to."""
+    def are(self, flags: int, start: int = 0, end: int | None = None) -> NDArray[np.bool_]:
+        """Whether each character, of all or of a stretch, has any of these kinds; not to be written to."""
         if self._latin is not None:
-            return np.frombuffer(self._latin.translate(_bytes_with(flags)), np.bool_)
-        return (self._kinds & np.uint16(flags)) != 0
+            return np.frombuffer(self._latin[start:end].translate(_bytes_with(flags)), np.bool_)
+        whole = "_kinds" in self.__dict__ or (end or len(self.text)) - start == len(self.text)
+        kinds = self._kinds[start:end] if whole else kinds_of(self.points[start:end])
+        return (kinds & np.uint16(flags)) != 0
 
     def places(self, characters: str) -> NDArray[np.int64]:
         """The position of every one of these characters."""
@@ -278,11 +288,17 @@ class CharacterArrays:
     @cached_property
     def word_starts(self) -> NDArray[np.int64]:
         """Where words start: runs without white space, each Han or kana character by itself."""
-        space = self.are(SPACE)
+        return self.word_starts_within(0, len(self.text))
+
+    def word_starts_within(self, start: int, end: int) -> NDArray[np.int64]:
+        """Those of them from one position to before another."""
+        before = max(start - 1, 0)
+        space = self.are(SPACE, before, end)
         starts = ~space
         if self._latin is not None:
             starts[1:] &= space[:-1]
         else:
-            alone = self.are(IDEOGRAPH)
+            alone = self.are(IDEOGRAPH, before, end)
             starts[1:] &= space[:-1] | alone[1:] | alone[:-1]
-        return np.flatnonzero(starts)
+        starts[: start - before] = False
+        return np.flatnonzero(starts) + before

@@ -56,9 +56,9 @@ class ArrayCuts:
     @cached_property
     def _plain(self) -> Sequence[int]:
         # Asked about several times a chunk: plain numbers are bisected in a third of the time, in half of it
-        # where there are too many to make them all.
+        # where there are too many to make or copy them all.
         few = len(self.positions) < _MANY
-        return self.positions.tolist() if few else array("q", self.positions.tobytes())
+        return self.positions.tolist() if few else self.positions.data
 
     def last(self, low: int, high: int) -> int:
         index = bisect_right(self._plain, high) - 1
@@ -103,6 +103,8 @@ class PagedCuts:
         self._find = find
         """The sorted cuts from one position to before another."""
         self._pages: dict[int, array[int]] = {}
+        self._clear = (0, 0)
+        """A stretch without cuts: none is searched twice."""
 
     def last(self, low: int, high: int) -> int:
         for number in range(high // _PAGE, max(low, 0) // _PAGE - 1, -1):
@@ -113,11 +115,16 @@ class PagedCuts:
         return NONE
 
     def first(self, low: int, high: int) -> int:
-        for number in range(max(low, 0) // _PAGE, high // _PAGE + 1):
+        low = max(low, -1)
+        start, end = self._clear if self._clear[0] <= low < self._clear[1] else (low, low + 1)
+        for number in range(end // _PAGE, (high - 1) // _PAGE + 1):
             page = self._page(number)
-            index = bisect_right(page, low)
+            index = bisect_left(page, end)
             if index < len(page):
+                self._clear = start, page[index]
                 return page[index] if page[index] < high else NONE
+            end = (number + 1) * _PAGE
+        self._clear = start, end
         return NONE
 
     def _page(self, number: int) -> array[int]:
@@ -210,19 +217,22 @@ def clause_levels(document: Analyzed) -> list[CutLevel]:
         ArrayCuts(lambda: document.cells),
         ArrayCuts(lambda: document.graphemes.keep(document.enumerations.numbers)),
         *(PagedCuts(partial(_behind, document, signs)) for signs in (";；", ":：", ",，、،")),
-        ArrayCuts(lambda: _whole_items(document)),
+        PagedCuts(partial(_whole_items, document)),
         word_level(document),
     ]
 
 
 def word_level(document: Analyzed) -> CutLevel:
-    return ArrayCuts(lambda: document.graphemes.keep(document.characters.word_starts))
+    return PagedCuts(partial(_words, document))
 
 
-def _whole_items(document: Analyzed) -> NDArray[np.int64]:
+def _words(document: Analyzed, start: int, end: int) -> NDArray[np.int64]:
+    return document.graphemes.keep(document.characters.word_starts_within(start, end))
+
+
+def _whole_items(document: Analyzed, start: int, end: int) -> NDArray[np.int64]:
     """Starts of words but those right behind the number of an item."""
-    words = document.graphemes.keep(document.characters.word_starts)
-    return without(words, document.enumerations.texts)
+    return without(_words(document, start, end), document.enumerations.texts)
 
 
 def glued(
