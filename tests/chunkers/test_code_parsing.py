@@ -64,6 +64,22 @@ def test_a_parser_lost_in_errors_is_stopped(
         assert long <= 4.4 * short
 
 
+@pytest.mark.parametrize(
+    ("language", "unit"),
+    [
+        ("ruby", "=>`\n"), ("ruby", "- <"), ("ruby", "< !\n"), ("ruby", ";.."),
+        ("javascript", "*!\n"), ("javascript", "1 a:"), ("javascript", "- in {\n"), ("javascript", "+ + ,"),
+    ],
+)  # fmt: skip
+def test_a_short_text_that_is_no_code_ends_it_soon(
+    language: str, unit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each token of these costs the parser all that stands before it."""
+    parsed, given = read_of((unit * 4_000)[:4_000], language, monkeypatch)
+    assert not parsed
+    assert given < 3_000
+
+
 def test_no_log_is_kept_of_what_is_looked_for_behind_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
