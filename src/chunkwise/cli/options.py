@@ -64,6 +64,10 @@ class LoadingOptions:
         help="Command that prints the text in a picture, {} being its path, for pictures and scanned pages: "
         "'tesseract {} -'.",
     )  # fmt: skip
+    limits: str | None = option(
+        "--limits", metavar="LIMITS", show_default="memory=4GB,time=300s",
+        help="Memory and processor time that reading one file may take: memory=8GB, time=60s, both, or none.",
+    )  # fmt: skip
 
     def loading(self, leave_out: Sequence[Path] = ()) -> LoadOptions:
         """The same for `chunkwise.documents`, without files that are no documents; a wrong value is an error here."""
@@ -80,6 +84,7 @@ class LoadingOptions:
             include=self.include,
             exclude=self.exclude,
             ocr=self.ocr,
+            limits=self.limits,
             on_passed_over=self.on_passed_over(),
         )
 
