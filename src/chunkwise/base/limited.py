@@ -11,6 +11,7 @@ import importlib
 import json
 import os
 import pickle
+import select
 import signal
 import subprocess
 import sys
@@ -20,7 +21,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
-from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError
@@ -65,7 +65,10 @@ class _Call(NamedTuple):
 
 
 def outcomes(
-    target: str, args: tuple[Any, ...], limits: Limits, answers: Mapping[str, Callable[[Any], object]]
+    target: str,
+    args: tuple[Any, ...],
+    limits: Limits,
+    answers: Mapping[str, Callable[[Any], object]],
 ) -> Iterator[Any]:
     """What the generator `module:function`, called as `function(*args, ask)` in another process, gives.
 
@@ -192,7 +195,10 @@ class _Process:
             there.close()
             os.close(closes)
         self._limits = Limits(None, None)
-        self._began = 0.0
+        self._began: float | None = None
+        """Its processor time when it was first looked at since it last said something."""
+        self._events = select.poll()
+        self._events.register(self._pipe.fileno(), select.POLLIN)
 
     def is_ready(self) -> bool:
         """Whether it has started."""
@@ -202,27 +208,28 @@ class _Process:
             return False
 
     def send(self, data: bytes, limits: Limits) -> None:
-        self._limits = limits
-        self._began = self._processor_time()
+        self._limits, self._began = limits, None
         with suppress(OSError):  # that it has ended is seen where its answer is waited for
             self._pipe.send_bytes(data)
 
     def message(self) -> Any:
         """The next that it says; while it says nothing, it is looked at."""
         try:
-            while not self._pipe.poll(_LOOK):
+            while not self._events.poll(1000 * _LOOK):  # `Connection.poll` takes ten times as long
                 self._look()
             said = pickle.loads(self._pipe.recv_bytes())
         except (EOFError, OSError):
             raise self._end() from None
-        self._began = self._processor_time()
+        self._began = None
         return said
 
     def _look(self) -> None:
         limits = self._limits
         if limits.memory is not None and self._resident() > limits.memory:
             raise LimitReached.memory(limits)
-        if limits.seconds is not None and self._processor_time() - self._began > limits.seconds:
+        spent = self._processor_time()
+        self._began = spent if self._began is None else self._began
+        if limits.seconds is not None and spent - self._began > limits.seconds:
             raise LimitReached.time(limits)
 
     def _resident(self) -> int:
@@ -284,14 +291,13 @@ def serve(handle: int, closes: int) -> None:
     with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")  # where memory runs out, this process is the one to end
     pipe = Connection(handle)
-    given: SimpleQueue[bytes] = SimpleQueue()
-    server = _Server(pipe, given)
-    threading.Thread(target=_receive, args=(pipe, given), daemon=True).start()
+    server = _Server(pipe)
     if not os.path.exists(_STATM):
         threading.Thread(target=server.watch_itself, daemon=True).start()
     pipe.send_bytes(b"ready")
-    while True:
-        server.do(given.get())
+    with suppress(EOFError, OSError):
+        while True:
+            server.do(pipe.recv_bytes())
 
 
 def _end_with(closes: int) -> None:
@@ -305,20 +311,11 @@ def _end_with(closes: int) -> None:
         fcntl.fcntl(closes, fcntl.F_SETFL, fcntl.fcntl(closes, fcntl.F_GETFL) | os.O_ASYNC)
 
 
-def _receive(pipe: Connection, given: SimpleQueue[bytes]) -> None:
-    while True:
-        try:
-            given.put(pipe.recv_bytes())
-        except (EOFError, OSError):
-            os.killpg(0, signal.SIGKILL)
-
-
 class _Server:
-    def __init__(self, pipe: Connection, given: SimpleQueue[bytes]) -> None:
+    def __init__(self, pipe: Connection) -> None:
         self._pipe = pipe
-        self._given = given
         self._limits = Limits(None, None)
-        self._began = 0.0
+        self._began = self._set_again = 0.0
 
     def do(self, data: bytes) -> None:
         sent = 0
@@ -329,7 +326,7 @@ class _Server:
             self._set_limits(call.limits)
             module, _, name = call.target.partition(":")
             function = getattr(importlib.import_module(module), name)
-            last = time.monotonic()
+            began = last = time.monotonic()
             for outcome in function(*call.args, self._ask):
                 batch.append(outcome)
                 if len(batch) >= _BATCH_ITEMS or time.monotonic() - last > _BATCH_SECONDS:
@@ -337,7 +334,8 @@ class _Server:
                     sent += len(batch)
                     batch, last = [], time.monotonic()
                     self._set_limits(call.limits)
-            self._say("outcomes", batch, True, _resident())
+            quick = time.monotonic() - began < _BATCH_SECONDS
+            self._say("outcomes", batch, True, 0 if quick else _resident())
         except MemoryError:
             batch = []
             self._say("memory", sent)
@@ -349,7 +347,7 @@ class _Server:
 
     def _ask(self, name: str, given: object) -> object:
         self._say("ask", name, given)
-        answer, error = pickle.loads(self._given.get())
+        answer, error = pickle.loads(self._pipe.recv_bytes())
         if error is not None:
             raise error
         self._set_limits(self._limits)
@@ -366,15 +364,20 @@ class _Server:
         """What the system itself will hold it to, should nobody look; and what this one starts."""
         import resource
 
-        self._limits, self._began = limits, time.process_time()
+        self._began = time.process_time()
+        if limits == self._limits and self._began < self._set_again:
+            return
+        self._limits = limits
+        self._set_again = self._began + (limits.seconds or 0) / 10
         # Memory that is asked for, of which less is used.
         memory = None if limits.memory is None else 2 * limits.memory + 1_000_000_000
         seconds = None if limits.seconds is None else int(self._began + 1.2 * limits.seconds) + 2
         for kind, allowed in ((resource.RLIMIT_DATA, memory), (resource.RLIMIT_CPU, seconds)):
             _, most = resource.getrlimit(kind)
-            most_allowed = allowed if most == resource.RLIM_INFINITY else min(allowed or most, most)
-            soft = resource.RLIM_INFINITY if most_allowed is None else most_allowed
+            if most != resource.RLIM_INFINITY:
+                allowed = most if allowed is None else min(allowed, most)
             with suppress(ValueError, OSError):
+                soft = resource.RLIM_INFINITY if allowed is None else allowed
                 resource.setrlimit(kind, (soft, most))
 
     def watch_itself(self) -> None:

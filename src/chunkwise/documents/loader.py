@@ -224,9 +224,10 @@ def choose_loader(source: Source, options: LoadOptions) -> tuple[str, Loader]:
     if options.loader is not None:
         name = options.loader if isinstance(options.loader, str) else type(options.loader).__name__
         return name, get_loader(options.loader)
+    file_name = source.name
     for name, loader in loaders_in_order():
         with crash_is_unreadable(source, name):
-            if loader.accepts(source.name, head):
+            if loader.accepts(file_name, head):
                 return name, loader
     raise UnreadableDocument(source.origin, "of no known format")
 
