@@ -17,6 +17,7 @@ from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
 from chunkwise.documents.archive import check_container
 from chunkwise.documents.formats.block_text import Layout, small_integer
+from chunkwise.documents.formats.xml_tree import own_text
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source
 
@@ -339,7 +340,7 @@ def _text(
         element = pending.pop()
         tag = element.tag
         if tag == f"{W}t":
-            parts += _own_text(element)
+            parts.append(own_text(element))
         elif tag in _CHARACTERS:
             parts.append(_CHARACTERS[str(tag)])
         elif tag == f"{W}txbxContent":
@@ -350,15 +351,6 @@ def _text(
         elif tag not in _SKIPPED:
             pending.extend(reversed(element))
     return "".join(parts), boxes
-
-
-def _own_text(element: _Element) -> Iterator[str]:
-    """All text in it, also behind comments, entities and elements nobody knows."""
-    yield element.text or ""
-    for inside in element.iterdescendants():
-        if isinstance(inside.tag, str):
-            yield inside.text or ""
-        yield inside.tail or ""
 
 
 _HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
