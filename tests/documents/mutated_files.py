@@ -23,8 +23,18 @@ from testkit.test_loader_contract import sample
 
 _TAG = re.compile(rb"<[^<>]{1,400}>")
 _NUMBER = re.compile(rb"\d+")
-_NUMBERS = (b"0", b"-1", b"1", b"65536", b"4294967295", b"99999999999999999999", b"1e999", b"x", b"")
-_MARKS = (b"<", b">", b"&", b"\0", b"\xff", b'"', b"\\", b"{", b"}", b"[", b"]", b"]]>", b"<!--", b"\n", b" ")  # fmt: skip
+_NUMBERS = (
+    b"0",
+    b"-1",
+    b"1",
+    b"65536",
+    b"4294967295",
+    b"99999999999999999999",
+    b"1e999",
+    b"x",
+    b"",
+)
+_MARKS = (*(bytes([each]) for each in b'<>&\0\xff"\\{}[]\n '), b"]]>", b"<!--")
 
 
 @cache
@@ -120,7 +130,9 @@ def _in_part(draw: random.Random, data: bytes) -> bytes:
     """A part of a zip damaged, lost, emptied or put in the place of another, all sums being right."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            parts: dict[str, str | bytes] = {each: archive.read(each) for each in archive.namelist()}
+            parts: dict[str, str | bytes] = {
+                each: archive.read(each) for each in archive.namelist()
+            }
     except (zipfile.BadZipFile, zlib.error, ValueError, NotImplementedError, EOFError, OSError, KeyError):  # fmt: skip
         return draw.choice(_OF_BYTES)(draw, data)
     if not parts:

@@ -239,7 +239,14 @@ def crash_is_unreadable(source: Source, loader: str) -> Iterator[None]:
         yield
     except (UnreadableDocument, MemoryError):
         raise
+    except RecursionError as error:
+        raise UnreadableDocument(
+            source.origin, f"nested too deeply for the {loader} loader"
+        ) from error
     except Exception as error:
         # Parsers of foreign formats fail on hostile files in ways nobody lists; the run goes on.
         what = f"the {loader} loader failed: {type(error).__name__}: {str(error)[:200]}"
-        raise UnreadableDocument(source.origin, " ".join(what.split())) from error
+        raise UnreadableDocument(source.origin, f"{' '.join(what.split())}; {_REPORT}") from error
+
+
+_REPORT = "send its authors this line, the file if you may, and what `chunkwise doctor` prints"

@@ -70,6 +70,9 @@ class BrokenList(ChunkwiseError):
     """A JSON list that ends in the middle; the entries before were handed out."""
 
 
+_EXCEPTION = re.compile(r"\b\w+(?:Exception|Error): ")
+
+
 def shown_name(name: str) -> str:
     """A file as messages call it."""
     return "standard input" if name == STDIN else name
@@ -537,4 +540,6 @@ def parquet_rows(
                     number += 1
                     yield Row(number, f"row {number}", row)
     except (OSError, ValueError, pa.ArrowException) as error:
-        raise ChunkwiseError(f"{name} is no Parquet file that can be read: {error}") from None
+        # The library's own words may go on over lines, and name classes of its own.
+        why = " ".join(_EXCEPTION.sub("", str(error)).split())
+        raise ChunkwiseError(f"{name} is no Parquet file that can be read: {why}") from None
