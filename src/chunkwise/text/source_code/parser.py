@@ -27,8 +27,14 @@ _MOST_READINGS = 64
 """Of each piece: code comes to 4. More is the end of a comment or string looked for from every place again."""
 
 
+_LARGEST = 16 << 20
+"""Bytes: a tree takes up to 250 for each, of opening brackets alone, which would be 4 GB."""
+
+
 def syntax_tree(source: bytes, grammar: Language) -> Tree | None:
-    """The tree, or None where the text is too far from the grammar to be parsed in linear time."""
+    """The tree, or None where the text is too far from the grammar to be parsed in linear time, or too large."""
+    if len(source) > _LARGEST:
+        return None
     from tree_sitter import Parser
 
     parser = Parser(grammar)  # one each: another thread may parse while this one's log is read
