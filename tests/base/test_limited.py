@@ -13,7 +13,7 @@ import pytest
 from chunkwise.base import limited
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.limited import CannotBeSent, ProcessDied, outcomes, stop_all
-from chunkwise.base.limits import VARIABLE, LimitReached, Limits, limits_of
+from chunkwise.base.limits import VARIABLE, LimitExceeded, Limits, limits_of
 from untimed import HANG
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="limits hold on POSIX alone")
@@ -64,7 +64,7 @@ def test_outcomes_come_in_order_from_one_process_that_is_kept() -> None:
     ],
 )  # fmt: skip
 def test_what_takes_more_than_it_may_is_ended(work: str, limits: Limits, told: str) -> None:
-    with pytest.raises(LimitReached, match=told):
+    with pytest.raises(LimitExceeded, match=told):
         done(work, limits=limits)
     assert not limited._all
     assert done("numbers", 2) == [0, 1]  # by another process
@@ -72,7 +72,7 @@ def test_what_takes_more_than_it_may_is_ended(work: str, limits: Limits, told: s
 
 def test_the_kernel_holds_it_to_its_time_should_nobody_look(monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
     monkeypatch.setattr(limited._Process, "_look", lambda _: None)
-    with pytest.raises(LimitReached, match="more than 1 s of processor time"):
+    with pytest.raises(LimitExceeded, match="more than 1 s of processor time"):
         done("spin", limits=_NARROW)
 
 

@@ -24,7 +24,7 @@ from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.base.limits import LimitReached, Limits
+from chunkwise.base.limits import LimitExceeded, Limits
 
 _LOOK = 0.05
 """Seconds between two looks at a process that is at work."""
@@ -72,7 +72,7 @@ def outcomes(
 ) -> Iterator[Any]:
     """What the generator `module:function`, called as `function(*args, ask)` in another process, gives.
 
-    Raises `LimitReached`, `ProcessDied`, or `CannotBeSent` where it must be called here. `ask(name, given)` in there
+    Raises `LimitExceeded`, `ProcessDied`, or `CannotBeSent` where it must be called here. `ask(name, given)` in there
     is `answers[name](given)` here.
     """
     try:
@@ -98,7 +98,7 @@ def outcomes(
                 case "ask", name, given:
                     process.send(_answered(answers[name], given), limits)
                 case "memory", _:
-                    raise LimitReached.memory(limits)
+                    raise LimitExceeded.memory(limits)
                 case _:
                     raise CannotBeSent(done)
     finally:
@@ -226,11 +226,11 @@ class _Process:
     def _look(self) -> None:
         limits = self._limits
         if limits.memory is not None and self._resident() > limits.memory:
-            raise LimitReached.memory(limits)
+            raise LimitExceeded.memory(limits)
         spent = self._processor_time()
         self._began = spent if self._began is None else self._began
         if limits.seconds is not None and spent - self._began > limits.seconds:
-            raise LimitReached.time(limits)
+            raise LimitExceeded.time(limits)
 
     def _resident(self) -> int:
         with suppress(OSError, ValueError, IndexError), open(f"/proc/{self._process.pid}/statm") as file:  # fmt: skip
@@ -247,9 +247,9 @@ class _Process:
         """Why it has ended."""
         status = self._process.wait()
         if status == _EXIT_MEMORY:
-            return LimitReached.memory(self._limits)
+            return LimitExceeded.memory(self._limits)
         if status in (_EXIT_TIME, -getattr(signal, "SIGXCPU", 0)):
-            return LimitReached.time(self._limits)
+            return LimitExceeded.time(self._limits)
         if status < 0:
             names = {each.value: each.name for each in signal.Signals}
             return ProcessDied(names.get(-status, f"signal {-status}"))

@@ -36,24 +36,24 @@ class Limits:
         return self.memory is None and self.seconds is None
 
 
-class LimitReached(ChunkwiseError):
+class LimitExceeded(ChunkwiseError):
     """What was worked on took more than it may."""
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
 
     @classmethod
-    def memory(cls, limits: Limits) -> LimitReached:
+    def memory(cls, limits: Limits) -> LimitExceeded:
         allowed = limits.memory or _USUAL_MEMORY
         return cls._of(f"more than {_size(allowed)} of memory", f"memory={_size(2 * allowed)}")
 
     @classmethod
-    def time(cls, limits: Limits) -> LimitReached:
+    def time(cls, limits: Limits) -> LimitExceeded:
         allowed = limits.seconds or _USUAL_SECONDS
         return cls._of(f"more than {allowed:g} s of processor time", f"time={2 * allowed:g}s")
 
     @classmethod
-    def _of(cls, what: str, more: str) -> LimitReached:
+    def _of(cls, what: str, more: str) -> LimitExceeded:
         return cls(f"takes {what} to read; if you trust it: --limits {more}, or --limits none")
 
 

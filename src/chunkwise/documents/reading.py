@@ -11,7 +11,7 @@ from typing import cast
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.base.limited import Ask, CannotBeSent, ProcessDied, outcomes
-from chunkwise.base.limits import LimitReached, Limits, limits_of
+from chunkwise.base.limits import LimitExceeded, Limits, limits_of
 from chunkwise.base.parameters import takes
 from chunkwise.base.renamed import grouped, renamed
 from chunkwise.core import Document
@@ -95,7 +95,7 @@ def _guarded(
     answers = {} if function is None else {"ocr": function}
     try:
         yield from outcomes(_HERE, (source, name, sent, bool(answers)), limits, answers)
-    except LimitReached as error:
+    except LimitExceeded as error:
         yield UnreadableDocument(source.origin, str(error))
     except ProcessDied as error:
         yield UnreadableDocument(
