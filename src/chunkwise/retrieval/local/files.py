@@ -174,7 +174,8 @@ class Manifest:
             says_what_it_writes(folder / MANIFEST_NAME),
         ):
             temporary.write_text(text, "utf-8")
-        sync_folder(folder)
+        with says_what_it_writes(folder / MANIFEST_NAME):
+            sync_folder(folder)
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -237,12 +238,14 @@ def _absent(folder: Path) -> ChunkwiseError:
 
 
 def current_generation(folder: Path) -> str | None:
-    """The sub-folder that counts, even if the rest of the manifest cannot be used."""
+    """The sub-folder that counts, even if the rest of the manifest cannot be used; None: there is no manifest."""
     try:
         found = json.loads((folder / MANIFEST_NAME).read_text("utf-8"))["generation"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except FileNotFoundError:
         return None
-    return found if isinstance(found, str) else None
+    if not isinstance(found, str):
+        raise TypeError(f"the generation is {found!r}")
+    return found
 
 
 def former_settings(folder: Path) -> Settings | None:
