@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+from chunkwise.base.atomic import scratch_folder
 from chunkwise.base.progress import Stages, Stopwatch, unwatched
 from chunkwise.documents import LoadOptions, leaving_out, options_given
 from chunkwise.evaluation.results import Json, documents_hash, versions
@@ -152,7 +152,7 @@ def _can_be_written(sweep: Sweep) -> bool:
 
 @contextmanager
 def _scratch_folder() -> Iterator[SweepFolder]:
-    with TemporaryDirectory() as path:
+    with scratch_folder() as path:
         yield SweepFolder(path)
 
 

