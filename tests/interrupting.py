@@ -114,7 +114,7 @@ class Ended:
     @property
     def is_clean(self) -> bool:
         """It ended by itself or as the signal says, without a traceback."""
-        return "Traceback" not in self.err and self.status in (0, 3, 130, 137, 143)
+        return "Traceback" not in self.err and self.status in (0, 3, 129, 130, 137, 143)
 
 
 class Command:
@@ -139,7 +139,7 @@ class Command:
 
     def signalled(
         self, number: int, moment: "float | Callable[[subprocess.Popen[str]], object]",
-        *, whole_group: bool = False,
+        *, whole_group: bool = False, patience: float = HANG,
     ) -> Ended:  # fmt: skip
         """Sent a signal (0: none) after so many seconds, or when `moment` returns; a terminal tells the whole group."""
         running = self.start()
@@ -151,7 +151,7 @@ class Command:
             late = running.poll() is not None
             if number and not late:
                 (os.killpg if whole_group else os.kill)(running.pid, number)
-            out, err = running.communicate(timeout=HANG)
+            out, err = running.communicate(timeout=patience)
         finally:
             if running.poll() is None:
                 os.killpg(running.pid, signal.SIGKILL)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from chunkwise.cli import main as main_module
 from cli.in_process import Run, here
 from untimed import HANG
 
@@ -107,3 +108,30 @@ def test_no_message_shows_the_password_of_an_address_wherever_it_is_given(
     assert done.returncode, done.stderr
     assert "geheim" not in done.stdout + done.stderr
     assert not [path for path in tmp_path.rglob("*") if "geheim" in path.name]
+
+
+def test_too_little_memory_is_one_line(here: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def group(**_: object) -> None:
+        raise MemoryError("Unable to allocate 3.2 GiB")
+
+    monkeypatch.setattr(main_module, "group", group)
+    done = here("profile", ".")
+    assert done.returncode == 1
+    assert done.stderr.startswith("chunkwise: there is not enough memory (Unable to allocate")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.unwatched
+def test_a_file_that_does_not_fit_into_memory_is_told(tmp_path: Path) -> None:
+    (tmp_path / "large.txt").write_text("A lamp is lit at dusk. " * 400_000)
+    code = (
+        "import resource, sys; import chunkwise.cli.main as m, chunkwise.chunkers.chunk;"
+        "resource.setrlimit(resource.RLIMIT_DATA, (150 << 20,) * 2);"
+        "sys.argv = ['chunkwise', 'profile', 'large.txt']; m.main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=HANG
+    )
+    assert done.returncode == 3
+    assert "skipped large.txt: there is not enough memory" in done.stderr
+    assert "Traceback" not in done.stderr

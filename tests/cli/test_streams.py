@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from chunkwise.cli import progress
 from chunkwise.report.plain_text import harmless_json
+from chunkwise.retrieval.local.folder import verify_folder
 from cli.in_process import Run, here, with_streams
 from untimed import HANG
 
@@ -151,3 +152,36 @@ def test_what_is_spelled_out_is_the_same_value(text: str) -> None:
     for value in (text, {text: [text]}):
         written = json.dumps(value, ensure_ascii=False)
         assert json.loads(harmless_json(written)) == value
+
+
+@pytest.mark.parametrize("closed", [(1,), (2,), (0, 1, 2)], ids=["stdout", "stderr", "all"])
+@pytest.mark.parametrize("words", ["chunk lamps.txt", "index lamps.txt --into new --vectors none"])
+def test_a_closed_stream_is_one_that_leads_nowhere(
+    place: Path, words: str, closed: tuple[int, ...]
+) -> None:
+    """Nor does a file get its number, into which a library could print."""
+
+    def close() -> None:
+        for number in closed:
+            os.close(number)
+
+    done = subprocess.run(
+        (sys.executable, "-m", "chunkwise", *words.split()), cwd=place, preexec_fn=close,
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=HANG,
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert "Traceback" not in done.stderr
+    if words.startswith("index"):
+        verify_folder(place / "new")
+
+
+def test_the_numbers_of_closed_streams_are_taken(place: Path) -> None:
+    code = (
+        "import os, sys; from chunkwise.cli.streams import watch_readers;"
+        "[os.close(n) for n in (0, 1, 2)]; watch_readers();"
+        "os.write(os.open('number', os.O_WRONLY | os.O_CREAT), b'x'); os.write(1, b'printed');"
+        "sys.exit(os.open('number', os.O_RDONLY))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=place, timeout=HANG)
+    assert done.returncode > 2
+    assert (place / "number").read_bytes() == b"x"

@@ -125,23 +125,30 @@ def _how(status: int) -> str:
         return f"signal {-status}"
 
 
+_ENDING = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
+
+
 @contextmanager
 def interrupts_held() -> Iterator[None]:
-    """Ctrl-C is answered afterwards, and never by a process started in here, not even while it imports."""
+    """Signals that end a run are answered afterwards, Ctrl-C never by a process begun in here, even while it imports."""
     came: list[int] = []
-    answer = signal.getsignal(signal.SIGINT)
-    here = current_thread() is main_thread() and answer is not None
-    if here:
+    answers = {}
+    if current_thread() is main_thread():
         # Held by a function, too: a signal that this thread does not take is taken by another, for this one.
-        signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+        for number in _ENDING:
+            if callable(answer := signal.getsignal(number)):
+                answers[number] = answer
+                signal.signal(number, lambda number, _: came.append(number))
     try:
         with _blocked():
             yield
     finally:
-        if here:
-            signal.signal(signal.SIGINT, answer)
+        for number, answer in answers.items():
+            signal.signal(number, answer)
         if came:
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(came[0])
 
 
 @contextmanager

@@ -78,9 +78,22 @@ class _Messages(io.FileIO):
 
 
 def watch_readers() -> None:
-    """From here on a broken pipe ends the command quietly, or silences its messages."""
+    """From here on a broken pipe ends the command quietly, or silences its messages; what is closed leads nowhere."""
+    _fill_closed()
     sys.stdout = _watched(sys.stdout, _Output)
     sys.stderr = _watched(sys.stderr, _Messages)
+
+
+def _fill_closed() -> None:
+    """Their numbers must not go to the next file that is opened: what a library prints would stand in an index."""
+    for number, (name, how) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        try:
+            os.fstat(number)
+        except OSError:
+            # The lowest free number is given, and those below are taken.
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, how, encoding="utf-8", closefd=False))
 
 
 def _watched(stream: Any, kind: type[io.FileIO]) -> Any:
