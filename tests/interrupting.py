@@ -1,5 +1,6 @@
 """Interrupts where they hurt: at every line that some work runs, or in a process of its own at a chosen moment."""
 
+import dis
 import os
 import signal
 import subprocess
@@ -9,6 +10,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
@@ -37,6 +39,21 @@ def _counts(code: CodeType) -> bool:
     return code.co_name in _TOUCH_THE_DISK and "python" in code.co_filename
 
 
+@cache
+def _deaf_places(code: CodeType) -> frozenset[int]:
+    """Where a tracer sees a line and no signal is ever answered: before the `__exit__` of a `with`, and at `try:`."""
+    found = list(dis.get_instructions(code))
+    deaf = set()
+    for at, instruction in enumerate(found):
+        rest = found[at:]
+        while rest and rest[0].opname in ("NOP", "SWAP", "POP_TOP"):
+            rest = rest[1:]
+        is_exit = [(each.opname, each.argval) for each in rest[:3]] == [("LOAD_CONST", None)] * 3
+        if is_exit or instruction.opname == "NOP":
+            deaf.add(instruction.offset)
+    return frozenset(deaf)
+
+
 class _Watch:
     """Sees every line of Python that this thread runs, from the first call of `since` on."""
 
@@ -58,7 +75,7 @@ class _Watch:
                 caller = caller.f_back
         if not _counts(frame.f_code):
             return None
-        if event == "line":
+        if event == "line" and frame.f_lasti not in _deaf_places(frame.f_code):
             place = (frame.f_code, frame.f_lineno)
             self.turns[place] += 1
             if self._stop_at == Line(*place, self.turns[place]):

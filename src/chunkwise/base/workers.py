@@ -132,7 +132,7 @@ _ENDING = tuple(
 
 @contextmanager
 def interrupts_held() -> Iterator[None]:
-    """Signals that end a run are answered afterwards, Ctrl-C never by a process begun in here, even while it imports."""
+    """Signals that end a run are answered afterwards; Ctrl-C never by a process begun in here, even as it imports."""
     came: list[int] = []
     answers = {}
     if current_thread() is main_thread():

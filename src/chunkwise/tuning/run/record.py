@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,9 @@ class SweepRecord:
         for path in sorted(self._files()):
             try:
                 value = _read(path)
+                check = value.pop("check", None)  # none: of an earlier version
+                if check not in (None, _check(value)) or value.keys() - {"outcome", "code"}:
+                    raise WrongType("changed since it was written")
                 outcome: Outcome = read_as(Outcome, value.get("outcome"))
                 if outcome.configuration.key != path.stem:
                     raise WrongType("another configuration's")
@@ -110,7 +114,8 @@ class SweepRecord:
         """On disk when this returns."""
         configuration = outcome.configuration
         path = self.folder / _OUTCOMES / f"{configuration.key}.json"
-        _write(path, {"outcome": outcome, "code": _code(configuration.strategy)})
+        value = json.loads(json_text({"outcome": outcome, "code": _code(configuration.strategy)}))
+        _write(path, value | {"check": _check(value)})
 
     def _files(self) -> list[Path]:
         folder = self.folder / _OUTCOMES
@@ -139,6 +144,11 @@ def _code(strategy: str) -> str:
         return strategy_code(get_strategy(strategy))
     except Exception:  # somebody else's code runs
         return ""
+
+
+def _check(value: Mapping[str, Any]) -> str:
+    """A hash of all that it says: a digit that a disk has changed makes another figure, which would decide a sweep."""
+    return blake2b(json.dumps(value, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 def _read(path: Path) -> dict[str, Any]:
