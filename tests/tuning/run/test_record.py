@@ -226,6 +226,7 @@ def _bytes(folder: Path) -> dict[str, object]:
     for path in sorted(folder.rglob("*.json")):
         value = json.loads(path.read_bytes())
         value.get("outcome", {}).pop("seconds", None)
+        value.pop("check", None)
         found[os.fspath(path.relative_to(folder))] = json.dumps(value)
     return {name: value for name, value in found.items() if "/." not in name}
 
