@@ -113,3 +113,18 @@ def test_a_signal_leaves_the_index_that_was(number: int, status: int, tmp_path: 
         assert {path.name for path in (tmp_path / "kb").iterdir()} == before
     assert Command(tmp_path, "index", "docs/1.txt", *words).run().status == 0
     assert len(list((tmp_path / "kb").iterdir())) == 3
+
+
+def test_an_interrupt_while_the_command_is_imported_is_no_traceback() -> None:
+    code = (
+        "import sys, runpy\n"
+        "class Interrupts:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'click': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupts())\n"
+        "runpy.run_module('chunkwise', run_name='__main__')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=HANG
+    )
+    assert (done.returncode, done.stderr) == (130, "")
