@@ -1,20 +1,29 @@
 """Interrupts where they hurt: at every line that some work runs, or in a process of its own at a chosen moment."""
 
 import dis
+import json
 import os
+import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
+from chunkwise import open_index
+from chunkwise.models.cache import ModelCache
+from chunkwise.retrieval.local.files import MANIFEST_NAME, current_generation
+from chunkwise.retrieval.local.folder import verify_folder
+from chunkwise.tuning.sweep_folder import SweepFolder
 from untimed import HANG
 
 
@@ -196,7 +205,45 @@ def begun(sign: Callable[[], bool]) -> Callable[["subprocess.Popen[str]"], None]
     return wait
 
 
-def left_behind(folder: Path, known: Sequence[str] = ()) -> list[str]:
-    """Hidden files and folders below a folder, which begun work leaves; paths relative to it."""
-    found = (path.relative_to(folder) for path in folder.rglob(".*"))
-    return sorted(str(path) for path in found if path.name not in known)
+def index_size(folder: Path) -> int:
+    """Documents of an index that is whole to the last byte, or an error; 0: there is none yet."""
+    if not (folder / MANIFEST_NAME).exists():
+        return 0
+    verify_folder(folder)
+    return len(open_index(folder).source.ids())
+
+
+def check_cache(path: Path) -> None:
+    """Every value is as it was written."""
+    if not path.exists():
+        return
+    with closing(sqlite3.connect(path)) as file:
+        assert file.execute("pragma integrity_check").fetchone() == ("ok",)
+        keys = [key for (key,) in file.execute("select key from vectors")]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(ModelCache(path).get(keys)) == len(keys)
+
+
+def check_sweep(folder: Path) -> int:
+    """Every outcome on disk can be gone on with; how many there are."""
+    record = SweepFolder(folder).record
+    files = [path for path in record.folder.rglob("outcomes/*.json") if path.name[0] != "."]
+    assert len(record.known()) == len(files)
+    assert not list(record.folder.rglob("*.damaged"))
+    return len(files)
+
+
+def check_json(path: Path) -> bool:
+    """A file that is whole or not there; whether it is."""
+    return path.exists() and json.loads(path.read_bytes()) is not None
+
+
+def left_behind(folder: Path) -> list[str]:
+    """Temporary files and folders of begun work, relative to the folder: none once a run has ended well."""
+    begun_name = re.compile(r"\..*\.[0-9a-f]{16}|\.?[a-z]+-[0-9a-f]{16}")
+    found = [path for path in folder.rglob("*") if begun_name.fullmatch(path.name)]
+    for home in (path.parent for path in folder.rglob(MANIFEST_NAME)):
+        named = current_generation(home)
+        found += [path for path in home.glob(".generation-*") if path.name != named]
+    return sorted(str(path.relative_to(folder)) for path in found)

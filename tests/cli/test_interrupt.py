@@ -1,5 +1,6 @@
 """Signals: a command ends with the status that says so, without a traceback, and loses nothing."""
 
+import json
 import signal
 import socket
 import subprocess
@@ -10,9 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from chunkwise import open_index
-from chunkwise.retrieval.local.folder import verify_folder
-from interrupting import Command, begun
+from interrupting import Command, begun, check_cache, check_sweep, index_size, left_behind
 from untimed import HANG
 
 
@@ -106,13 +105,12 @@ def test_a_signal_leaves_the_index_that_was(number: int, status: int, tmp_path: 
     ended = Command(tmp_path, "index", "docs", *words).signalled(number, began)
     assert (ended.status, ended.came_too_late) == (status, False)
     assert "Traceback" not in ended.err
-    verify_folder(tmp_path / "kb")
-    assert len(open_index(tmp_path / "kb").source.ids()) == 1
+    assert index_size(tmp_path / "kb") == 1
     if number != signal.SIGKILL:
         assert ended.err.strip() == "chunkwise: stopped"
         assert {path.name for path in (tmp_path / "kb").iterdir()} == before
     assert Command(tmp_path, "index", "docs/1.txt", *words).run().status == 0
-    assert len(list((tmp_path / "kb").iterdir())) == 3
+    assert left_behind(tmp_path) == []
 
 
 def test_an_interrupt_while_the_command_is_imported_is_no_traceback() -> None:
@@ -128,3 +126,26 @@ def test_an_interrupt_while_the_command_is_imported_is_no_traceback() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=HANG
     )
     assert (done.returncode, done.stderr) == (130, "")
+
+
+@pytest.mark.unwatched
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=["terminate", "kill"])
+def test_a_signal_leaves_the_outcomes_of_a_sweep(number: int, tmp_path: Path) -> None:
+    big_corpus(tmp_path)
+    rows = [
+        {"query": f"When was lamp {n} lit?", "relevant_text": f"Lamp {n} was lit at dusk."}
+        for n in range(12)
+    ]
+    (tmp_path / "queries.json").write_text(json.dumps(rows))
+    words = ("tune", "docs", "--test-queries", "queries.json", "--embedder", "none", "-o", "out")
+    outcomes = tmp_path / "out"
+    began = begun(lambda: bool(list(outcomes.rglob("outcomes/*.json"))))
+    ended = Command(tmp_path, *words).signalled(number, began)
+    assert ended.status == 128 + number
+    assert "Traceback" not in ended.err
+    done = check_sweep(outcomes)
+    assert done
+    if number == signal.SIGTERM:
+        assert "what is done is kept in out: the same command goes on with it" in ended.err
+        assert left_behind(tmp_path) == []
+    check_cache(tmp_path / "home" / "vectors.sqlite")
