@@ -23,7 +23,7 @@ from chunkwise import open_index
 from chunkwise.models.cache import ModelCache
 from chunkwise.retrieval.local.files import MANIFEST_NAME, current_generation
 from chunkwise.retrieval.local.folder import verify_folder
-from chunkwise.tuning.sweep_folder import SweepFolder
+from chunkwise.tuning.run.record import SweepFolder
 from untimed import HANG
 
 
