@@ -400,9 +400,11 @@ def json_lines(
     while True:
         data = handle.readline(limit + 1)
         number += 1
-        where = f"line {number}"
         if not data:
             return
+        if len(data) <= limit and data.isspace():
+            continue  # before anything is made of it: a file may have millions of them
+        where = f"line {number}"
         if len(data) > limit:
             yield Row(number, where, None, f"longer than {limit:,} bytes")
             while data and not data.endswith(b"\n"):
