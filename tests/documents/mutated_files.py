@@ -18,6 +18,7 @@ from chunkwise.documents import LoadOptions
 from chunkwise.documents.loader import loaders
 from chunkwise.documents.reading import loaded
 from chunkwise.documents.source import Source
+from chunkwise.testkit.loaders import _check_document
 from documents.office_files import zipped
 from testkit.test_loader_contract import sample
 
@@ -69,6 +70,23 @@ def outcomes(case: int, formats: tuple[str, ...] = ()) -> Iterator[Document | st
     _, name, data = mutated(case, formats)
     for each in loaded(Source(name, name, data=data), LoadOptions(limits="none")):
         yield each if isinstance(each, Document) else each.reason
+
+
+_CLASS = re.compile(
+    r"\b[A-Z][a-z]+(?:[A-Z][a-z]+)*(?:Error|Exception)\b|object has no attribute|NoneType"
+)
+
+
+def checked_outcomes(case: int, formats: tuple[str, ...] = ()) -> Iterator[Document | str]:
+    """The same, each held to what is promised: a document that can be cut, or one line in plain words."""
+    for found in outcomes(case, formats):
+        if isinstance(found, Document):
+            _check_document(mutated(case, formats)[0], found)
+        else:
+            assert "loader failed" not in found, found
+            assert not _CLASS.search(found), found
+            assert "\n" not in found, found
+        yield found
 
 
 def _flip(draw: random.Random, data: bytes) -> bytes:

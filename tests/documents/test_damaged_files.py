@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import io
-import re
 import zipfile
 
 import docx
 import pytest
 
-from chunkwise.core import Document
 from chunkwise.documents import LoadOptions
 from chunkwise.documents.loader import loaders
 from chunkwise.documents.reading import loaded
 from chunkwise.documents.source import Source
-from chunkwise.testkit.loaders import _check_document
-from documents.mutated_files import mutated, outcomes, samples
+from documents.mutated_files import checked_outcomes, mutated, samples
 from documents.office_files import zipped
 from how_many import examples
-
-_CLASS = re.compile(
-    r"\b[A-Z][a-z]+(?:[A-Z][a-z]+)*(?:Error|Exception)\b|object has no attribute|NoneType"
-)
 
 
 def test_there_is_a_file_of_every_format_that_has_text() -> None:
@@ -36,13 +29,7 @@ def test_the_same_number_is_the_same_damage() -> None:
 @pytest.mark.unwatched
 def test_a_damaged_file_is_told_in_plain_words_or_read() -> None:
     for case in range(examples(240)):
-        for found in outcomes(case):
-            if isinstance(found, Document):
-                _check_document(mutated(case)[0], found)
-            else:
-                assert "loader failed" not in found, (case, found)
-                assert not _CLASS.search(found), (case, found)
-                assert "\n" not in found, (case, found)
+        list(checked_outcomes(case))
 
 
 _DAMAGES = {

@@ -14,10 +14,12 @@ from pathlib import Path
 from chunkwise import __version__
 from chunkwise.base.wording import counted
 from torture.chunks import CHUNKS
+from torture.files import FILES
 from torture.growth import GROWTH
+from torture.interrupts import KILLS, SIGNALS
 from torture.run import Block, Part, Record, run
 
-PARTS = {part.name: part for part in (CHUNKS, GROWTH)}
+PARTS = {part.name: part for part in (CHUNKS, FILES, GROWTH, KILLS, SIGNALS)}
 ROOT = Path(__file__).resolve().parents[2]
 _SHOWN = 20
 

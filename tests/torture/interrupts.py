@@ -155,7 +155,7 @@ def _part(name: str, title: str, about: str, case: Callable[[random.Random], str
     return Part(name, title, about, case, block=1, hang=900)
 
 
-_WHOLE = "at any moment: what was there or what was to be, whole; the same command again ends well and leaves nothing behind"
+_WHOLE = "at any moment: what was or what was to be is there, whole; the same command again ends well, nothing left"
 KILLS = _part("kills", "Commands killed", f"index, chunk, evaluate or tune, killed {_WHOLE}", kill)
 SIGNALS = _part(
     "signals", "Commands stopped", f"the same with Ctrl-C, SIGTERM or SIGHUP {_WHOLE}", stop

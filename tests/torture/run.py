@@ -110,6 +110,7 @@ def run_cases(part: Part, seed: int, numbers: range, number: int = 0) -> Block:
 
 
 def _serve(pipe: Connection, part: Part, seed: int) -> None:
+    pipe.send(None)  # imported: from here on an answer is waited for
     while True:
         try:
             numbers, number = pipe.recv()
@@ -147,13 +148,14 @@ class _Process:
             )
             self._process.start()
             there.close()
+            self._pipe.recv()
         assert self._pipe is not None
         try:
             self._pipe.send((numbers, number))
             if self._pipe.poll(self._part.hang):
                 block: Block = self._pipe.recv()
                 return block
-            what = f"no answer for {self._part.hang:.0f} seconds"
+            what = f"no answer for {self._part.hang:g} seconds"
         except (EOFError, OSError):
             self._process.join()
             what = f"the process died with status {self._process.exitcode}"

@@ -8,35 +8,41 @@ from pathlib import Path
 import pytest
 
 from torture.chunks import CHUNKS
+from torture.files import FILES
+from torture.interrupts import KILLS, SIGNALS
 from torture.run import Part, Record, run, run_cases
+from untimed import HANG
 
 SEED = 3
 
 
+SHORT = {CHUNKS: 400, FILES: 100, KILLS: 1, SIGNALS: 1}
+SEEDS = {KILLS: 10, SIGNALS: 7}
+"""Of which the first case is an index."""
+
+
 @pytest.mark.unwatched
-@pytest.mark.parametrize(("part", "cases"), [(CHUNKS, 400)], ids=["chunks"])
-def test_a_short_run_finds_nothing_wrong(part: Part, cases: int) -> None:
-    assert run_cases(part, SEED, range(cases)).wrong == []
+@pytest.mark.parametrize("part", SHORT, ids=lambda part: part.name)
+def test_a_short_run_finds_nothing_wrong(part: Part) -> None:
+    assert run_cases(part, SEEDS.get(part, SEED), range(SHORT[part])).wrong == []
 
 
 def hostile(rng: random.Random) -> str:
-    """One in five is wrong in one way or another."""
+    """One in ten is wrong in one way or another."""
     number = rng.randrange(20)
     if number == 0:
         raise ValueError("a wrong case")
     if number == 1:
         os._exit(7)
-    if number == 2:
-        time.sleep(600)
     return "even" if number % 2 == 0 else "odd"
 
 
-HOSTILE = Part("hostile", "Hostile", "one that fails", hostile, block=10, hang=3)
+HOSTILE = Part("hostile", "Hostile", "one that fails", hostile, block=10, hang=HANG)
 
 
 def expected(numbers: range) -> dict[int, int]:
     drawn = ((case, random.Random(f"{SEED} hostile {case}").randrange(20)) for case in numbers)
-    return {case: number for case, number in drawn if number < 3}
+    return {case: number for case, number in drawn if number < 2}
 
 
 @pytest.mark.unwatched
@@ -47,9 +53,21 @@ def test_every_wrong_case_is_told_once_whatever_it_does_to_its_process(tmp_path:
     assert wrong, "the seed has no wrong case"
     assert {each.case for each in total.wrong} == set(wrong)
     assert total.kinds.total() == 30
-    says = {0: "ValueError: a wrong case", 1: "status 7", 2: "no answer"}
+    says = {0: "ValueError: a wrong case", 1: "status 7"}
     for each in total.wrong:
         assert says[wrong[each.case]] in each.what
+
+
+def sleeping(rng: random.Random) -> str:
+    time.sleep(HANG)
+    return "woke up"
+
+
+@pytest.mark.unwatched
+def test_a_case_that_does_not_end_is_wrong(tmp_path: Path) -> None:
+    part = Part("sleeping", "Sleeping", "one that does not end", sleeping, block=1, hang=0.5)
+    total = run(part, Record(tmp_path, part, SEED), SEED, cases=1)
+    assert [each.what for each in total.wrong] == ["no answer for 0.5 seconds"]
 
 
 def fine(rng: random.Random) -> str:
