@@ -9,7 +9,7 @@ import chunkwise
 
 PACKAGE = Path(chunkwise.__file__).parent
 TESTS = Path(__file__).parent
-BESIDE = {"conformance"}
+BESIDE = {"conformance", "torture"}
 """Folders of tests about the whole, not about one room."""
 
 

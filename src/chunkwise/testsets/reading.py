@@ -28,7 +28,7 @@ from chunkwise.testsets.testset import (
     TestSet,
     Unreadable,
 )
-from chunkwise.text.locate import Tolerance, occurrences
+from chunkwise.text.folding import Tolerance, occurrences
 
 
 class _Stretch(NamedTuple):

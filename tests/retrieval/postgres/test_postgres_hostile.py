@@ -22,7 +22,7 @@ from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.postgres import PostgresIndex
 from chunkwise.retrieval.postgres.connection import parse_address
-from chunkwise.retrieval.postgres.statements import as_regex
+from chunkwise.retrieval.postgres.search_sql import as_regex
 from chunkwise.retrieval.search.search import search
 from how_many import examples
 from retrieval.postgres_server import embedded, new_url, put, server_url

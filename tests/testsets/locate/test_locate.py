@@ -19,7 +19,7 @@ from chunkwise.testsets.locate.locate import (
     locate,
 )
 from chunkwise.text import locate as text_locate
-from chunkwise.text.locate import Tolerance, occurrences
+from chunkwise.text.folding import Tolerance, occurrences
 from how_many import examples
 
 LEAVE = Document(

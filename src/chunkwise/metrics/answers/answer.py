@@ -13,7 +13,7 @@ from chunkwise.metrics.claims.hit_texts import joined
 from chunkwise.metrics.claims.readable import Readable, sentences, without_citation_marks
 from chunkwise.metrics.judges.llm_judge import Support
 from chunkwise.metrics.judges.llm_model import JudgeModel, JudgeTask
-from chunkwise.text.locate import occurrences
+from chunkwise.text.folding import occurrences
 
 NO_ANSWER = "no answer"
 NO_CITATIONS = "no citations"

@@ -13,19 +13,19 @@ from chunkwise.retrieval.errors import no_vectors_error, wrong_dimensions_error
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.fusion import RRF_CONSTANT
 from chunkwise.retrieval.indexed_document import metadata_of
-from chunkwise.retrieval.postgres import statements
+from chunkwise.retrieval.postgres import search_sql
 from chunkwise.retrieval.postgres.connection import has_index
 from chunkwise.retrieval.postgres.schema import IndexState, TableNames
-from chunkwise.retrieval.postgres.session import (
-    Session,
-)
-from chunkwise.retrieval.postgres.statements import (
+from chunkwise.retrieval.postgres.search_sql import (
     ALLOWED,
     WORDS,
     FilterCondition,
     FusionSettings,
     filter_condition,
     query_values,
+)
+from chunkwise.retrieval.postgres.session import (
+    Session,
 )
 from chunkwise.retrieval.ranking import NOTHING, Ranking
 from chunkwise.text.terms import query_terms
@@ -138,7 +138,7 @@ class PostgresRanking:
             sides = words if len(terms) else _NONE, meaning if vector.any() else _NONE
             weights = query_values(terms, about, fusing.k1, fusing.b)
             values = {**shared, **weights, "vector": vector}
-            statement = statements.fused_statement(*sides, fusing.fusion)
+            statement = search_sql.fused_statement(*sides, fusing.fusion)
             found.append(self._ask(connection, statement, values))
         return found
 
@@ -166,14 +166,14 @@ class PostgresRanking:
             exact = True
         if exact is None:
             candidates = self._candidates(connection, chosen) if only else about.chunks
-            exact = statements.is_exact(candidates, depth, bool(only), version)
+            exact = search_sql.is_exact(candidates, depth, bool(only), version)
         if not exact:
-            statements.search_index(connection, depth, version)
-        return statements.near_statement(dimensions, exact).replace("{condition}", chosen.text)
+            search_sql.search_index(connection, depth, version)
+        return search_sql.near_statement(dimensions, exact).replace("{condition}", chosen.text)
 
     def _candidates(self, connection: Connection[Any], chosen: FilterCondition) -> int:
         """How many chunks a filter takes, as far as it matters."""
-        few = f"select from {{chunks}} c where {chosen.text} limit {statements.FEW + 1}"
+        few = f"select from {{chunks}} c where {chosen.text} limit {search_sql.FEW + 1}"
         counted = f"select count(*) from ({few}) as few"
         row = connection.execute(self._session.names(counted), chosen.values).fetchone()
         return int(row[0]) if row else 0

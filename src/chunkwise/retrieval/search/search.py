@@ -8,18 +8,14 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Hit, Query
 from chunkwise.models.embed.embedder import Embedder
-from chunkwise.models.rerank.reranker import BlendingReranker, Reranker
+from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.retrieval.conditions import Where
 from chunkwise.retrieval.errors import reporting_damage
 from chunkwise.retrieval.filters import EVERYTHING, Filter
-from chunkwise.retrieval.fusion import scaled
-from chunkwise.retrieval.ranking import Ranking, best
+from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.retrievers import (
     ChunkRetriever,
     QueryBatch,
@@ -30,6 +26,7 @@ from chunkwise.retrieval.retrievers import (
 from chunkwise.retrieval.search.budget import fill_budget
 from chunkwise.retrieval.search.index_reader import IndexReader, hits_of
 from chunkwise.retrieval.search.neighbours import MergedSpans, in_parents, with_neighbours
+from chunkwise.retrieval.search.rerank import RERANK_DEPTH, diversified, reranked
 from chunkwise.retrieval.searchable import (
     AtomSource,
     CandidateSpan,
@@ -40,69 +37,6 @@ from chunkwise.retrieval.searchable import (
 )
 from chunkwise.retrieval.whole_blocks import whole_blocks
 from chunkwise.text.tokens.tokenizers import TokenizerLike
-
-RERANK_DEPTH = 100
-"""Chunks a question that are read again; those behind them are dropped, their scores would not compare."""
-
-_LAST = float(np.finfo(np.float32).min)
-
-
-def reranked(reader: IndexReader, question: str, ranking: Ranking, reranker: Reranker) -> Ranking:
-    """All chunks of the ranking in the order of the reranker's scores; ties stay as they were."""
-    numbers = ranking.numbers.tolist()
-    if not numbers:
-        return ranking
-    texts = []
-    for chunk in reader.source.chunks(numbers):
-        text = chunk.summary or reader.text(chunk.document)[chunk.start : chunk.end]
-        texts.append(f"{chunk.context}\n{text}" if chunk.context else text)
-    scores = np.asarray(reranker.scores(question, texts), np.float32)
-    if scores.shape != (len(texts),):
-        raise ChunkwiseError(
-            f"the reranker {reranker.identity} gave {scores.size:,} scores for {len(texts):,} texts; "
-            "it has to give one a text, in their order: choose another, or leave rerank out"
-        )
-    if isinstance(reranker, BlendingReranker):
-        scores = _together(scores, ranking.scores, reranker.weight_of_first)
-    # Numbered by rank here, so that of equals the higher one stays ahead; what is no number comes last.
-    order = best(np.nan_to_num(scores, nan=_LAST), len(scores))
-    return Ranking(ranking.numbers[order.numbers], order.scores)
-
-
-def _together(
-    scores: NDArray[np.float32], first: NDArray[np.float32], weight: float
-) -> NDArray[np.float32]:
-    """From 0, the last of both, to 1, the best of both."""
-    summed = (_shares(scores) + weight * _shares(first)) / (1 + weight)
-    return summed.astype(np.float32)
-
-
-def _shares(scores: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Each as a share of the way from the least to the highest; all the same: all 1."""
-    exact = scores.astype(np.float64)
-    known = exact[np.isfinite(exact)]
-    low, high = known.min(initial=np.inf), known.max(initial=-np.inf)
-    return (exact - low) / (high - low) if high > low else np.where(np.isfinite(exact), 1.0, np.nan)
-
-
-def diversified(ranking: Ranking, vectors: NDArray[np.float32], balance: float) -> Ranking:
-    """The ranking in another order, scores kept: 1 leaves it as it is, 0 looks at diversity alone.
-
-    The next chunk is the one with the highest `balance · relevance − (1 − balance) · likeness`, its relevance
-    scaled to 0…1 over the ranking, its likeness the cosine to the most similar chunk taken before.
-    """
-    relevance = scaled(ranking.scores)
-    order = [0] if len(relevance) else []  # nothing to be like yet: the most relevant one
-    likeness = np.full(len(relevance), -np.inf)
-    left = np.ones(len(relevance), np.bool_)
-    while len(order) < len(relevance):
-        taken = order[-1]
-        left[taken] = False
-        likeness = np.maximum(likeness, (vectors @ vectors[taken]).astype(np.float64))
-        worth = np.where(left, balance * relevance - (1 - balance) * likeness, -np.inf)
-        order.append(int(worth.argmax()))  # of equals the first, which ranks higher
-    return Ranking(ranking.numbers[order], ranking.scores[order])
-
 
 DEFAULT_COUNT = 5
 DEFAULT_BUDGET = 1000

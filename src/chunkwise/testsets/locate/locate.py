@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import Document, Passage, Span
-from chunkwise.text.locate import (
+from chunkwise.text.folding import (
     TOLERANCES,
     Folding,
     HashSet,
