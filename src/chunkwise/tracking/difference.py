@@ -132,8 +132,9 @@ class DividedDifference:
             parts = [
                 f"{points(amount / 100)} by {part.words}"
                 for amount, part in zip(amounts, self.parts, strict=True)
+                if amount
             ]
-        if len(parts) == 1:
+        if len(self.parts) == 1:
             return f"{told} by {self.parts[0].words}"
         return f"{told}: {', '.join(parts)}" if parts else told
 

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from chunkwise.core import Document, Query
 from chunkwise.evaluation.results import Json, document_hash
+from chunkwise.evaluation.verdicts import question_of
 from chunkwise.records.typed import json_text
 
 RunKind = Literal["evaluate", "tune", "compare", "judge calibrate", "lint", "profile"]
@@ -30,6 +31,16 @@ class KeptFigure:
     """Scored or not."""
     detectable: float | None = None
     """The least difference to another run that this many questions can show; None: not known."""
+
+    @property
+    def is_amount(self) -> bool:
+        """Whether it counts something, as the documents of a profile: it is no mean and no share."""
+        return not self.scored and self.low is None and self.mean is not None and self.mean % 1 == 0
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether it counts something of which there is none."""
+        return self.is_amount and not self.mean
 
 
 class KeptHit(NamedTuple):
@@ -103,10 +114,18 @@ class RunSummary:
         return next(iter(self.main_metrics(1)), "")
 
     def main_metrics(self, most: int = 3) -> list[str]:
-        """The objective first, then what comes first in the order of the tables."""
+        """The objective first, then one for each of the four questions, then in the order of the tables."""
         known = [name for name, figure in self.figures.items() if figure.mean is not None]
-        first = [name for name in known if name == self.objective]
-        return [*first, *(name for name in known if name not in first)][:most]
+        first = {question.name: name for name in reversed(known) if (question := question_of(name))}
+        order = {
+            name: (
+                name != self.objective,
+                name not in first.values(),
+                self.figures[name].is_nothing,
+            )
+            for name in known
+        }
+        return sorted(known, key=lambda name: order[name])[:most]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""

@@ -96,7 +96,8 @@ def run_of_results(
             name: _figure(figure, results.detectable.get(name))
             for name, figure in results.summary.items()
         },
-        settings=results.configuration,
+        # Which metrics are looked at changes none of them.
+        settings={name: own for name, own in results.configuration.items() if name != "metrics"},
         versions=results.versions,
         documents_hash=_hash_in(results.data, "documents"),
         questions_hash=_hash_in(results.data, "questions"),
