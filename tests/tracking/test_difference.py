@@ -127,10 +127,8 @@ def test_settings_beside_documents_are_said_to_mix() -> None:
         {"q1": 0.7, "q2": 0.9}, hits={"q1": "b.md"}, documents={"a.md": "1", "b.md": "new"}, settings={"k": 9}
     )  # fmt: skip
     found = told(before, after)
-    assert causes(found) == {"documents": 0.1, "settings": 0.2}
-    assert found.parts[0].note == (
-        "settings changed, too, which cannot be told apart on these questions"
-    )
+    assert causes(found) == {"documents or settings": 0.1, "settings": 0.2}
+    assert found.parts[0].note == "documents and settings changed together and cannot be told apart"
 
 
 def test_a_question_in_other_words_or_with_another_answer_is_another_question() -> None:

@@ -9,7 +9,8 @@ The difference of a metric is that of its means over all scored questions. It is
 - the rest: that of the other common questions. It is that of the settings or of the versions, whichever changed; of the
   documents, which weigh words and fill ranks for all questions, where neither did; not known where nothing changed.
 
-Where several of these changed and no question tells them apart, the part carries all their names.
+Where settings or versions changed beside the documents, questions that see changed documents do not tell them apart:
+their part carries all the names.
 """
 
 from __future__ import annotations
@@ -134,7 +135,7 @@ class DividedDifference:
                 for amount, part in zip(amounts, self.parts, strict=True)
                 if amount
             ]
-        if len(self.parts) == 1:
+        if len(self.parts) == 1 and parts:
             return f"{told} by {self.parts[0].words}"
         return f"{told}: {', '.join(parts)}" if parts else told
 
@@ -382,7 +383,6 @@ class _Pairing:
 
     def _of_common(self, found: DividedScores) -> list[DifferencePart]:
         named = self._named
-        others = found.common - found.seeing
         if self.changes.documents is None:
             # Which questions see a changed document is not known: they stay together.
             return [
@@ -390,14 +390,9 @@ class _Pairing:
             ]
         if self.changes.documents and not named:
             return [self._part([DOCUMENTS], float(found.documents + found.rest), found.common)]
-        note = (
-            f"{all_listed(named)} changed, too, which cannot be told apart on these questions"
-            if named
-            else ""
-        )
         return [
-            self._part([DOCUMENTS], float(found.documents), found.seeing, note),
-            self._part(named, float(found.rest), others),
+            self._part([DOCUMENTS, *named], float(found.documents), found.seeing),
+            self._part(named, float(found.rest), found.common - found.seeing),
         ]
 
     def _of_whole_runs(self, metric: str) -> DividedDifference | None:
@@ -421,15 +416,13 @@ class _Pairing:
         own = ((SETTINGS, self.changes.settings), (VERSIONS, self.changes.versions))
         return [name for name, changed in own if changed]
 
-    def _part(
-        self, causes: Sequence[str], amount: float, questions: int, note: str = ""
-    ) -> DifferencePart:
+    def _part(self, causes: Sequence[str], amount: float, questions: int) -> DifferencePart:
         if not causes:
             words = "what is not known: documents, settings and versions are the same"
-            return DifferencePart(UNKNOWN, amount, questions, words, note)
+            return DifferencePart(UNKNOWN, amount, questions, words)
         names = " or ".join([", ".join(causes[:-1]), causes[-1]] if len(causes) > 1 else causes)
-        if len(causes) > 1:
-            note = note or "they changed together and cannot be told apart"
+        together = f"{all_listed(causes)} changed together and cannot be told apart"
+        note = together if len(causes) > 1 else ""
         own = {SETTINGS: self.changes.settings, VERSIONS: self.changes.versions}.get(names, ())
         words = own[0].words if len(own) == 1 else f"changed {names}"
         return DifferencePart(names, amount, questions, words, note)

@@ -43,16 +43,20 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _COLUMNS = "▁▂▃▄▅▆▇█"
+_LEAST = 0.1
+"""What the height of a small chart is at least: of a score, else as a share of the largest value."""
 _NAMED = 5
 """Documents and questions that are named."""
 
 
 def sparkline(values: Sequence[float]) -> str:
-    """A column a value, from the lowest to the highest; what is all the same is a line in the middle."""
+    """A column a value, from the lowest to the highest; so little a change as to be chance is drawn as little."""
     low, high = min(values), max(values)
-    if high - low < 1e-9:
-        return _COLUMNS[3] * len(values)
-    return "".join(_COLUMNS[round(7 * (value - low) / (high - low))] for value in values)
+    furthest = max(abs(low), abs(high))
+    span = max(high - low, _LEAST if furthest <= 1 else _LEAST * furthest)
+    # In the middle, where they do not fill it.
+    bottom = low - (span - (high - low)) / 2
+    return "".join(_COLUMNS[round(7 * (value - bottom) / span)] for value in values)
 
 
 def render_history(view: HistoryView, console: Console) -> None:
