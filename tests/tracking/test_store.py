@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -251,6 +252,19 @@ def test_a_full_disk_is_one_line_and_what_was_there_stays(file: Path) -> None:
     assert [run.number for run in History(file).runs()] == [1]
 
 
+def test_a_full_disk_is_told_as_one(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def small(*words: Any, **more: Any) -> sqlite3.Connection:
+        connection: sqlite3.Connection = connect(*words, **more)
+        connection.execute("pragma max_page_count = 40")
+        return connection
+
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", small)
+    with pytest.raises(HistoryProblem, match="cannot be written: the disk is full"):
+        History(file).add(kept_run({f"q{at}": 0.5 for at in range(5000)}))
+    assert [run.number for run in History(file).runs()] == [1]
+
+
 @pytest.mark.parametrize("name", ["folder", "file/inside"])
 def test_a_place_that_cannot_be_one_is_one_line(tmp_path: Path, name: str) -> None:
     (tmp_path / "folder").mkdir()
@@ -280,15 +294,22 @@ def test_no_key_of_the_environment_is_ever_kept(
 ) -> None:
     monkeypatch.setenv("ACME_API_KEY", "sk-veryverysecret")
     monkeypatch.setenv("DB_PASSWORD", "hunter2hunter2")
-    told = "llm(key=sk-veryverysecret) at https://u:hunter2hunter2@host"
-    run = kept_run(settings={"llm": told, "more": [told]}, label=told, details={"why": told})
+    monkeypatch.setenv("OTHER_TOKEN", 'quo"ted\\secret')
+    monkeypatch.setenv("PLAIN", "structure")
+    told = "llm(key=sk-veryverysecret) at https://u:hunter2hunter2@host, structure"
+    more = ['quo"ted\\secret', "postgresql://me:unknown-password@host/db"]
+    run = kept_run(settings={"llm": told, "more": more}, label=told, details={"why": told})
     history = History(tmp_path / "runs.db")
     history.add(run)
     for each in tmp_path.iterdir():
         content = each.read_bytes()
         assert b"veryverysecret" not in content
         assert b"hunter2" not in content
-    assert history.run(1).settings["llm"] == "llm(key=***) at https://u:***@host"
+        assert b"ted\\" not in content
+        assert b"unknown-password" not in content
+    kept = history.run(1).settings
+    assert kept["llm"] == "llm(key=***) at https://u:***@host, structure"
+    assert kept["more"] == ["***", "postgresql://me:***@host/db"]
 
 
 def test_baselines_by_name_branch_and_kind(history: History) -> None:

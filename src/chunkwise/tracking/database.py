@@ -11,8 +11,10 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import quote
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.records.typed import json_text
 from chunkwise.retrieval.postgres.connection import (
     LONGEST_NAME,
     Address,
@@ -33,6 +35,8 @@ _MARK = 0x63687764
 """In the head of the file: other programs' files are left alone."""
 _SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD)$", re.IGNORECASE)
 _SHORTEST_SECRET = 8
+_PASSWORD = re.compile(r"(\w://[^\s:@/\"]*):[^\s@/\"]+@")
+"""In the address of a server."""
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -68,16 +72,17 @@ class Statements:
             return value
         for secret in self._secrets:
             value = value.replace(secret, "***")
-        return _UNSTORABLE.sub("\ufffd", value)
+        return _UNSTORABLE.sub("\ufffd", _PASSWORD.sub(r"\1:***@", value))
 
 
 def secrets_of(environment: Mapping[str, str]) -> list[str]:
-    """Values of variables that are named as keys and passwords are, the longest first."""
-    found = {
-        value.strip()
-        for name, value in environment.items()
-        if _SECRET_NAME.search(name) and len(value.strip()) >= _SHORTEST_SECRET
-    }
+    """Values of variables that are named as keys and passwords are, as JSON and addresses spell them, too."""
+    found: set[str] = set()
+    for name, value in environment.items():
+        own = value.strip()
+        if _SECRET_NAME.search(name) and len(own) >= _SHORTEST_SECRET:
+            found |= {own, json_text(own)[1:-1], quote(own, safe="", errors="replace")}
+    # The longest first: one may hold another.
     return sorted(found, key=len, reverse=True)
 
 
@@ -193,6 +198,7 @@ class SqliteDatabase:
                 for version in range(self._checked_version(connection), len(self._migrations)):
                     for statement in self._migrations[version]:
                         connection.execute(statement.format(serial="integer primary key"))
+                connection.execute("update state set version = ?", [len(self._migrations)])
                 connection.execute(f"pragma application_id = {_MARK}")
                 connection.execute(f"pragma user_version = {len(self._migrations)}")
                 connection.execute("commit")

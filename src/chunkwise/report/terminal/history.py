@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from chunkwise.base.wording import (
     counted,
+    interval,
     listed,
     number,
     rough_dollars,
@@ -38,6 +39,7 @@ from chunkwise.report.views.history import (
     mean_words,
 )
 from chunkwise.tracking.difference import SetChange
+from chunkwise.tracking.kept_run import KeptFigure
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -160,16 +162,24 @@ def render_run(view: RunView, console: Console) -> None:
         line(console, f"★ baseline {one_line(', '.join(row.baselines), 80)}", "yellow")
     since = f"since run {row.before}: " if row.before is not None and row.changes else ""
     line(console, f"{since}{one_line(row.changed, 600)}", "dim")
+    for note in view.notes:
+        line(console, one_line(note, 1000))
     if view.figures:
         heading(console, "Figures")
-        table = figure_table(console)
+        # A line from 0 to 1 has no place for a difference between runs.
+        is_drawn = all((figure.low or 0.0) >= 0 for figure in view.figures.values())
+        table = (
+            figure_table(console) if is_drawn else plain_table("", "mean", "95 % interval", "of")
+        )
         for name, figure in view.figures.items():
-            down = f" {LOWER}" if lower_is_better(name) else ""
-            shown = Figure(
-                figure.mean, figure.low, figure.high, figure.scored,
-                {"": figure.questions - figure.scored} if figure.questions > figure.scored else {},
-            )  # fmt: skip
-            add_row(table, f"{name}{down}", mean_words(figure), shown, console)
+            label = f"{name} {LOWER}" if lower_is_better(name) else name
+            if is_drawn:
+                add_row(table, label, mean_words(figure), _as_figure(figure), console)
+            else:
+                ends = interval(figure.low, figure.high)
+                table.add_row(
+                    f"  {one_line(label, 40)}", mean_words(figure), ends, f"{figure.scored:,}"
+                )
         console.print(table)
     for own in view.made_with:
         heading(console, own.title.capitalize())
@@ -178,6 +188,13 @@ def render_run(view: RunView, console: Console) -> None:
             values.add_row(f"  {one_line(each.name, 60)}", one_line(each.value, 200))
         values.columns[1].justify = "left"
         console.print(values)
+
+
+def _as_figure(figure: KeptFigure) -> Figure:
+    unscored = figure.questions - figure.scored
+    return Figure(
+        figure.mean, figure.low, figure.high, figure.scored, {"": unscored} if unscored > 0 else {}
+    )
 
 
 def render_run_difference(view: RunDifferenceView, console: Console) -> None:

@@ -374,6 +374,8 @@ class RunView(View):
     questions: int
     seconds: float | None
     money: float | None
+    notes: tuple[str, ...]
+    """What runs of this kind say beside their figures: a recommendation, verdicts, warnings."""
     made_with: tuple[ValueTable, ...]
 
 
@@ -389,8 +391,22 @@ def run_view(history: History, wanted: int) -> RunView:
         len(run.questions),
         run.seconds,
         run.money,
+        _notes(run),
         value_tables(settings=dict(run.settings), versions=dict(run.versions)),
     )
+
+
+def _notes(run: KeptRun) -> tuple[str, ...]:
+    details = run.details
+    sentence, verdicts, warnings = (
+        details.get(name) for name in ("sentence", "verdicts", "warnings")
+    )
+    found = [str(sentence)] if sentence else []
+    if isinstance(verdicts, dict):
+        found += [f"{name}: {verdict}" for name, verdict in verdicts.items()]
+    if isinstance(warnings, list):
+        found += [f"! {warning}" for warning in warnings]
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
