@@ -6,11 +6,13 @@ import os
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from chunkwise.cli.history import _since
+from chunkwise.tracking import store
 from chunkwise.tracking.store import HISTORY_VARIABLE, History
 from cli.in_process import Run, here, with_streams
 from cli.small_corpus import PLAN, write_corpus, write_questions
@@ -124,8 +126,14 @@ def test_every_kind_of_run_is_kept(here: Run, tmp_path: Path) -> None:
     assert "1 file known already" in known.stderr
 
 
-def breaks(path: Path, how: str) -> None:
+def breaks(path: Path, how: str) -> sqlite3.Connection:
+    """What holds it, where that is what is wrong."""
     path.parent.mkdir()
+    if how == "locked":
+        History(path).add(kept_run())
+        holder = sqlite3.connect(path, isolation_level=None)
+        holder.execute("begin immediate")
+        return holder
     if how == "later":
         with sqlite3.connect(path) as file:
             file.execute(f"pragma application_id = {0x63687764}")
@@ -137,16 +145,19 @@ def breaks(path: Path, how: str) -> None:
     elif how == "another":
         with sqlite3.connect(path) as file:
             file.execute("create table t (a)")
+    return sqlite3.connect(":memory:")
 
 
-@pytest.mark.parametrize("how", ["later", "damaged", "folder", "another"])
-@pytest.mark.parametrize("asked", [(), ("--at-least", "recall@1000t=1")])
+@pytest.mark.parametrize("how", ["later", "damaged", "folder", "another", "locked"])
+@pytest.mark.parametrize("asked", [(), ("--at-most", "recall@1000t=0")])
 def test_a_history_that_cannot_be_used_is_one_line_and_changes_nothing_else(
-    here: Run, tmp_path: Path, how: str, asked: tuple[str, ...]
+    here: Run, tmp_path: Path, how: str, asked: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(store, "WAIT", 0.01)
     plain = here(*EVALUATE, *asked, "-o", "plain.json")
-    breaks(tmp_path / ".chunkwise" / "history.db", how)
-    done = here(*EVALUATE, *asked, "-o", "kept.json", "--keep")
+    assert plain.returncode == (4 if asked else 0)
+    with closing(breaks(tmp_path / ".chunkwise" / "history.db", how)):
+        done = here(*EVALUATE, *asked, "-o", "kept.json", "--keep")
     assert (done.returncode, done.stdout) == (plain.returncode, plain.stdout)
     added = [line for line in done.stderr.splitlines() if line not in plain.stderr.splitlines()]
     assert len(added) == 2, added  # the other names the file of results
@@ -202,7 +213,14 @@ def test_a_place_can_be_named_and_names_mean_keeping(
     assert here("profile", "docs", "-q", "--keep").returncode == 0
     assert "profile" in here("history").stdout
     assert not (tmp_path / ".chunkwise").exists()
-    assert here("history", "--history", "mine.db", "show", "1").returncode == 0
+    for words in (
+        ("history", "--history", "mine.db", "show", "1"),
+        ("history", "show", "1", "--history", "mine.db"),
+    ):
+        assert "Run 1" in here(*words).stdout
+    assert here("baseline", "--history", "mine.db", "set", "1").returncode == 0
+    assert len(History(tmp_path / "mine.db").baselines()) == 1
+    assert not History(tmp_path / "ours.db").baselines()
 
 
 def test_a_history_on_a_server_is_used_as_a_file_is(here: Run, tmp_path: Path) -> None:

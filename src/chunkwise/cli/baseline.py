@@ -10,7 +10,7 @@ import click
 
 from chunkwise.cli import commands
 from chunkwise.cli.commands import argument, option
-from chunkwise.cli.keep import HISTORY_VARIABLE, HistoryOption
+from chunkwise.cli.keep import HISTORY_VARIABLE, HistoryOption, hand_down
 from chunkwise.cli.options import json_flag
 from chunkwise.cli.streams import print_json, say
 
@@ -51,6 +51,7 @@ Examples:
 def command(context: click.Context, place: str | None, as_json: bool) -> None:
     """Show which runs later ones are held against, and choose them."""
     if context.invoked_subcommand is not None:
+        hand_down(context, place)
         return
     history = HistoryOption(history=place).opened()
     there = history.baselines()

@@ -14,7 +14,7 @@ import click
 
 from chunkwise.cli import commands
 from chunkwise.cli.commands import argument, option
-from chunkwise.cli.keep import HISTORY_VARIABLE, HistoryOption
+from chunkwise.cli.keep import HISTORY_VARIABLE, HistoryOption, hand_down
 from chunkwise.cli.options import SKIPPED, json_flag, page_file
 from chunkwise.cli.streams import print_json, say, say_skipped, shown_place
 
@@ -113,9 +113,7 @@ def command(
     Runs are kept by --keep of evaluate, tune, compare, judge calibrate, lint and profile.
     """
     if context.invoked_subcommand is not None:
-        context.obj = (
-            place  # `chunkwise history --history FILE show 1` means the same as the other way round
-        )
+        hand_down(context, place)
         return
     from rich.console import Console
 
@@ -138,18 +136,6 @@ def _say_empty(history: History, kind: str | None = None) -> None:
         f"{what} kept in {shown_place(history.place)} yet; add --keep to a command: "
         f"chunkwise {kind or 'evaluate'} … --keep, or take files of results in: chunkwise history import FILE..."
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Place(HistoryOption):
-    """The history of a command of the group, wherever its option stands."""
-
-    def opened(self) -> History:
-        from dataclasses import replace
-
-        outer = click.get_current_context().obj
-        given = self if self.history or not isinstance(outer, str) else replace(self, history=outer)
-        return HistoryOption.opened(given)
 
 
 def run_number(history: History, word: str) -> int:
@@ -178,7 +164,7 @@ def run_number(history: History, word: str) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShowOptions(_Place):
+class ShowOptions(HistoryOption):
     """The options of `chunkwise history show`."""
 
     run: str = argument("RUN")
@@ -205,7 +191,7 @@ def show(options: ShowOptions) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiffOptions(_Place):
+class DiffOptions(HistoryOption):
     """The options of `chunkwise history diff`."""
 
     before: str = argument("BEFORE")
@@ -239,7 +225,7 @@ def diff(options: DiffOptions) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChartOptions(_Place):
+class ChartOptions(HistoryOption):
     """The options of `chunkwise history chart`."""
 
     metric: str | None = argument("[METRIC]", required=False, default=None)
@@ -286,7 +272,7 @@ def chart(options: ChartOptions) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExportOptions(_Place):
+class ExportOptions(HistoryOption):
     """The options of `chunkwise history export`."""
 
     csv: Path | None = option(
@@ -342,7 +328,7 @@ _DAYS = {"h": 1 / 24, "d": 1.0, "w": 7.0, "m": 30.4375, "mo": 30.4375, "y": 365.
 
 
 @dataclass(frozen=True, kw_only=True)
-class PruneOptions(_Place):
+class PruneOptions(HistoryOption):
     """The options of `chunkwise history prune`."""
 
     older: str = option(
@@ -397,7 +383,7 @@ def _since(age: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImportOptions(_Place):
+class ImportOptions(HistoryOption):
     """The options of `chunkwise history import`."""
 
     files: tuple[str, ...] = argument("FILE...", nargs=-1, required=True)

@@ -8,6 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import click
+from click.core import ParameterSource
+
 from chunkwise.cli.commands import is_typed, option
 from chunkwise.cli.streams import say, shown_place
 
@@ -30,10 +33,18 @@ class HistoryOption:
     )  # fmt: skip
 
     def opened(self) -> History:
-        """The history that is named, or that of the project around the working folder."""
+        """The history that is named, here or before the name of the command, or that of the project around us."""
         from chunkwise.tracking.store import History, history_place
 
-        return History(history_place(self.history))
+        outer = click.get_current_context().obj
+        named = outer if isinstance(outer, str) and not is_typed("history") else self.history
+        return History(history_place(named))
+
+
+def hand_down(context: click.Context, place: str | None) -> None:
+    """`chunkwise history --history FILE show 1` means the same as with the option at the end."""
+    if context.get_parameter_source("place") is ParameterSource.COMMANDLINE:
+        context.obj = place
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,11 +88,16 @@ class RunKeeper:
         """`made` gives the run; it is not asked where nothing is kept."""
         if not self.keeps:
             return
+        try:
+            sys.stdout.flush()
+        finally:  # nobody may read it any more
+            self._add(made)
+
+    def _add(self, made: Callable[[], KeptRun]) -> None:
         from chunkwise.base.errors import ChunkwiseError
 
         seconds = time.monotonic() - self._began
         try:
-            sys.stdout.flush()
             history = self._options.opened()
             added = history.add(replace(made(), seconds=seconds))
         except ChunkwiseError as error:

@@ -123,9 +123,10 @@ def history(path: str | Path | None = None) -> History:
 class History:
     """Runs in the order in which they were kept; several processes may read and write it at once."""
 
-    def __init__(self, path: str | Path, *, wait: float = WAIT) -> None:
+    def __init__(self, path: str | Path, *, wait: float | None = None) -> None:
         self._path = path
-        self._wait = wait
+        self._wait = WAIT if wait is None else wait
+        self._is_there = False
         self._seen: dict[int, KeptRun] = {}
 
     @cached_property
@@ -139,7 +140,9 @@ class History:
 
     def exists(self) -> bool:
         """Whether anything was ever kept here."""
-        return self._database.exists()
+        # A server need not be asked again.
+        self._is_there = self._is_there or self._database.exists()
+        return self._is_there
 
     def add(self, run: KeptRun, *, again: bool = True) -> AddedRun:
         """Keeps a run; it is there when this returns, whatever happens to the process then.
