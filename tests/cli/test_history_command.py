@@ -122,8 +122,13 @@ def test_every_kind_of_run_is_kept(here: Run, tmp_path: Path) -> None:
     assert "strategy structure → tokens" in listed.stdout
     known = here("history", "import", "a.json", "out/results.json")
     assert known.returncode == 0
-    assert "1 run imported as 8" in known.stderr
-    assert "1 file known already" in known.stderr
+    assert "0 runs imported" in known.stderr
+    assert "2 files known already" in known.stderr
+    other = here("history", "import", "a.json", "out/results.json", "--history", "other.db")
+    assert "2 runs imported as 1 to 2" in other.stderr
+    both = History(tmp_path / "other.db"), History(tmp_path / ".chunkwise" / "history.db")
+    tuned = [next(run for run in each.runs() if run.kind == "tune") for each in both]
+    assert tuned[0].figures == tuned[1].figures
 
 
 def breaks(path: Path, how: str) -> sqlite3.Connection:

@@ -55,6 +55,51 @@ def test_the_parts_are_those_of_a_naive_recomputation_and_add_up(
     assert found.rest == mean(second, common) - mean(kept, common)
 
 
+DOCUMENTS = ("a.md", "b.md", "c.md")
+CORPUS = st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from(["1", "2"]))
+HITS = st.fixed_dictionaries({id: st.sampled_from(DOCUMENTS) for id in IDS})
+MADE_WITH = st.sampled_from([{"k": 1}, {"k": 2}])
+
+
+@given(RUN, RUN, CORPUS, CORPUS, HITS, HITS, MADE_WITH, MADE_WITH)
+@settings(max_examples=examples(300))
+def test_runs_are_divided_as_the_page_says(
+    first: dict[str, float | None], second: dict[str, float | None], corpus: dict[str, str], other: dict[str, str],
+    hits: dict[str, str], others: dict[str, str], made: dict[str, Any], remade: dict[str, Any],
+) -> None:  # fmt: skip
+    """From the runs themselves, question by question."""
+    before = kept_run(first, documents=corpus, hits=hits, settings=made)
+    after = kept_run(second, documents=other, hits=others, settings=remade)
+    found = difference_of(before, after).metrics.get("recall@5")
+    scored = [
+        {id: score for id, score in run.items() if score is not None} for run in (first, second)
+    ]
+    if not all(scored):
+        assert found is None or not found.common
+        return
+    assert found is not None
+    means = [sum(run.values()) / len(run) for run in scored]
+    assert found.difference == pytest.approx(means[1] - means[0])
+    assert sum(part.amount for part in found.parts) == pytest.approx(found.difference, abs=1e-12)
+    moved = {id for id in DOCUMENTS if corpus.get(id) != other.get(id)}
+    common = [id for id in scored[0] if id in scored[1]]
+    parts = {"questions": found.difference, "seeing": 0.0, "rest": 0.0}
+    for id in common:
+        change = (scored[1][id] - scored[0][id]) / len(common)
+        parts["seeing" if moved & {"a.md", hits[id], others[id]} else "rest"] += change
+        parts["questions"] -= change
+    names = {
+        (True, True): ("documents or settings", "settings"), (True, False): ("documents", "documents"),
+        (False, True): ("settings", "settings"), (False, False): ("not known", "not known"),
+    }[bool(moved), made != remade]  # fmt: skip
+    expected = {"questions": parts["questions"]}
+    for name, part in zip(names, ("seeing", "rest"), strict=True):
+        expected[name] = expected.get(name, 0.0) + parts[part]
+    given = causes(found)
+    assert {name: given.get(name, 0.0) for name in expected} == pytest.approx(expected, abs=1e-8)
+    assert given.keys() <= expected.keys()
+
+
 @given(st.lists(st.floats(-1, 1), max_size=4))
 @settings(max_examples=examples(200))
 def test_what_is_shown_adds_up_and_is_no_further_off_than_rounding(amounts: list[float]) -> None:

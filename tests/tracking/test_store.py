@@ -103,7 +103,10 @@ def test_documents_and_questions_of_many_runs_are_kept_once(tmp_path: Path) -> N
         }
     assert rows == {"documents": 49 + 5, "corpora": 5, "questions": 2, "run_questions": 20}
     assert history.run(10).documents == {**documents, "0.md": "changed 4"}
-    history.prune(numbers=range(1, 10))
+    before = (tmp_path / "runs.db").stat().st_size
+    history.add(kept_run(documents={f"large {at}": str(at) for at in range(3000)}))
+    history.prune(numbers=[*range(1, 10), 11])
+    assert (tmp_path / "runs.db").stat().st_size <= before
     with sqlite3.connect(tmp_path / "runs.db") as file:
         assert file.execute("select count(*) from documents").fetchone()[0] == 50
     assert len(history.run(10).questions) == 2

@@ -103,6 +103,10 @@ class Database(Protocol):
         """The same for one change, which is made as a whole or not at all."""
         ...
 
+    def shrink(self) -> None:
+        """Gives room back where much was deleted, unless somebody else is at work."""
+        ...
+
 
 def database_at(place: str | Path, migrations: Migrations, wait: float) -> Database:
     """By what the place looks like."""
@@ -157,6 +161,11 @@ class SqliteDatabase:
                     with suppress(sqlite3.Error):
                         connection.execute("rollback")
                     raise
+
+    def shrink(self) -> None:
+        with suppress(HistoryProblem), self._explained(), closing(self._opened()) as connection:
+            connection.execute("vacuum")
+            connection.execute("pragma wal_checkpoint(truncate)")
 
     def _opened(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=self._wait, isolation_level=None)
@@ -304,6 +313,9 @@ class PostgresDatabase:
         with self._transaction() as connection:
             self._migrate(connection)
             yield _postgres_statements(connection)
+
+    def shrink(self) -> None:
+        """The server does that by itself."""
 
     @contextmanager
     def _transaction(self) -> Iterator[Connection[Any]]:

@@ -29,7 +29,7 @@ from chunkwise.tracking.kept_run import (
     question_fingerprint,
 )
 from chunkwise.tracking.origin import run_origin, utc_now
-from chunkwise.tuning.sweep_result import Outcome, SweepResult
+from chunkwise.tuning.sweep_result import Outcome, SweepResult, sweep_text
 
 OF_CUTS = "boundary_issues"
 """The share of chunks that begin or end badly, as `evaluate` calls it."""
@@ -66,7 +66,6 @@ def run_of_results(
     documents: Sequence[Document] | None = None,
     queries: Sequence[Query] | None = None,
     keep_text: bool = False,
-    key: str = "",
 ) -> KeptRun:
     """An evaluation; without `documents` and `queries` it is not known by document what changed later."""
     texts = None if documents is None else {document.id: document.text for document in documents}
@@ -113,7 +112,7 @@ def run_of_results(
             **({"cuts": _cut_counts(results.cuts)} if results.cuts else {}),
             "timing": dict(results.timing),
         },
-        key=key or sha256(results_text(results).encode("utf-8")).hexdigest(),
+        key=sha256(results_text(results).encode("utf-8")).hexdigest(),
     )
 
 
@@ -122,7 +121,6 @@ def run_of_sweep(
     *,
     documents: Sequence[Document] | None = None,
     queries: Sequence[Query] | None = None,
-    key: str = "",
 ) -> KeptRun:
     """The choice of a sweep, by its scores on the questions that were never used to choose."""
     chosen = next((own for own in result.outcomes if own.configuration.key == result.chosen), None)
@@ -149,7 +147,7 @@ def run_of_sweep(
             "configurations": len(result.outcomes),
             "cost": {} if chosen is None else dict(chosen.cost),
         },
-        key=key,
+        key=sha256(sweep_text(result).encode("utf-8")).hexdigest(),
     )
 
 

@@ -243,6 +243,7 @@ class History:
                 )
             for statement in _UNUSED:
                 say.execute(statement)
+        self._database.shrink()
         self._seen.clear()
         return gone
 
