@@ -219,6 +219,17 @@ def test_a_figure_of_the_whole_is_not_divided_by_questions() -> None:
     assert told(of(3), of(3)).parts == ()
 
 
+def test_questions_change_no_figure_of_chunks_alone() -> None:
+    def of(value: float, **more: Any) -> KeptRun:
+        figures = {name: KeptFigure(value) for name in ("boundary_issues", "split_references")}
+        return replace(kept_run({"q1": 0.5}, **more), figures=figures)
+
+    before, after = of(0.2), replace(of(0.1, settings={"k": 9}), questions=())
+    found = difference_of(before, after).metrics
+    assert causes(found["boundary_issues"]) == {"settings": -0.1}
+    assert causes(found["split_references"]) == {"questions or settings": -0.1}
+
+
 def test_metrics_of_one_run_alone_are_named() -> None:
     found = difference_of(kept_run(), kept_run(metric="mrr@5"))
     assert (found.only_before, found.only_after) == (("recall@5",), ("mrr@5",))

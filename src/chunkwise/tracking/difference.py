@@ -23,7 +23,7 @@ from typing import Any
 
 from chunkwise.base.wording import all_listed, counted, plural, points, signed
 from chunkwise.evaluation.results import Json
-from chunkwise.metrics.registry import lower_is_better
+from chunkwise.metrics.registry import lower_is_better, metric_of
 from chunkwise.records.typed import json_text
 from chunkwise.stats.intervals import Interval
 from chunkwise.stats.paired import paired_difference
@@ -401,9 +401,8 @@ class _Pairing:
         if first is None or second is None:
             return None
         causes = [DOCUMENTS] if self.changes.documents is None or self.changes.documents else []
-        if self.before.questions_hash and (
-            self.changes.questions is None or self.changes.questions
-        ):
+        asks = self.before.questions_hash and _looks_at_questions(metric)
+        if asks and (self.changes.questions is None or self.changes.questions):
             causes.append(QUESTIONS)
         apart = second - first
         parts = (self._part([*causes, *self._named], apart, 0),) if apart else ()
@@ -426,6 +425,12 @@ class _Pairing:
         own = {SETTINGS: self.changes.settings, VERSIONS: self.changes.versions}.get(names, ())
         words = own[0].words if len(own) == 1 else f"changed {names}"
         return DifferencePart(names, amount, questions, words, note)
+
+
+def _looks_at_questions(metric: str) -> bool:
+    """Whether questions can change it; boundary issues are those of the chunks alone."""
+    known = metric_of(metric)
+    return known is None or known.per == "question" or "references" in known.needs
 
 
 def _seen(question: KeptQuestion) -> list[str]:

@@ -81,7 +81,7 @@ def _head(console: Console, row: RunRow) -> None:
 
     marks = f"  ★ baseline {', '.join(row.baselines)}" if row.baselines else ""
     shown = Text.assemble(
-        (f"{row.number:>5}", "bold"), f"  {row.when}  {row.kind}  ", (one_line(row.label, 120), "cyan"),
+        (f"{row.number:>5}", "bold"), f"  {row.when}  {one_line(row.kind, 20)}  ", (one_line(row.label, 120), "cyan"),
         (one_line(marks, 80), "yellow"),
     )  # fmt: skip
     console.print(shown, no_wrap=True, overflow="ellipsis")

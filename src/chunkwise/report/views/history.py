@@ -161,7 +161,8 @@ def _run_figure(metric: str, run: RunSummary, until: Sequence[RunSummary]) -> Ru
 
 
 def shown_time(when: str) -> str:
-    return when[:16].replace("T", " ")
+    """ "2026-01-31 08:00"; on a server it may be anybody's text."""
+    return one_line(when[:16].replace("T", " "))
 
 
 def origin_words(run: RunSummary) -> str:
