@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from chunkwise.retrieval.indexes import Index, index, open_index
     from chunkwise.testsets.generate.generate import generate_questions
     from chunkwise.text.analysis import Analyzed
+    from chunkwise.tracking.store import History, history
 
 # Imported when first used: `import chunkwise` itself costs next to nothing.
 _HOMES = {
@@ -56,6 +57,7 @@ _HOMES = {
     "Evidence": "chunkwise.metrics.evidence",
     "Fact": "chunkwise.core",
     "Filter": "chunkwise.retrieval.filters",
+    "History": "chunkwise.tracking.store",
     "Hit": "chunkwise.core",
     "Index": "chunkwise.retrieval.indexes",
     "Label": "chunkwise.core",
@@ -83,6 +85,7 @@ _HOMES = {
     "evaluate": "chunkwise.evaluation.evaluate",
     "generate_questions": "chunkwise.testsets.generate.generate",
     "get_strategy": "chunkwise.chunkers",
+    "history": "chunkwise.tracking.store",
     "index": "chunkwise.retrieval.indexes",
     "lint": "chunkwise.evaluation.lint",
     "open_index": "chunkwise.retrieval.indexes",
@@ -105,6 +108,7 @@ __all__ = [
     "Evidence",
     "Fact",
     "Filter",
+    "History",
     "Hit",
     "Index",
     "Label",
@@ -132,6 +136,7 @@ __all__ = [
     "evaluate",
     "generate_questions",
     "get_strategy",
+    "history",
     "index",
     "lint",
     "open_index",

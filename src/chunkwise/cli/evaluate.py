@@ -14,6 +14,7 @@ import click
 
 from chunkwise.cli import commands
 from chunkwise.cli.commands import is_typed, option
+from chunkwise.cli.keep import KeepOptions, RunKeeper
 from chunkwise.cli.llm import (
     LOCAL,
     AskingStrategy,
@@ -46,9 +47,12 @@ from chunkwise.cli.progress import bytes_of, fetch_weights, progress
 from chunkwise.cli.streams import say, say_skipped
 
 if TYPE_CHECKING:
-    from chunkwise.core import Document, OnProgress
+    from collections.abc import Sequence
+
+    from chunkwise.core import Document, OnProgress, Query
     from chunkwise.evaluation.results import Results
     from chunkwise.models.llm.cost import LlmEstimate
+    from chunkwise.tracking.kept_run import KeptRun
 
 _EXAMPLES = """
 \b
@@ -62,6 +66,7 @@ Examples:
   chunkwise evaluate handbook/ --chunks langchain.jsonl --test-queries queries.json
   chunkwise evaluate kb --test-queries queries.json --judge llm --llm local --dry-run   # what it would cost
   chunkwise evaluate kb --test-queries queries.json --at-least recall@5=0.8 --at-most boundary_issues=0.1   # for CI
+  chunkwise evaluate handbook/ --test-queries queries.json --keep             # `chunkwise history` remembers it
 \b
 Then: chunkwise compare before.json after.json
 \b
@@ -82,7 +87,14 @@ def _metrics_help() -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluateOptions(
-    IndexOptions, SearchOptions, WhereOption, LlmOptions, ConfigOption, JobsOption, SourceOptions
+    KeepOptions,
+    IndexOptions,
+    SearchOptions,
+    WhereOption,
+    LlmOptions,
+    ConfigOption,
+    JobsOption,
+    SourceOptions,
 ):
     """The options of `chunkwise evaluate`."""
 
@@ -193,15 +205,20 @@ def command(options: EvaluateOptions) -> None:
     if types:
         _refuse_unknown_types(_types_in(options.test_queries or paths[0]), types)
     outputs = check_outputs([*paths, *files], options.output, page=options.page)
+    keeper = RunKeeper(options, quiet=options.quiet)
     documents: list[Document] = []
+    queries: list[Query] = []
     try:
-        results, left_out = _results(paths, outputs, options, documents)
+        results, left_out = _results(paths, outputs, options, documents, queries)
     except _DryRunEnded as ended:
         show_estimate(ended.estimate, options.as_json)
         return
     types = _types_there(results, types)
     written = _write(results, options, documents, types)
-    _show(results, options, types)
+    try:
+        _show(results, options, types)
+    finally:  # who reads the output may leave early
+        keeper.keep(lambda: _kept(results, documents, queries, options))
     for file in written:
         if not options.quiet:
             click.echo(f"written: {file}", err=True)
@@ -217,6 +234,16 @@ def command(options: EvaluateOptions) -> None:
         sys.exit(NOT_REACHED)
     if left_out or silent:
         sys.exit(SKIPPED)
+
+
+def _kept(
+    results: Results, documents: list[Document], queries: list[Query], options: EvaluateOptions
+) -> KeptRun:
+    from chunkwise.tracking.record import run_of_results
+
+    return run_of_results(
+        results, documents=documents, queries=queries, keep_text=options.keep_text
+    )
 
 
 class _DryRunEnded(Exception):
@@ -254,7 +281,11 @@ def _beside(test_queries: str) -> str:
 
 
 def _results(
-    paths: list[str], outputs: list[Path], options: EvaluateOptions, documents: list[Document]
+    paths: list[str],
+    outputs: list[Path],
+    options: EvaluateOptions,
+    documents: list[Document],
+    queries: list[Query],
 ) -> tuple[Results, bool]:
     from chunkwise.base.errors import ChunkwiseError
     from chunkwise.evaluation.evaluate import evaluate
@@ -264,6 +295,12 @@ def _results(
     def on_estimate(estimate: LlmEstimate) -> None:
         if options.dry_run:
             raise _DryRunEnded(estimate)
+
+    def on_questions(asked: Sequence[Query]) -> None:
+        _refuse_unknown_types(
+            {each for query in asked for each in query.types}, _types(options.types)
+        )
+        queries.extend(asked)
 
     total = bytes_of(paths)
     lines: list[str] = []
@@ -303,10 +340,7 @@ def _results(
         on_bad=bad,
         listeners=Listeners(
             on_mended=lambda line: say(f"mended {line}"), on_documents=documents.extend,
-            on_questions=lambda asked: _refuse_unknown_types(
-                {each for query in asked for each in query.types}, _types(options.types)
-            ),
-            on_estimate=on_estimate, stages=stages,
+            on_questions=on_questions, on_estimate=on_estimate, stages=stages,
         ),
     )  # fmt: skip
     if asking and asking.client and not options.quiet:

@@ -29,6 +29,8 @@ _COMMANDS = {
     "metrics": "List every metric: what it says, which way is better, from where on it is good.",
     "compare": "Say whether one run is better than another, question by question.",
     "tune": "Find the chunking and the search that work for your documents, and prove it.",
+    "history": "List the runs that were kept, what changed between them, and how figures went.",
+    "baseline": "Choose the run that later ones are held against.",
     "demo": "Tune for the corpus inside the package, in under a minute.",
     "testset": "Make, review, check and convert test sets: questions with references.",
     "judge": "Measure a judge against people's labels, before you trust it.",
@@ -51,6 +53,7 @@ Examples:
   chunkwise ask kb "how is leave approved?" --llm local
   chunkwise evaluate kb --test-queries queries.json
   chunkwise tune handbook/ --test-queries queries.json
+  chunkwise history
   chunkwise doctor
 """
 

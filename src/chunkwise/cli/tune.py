@@ -14,6 +14,7 @@ import click
 
 from chunkwise.cli import commands
 from chunkwise.cli.commands import option
+from chunkwise.cli.keep import KeepOptions, RunKeeper
 from chunkwise.cli.llm import refuse_unlimited
 from chunkwise.cli.options import (
     SKIPPED,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from chunkwise.core import OnProgress
     from chunkwise.records.read import OnBadRow
+    from chunkwise.tracking.kept_run import KeptRun
     from chunkwise.tuning.plan.prepare import PreparedSweep, SweepSource
     from chunkwise.tuning.sweep_result import Outcome
     from chunkwise.tuning.tune import CompletedSweep, RunOptions
@@ -50,6 +52,7 @@ Examples:
   chunkwise tune handbook/ --test-queries queries.json              # the usual sweep, a recommendation, report.html
   chunkwise tune handbook/ --test-queries queries.json --dry-run    # how much work it is; nothing else
   chunkwise tune sweep.toml -o out                                  # a plan of your own, kept under version control
+  chunkwise tune handbook/ --test-queries queries.json --keep       # `chunkwise history` remembers it
   chunkwise tune --resume -o out                                    # continue; the same command again does it, too
   chunkwise tune handbook/ --test-queries queries.json --embedder none --time "5 min"   # by words alone
 \b
@@ -72,7 +75,7 @@ class SweepOptions(AllowOption, JobsOption, SourceOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TuneOptions(SweepOptions):
+class TuneOptions(KeepOptions, SweepOptions):
     """The options of `chunkwise tune`."""
 
     test_queries: str | None = queries_file(
@@ -121,10 +124,12 @@ def command(options: TuneOptions) -> None:
         objective=options.objective, k=options.count, seed=options.seed, exact=options.exact or None,
         time=options.time, tokenizer=options.tokenizer, resume=options.output if options.resume else None,
     )  # fmt: skip
-    tune_and_show(source, options)
+    tune_and_show(source, options, RunKeeper(options, quiet=options.quiet))
 
 
-def tune_and_show(source: SweepSource, options: SweepOptions) -> None:
+def tune_and_show(
+    source: SweepSource, options: SweepOptions, keeper: RunKeeper | None = None
+) -> None:
     """Runs a sweep as its options say, shows what it found, and ends with the status that tells what was left out."""
     from chunkwise.evaluation.sources import Skipped
     from chunkwise.tuning.tune import run_sweep
@@ -144,7 +149,11 @@ def tune_and_show(source: SweepSource, options: SweepOptions) -> None:
             f"every figure is kept in {folder}, and what was being written may be missing: "
             f"chunkwise tune --resume -o {shlex.quote(str(folder))} writes it"
         )
-        _write(completed, options)
+        try:
+            _write(completed, options)
+        finally:  # who reads the output may leave early
+            if keeper is not None:
+                keeper.keep(lambda: _kept(completed))
 
     folder = options.output
     try:
@@ -162,6 +171,15 @@ def tune_and_show(source: SweepSource, options: SweepOptions) -> None:
         sys.exit(SKIPPED)
     if left_out.any:
         sys.exit(SKIPPED)
+
+
+def _kept(completed: CompletedSweep) -> KeptRun:
+    from chunkwise.tracking.record import run_of_sweep
+
+    inputs = completed.prepared.inputs
+    return run_of_sweep(
+        completed.result, documents=inputs.documents, queries=inputs.questions.queries
+    )
 
 
 def _listeners(strict: bool) -> tuple[OnBadRow, OnBadRow]:

@@ -46,17 +46,23 @@ def _versions() -> Mapping[str, str]:
     return found
 
 
+def document_hash(document: Document) -> str:
+    """Of its id and its text."""
+    return sha256(
+        document.id.encode("utf-8", "surrogatepass")
+        + b"\0"
+        + document.text.encode("utf-8", "surrogatepass")
+    ).hexdigest()
+
+
 def documents_hash(documents: Iterable[Document]) -> str:
     """Of ids and texts, whatever order they came in."""
-    each = sorted(
-        sha256(
-            document.id.encode("utf-8", "surrogatepass")
-            + b"\0"
-            + document.text.encode("utf-8", "surrogatepass")
-        ).hexdigest()
-        for document in documents
-    )
-    return sha256("".join(each).encode()).hexdigest()
+    return hash_of_hashes(map(document_hash, documents))
+
+
+def hash_of_hashes(hashes: Iterable[str]) -> str:
+    """Of documents that are known by their hashes alone."""
+    return sha256("".join(sorted(hashes)).encode()).hexdigest()
 
 
 _LIBRARIES = ("endpoint", "fastembed", "sentence-transformers", "sentence-transformers-reranker")

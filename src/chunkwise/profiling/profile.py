@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from chunkwise.base.parameters import takes
 from chunkwise.base.renamed import grouped, renamed
@@ -375,8 +375,16 @@ def profile(
     `source` are files, folders, globs, archives and `Document`s; sizes are counted by `tokenizer`. What cannot be read
     is a warning, or what `on_unreadable` makes of it. `advance` gets the characters of each document that is done.
     """
+    return profile_documents(read(source, options, on_unreadable), tokenizer, advance)
+
+
+def profile_documents(
+    documents: Iterable[Document],
+    tokenizer: TokenizerLike = DEFAULT_TOKENIZER,
+    advance: OnProgress | None = None,
+) -> Profile:
+    """The same of documents as they come; none is held."""
     profiler = Profiler(tokenizer)
-    documents = read(source, options, on_unreadable)
     for done, document in enumerate(documents, start=1):
         profiler.add(document)
         if advance is not None:
