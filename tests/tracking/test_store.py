@@ -1,6 +1,7 @@
 """A history keeps every run whole and in order: on both kinds of database, by several writers, whatever is killed."""
 
 import json
+import os
 import signal
 import sqlite3
 import stat
@@ -39,10 +40,14 @@ for number in range(int(sys.argv[2])):
 """
 
 
+WITH_TESTS = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+"""Processes that import from the tests, too."""
+
+
 def writer(place: str | Path, runs: int, size: int, label: str = "w") -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [sys.executable, "-c", WRITER, str(place), str(runs), str(size), label],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=WITH_TESTS,
     )  # fmt: skip
 
 
@@ -227,7 +232,11 @@ def test_a_file_that_may_only_be_read_is_read(file: Path) -> None:
         copy.chmod(0o444)
         Path(folder).chmod(0o555)
         done = subprocess.run(
-            [sys.executable, "-c", READER, str(copy)], capture_output=True, text=True, timeout=HANG
+            [sys.executable, "-c", READER, str(copy)],
+            capture_output=True,
+            text=True,
+            timeout=HANG,
+            env=WITH_TESTS,
         )
         Path(folder).chmod(0o755)
     count, told = done.stdout.splitlines() or ["", done.stderr]
@@ -247,7 +256,11 @@ def test_a_full_disk_is_one_line_and_what_was_there_stays(file: Path) -> None:
         "except ChunkwiseError as error: print(error); sys.exit(7)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, str(file)], capture_output=True, text=True, timeout=HANG
+        [sys.executable, "-c", code, str(file)],
+        capture_output=True,
+        text=True,
+        timeout=HANG,
+        env=WITH_TESTS,
     )
     assert done.returncode == 7, done.stderr
     assert len(done.stdout.splitlines()) == 1
