@@ -8,18 +8,22 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
+import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 from chunkwise import open_index
+from chunkwise.__main__ import run as run_command
 from chunkwise.models.cache import ModelCache
 from chunkwise.retrieval.local.files import MANIFEST_NAME, current_generation
 from chunkwise.retrieval.local.folder import verify_folder
@@ -143,14 +147,88 @@ class Ended:
         return "Traceback" not in self.err and self.status in (0, 3, 129, 130, 137, 143)
 
 
+class Forked:
+    """A copy of this process that runs a command: a process like any other, without the second it takes to import."""
+
+    def __init__(self, command: "Command") -> None:
+        self._output = [tempfile.TemporaryFile("w+", encoding="utf-8") for _ in (1, 2)]  # noqa: SIM115
+        self.returncode: int | None = None
+        self.pid = os.fork()
+        if not self.pid:
+            self._run(command)
+
+    def _run(self, command: "Command") -> NoReturn:
+        status = 70
+        try:
+            os.setsid()
+            os.chdir(command.folder)
+            os.environ["CHUNKWISE_HOME"] = str(command.home)
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            for number, file in zip((1, 2), self._output, strict=True):
+                os.dup2(file.fileno(), number)
+            sys.stdout, sys.stderr = (os.fdopen(number, "w", closefd=False) for number in (1, 2))
+            sys.argv = ["chunkwise", *command.words]
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            run_command()
+        except SystemExit as ended:
+            status = ended.code if isinstance(ended.code, int) else 1
+        except BaseException:  # shown as Python would
+            traceback.print_exc()
+        finally:
+            with suppress(BaseException):
+                sys.stdout.flush()
+                sys.stderr.flush()
+                if command.modules:
+                    command.modules.write_text("\n".join(sys.modules))
+            os._exit(status)
+
+    def poll(self) -> int | None:
+        if self.returncode is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            self.returncode = os.waitstatus_to_exitcode(status) if pid else None
+        return self.returncode
+
+    def communicate(self, timeout: float) -> tuple[str, str]:
+        until = time.monotonic() + timeout
+        while self.poll() is None:
+            assert time.monotonic() < until, "does not end"
+            time.sleep(0.002)
+        for file in self._output:
+            file.seek(0)
+        out, err = (file.read() for file in self._output)
+        return out, err
+
+    def wait(self) -> None:
+        while self.poll() is None:
+            time.sleep(0.002)
+
+
 class Command:
     """`chunkwise` with these words, in a process group of its own, its home in the folder it is run in."""
 
-    def __init__(self, folder: Path, *words: object, home: Path | None = None) -> None:
+    def __init__(
+        self, folder: Path, *words: object, home: Path | None = None, forked: bool = False
+    ) -> None:
         self.folder, self.words = folder, [str(word) for word in words]
         self.home = home or folder / "home"
+        self.forked = forked
+        self.modules: Path | None = None
+        """Where a copy of this process writes what it has imported by its end."""
 
-    def start(self) -> "subprocess.Popen[str]":
+    def preload(self) -> Ended:
+        """Run it, and import here what it imported: copies to come need not."""
+        with tempfile.TemporaryDirectory() as folder:
+            self.modules = Path(folder) / "modules"
+            ended = self.run()
+            for name in self.modules.read_text().split():
+                with suppress(Exception):
+                    import_module(name)
+            self.modules = None
+        return ended
+
+    def start(self) -> "subprocess.Popen[str] | Forked":
+        if self.forked:
+            return Forked(self)
         return subprocess.Popen(
             [sys.executable, "-m", "chunkwise", *self.words], cwd=self.folder, text=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -164,7 +242,7 @@ class Command:
         return self.signalled(0, lambda running: None)
 
     def signalled(
-        self, number: int, moment: "float | Callable[[subprocess.Popen[str]], object]",
+        self, number: int, moment: float | Callable[[Any], object],
         *, whole_group: bool = False, patience: float = HANG,
     ) -> Ended:  # fmt: skip
         """Sent a signal (0: none) after so many seconds, or when `moment` returns; a terminal tells the whole group."""
@@ -186,17 +264,17 @@ class Command:
         return Ended(128 - status if status < 0 else status, out, err, late)
 
 
-def _wait(running: "subprocess.Popen[str]", seconds: float) -> None:
+def _wait(running: Any, seconds: float) -> None:
     """Time itself is what is tried here; nothing is said of how long anything takes."""
     until = time.monotonic() + seconds
     while time.monotonic() < until and running.poll() is None:
         time.sleep(min(0.002, max(0.0, until - time.monotonic())))
 
 
-def begun(sign: Callable[[], bool]) -> Callable[["subprocess.Popen[str]"], None]:
+def begun(sign: Callable[[], bool]) -> Callable[[Any], None]:
     """The moment when something can be seen, a file for one."""
 
-    def wait(running: "subprocess.Popen[str]") -> None:
+    def wait(running: Any) -> None:
         until = time.monotonic() + HANG
         while not sign() and running.poll() is None:
             assert time.monotonic() < until

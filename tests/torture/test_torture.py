@@ -17,7 +17,7 @@ SEED = 3
 
 
 SHORT = {CHUNKS: 400, FILES: 100, KILLS: 1, SIGNALS: 1}
-SEEDS = {KILLS: 10, SIGNALS: 7}
+SEEDS = {KILLS: 4, SIGNALS: 4}
 """Of which the first case is an index."""
 
 
