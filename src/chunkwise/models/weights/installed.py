@@ -11,7 +11,7 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import OnProgress
 from chunkwise.models.home import fetched_models, given_models
 from chunkwise.models.weights.catalogue import ALL, WeightFile, Weights, digest
-from chunkwise.models.weights.fetch import HUB, fetch, offers
+from chunkwise.models.weights.fetch import HUB, Packages, fetch, offers
 
 ModelState = Literal["here", "partly here", "not here", "damaged"]
 
@@ -59,9 +59,10 @@ def ensure(
         path = Path(source).expanduser()
         # One file is rarely the whole model; one that is none of it fails with the first's error.
         wanted = [file for file in missing if offers(path, file)] or missing[:1]
-    for file in wanted:
-        found[file.name] = fetched_path(weights, file)
-        fetch(file, fetched_path(weights, file), source, advance)
+    with Packages() as packages:
+        for file in wanted:
+            found[file.name] = fetched_path(weights, file)
+            fetch(file, fetched_path(weights, file), source, advance, packages)
     here = {name: path for name, path in found.items() if path is not None}
     if len(here) < len(found):
         lacking = ", ".join(name for name in found if name not in here)
