@@ -251,7 +251,7 @@ def test_without_questions_it_says_what_it_cannot_know(
 def test_without_questions_no_model_reads(
     here: Run, docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from chunkwise.models.embed.minilm import MiniLM
+    from chunkwise.models.embed.pretrained import MiniLM
 
     def read(*_: object) -> None:
         raise AssertionError("a model reads, and nobody asks")

