@@ -54,6 +54,8 @@ def test_the_default_comes_with_a_cache(tmp_path: Path, monkeypatch: pytest.Monk
         ("http://127.0.0.1:9/v1#any", "EndpointEmbedder"),
         ("sentence-transformers:all-MiniLM-L6-v2", "SentenceTransformersEmbedder"),
         ("fastembed:BAAI/bge-small-en-v1.5", "FastembedEmbedder"),
+        ("bge-small", "PretrainedEmbedder"),
+        ("e5-small(window=128)", "PretrainedEmbedder"),
     ],
 )
 def test_embedders_by_name(name: str, kind: str) -> None:
@@ -67,6 +69,7 @@ def test_embedders_by_name(name: str, kind: str) -> None:
         ("jina:jina-reranker-v2", "EndpointReranker"),
         ("https://host.example/rerank#any", "EndpointReranker"),
         ("sentence-transformers:cross-encoder/any", "SentenceTransformersReranker"),
+        ("local", "PretrainedReranker"),
     ],
 )
 def test_rerankers_by_name(name: str, kind: str) -> None:
@@ -104,7 +107,7 @@ def test_files(tmp_path: Path) -> None:
         ("openai:", "did you mean openai:NAME?"),
         ("fastembed", "did you mean fastembed:NAME?"),
         ("", f"known: {', '.join(EMBEDDER_FORMS)}"),
-        ("bge", f"known: {', '.join(EMBEDDER_FORMS)}"),
+        ("qqq", f"known: {', '.join(EMBEDDER_FORMS)}"),
     ],
 )
 def test_unknown_names_tell_the_known_ones(name: str, hint: str) -> None:

@@ -90,6 +90,11 @@ class OnnxEmbedder:
         )
         return make, (*paths, *reading)
 
+    @property
+    def suits_late(self) -> bool:
+        """Not where the first token stands for the text: the others were never made to."""
+        return self.pooling == "mean"
+
     @cached_property
     def identity(self) -> str:
         model, tokenizer = model_digest(self._model_path), digest(self._tokenizer_path)

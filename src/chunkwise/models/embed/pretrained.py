@@ -56,9 +56,8 @@ class PretrainedEmbedder:
         return self._encoding.dimensions
 
     @property
-    def pooling(self) -> str:
-        """`mean` of all tokens, or `cls`, the first one."""
-        return self._encoding.pooling
+    def suits_late(self) -> bool:
+        return self._encoding.suits_late
 
     @property
     def identity(self) -> str:

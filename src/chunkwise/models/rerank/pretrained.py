@@ -83,7 +83,7 @@ class PretrainedReranker:
             if first and time.monotonic() - began >= self.seconds:
                 return
             some = missing[first : first + at_once]
-            fresh = dict(zip(some, self._model.scores(query, some), strict=True))
+            fresh = dict(zip(some, self.model.scores(query, some), strict=True))
             self._cache.put(
                 self._pairs,
                 {
@@ -109,6 +109,7 @@ class PretrainedReranker:
         )
 
     @cached_property
-    def _model(self) -> OnnxReranker:
+    def model(self) -> OnnxReranker:
+        """Reads every pair anew, without a limit."""
         files = ensure(MS_MARCO_MINILM, advance=self.advance)
         return OnnxReranker(files["model.onnx"], files["tokenizer.json"], window=_WINDOW)

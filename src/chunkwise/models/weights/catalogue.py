@@ -46,6 +46,8 @@ class TextEncoding(NamedTuple):
     query_prefix: str = ""
     passage_prefix: str = ""
     dimensions: int = 384
+    suits_late: bool = False
+    """Whether the mean of a span's tokens, read with what is around it, stands for the span: measured, not made for."""
 
 
 class Weights(NamedTuple):
@@ -106,7 +108,8 @@ MINILM = Weights(
     ),
     kind="embedder",
     spec="minilm",
-    encoding=TextEncoding("mean", 256),
+    encoding=TextEncoding("mean", 256, suits_late=True),
+    worth="eight English sets: beside words it finds 65.5 % in 1,000 tokens, words 63.4 %",
 )
 
 BGE_SMALL = Weights(
@@ -131,6 +134,7 @@ BGE_SMALL = Weights(
     kind="embedder",
     spec="bge-small",
     encoding=TextEncoding("cls", 512, _FOR_SEARCHING),
+    worth="eight English sets: beside words, 200 tokens each, 67.3 % in 1,000 tokens",
 )
 
 ARCTIC_S = Weights(
@@ -217,7 +221,7 @@ E5_SMALL = Weights(
 
 MS_MARCO_MINILM = Weights(
     name="ms-marco-minilm",
-    purpose="ms-marco-MiniLM-L-12-v2 in 8 bits: reads question and passage together, English",
+    purpose="ms-marco-MiniLM-L-12-v2 in 8 bits: a cross-encoder, English",
     licence="Apache-2.0",
     files=(
         WeightFile(
@@ -235,11 +239,12 @@ MS_MARCO_MINILM = Weights(
     ),
     kind="reranker",
     spec="local",
+    worth="eight English sets: 48.6 % in 250 tokens instead of 46.3 %",
 )
 
 MINILM_FP32 = Weights(
     name="minilm-fp32",
-    purpose="all-MiniLM-L6-v2 as published, 32 bits: weights to compare with, not an embedder",
+    purpose="all-MiniLM-L6-v2 as published, 32 bits: weights to compare with",
     licence="Apache-2.0",
     files=(
         WeightFile(
@@ -259,7 +264,7 @@ MINILM_FP32 = Weights(
 
 SMOLLM2 = Weights(
     name="smollm2",
-    purpose="SmolLM2-135M-Instruct in 4 bits: a small language model, English, made for CPUs",
+    purpose="SmolLM2-135M-Instruct in 4 bits: a small language model, English",
     licence="Apache-2.0",
     files=(
         WeightFile(
@@ -277,7 +282,7 @@ SMOLLM2 = Weights(
 
 QWEN_1_5B = Weights(
     name="qwen-1.5b",
-    purpose="Qwen2.5-Coder-1.5B-Instruct in 4 bits: a language model, many languages and code",
+    purpose="Qwen2.5-Coder-1.5B-Instruct in 4 bits: a language model, also for code",
     licence="Apache-2.0",
     files=(
         WeightFile(

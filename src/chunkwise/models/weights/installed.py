@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -49,9 +50,15 @@ def find(weights: Weights, file: WeightFile) -> Path | None:
 
 
 def ensure(
-    weights: Weights, source: str | None = None, advance: OnProgress | None = None
+    weights: Weights,
+    source: str | None = None,
+    advance: OnProgress | None = None,
+    packages: Packages | None = None,
 ) -> dict[str, Path]:
-    """Paths of a model's files by name, fetched where they are not here; their hashes are right."""
+    """Paths of a model's files by name, fetched where they are not here; their hashes are right.
+
+    `packages` are those that were downloaded for other models and may have files of this one.
+    """
     found = {file.name: find(weights, file) for file in weights.files}
     missing = [file for file in weights.files if found[file.name] is None]
     wanted = missing
@@ -59,10 +66,10 @@ def ensure(
         path = Path(source).expanduser()
         # One file is rarely the whole model; one that is none of it fails with the first's error.
         wanted = [file for file in missing if offers(path, file)] or missing[:1]
-    with Packages() as packages:
+    with nullcontext(packages) if packages else Packages() as parcels:
         for file in wanted:
             found[file.name] = fetched_path(weights, file)
-            fetch(file, fetched_path(weights, file), source, advance, packages)
+            fetch(file, fetched_path(weights, file), source, advance, parcels)
     here = {name: path for name, path in found.items() if path is not None}
     if len(here) < len(found):
         lacking = ", ".join(name for name in found if name not in here)
