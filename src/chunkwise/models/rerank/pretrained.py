@@ -77,13 +77,16 @@ class PretrainedReranker:
 
     def _read(self, query: str, missing: Sequence[str], known: dict[str, float]) -> None:
         """From the first on, until all are read or the time is up; a few are read in any case."""
+        if not missing:
+            return
+        model = self.model  # fetching and loading it is not what the time is for
         at_once = 2 * cores()
         began = time.monotonic()
         for first in range(0, len(missing), at_once):
             if first and time.monotonic() - began >= self.seconds:
                 return
             some = missing[first : first + at_once]
-            fresh = dict(zip(some, self.model.scores(query, some), strict=True))
+            fresh = dict(zip(some, model.scores(query, some), strict=True))
             self._cache.put(
                 self._pairs,
                 {

@@ -256,10 +256,10 @@ def _from_path(file: WeightFile, target: Path, source: Path, tell: OnProgress) -
 
 def _in_folder(file: WeightFile, folder: Path) -> tuple[Path, list[Path]]:
     """The file with the right bytes, or else the packages that have them."""
-    inside = {path for each in file.packages for path in (each.member, each.inner) if path}
-    names = {file.name, Path(file.hub).name, *(Path(path).name for path in inside)} - {""}
-    if len(file.packages) > 1:
-        names = {file.name, Path(file.hub).name} - {""}
+    paths = [file.name, file.hub.partition(":")[2]]
+    if len(file.packages) == 1:
+        paths += [file.packages[0].member, file.packages[0].inner]
+    names = {Path(path).name for path in paths if path}
     found = sorted(each for each in folder.rglob("*") if each.name in names and each.is_file())
     for each in found:
         if digest(each) == file.sha256:
@@ -278,7 +278,7 @@ def _in_folder(file: WeightFile, folder: Path) -> tuple[Path, list[Path]]:
         )
     seen = f"{len(found)} of that name have other bytes" if found else "none of that name"
     raise ChunkwiseError(
-        f"{folder} has no {' or '.join(sorted(names))} with SHA-256 {file.sha256}; {seen}"
+        f"{folder} has no {' or '.join(sorted(names))} with SHA-256 {file.sha256}, nor {patterns[0]}; {seen}"
     )
 
 
