@@ -11,10 +11,10 @@ export PYTHONDONTWRITEBYTECODE :=
 # Three workers keep two cores busy while one waits for a server or a page; threads of small products would only wait
 # for each other.
 TOGETHER := -n 3 --dist worksteal
-pages suite thorough: export OPENBLAS_NUM_THREADS := 1
+pages suite thorough torture: export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test checks types style compiled pages wheel suite thorough docs bench clean
+.PHONY: help demo test checks types style compiled pages wheel suite thorough torture docs bench clean
 
 ##@ For a fresh clone
 
@@ -55,6 +55,9 @@ suite: $(LLM_STAMP) ## the tests, and whether they run 95 % of the lines
 
 thorough: $(LLM_STAMP) ## the tests with forty times as many examples of every property
 	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest $(TOGETHER) -o faulthandler_timeout=0
+
+torture: $(STAMP) ## fuzzers, growth, kills and signals until Ctrl-C; TORTURE="chunks --cases 1000" for less
+	PYTHONPATH=tests $(BIN)/python -m torture $(TORTURE)
 
 docs: $(LLM_STAMP) ## run the commands in README and docs again, and show what they print now
 	$(BIN)/python scripts/generate_docs.py

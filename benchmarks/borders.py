@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from benchmarks import corpora
 from benchmarks.tables import table
 from chunkwise import Document, get_strategy
-from chunkwise.chunkers.embedding_chunker import border_similarity
-from chunkwise.chunkers.semantic import SemanticChunker
+from chunkwise.chunkers.semantic import SemanticChunker, border_similarity
 from chunkwise.text.analysis import Analyzed
 
 SPECS = (

@@ -24,8 +24,7 @@ from scipy import sparse
 
 from chunkwise.core import Document
 from chunkwise.text.analysis import Analyzed
-from chunkwise.text.terms.stems import stemmer, stop_words
-from chunkwise.text.terms.terms import document_terms, query_terms
+from chunkwise.text.terms import document_terms, query_terms, stemmer, stop_words
 
 SIZES = (40, 100, 200, 400, 800, None)
 """Tokens of a window; None: the whole document."""

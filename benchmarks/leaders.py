@@ -7,7 +7,7 @@ from benchmarks.swept import LARGE, MOST, Swept, all_swept
 from benchmarks.tables import table
 from chunkwise.stats.paired import PairedDifference, holm, paired_difference
 from chunkwise.tuning.choose.choose import choose
-from chunkwise.tuning.splits import TEST
+from chunkwise.tuning.sweep_inputs import TEST
 from chunkwise.tuning.sweep_result import Outcome, Standing, SweepResult
 
 RETRIEVERS = ("bm25", "dense", "hybrid")

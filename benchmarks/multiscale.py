@@ -24,8 +24,12 @@ from chunkwise.retrieval.multiscale import Multiscale  # noqa: E402
 from chunkwise.retrieval.quantized_vectors import QuantizedVectors  # noqa: E402
 from chunkwise.retrieval.searchable import AtomTable  # noqa: E402
 from chunkwise.text.analysis import Analyzed  # noqa: E402
-from chunkwise.text.terms.counts import join_counts  # noqa: E402
-from chunkwise.text.terms.terms import counts_in_spans, document_terms, query_terms  # noqa: E402
+from chunkwise.text.terms import (  # noqa: E402
+    counts_in_spans,
+    document_terms,
+    join_counts,
+    query_terms,
+)
 
 BAR = 10.0
 """Seconds for 1,000 questions over 1,000,000 tokens on two cores, words and vectors."""

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from benchmarks.tables import table
 from chunkwise.stats.intervals import intervals
-from chunkwise.stats.paired import paired_differences, ties
-from chunkwise.stats.power import detectable
+from chunkwise.stats.paired import detectable, paired_differences, ties
 
 _ROUNDS = 5
 _QUESTIONS = 1_000

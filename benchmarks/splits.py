@@ -12,11 +12,10 @@ from benchmarks.kept import Kept
 from benchmarks.swept import Swept, all_swept
 from benchmarks.tables import table
 from chunkwise.stats.paired import Ties, ties
-from chunkwise.tuning.choose.baselines import baseline_columns
-from chunkwise.tuning.choose.choose import recommended_column
+from chunkwise.tuning.choose.choose import baseline_columns, recommended_column
+from chunkwise.tuning.choose.levers import fit_weights
 from chunkwise.tuning.choose.score_table import ScoreTable, score_table_of
-from chunkwise.tuning.choose.weight_fit import fit_weights
-from chunkwise.tuning.splits import split
+from chunkwise.tuning.sweep_inputs import split
 
 SPLITS = 20
 OBJECTIVES = ("recall@1000t", "recall@5", "ndcg@5")

@@ -12,10 +12,10 @@ from benchmarks.corpora import SHARED
 from benchmarks.question_sets import SETS, QuestionSet
 from chunkwise.core import Document
 from chunkwise.documents import read
-from chunkwise.evaluation.skipped import Skipped
+from chunkwise.evaluation.sources import Skipped
 from chunkwise.testsets.reading import read_testset
 from chunkwise.testsets.testset import TestSet
-from chunkwise.tuning.plan.default_sweep import SIZES, default_sweep
+from chunkwise.tuning.plan.plan import SIZES, default_sweep
 from chunkwise.tuning.plan.prepare import PreparedSweep, prepare_sweep
 from chunkwise.tuning.run.record import SweepRecord
 from chunkwise.tuning.run.run import run_plan

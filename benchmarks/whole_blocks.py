@@ -119,18 +119,21 @@ def _blocks(document: Document) -> list[tuple[int, int]]:
     return _known[document.id]
 
 
-def _pages(folder: str, step: int) -> list[str]:
-    return (SHARED / folder / "corpus.jsonl").read_text(encoding="utf-8").splitlines()[::step]
+def _pages(folder: str, step: int, first: int) -> list[str]:
+    pages = (SHARED / folder / "corpus.jsonl").read_text(encoding="utf-8").splitlines()
+    return pages[first::step]
 
 
-def _index(name: str, kept: Path | None, step: int, paths: Sequence[Path]) -> chunkwise.Index:
+def _index(
+    name: str, kept: Path | None, step: int, first: int, paths: Sequence[Path]
+) -> chunkwise.Index:
     if kept is not None and (kept / f"{name}.idx").exists():
         return chunkwise.open_index(kept / f"{name}.idx")
     if step == 1:
         return chunkwise.index(paths, DEFAULT)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"{name}.jsonl"
-        path.write_text("\n".join(_pages(name, step)) + "\n", encoding="utf-8")
+        path.write_text("\n".join(_pages(name, step, first)) + "\n", encoding="utf-8")
         return chunkwise.index(path, DEFAULT)
 
 
@@ -150,7 +153,7 @@ def _questions(index: chunkwise.Index, name: str) -> dict[str, list[Question]]:
 
 
 def measure(
-    kept: Path | None = None, only: Sequence[str] = ()
+    kept: Path | None = None, only: Sequence[str] = (), first: int = 0
 ) -> dict[str, dict[str, list[float]]]:
     """By set and retriever: recall at each budget, then at the largest the shares of broken hits and whole blocks."""
     found: dict[str, dict[str, list[float]]] = {}
@@ -158,7 +161,7 @@ def measure(
         if only and name not in only:
             continue
         paths = [SHARED / name / "corpus.jsonl"]
-        index = _index(name, kept, DOCS.get(name, 1), paths)
+        index = _index(name, kept, DOCS.get(name, 1), first, paths)
         for title, questions in _questions(index, name).items():
             texts = [question.text for question in questions]
             for label, retriever in RETRIEVERS.items():
@@ -217,8 +220,11 @@ def main() -> None:
     parser.add_argument("--before", type=Path, help="figures of an earlier run, to show both")
     parser.add_argument("--keep", type=Path, help="where to keep the figures of this run")
     parser.add_argument("--only", nargs="*", default=())
+    parser.add_argument(
+        "--first", type=int, default=0, help="1, 2: pages of the docs that nothing was chosen on"
+    )
     given = parser.parse_args()
-    found = measure(given.indexes, given.only)
+    found = measure(given.indexes, given.only, given.first)
     if given.keep:
         given.keep.write_text(json.dumps(found), encoding="utf-8")
     before = json.loads(given.before.read_text(encoding="utf-8")) if given.before else None

@@ -17,10 +17,16 @@ from benchmarks.tables import table
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Document
 from chunkwise.retrieval.bm25 import Bm25, TermTable
+from chunkwise.text import terms as text_terms
 from chunkwise.text.analysis import Analyzed
-from chunkwise.text.terms import terms as text_terms
-from chunkwise.text.terms.counts import TermCounts, join_counts
-from chunkwise.text.terms.terms import Terms, counts_in_spans, document_terms, query_terms
+from chunkwise.text.terms import (
+    TermCounts,
+    Terms,
+    counts_in_spans,
+    document_terms,
+    join_counts,
+    query_terms,
+)
 
 _ROUNDS = 3
 _SECOND = "sentences(max_tokens=200, overlap=0)"

@@ -90,6 +90,7 @@ MEANS = {
 
 MEANS_HERE = {
     "chunkwise.open_index.source": "where the index is: a folder, or postgresql://user@host/database",
+    "chunkwise.history.path": "a file, or postgresql://user@host/database; that of the project, where it is not said",
     "chunkwise.Index.export.output": "the file: .parquet, .jsonl or .csv",
     "chunkwise.tune.source": "files, folders, globs, archives, `Document`s, or a plan: `sweep.toml`",
     "chunkwise.generate_questions.output": "a file that every question is written to as soon as it is kept",

@@ -40,7 +40,7 @@ assert "Where to start" in found and "pip install &#39;chunkwise[charts]&#39;" i
 assert chunks[0].doc_id in fragment(chunk_card(chunks[0]))
 from chunkwise.models.llm.cost import price_of
 from chunkwise.models.llm.prompt import load_prompt, prompt_names
-from chunkwise.models.llm.response import read_structured
+from chunkwise.models.llm.client import read_structured
 assert len(prompt_names()) > 5 and all(load_prompt(name).gaps for name in prompt_names())
 assert price_of("gpt-4o-mini")
 try:

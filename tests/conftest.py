@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
+from chunkwise.base import limits
 from chunkwise.cli import progress
 from chunkwise.models import home
 from chunkwise.models.llm import local as local_model_module
@@ -56,6 +57,8 @@ def home_of_the_tests() -> Iterator[None]:
         patch.setenv(home.HOME_VARIABLE, name)
         # How far the work is, a command says after ten seconds, on a busy machine more than on an idle one.
         patch.setenv(progress.VARIABLE, "inf")
+        # Loaders run where coverage looks, and what a test puts in their place counts; tests of limits turn them on.
+        patch.setenv(limits.VARIABLE, os.environ.get(limits.VARIABLE, "none"))
         yield
 
 

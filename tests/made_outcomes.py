@@ -7,8 +7,8 @@ import numpy as np
 from chunkwise.core import Document, Query, Reference
 from chunkwise.tuning.choose.choose import choose
 from chunkwise.tuning.plan.plan import Plan
-from chunkwise.tuning.splits import split
 from chunkwise.tuning.sweep import Configuration, Sweep, VectorKind
+from chunkwise.tuning.sweep_inputs import split
 from chunkwise.tuning.sweep_result import Outcome, SweepResult
 
 OBJECTIVE = "recall@1000t"

@@ -1,6 +1,7 @@
 """How the house is built: names that are used once, and tests that stand where the code does."""
 
 import ast
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import chunkwise
 
 PACKAGE = Path(chunkwise.__file__).parent
 TESTS = Path(__file__).parent
-BESIDE = {"conformance"}
+BESIDE = {"conformance", "torture"}
 """Folders of tests about the whole, not about one room."""
 
 
@@ -43,3 +44,14 @@ def test_every_module_says_in_its_first_line_what_it_holds() -> None:
         if path.name != "__main__.py" and not ast.get_docstring(ast.parse(path.read_text("utf-8")))
     ]
     assert silent == []
+
+
+def test_every_test_that_the_page_on_security_names_is_there() -> None:
+    page = (TESTS.parent / "docs" / "security.md").read_text("utf-8")
+    named = re.findall(r"`tests/([\w/.]+)::(\w+)`", page)
+    assert len(named) > 20
+    assert [
+        f"{file}::{name}"
+        for file, name in named
+        if f"\ndef {name}(" not in (TESTS / file).read_text("utf-8")
+    ] == []

@@ -16,7 +16,7 @@ import pytest
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument
 from chunkwise.chunkers.chunk import Chunked
-from chunkwise.cli.testset.documents import named_documents
+from chunkwise.cli.testset import named_documents
 from chunkwise.core import Document, Query
 from chunkwise.documents import Inputs, LoadOptions
 from chunkwise.evaluation.lint import lint_subject

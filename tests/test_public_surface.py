@@ -14,7 +14,7 @@ import pytest
 import chunkwise
 from chunkwise.base.renamed import renamed
 from chunkwise.core import Document, Query
-from chunkwise.evaluation.results_file import read_results, write_results
+from chunkwise.evaluation.results import read_results, write_results
 from hash_embedder import HashEmbedder
 from made_results import results as run
 

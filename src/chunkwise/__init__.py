@@ -33,19 +33,17 @@ if TYPE_CHECKING:
     from chunkwise.evaluation.comparison import Comparison
     from chunkwise.evaluation.evaluate import evaluate
     from chunkwise.evaluation.lint import LintResult, lint
-    from chunkwise.evaluation.listeners import Listeners
-    from chunkwise.evaluation.options import ScoringRules
-    from chunkwise.evaluation.results import Results
-    from chunkwise.evaluation.results_file import read_results, write_results
+    from chunkwise.evaluation.options import Listeners, ScoringRules
+    from chunkwise.evaluation.results import Results, read_results, write_results
     from chunkwise.metrics.evidence import Evidence
     from chunkwise.metrics.metric import Metric, Targets
     from chunkwise.profiling import Profile, profile
-    from chunkwise.report.tune import tune
-    from chunkwise.report.tune_result import TuneResult
+    from chunkwise.report.tune import TuneResult, tune
     from chunkwise.retrieval.filters import Filter
     from chunkwise.retrieval.indexes import Index, index, open_index
     from chunkwise.testsets.generate.generate import generate_questions
     from chunkwise.text.analysis import Analyzed
+    from chunkwise.tracking.store import History, history
 
 # Imported when first used: `import chunkwise` itself costs next to nothing.
 _HOMES = {
@@ -59,11 +57,12 @@ _HOMES = {
     "Evidence": "chunkwise.metrics.evidence",
     "Fact": "chunkwise.core",
     "Filter": "chunkwise.retrieval.filters",
+    "History": "chunkwise.tracking.store",
     "Hit": "chunkwise.core",
     "Index": "chunkwise.retrieval.indexes",
     "Label": "chunkwise.core",
     "LintResult": "chunkwise.evaluation.lint",
-    "Listeners": "chunkwise.evaluation.listeners",
+    "Listeners": "chunkwise.evaluation.options",
     "LoadOptions": "chunkwise.documents",
     "Metric": "chunkwise.metrics.metric",
     "Passage": "chunkwise.core",
@@ -76,7 +75,7 @@ _HOMES = {
     "ScoringRules": "chunkwise.evaluation.options",
     "Span": "chunkwise.core",
     "Targets": "chunkwise.metrics.metric",
-    "TuneResult": "chunkwise.report.tune_result",
+    "TuneResult": "chunkwise.report.tune",
     "UnreadableDocument": "chunkwise.base.errors",
     "ask": "chunkwise.answering.ask",
     "chunk": "chunkwise.chunkers.chunk",
@@ -86,15 +85,16 @@ _HOMES = {
     "evaluate": "chunkwise.evaluation.evaluate",
     "generate_questions": "chunkwise.testsets.generate.generate",
     "get_strategy": "chunkwise.chunkers",
+    "history": "chunkwise.tracking.store",
     "index": "chunkwise.retrieval.indexes",
     "lint": "chunkwise.evaluation.lint",
     "open_index": "chunkwise.retrieval.indexes",
     "profile": "chunkwise.profiling",
     "read": "chunkwise.documents",
-    "read_results": "chunkwise.evaluation.results_file",
+    "read_results": "chunkwise.evaluation.results",
     "strategies": "chunkwise.chunkers:describe_all",
     "tune": "chunkwise.report.tune",
-    "write_results": "chunkwise.evaluation.results_file",
+    "write_results": "chunkwise.evaluation.results",
 }
 
 __all__ = [
@@ -108,6 +108,7 @@ __all__ = [
     "Evidence",
     "Fact",
     "Filter",
+    "History",
     "Hit",
     "Index",
     "Label",
@@ -135,6 +136,7 @@ __all__ = [
     "evaluate",
     "generate_questions",
     "get_strategy",
+    "history",
     "index",
     "lint",
     "open_index",

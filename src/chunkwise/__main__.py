@@ -1,5 +1,17 @@
-"""`python -m chunkwise`."""
+"""`python -m chunkwise`, and the `chunkwise` command."""
 
-from chunkwise.cli.main import main
+import sys
 
-main()
+
+def run() -> None:
+    """Ctrl-C is one line or none from the start on, also while the command is still being imported."""
+    try:
+        from chunkwise.cli.main import main
+
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    run()

@@ -2,13 +2,17 @@
 
 import errno
 import os
+import signal
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
 import pytest
 
-from chunkwise.base.atomic import check_writable, replacing
+from chunkwise.base.atomic import check_writable, clear_abandoned, replacing, scratch_folder
 from chunkwise.base.errors import ChunkwiseError
+from interrupting import interrupt_at, lines_since
 from untimed import HANG
 
 needs_devices = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
@@ -150,3 +154,82 @@ def test_where_no_file_can_be_made_that_is_told(
     told = rf"cannot write .*{os.sep}a\.txt: Read-only file system"
     with pytest.raises(ChunkwiseError, match=told), replacing(tmp_path / "a.txt"):
         pass
+
+
+def test_an_interrupt_at_any_line_leaves_one_whole_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    write(path, "old")
+    seen = []
+    umask = os.umask(0o027)
+    try:
+        for line in lines_since(replacing, lambda: write(path, "old")):
+            interrupt_at(line, replacing, lambda: write(path, "new"))
+            seen.append(path.read_text())
+            assert seen[-1] in ("old", "new"), line
+            write(path, "old")  # clears what was left
+            assert os.listdir(tmp_path) == ["a.txt"], line
+            assert path.stat().st_mode & 0o777 == 0o640
+    finally:
+        assert os.umask(umask) == 0o027  # which was changed for a moment once
+    assert min(seen.count("old"), seen.count("new")) > 5
+
+
+_HOLDS = """
+import sys
+from pathlib import Path
+from chunkwise.base.atomic import replacing, scratch_folder
+folder = Path(sys.argv[1])
+with replacing(folder / "a.txt") as temporary, scratch_folder(folder, ".work-") as scratch:
+    temporary.write_text("half of")
+    (scratch / "part").write_text("a part")
+    print(flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_what_a_killed_run_left_goes_and_what_a_living_one_writes_stays(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", _HOLDS, str(tmp_path)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as other:  # fmt: skip
+        assert other.stdout is not None
+        assert other.stdout.readline() == "\n"
+        begun = set(os.listdir(tmp_path))
+        assert len(begun) == 2
+        write(tmp_path / "a.txt", "mine")
+        with scratch_folder(tmp_path, ".work-"):
+            pass
+        assert set(os.listdir(tmp_path)) == {*begun, "a.txt"}
+        other.send_signal(signal.SIGKILL)
+        other.wait(HANG)
+    write(tmp_path / "b.txt", "another target is not looked for")
+    assert begun < set(os.listdir(tmp_path))
+    write(tmp_path / "a.txt", "again")
+    with scratch_folder(tmp_path, ".work-") as mine:
+        assert set(os.listdir(tmp_path)) == {"a.txt", "b.txt", mine.name}
+    assert sorted(os.listdir(tmp_path)) == ["a.txt", "b.txt"]
+
+
+def test_a_file_with_another_name_is_not_cleared(tmp_path: Path) -> None:
+    names = [".a.txt.backup", ".a.txt.0123456789abcdef.old", ".a.txt", "a.txt.0123456789abcdef"]
+    for name in names:
+        (tmp_path / name).write_text("mine")
+    clear_abandoned(tmp_path, ".a.txt.")
+    assert sorted(os.listdir(tmp_path)) == sorted(names)
+
+
+def test_one_that_is_cleared_before_it_is_owned_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    touch, made = Path.touch, []
+
+    def cleared(self: Path, mode: int, exist_ok: bool) -> None:
+        touch(self, mode, exist_ok)
+        made.append(self)
+        if len(made) == 1:
+            clear_abandoned(tmp_path, ".a.txt.")
+
+    monkeypatch.setattr(Path, "touch", cleared)
+    write(tmp_path / "a.txt", "new")
+    assert len(made) == 2
+    assert (tmp_path / "a.txt").read_text() == "new"

@@ -5,13 +5,14 @@ import pickle
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from multiprocessing import active_children
 from threading import Event, Thread
 
 import pytest
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.workers import Workers, interrupts_held
+from chunkwise.base.workers import WorkerDied, Workers, interrupts_held
 
 
 class UnfitToTravel(Exception):
@@ -45,6 +46,10 @@ def work(given: object) -> object:
     return given
 
 
+def work_with(_: object, given: object) -> object:
+    return work(given)
+
+
 def test_results_errors_and_interrupts() -> None:
     workers = Workers(2, work)
     try:
@@ -68,12 +73,30 @@ def test_results_errors_and_interrupts() -> None:
     assert active_children() == []
 
 
-def test_a_process_that_dies_is_told() -> None:
+def test_a_process_that_dies_is_told_and_replaced() -> None:
     workers = Workers(1, work)
     try:
-        with pytest.raises(ChunkwiseError, match="a worker process died, perhaps for lack of"):
-            workers.submit("die").result()
-        with pytest.raises(ChunkwiseError, match="a worker process died"):
+        for _ in range(2):
+            with pytest.raises(WorkerDied, match=r"a worker process died \(status 1\)"):
+                workers.submit("die").result()
+            assert workers.submit("pid").result() != os.getpid()
+        assert len(active_children()) == 1
+    finally:
+        workers.stop()
+    assert active_children() == []
+
+
+class DiesWhenUnpacked:
+    """As a process does that cannot import the script that began it."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return os._exit, (1,)
+
+
+def test_a_process_that_cannot_start_is_told_with_what_to_do() -> None:
+    workers = Workers(1, partial(work_with, DiesWhenUnpacked()))
+    try:
+        with pytest.raises(ChunkwiseError, match=r"died before it had started.*__main__"):
             workers.submit("pid").result()
     finally:
         workers.stop()

@@ -1,8 +1,10 @@
 """Files in, chunks out, from Python."""
 
 import json
+import os
 import pickle
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from weakref import ref
 
@@ -11,6 +13,8 @@ import pytest
 
 import chunkwise
 from chunkwise.base.errors import InvalidParameter, MissingExtra, UnreadableDocument
+from chunkwise.core import Span
+from chunkwise.text.analysis import Analyzed
 
 
 @pytest.fixture
@@ -201,3 +205,26 @@ def test_the_public_names_exist() -> None:
     assert set(chunkwise.__all__) <= set(dir(chunkwise))
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = chunkwise.nothing
+
+
+@dataclass(frozen=True)
+class Dying:
+    """Ends its process at one document, as lack of memory does; here, since a process imports it by its name."""
+
+    def split(self, document: Analyzed) -> list[Span]:
+        if "die" in document.text:
+            os._exit(1)
+        return [Span(0, len(document.text))]
+
+
+def test_a_worker_that_dies_costs_one_file_and_the_rest_goes_on(tmp_path: Path) -> None:
+    for number in range(12):
+        text = "To die." if number in (3, 7) else "To live."
+        (tmp_path / f"{number:02}.txt").write_text(text)
+    told: list[UnreadableDocument] = []
+    chunks = list(chunkwise.chunk(tmp_path, Dying(), jobs=2, on_unreadable=told.append))
+    assert len(chunks) == 10
+    why = "a worker process died (status 1) while it was cut, perhaps for lack of memory"
+    assert [str(each) for each in told] == [
+        f"{tmp_path}/{name}.txt: {why}" for name in ("03", "07")
+    ]

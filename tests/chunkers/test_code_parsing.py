@@ -64,6 +64,22 @@ def test_a_parser_lost_in_errors_is_stopped(
         assert long <= 4.4 * short
 
 
+@pytest.mark.parametrize(
+    ("language", "unit"),
+    [
+        ("ruby", "=>`\n"), ("ruby", "- <"), ("ruby", "< !\n"), ("ruby", ";.."),
+        ("javascript", "*!\n"), ("javascript", "1 a:"), ("javascript", "- in {\n"), ("javascript", "+ + ,"),
+    ],
+)  # fmt: skip
+def test_a_short_text_that_is_no_code_ends_it_soon(
+    language: str, unit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each token of these costs the parser all that stands before it."""
+    parsed, given = read_of((unit * 4_000)[:4_000], language, monkeypatch)
+    assert not parsed
+    assert given < 3_000
+
+
 def test_no_log_is_kept_of_what_is_looked_for_behind_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -131,3 +147,17 @@ def test_pieces_may_end_amid_a_character(size: int) -> None:
     bounded = syntax_tree(source, grammar)
     assert bounded is not None
     assert str(bounded.root_node) == str(Parser(grammar).parse(source).root_node)
+
+
+def test_what_is_so_large_that_its_tree_may_fill_the_memory_is_not_parsed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    grammar = grammar_for("python")
+    assert grammar is not None
+    code = b"x = 1\n" * 20
+    monkeypatch.setattr(parser, "_LARGEST", len(code))
+    assert syntax_tree(code, grammar) is not None
+    assert syntax_tree(code + b" ", grammar) is None
+    text = (code + b" ").decode()
+    cut = get_strategy("code(max_tokens=20)").chunks(Document("a", text, format="code", language="python"))  # fmt: skip
+    assert " ".join(chunk.text for chunk in cut).split() == text.split()

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from chunkwise import Document
 from chunkwise.chunkers import Strategy, registry
-from chunkwise.chunkers.embedding_chunker import EmbeddingChunker
 from chunkwise.chunkers.packing.sized import SizedChunker
 from chunkwise.chunkers.raptor import RaptorChunker
+from chunkwise.chunkers.semantic import EmbeddingChunker
 from chunkwise.chunkers.tokens import TokenChunker
 from chunkwise.text.tokens.openai import OpenAITokenizer
 from hash_embedder import HashEmbedder

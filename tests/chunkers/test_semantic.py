@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 
 from chunkwise import Document, chunk_text, get_strategy
 from chunkwise.base.errors import InvalidParameter, MissingExtra, UnknownName
-from chunkwise.chunkers import embedding_chunker
 from chunkwise.chunkers.cluster import ClusterChunker
-from chunkwise.chunkers.embedding_chunker import border_similarity
-from chunkwise.chunkers.semantic import SemanticChunker
+from chunkwise.chunkers.semantic import SemanticChunker, border_similarity, named_embedder
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.testkit import check_chunker, check_chunks
 from chunkwise.text.analysis import Analyzed
@@ -275,7 +273,7 @@ def test_a_missing_library_is_answered_with_the_command(monkeypatch: pytest.Monk
     def missing(model: str) -> Embedder:
         raise MissingExtra(f"the model {model}", "search")
 
-    monkeypatch.setattr("chunkwise.chunkers.embedding_chunker.named_embedder", missing)
+    monkeypatch.setattr("chunkwise.chunkers.semantic.named_embedder", missing)
     for name in ("semantic", "cluster"):
         with pytest.raises(MissingExtra, match=rf"strategy {name} needs .*'chunkwise\[search\]'"):
             chunk_text("One. Two.", strategy=name)
@@ -292,7 +290,7 @@ def test_strategies_are_listed_without_loading_a_runtime() -> None:
 
 
 def test_a_model_is_loaded_once() -> None:
-    assert embedding_chunker.named_embedder("minilm") is embedding_chunker.named_embedder("minilm")
+    assert named_embedder("minilm") is named_embedder("minilm")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from subprocess import CompletedProcess
 from tempfile import TemporaryFile
@@ -18,6 +18,20 @@ from chunkwise.cli.main import main
 from untimed import HANG
 
 Run = Callable[..., "CompletedProcess[str]"]
+
+
+@contextmanager
+def signals_kept() -> Iterator[None]:
+    """A command answers signals in its own way, for the rest of its process."""
+    before = {
+        number: signal.getsignal(number)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    }
+    try:
+        yield
+    finally:
+        for number, answer in before.items():
+            signal.signal(number, answer)
 
 
 @pytest.fixture
@@ -36,13 +50,14 @@ def running_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
         given = io.BytesIO((stdin or "").encode())
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(given, encoding="utf-8"))
         monkeypatch.setattr(sys, "argv", ["chunkwise", *map(str, words)])
-        before = signal.getsignal(signal.SIGTERM)
         out, err = io.StringIO(), io.StringIO()
-        try:
-            with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as left:
-                start()
-        finally:
-            signal.signal(signal.SIGTERM, before)
+        with (
+            signals_kept(),
+            redirect_stdout(out),
+            redirect_stderr(err),
+            pytest.raises(SystemExit) as left,
+        ):
+            start()
         assert Path(os.getcwd()) == folder
         return CompletedProcess(sys.argv, int(str(left.value.code)), out.getvalue(), err.getvalue())
 
@@ -51,10 +66,9 @@ def running_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 def with_streams(folder: Path, *words: object, out: int, err: int) -> int:
     """The exit status of a command whose output and messages go where these numbers lead."""
-    before = signal.getsignal(signal.SIGTERM)
     # Of a number of their own: what nobody reads any more is led elsewhere.
     numbers = os.dup(out), os.dup(err)
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, signals_kept():
         patch.chdir(folder)
         patch.setattr(sys, "argv", ["chunkwise", *map(str, words)])
         patch.setattr(sys, "stdout", _standard_stream(numbers[0]))
@@ -65,7 +79,6 @@ def with_streams(folder: Path, *words: object, out: int, err: int) -> int:
             sys.stdout.flush()  # as when a process ends
             sys.stderr.flush()
         finally:
-            signal.signal(signal.SIGTERM, before)
             for number in numbers:
                 os.close(number)
     return int(str(left.value.code))

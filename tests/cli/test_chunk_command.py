@@ -357,3 +357,13 @@ def test_where_the_overlap_asked_for_cannot_be_is_told(here: Run, tmp_path: Path
     assert told in here("chunk", "parts.md", "-s", strategy, "-o", "out.jsonl").stderr
     # The default is not asked for, and not missed.
     assert "no overlap" not in here("chunk", "parts.md", "-s", "sections(max_tokens=40)").stdout
+
+
+def test_quiet_says_nothing_of_a_page_that_cannot_show_everything(
+    here: Run, handbook: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chunkwise.cli.chunked._CHARACTERS_AT_MOST", 1)
+    words = ("chunk", "handbook", "--page", "page.html")
+    assert "more would make it too large for a browser" in here(*words).stderr
+    done = here(*words, "-q")
+    assert (done.stdout, done.stderr) == ("", "")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from chunkwise.cli import main
-from chunkwise.evaluation.results_file import write_results
+from chunkwise.evaluation.results import write_results
 from cli.in_process import Run, here
 from made_results import of_questions, question, results
 
@@ -156,3 +156,20 @@ def test_help_has_examples_and_statuses(here: Run, folder: Path) -> None:
     assert "chunkwise compare a.json b.json" in done.stdout
     assert "Exit status: 0 compared" in done.stdout
     assert "4 a run is shown to be worse" in " ".join(done.stdout.split())
+
+
+def test_nothing_that_a_file_of_results_names_is_run_or_read(here: Run, folder: Path) -> None:
+    (folder / "evil.py").write_text("open('ran', 'w').close()\nclass M:\n    pass\n")
+    for name in ("a.json", "b.json"):
+        text = (folder / name).read_text()
+        for ours in ("recall@5", "sentences(max_tokens=400)", "hybrid", "minilm"):
+            text = text.replace(json.dumps(ours), json.dumps("evil.py:M"))
+        value = json.loads(text)
+        value["configuration"] |= {"page_template": "/etc/passwd", "embedder": "evil.py:M"}
+        (folder / name).write_text(json.dumps(value))
+    for words in ((), ("--json",), ("--all",), ("--page", "page.html"), ("-o", "both.json")):
+        done = here("compare", "a.json", "b.json", *words)
+        assert "Traceback" not in done.stderr
+        assert "root:" not in done.stdout
+    assert "evil.py:M" in (folder / "page.html").read_text()
+    assert not (folder / "ran").exists()

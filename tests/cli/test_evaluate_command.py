@@ -15,7 +15,7 @@ import pytest
 
 import chunkwise
 from chunkwise.evaluation.evaluate import evaluate
-from chunkwise.evaluation.results_file import read_results
+from chunkwise.evaluation.results import read_results
 from cli.in_process import Run, here
 from untimed import HANG
 
@@ -458,3 +458,66 @@ def test_two_types_are_held_against_each_other(here: Run, texts: Path) -> None:
     assert not (texts.parent / "kept.json").exists()  # told before anything is asked
     assert wrong.stdout == ""
     assert here(*words, "--types", "when").returncode == 2
+
+
+def test_types_that_are_none_are_told_before_anything_is_indexed(
+    here: Run, texts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "chunkwise.evaluation.sources.index", lambda *_, **__: pytest.fail("it is indexed")
+    )
+    wrong = here(
+        "evaluate", "texts", "--test-queries", "queries.json", *FAST, "--types", "when,why"
+    )
+    assert wrong.returncode == 2
+    assert "--types: no question is of the type 'why'; did you mean who?" in wrong.stderr
+
+
+def test_budgets_are_counted_by_the_tokenizer_that_is_named(here: Run, texts: Path) -> None:
+    words = ("evaluate", "texts", "--test-queries", "queries.json", "--retriever", "bm25")
+    words += ("--metrics", "recall@12t", "--json")
+    usual, named, letters = (
+        json.loads(here(*words, *more).stdout)
+        for more in (
+            (),
+            ("--tokenizer", "text-embedding-3-large"),
+            ("--tokenizer", "characters", "--budget", "12"),
+        )
+    )
+    assert usual["configuration"]["tokenizer"] == "o200k_base"
+    assert named["configuration"]["tokenizer"] == "cl100k_base"
+    assert all(each["context_tokens"] <= 12 for each in letters["questions"])
+    # Twelve characters hold no passage that answers, twelve tokens do.
+    recall = [run["summary"]["recall@12t"]["mean"] for run in (usual, letters)]
+    assert recall[1] < recall[0]
+    wrong = here(*words, "--tokenizer", "cl100k")
+    assert wrong.returncode == 2
+    assert "no tokenizer is named 'cl100k'; did you mean cl100k_base?" in wrong.stderr
+
+
+def test_hits_of_another_system_are_counted_by_it_too_and_compare_says_when_runs_differ(
+    here: Run, texts: Path, tmp_path: Path
+) -> None:
+    hit = {"query_id": "who", "doc_id": "leave.md", "start": 0, "end": 70, "rank": 1}
+    (tmp_path / "theirs.jsonl").write_text(json.dumps(hit) + "\n")
+    words = (
+        "evaluate",
+        "--hits",
+        "theirs.jsonl",
+        "--documents",
+        "texts",
+        "-q",
+        "--metrics",
+        "recall@20t",
+    )
+    words += ("--test-queries", "queries.json")
+    for name, more in (("a", ()), ("b", ("--tokenizer", "characters"))):
+        assert here(*words, *more, "-o", f"{name}.json").returncode == 0
+    a, b = (read_results(tmp_path / f"{name}.json") for name in "ab")
+    assert (a.configuration["tokenizer"], b.configuration["tokenizer"]) == (
+        "o200k_base",
+        "characters",
+    )
+    assert b.questions[0].context_tokens == 70
+    told = here("compare", "a.json", "b.json").stdout
+    assert "tokenizer differs" in " ".join(told.split())

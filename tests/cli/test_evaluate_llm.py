@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from chunkwise.core import Score
-from chunkwise.evaluation.results import short_name
-from chunkwise.evaluation.results_file import read_results
+from chunkwise.evaluation.results import read_results, short_name
 from chunkwise.metrics.judges.calibration import Verdict, calibration, keep_calibration
 from chunkwise.models import home as home_module
 from cli.in_process import Run, here

@@ -1,6 +1,6 @@
-"""Ctrl-C while an endpoint does not answer: the command ends, without a traceback and without waiting for it."""
+"""Signals: a command ends with the status that says so, without a traceback, and loses nothing."""
 
-import os
+import json
 import signal
 import socket
 import subprocess
@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from interrupting import Command, begun, check_cache, check_sweep, index_size, left_behind
 from untimed import HANG
 
 
@@ -46,14 +47,21 @@ def server() -> Iterator[SilentServer]:
 
 
 @pytest.mark.unwatched
-@pytest.mark.parametrize("asked", ["embedder", "llm", "reranker"])
+@pytest.mark.parametrize(
+    ("asked", "number", "status"),
+    [
+        ("embedder", signal.SIGINT, 130),
+        ("llm", signal.SIGINT, 130),
+        ("reranker", signal.SIGINT, 130),
+        ("embedder", signal.SIGTERM, 143),
+    ],
+)
 def test_a_silent_endpoint_does_not_hold_the_command(
-    asked: str, server: SilentServer, tmp_path: Path
+    asked: str, number: int, status: int, server: SilentServer, tmp_path: Path
 ) -> None:
     (tmp_path / "docs").mkdir()
-    for number in range(80):
-        text = f"Lamp {number} was lit. " * 30
-        (tmp_path / "docs" / f"{number}.txt").write_text(text)
+    for lamp in range(80):
+        (tmp_path / "docs" / f"{lamp}.txt").write_text(f"Lamp {lamp} was lit. " * 30)
     rows = ",".join(
         f'{{"query": "Lamp {n}?", "relevant_text": "Lamp {n} was lit."}}' for n in range(9)
     )
@@ -68,19 +76,76 @@ def test_a_silent_endpoint_does_not_hold_the_command(
                 "--judge", "llm", "--llm", f"{server.address}/v1#x"],
         "reranker": ["search", "kb", "lamp", "--reranker", f"{server.address}/rerank#x"],
     }[asked]  # fmt: skip
-    running = subprocess.Popen(
-        [*chunkwise, *words], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        text=True, start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )  # fmt: skip
-    try:
-        assert server.asked.wait(HANG)
-        os.killpg(running.pid, signal.SIGINT)
-        # Far less than the time-out of a request, which Python would wait for.
-        _, err = running.communicate(timeout=20)
-    finally:
-        if running.poll() is None:
-            os.killpg(running.pid, signal.SIGKILL)
-    assert running.returncode == 130, err
-    assert "Traceback" not in err
-    assert "chunkwise: stopped" in err
+    command = Command(tmp_path, *words)
+    # Far less than the time-out of a request, which Python would wait for.
+    ended = command.signalled(number, lambda _: server.asked.wait(HANG), patience=20)
+    assert ended.status == status, ended.err
+    assert "Traceback" not in ended.err
+    assert "chunkwise: stopped" in ended.err
+
+
+def big_corpus(folder: Path) -> None:
+    (folder / "docs").mkdir()
+    for number in range(150):
+        (folder / "docs" / f"{number}.txt").write_text(f"Lamp {number} was lit at dusk. " * 60)
+
+
+@pytest.mark.unwatched
+@pytest.mark.parametrize(
+    ("number", "status"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGKILL, 137)],
+    ids=["interrupt", "terminate", "hang up", "kill"],
+)
+def test_a_signal_leaves_the_index_that_was(number: int, status: int, tmp_path: Path) -> None:
+    big_corpus(tmp_path)
+    words = ("--into", "kb", "--vectors", "none", "-q")
+    assert Command(tmp_path, "index", "docs/0.txt", *words).run().status == 0
+    before = {path.name for path in (tmp_path / "kb").iterdir()}
+    began = begun(lambda: bool(list((tmp_path / "kb").glob(".generation-000002/*"))))
+    ended = Command(tmp_path, "index", "docs", *words).signalled(number, began)
+    assert (ended.status, ended.came_too_late) == (status, False)
+    assert "Traceback" not in ended.err
+    assert index_size(tmp_path / "kb") == 1
+    if number != signal.SIGKILL:
+        assert ended.err.strip() == "chunkwise: stopped"
+        assert {path.name for path in (tmp_path / "kb").iterdir()} == before
+    assert Command(tmp_path, "index", "docs/1.txt", *words).run().status == 0
+    assert left_behind(tmp_path) == []
+
+
+def test_an_interrupt_while_the_command_is_imported_is_no_traceback() -> None:
+    code = (
+        "import sys, runpy\n"
+        "class Interrupts:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'click': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupts())\n"
+        "runpy.run_module('chunkwise', run_name='__main__')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=HANG
+    )
+    assert (done.returncode, done.stderr) == (130, "")
+
+
+@pytest.mark.unwatched
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=["terminate", "kill"])
+def test_a_signal_leaves_the_outcomes_of_a_sweep(number: int, tmp_path: Path) -> None:
+    big_corpus(tmp_path)
+    rows = [
+        {"query": f"When was lamp {n} lit?", "relevant_text": f"Lamp {n} was lit at dusk."}
+        for n in range(12)
+    ]
+    (tmp_path / "queries.json").write_text(json.dumps(rows))
+    words = ("tune", "docs", "--test-queries", "queries.json", "--embedder", "none", "-o", "out")
+    outcomes = tmp_path / "out"
+    began = begun(lambda: bool(list(outcomes.rglob("outcomes/*.json"))))
+    ended = Command(tmp_path, *words).signalled(number, began)
+    assert ended.status == 128 + number
+    assert "Traceback" not in ended.err
+    done = check_sweep(outcomes)
+    assert done
+    if number == signal.SIGTERM:
+        assert "what is done is kept in out: the same command goes on with it" in ended.err
+        assert left_behind(tmp_path) == []
+    check_cache(tmp_path / "home" / "vectors.sqlite")

@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from subprocess import CompletedProcess
 
+import pytest
+
 import chunkwise
 from chunkwise.metrics.cuts.boundary_issues import KINDS, find_issues
 from chunkwise.text.analysis import Analyzed
@@ -200,3 +202,13 @@ def test_the_page_opens_on_the_document_with_most_issues(here: Run, tmp_path: Pa
         script = re.search(r'<script[^>]*id="overview"[^>]*>(.*?)</script>', page, re.DOTALL)
         assert script
         assert json.loads(script[1])["first"] == first
+
+
+def test_quiet_says_nothing_of_a_page_that_cannot_show_everything(
+    here: Run, handbook: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chunkwise.cli.chunked._CHARACTERS_AT_MOST", 1)
+    words = ("lint", "handbook", "--page", "page.html")
+    assert "more would make it too large for a browser" in here(*words).stderr
+    done = here(*words, "-q")
+    assert (done.stdout, done.stderr) == ("", "")

@@ -195,13 +195,14 @@ def test_a_server_that_is_gone_does_not_stop_an_update(here: Run, handbook: Path
         assert here(*first).returncode == 0
         (handbook / "new.md").write_text("# New\n\nNobody wrote about it.\n")
         refused = True
-        done = here(*words)
+        allow = ("--allow", server.server.url)
+        done = here(*words, *allow)
         assert done.returncode == 3, done.stderr
         assert "1 added" in done.stderr
         assert "1 of 1 chunk has no context of the model" in done.stderr
         assert "new.md" in here("search", "kb", "nobody wrote", "--json").stdout
         refused = False
-        done = here(*words)
+        done = here(*words, *allow)
         assert done.returncode == 0, done.stderr
         assert "1 changed" in done.stderr
     rows = rows_of(here("search", "kb", "rule", "--json").stdout)
@@ -219,7 +220,11 @@ def test_an_index_keeps_its_contexts_and_its_model(here: Run, handbook: Path) ->
         (handbook / "leave.md").write_text(
             "# Leave\n\nAsk in writing.\n\n## Sick\n\nA note is due.\n"
         )
+        # Named by the index alone it is not asked.
         again = here("index", handbook, "--into", "kb")
+        assert again.returncode == 2
+        assert len(server.requests) == 4
+        again = here("index", handbook, "--into", "kb", "--allow", server.server.url)
         assert again.returncode == 0
         assert "language model: 1 call" in again.stderr
         assert len(server.requests) == 5
@@ -270,7 +275,8 @@ def test_a_strategy_that_asks_is_limited_and_counted_too(here: Run, tmp_path: Pa
         into = ("index", "long.txt", "--into", "kb", "--vectors", "none", "-s", spec, *llm)
         assert "nothing is to be asked" in here(*into, "--dry-run").stdout
         assert here(*into).returncode == 0
-        assert here("index", "long.txt", "--into", "kb").returncode == 0
+        allow = ("--allow", server.server.url)
+        assert here("index", "long.txt", "--into", "kb", *allow).returncode == 0
         assert len(server.requests) == calls
 
 

@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from cli.in_process import Run
+from chunkwise.cli import main as main_module
+from cli.in_process import Run, here
 from untimed import HANG
+
+__all__ = ["here"]  # a fixture
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="process groups are POSIX")
 
@@ -83,3 +86,52 @@ def test_ctrl_c_is_one_line(many: Path, tmp_path: Path, seconds: float, written:
     # Both are 130 to a shell; Python ends itself by the signal where that came in the midst of an `exec`.
     assert running.returncode in (130, -signal.SIGINT)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["postgress://me:geheim@h/db", "postgresql:/me:geheim@127.0.0.1:1/db", "postgres:me:geheim@h/db",
+     "https://me:geheim@h/x", "postgres://me:ge/geheim@127.0.0.1:1/db", "ftp://h/x?password=geheim&a=b",
+     "postgresql://me:geheim@127.0.0.1:1/db"],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "words",
+    ["index a.md --vectors none --into {}", "search {} heron", "chunk {}", "chunk a.md -o {}", "chunk a.md -s {}",
+     "evaluate a.md --test-queries {}", "compare {} other.json", "index a.md --into kb --embedder {}", "{}",
+     "testset check {}", "tune --resume -o {}"],
+)  # fmt: skip
+def test_no_message_shows_the_password_of_an_address_wherever_it_is_given(
+    words: str, address: str, here: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "a.md").write_text("A heron.")
+    done = here(*(word.format(address) for word in words.split()))
+    assert done.returncode, done.stderr
+    assert "geheim" not in done.stdout + done.stderr
+    assert not [path for path in tmp_path.rglob("*") if "geheim" in path.name]
+
+
+def test_too_little_memory_is_one_line(here: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def group(**_: object) -> None:
+        raise MemoryError("Unable to allocate 3.2 GiB")
+
+    monkeypatch.setattr(main_module, "group", group)
+    done = here("profile", ".")
+    assert done.returncode == 1
+    assert done.stderr.startswith("chunkwise: there is not enough memory (Unable to allocate")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.unwatched
+def test_a_file_that_does_not_fit_into_memory_is_told(tmp_path: Path) -> None:
+    (tmp_path / "large.txt").write_text("A lamp is lit at dusk. " * 400_000)
+    code = (
+        "import resource, sys; import chunkwise.cli.main as m, chunkwise.chunkers.chunk;"
+        "resource.setrlimit(resource.RLIMIT_DATA, (150 << 20,) * 2);"
+        "sys.argv = ['chunkwise', 'profile', 'large.txt']; m.main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=HANG
+    )
+    assert done.returncode == 3
+    assert "skipped large.txt: there is not enough memory" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -361,3 +361,32 @@ def test_one_chunk_is_no_chunks(here: Run, tmp_path: Path) -> None:
     done = here("lint", "a.txt", "--chunks", "theirs.jsonl", "--at-most", "0", "-n", "0")
     assert done.returncode == 4
     assert "1 of 1 chunk has a boundary issue" in done.stderr
+
+
+def test_code_that_a_recommendation_names_is_not_run_unless_the_user_allows_it(
+    here: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "a.md").write_text("A heron.\n\nAn otter.")
+    code = "open('ran', 'w').close()\nclass Mine:\n    def split(self, document):\n        return [(0, 3)]\n"
+    (tmp_path / "mine.py").write_text(code)
+    (tmp_path / "sent.toml").write_text('strategy = "mine.py:Mine"\n')
+    done = here("chunk", "a.md", "--config", "sent.toml", "--json")
+    assert done.returncode == 2
+    assert "sent.toml names code that would be run, mine.py:Mine" in done.stderr
+    assert not (tmp_path / "ran").exists()
+    allow = done.stderr.partition("--allow ")[2].split()[0]
+    assert here("chunk", "a.md", "--config", "sent.toml", "--allow", allow).returncode == 0
+    assert (tmp_path / "ran").exists()
+    # For that command alone.
+    assert here("chunk", "a.md", "--config", "sent.toml").returncode == 2
+    assert here("chunk", "a.md", "--config", "sent.toml", "-s", "mine.py:Mine").returncode == 0
+
+
+def test_a_server_that_a_recommendation_names_is_sent_nothing(here: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("A heron.")
+    address = "http://127.0.0.1:9/v1#m"
+    (tmp_path / "sent.toml").write_text(f'strategy = "sentences"\nembedder = "{address}"\n')
+    done = here("index", "a.md", "--into", "kb", "--config", "sent.toml")
+    assert done.returncode == 2
+    assert "sent.toml names a server" in done.stderr
+    assert "--allow http://127.0.0.1:9" in done.stderr

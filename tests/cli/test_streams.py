@@ -1,5 +1,6 @@
 """Readers that go away, and disks that are full."""
 
+import json
 import os
 import subprocess
 import sys
@@ -7,10 +8,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from chunkwise.cli import progress
-from cli.in_process import with_streams
+from chunkwise.report.plain_text import harmless_json
+from chunkwise.retrieval.local.folder import verify_folder
+from cli.in_process import Run, here, with_streams
 from untimed import HANG
+
+__all__ = ["here"]  # a fixture
 
 FULL = Path("/dev/full")
 OWN_PROCESS = ("--help", "chunk lamps.txt")
@@ -113,3 +120,68 @@ def test_progress_never_says_the_same_line_twice(
         for note in ("1 file", "1 file", "2 files", "2 files"):
             advance(1, note)
     assert capsys.readouterr().err == "reading: 1 file\nreading: 2 files\n"
+
+
+CONTROLS = "\x7f\x85\x9b31m\u061c\u200e\u200f\u202a\u202e\u2066\u2069\ufeff"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "chunk a.md --json",
+        "search kb heron --json",
+        "lint a.md --json -s words(max_words=3)",
+        "profile a.md --json",
+    ],
+)
+def test_json_on_a_screen_has_no_character_that_a_terminal_obeys(
+    words: str, here: Run, tmp_path: Path
+) -> None:
+    from chunkwise import index
+
+    text = f"A heron{CONTROLS} stands in the reeds{CONTROLS}and (see"
+    (tmp_path / "a.md").write_text(f"# Title{CONTROLS}\n\n{text}\n\n# Next\n\nAn otter.\n")
+    index(str(tmp_path / "a.md"), "words(max_words=8)", into=tmp_path / "kb", vectors="none")
+    done = here(*words.split())
+    assert done.stdout
+    assert not set(CONTROLS.replace("31m", "")) & set(done.stdout)
+
+
+@given(st.text(max_size=20) | st.text(st.sampled_from(CONTROLS + '\\"'), max_size=9))
+def test_what_is_spelled_out_is_the_same_value(text: str) -> None:
+    for value in (text, {text: [text]}):
+        written = json.dumps(value, ensure_ascii=False)
+        assert json.loads(harmless_json(written)) == value
+
+
+@pytest.mark.parametrize("closed", [(1,), (2,), (0, 1, 2)], ids=["stdout", "stderr", "all"])
+@pytest.mark.parametrize("words", ["chunk lamps.txt", "index lamps.txt --into new --vectors none"])
+def test_a_closed_stream_is_one_that_leads_nowhere(
+    place: Path, words: str, closed: tuple[int, ...]
+) -> None:
+    """Nor does a file get its number, into which a library could print."""
+
+    def close() -> None:
+        for number in closed:
+            os.close(number)
+
+    done = subprocess.run(
+        (sys.executable, "-m", "chunkwise", *words.split()), cwd=place, preexec_fn=close,
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=HANG,
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert "Traceback" not in done.stderr
+    if words.startswith("index"):
+        verify_folder(place / "new")
+
+
+def test_the_numbers_of_closed_streams_are_taken(place: Path) -> None:
+    code = (
+        "import os, sys; from chunkwise.cli.streams import watch_readers;"
+        "[os.close(n) for n in (0, 1, 2)]; watch_readers();"
+        "os.write(os.open('number', os.O_WRONLY | os.O_CREAT), b'x'); os.write(1, b'printed');"
+        "sys.exit(os.open('number', os.O_RDONLY))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=place, timeout=HANG)
+    assert done.returncode > 2
+    assert (place / "number").read_bytes() == b"x"

@@ -7,7 +7,7 @@ import pytest
 
 import chunkwise
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.tuning.plan.source import sweep_from_source
+from chunkwise.tuning.plan.prepare import sweep_from_source
 from cli.in_process import Run, here
 from documents.test_testset_files import BEIR, CORPUS, QUERIES, written
 

@@ -243,3 +243,28 @@ def test_help_names_both_commands_without_importing_them(here: Run) -> None:
     assert "check" in done.stdout
     assert "convert" in done.stdout
     assert "Exit status: 0 no problems, 3 problems" in here("testset", "check", "--help").stdout
+
+
+@pytest.mark.parametrize(
+    "testset",
+    [[{"query": "where?", "relevant_text": "heron of gold", "document": "{}"}],
+     [{"query": "where?", "references": [{"document": "{}", "start": 0, "end": 9}]}],
+     {"tests": [{"query": "where?", "snippets": [{"file_path": "{}", "span": [0, 9], "answer": "The heron"}]}]},
+     {"documents": "{}", "corpus": "{}", "queries": [{"query": "where?", "relevant_text": "heron of gold"}]}],
+)  # fmt: skip
+@pytest.mark.parametrize("way", ["../outside.md", "absolute"])
+def test_a_test_set_reads_no_document_that_it_names_outside(
+    testset: object, way: str, here: Run, tmp_path: Path
+) -> None:
+    outside = tmp_path.parent / "outside.md"
+    outside.write_text("The heron of gold stands by the secret door.")
+    name = str(outside) if way == "absolute" else way
+    (tmp_path / "a.md").write_text("An otter.")
+    (tmp_path / "sent.json").write_text(json.dumps(testset).replace("{}", name))
+    for words in (
+        "testset check sent.json --documents a.md",
+        "evaluate a.md --test-queries sent.json --vectors none",
+    ):
+        done = here(*words.split())
+        assert done.returncode
+        assert "secret door" not in done.stdout + done.stderr

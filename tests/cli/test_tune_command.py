@@ -464,6 +464,26 @@ def test_with_the_model_late_vectors_and_vectors_of_their_own(
     assert kinds.get("late", 0) == 1  # several sizes at once have no chunks of their own
 
 
+def test_where_late_vectors_do_not_suit_the_model_it_is_said_in_one_line(
+    here: Run, docs: Path, tmp_path: Path
+) -> None:
+    write_corpus(docs, passages=2)
+    write_questions(tmp_path / "queries.json", count=8, passages=2)
+    plan = PLAN.replace('model = "none"\n', "").replace('["bm25"]', '["bm25", "dense"]')
+    (tmp_path / "sweep.toml").write_text(plan)
+    line = (
+        "chunkwise: the model 'bge-small' finds more where each chunk is embedded by itself, "
+        "so each chunk has vectors of its own"
+    )
+    done = here("tune", "sweep.toml", "--embedder", "bge-small", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines().count(line) == 1
+    for words in (("--embedder", "minilm"), ("--embedder", "bge-small", "--exact")):
+        done = here("tune", "sweep.toml", *words, "--dry-run")
+        assert done.returncode == 0, done.stderr
+        assert "of its own" not in done.stderr
+
+
 def _kinds(folder: Path) -> dict[str, int]:
     outcomes = json.loads((folder / "results.json").read_text())["outcomes"]
     assert not any(each["error"] for each in outcomes)
@@ -651,3 +671,85 @@ def test_what_was_read_is_read_again(here: Run, docs: Path, tmp_path: Path) -> N
     assert "4 documents" in again.stderr, again.stderr
     page = (tmp_path / "out/report.html").read_text()
     assert "docs --exclude other --config" in page
+
+
+@pytest.mark.usefixtures("docs")
+def test_a_sweep_counts_budgets_by_the_tokenizer_that_is_named(here: Run, tmp_path: Path) -> None:
+    (tmp_path / "sweep.toml").write_text(
+        '[sweep]\ndocuments = "docs"\ntest_queries = "queries.json"\nembedder = "none"\n'
+        'objective = "recall@60t"\ntokenizer = "gpt-4"\n[[sweep.chunkers]]\nstrategy = "sentences"\n'
+        "max_tokens = [40]\n"
+    )
+    done = here("tune", "sweep.toml", "-o", "out", "-q", "-j", "1")
+    assert done.returncode == 0, done.stderr
+    assert 'tokenizer = "cl100k_base"' in (tmp_path / "out" / "recommendation.toml").read_text()
+    assert 'tokenizer = "cl100k_base"' in (tmp_path / "out" / "sweep.toml").read_text()
+    other = here("tune", "sweep.toml", "-o", "out", "-q", "-j", "1", "--tokenizer", "characters")
+    assert other.returncode == 1
+    assert "its tokenizer is 'cl100k_base', here it is 'characters'" in other.stderr
+    config = ("--config", "out/recommendation.toml")
+    assert here("index", "docs", "--into", "kb", *config, "-q").returncode == 0
+    found = here("search", "kb", "who keeps the crane?", *config, "--json").stdout.splitlines()
+    assert 0 < sum(json.loads(line)["token_count"] for line in found) <= 60
+    wrong = here("tune", "docs", "-o", "other", "--tokenizer", "charcters")
+    assert wrong.returncode == 2
+    assert "did you mean characters?" in wrong.stderr
+
+
+def test_resume_runs_no_code_that_the_folder_names(here: Run, docs: Path, tmp_path: Path) -> None:
+    code = "open('ran', 'w').close()\nclass Mine:\n    def split(self, document):\n        return [(0, 9)]\n"
+    (tmp_path / "mine.py").write_text(code)
+    plan = '[sweep]\ndocuments = "docs"\ntest_queries = "queries.json"\nembedder = "none"\n'
+    mine = (
+        '[[sweep.chunkers]]\nstrategy = ["mine.py:Mine"]\n[sweep.retrieval]\nretriever = "bm25"\n'
+    )
+    (tmp_path / "mine.toml").write_text(plan + mine)
+    # The plan is the user's own: it is named.
+    assert here("tune", "mine.toml", "-o", "out", "-q", "-j", "1").returncode == 0
+    (tmp_path / "ran").unlink()
+    done = here("tune", "--resume", "-o", "out", "-q")
+    assert done.returncode == 2
+    assert "names code that would be run" in done.stderr
+    assert not (tmp_path / "ran").exists()
+    allow = done.stderr.partition("--allow ")[2].split()[0]
+    assert here("tune", "--resume", "-o", "out", "-q", "-j", "1", "--allow", allow).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [('embedder = "http://127.0.0.1:9/v1#m"', "names a server"), ('objective = "mine.py:Mine@5"', "objective is"),
+     ('reading = {loader = "mine.py:Mine"}', "names code"), ('embedder = "m.onnx"', "names a model's file"),
+     ('chunkers = {strategy = "semantic", model = "https://evil.example/v1#m"}', "names a server"),
+     ('retrieval = {retriever = "mine.py:Mine"}', "names code")],
+)  # fmt: skip
+def test_nothing_in_the_folder_of_a_sweep_is_followed_by_place(
+    line: str, what: str, here: Run, docs: Path, tmp_path: Path
+) -> None:
+    code = "open('ran', 'w').close()\nclass Mine:\n    pass\n"
+    (tmp_path / "mine.py").write_text(code)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mine.py").write_text(code)
+    plan = f'[sweep]\ndocuments = "../docs"\ntest_queries = "../queries.json"\n{line}\n'
+    (tmp_path / "out" / "sweep.toml").write_text(plan)
+    done = here("tune", "--resume", "-o", "out", "-q", "-j", "1")
+    assert what in done.stderr
+    assert done.returncode in (1, 2)
+    assert not list(tmp_path.rglob("ran"))
+
+
+@pytest.mark.parametrize(
+    "name", ["sweep.toml", "results.json", "report.html", "recommendation.toml", "outcomes", "one"]
+)
+def test_a_link_in_the_folder_of_a_sweep_is_not_written_through(
+    name: str, here: Run, swept: Path, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    (path,) = list(swept.rglob("outcomes/*.json"))[:1] if name == "one" else swept.rglob(name)
+    path.rename(outside)
+    path.symlink_to(outside)
+    before = outside.read_bytes() if outside.is_file() else sorted(outside.iterdir())
+    done = here("tune", "sweep.toml", "-o", "out", "-q", "-j", "1", "--seed", "3")
+    again = here("tune", "sweep.toml", "-o", "out", "-q", "-j", "1")
+    assert before == (outside.read_bytes() if outside.is_file() else sorted(outside.iterdir()))
+    assert path.is_symlink()
+    assert name in ("one", "outcomes") or "is a link" in done.stderr + again.stderr

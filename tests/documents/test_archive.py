@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
+import struct
 import tarfile
 import zipfile
 
@@ -223,3 +224,63 @@ def test_an_archive_without_documents_is_not_passed_over_in_silence(
 ) -> None:
     assert reader(write("a.zip", make_zip({})), write("b.zip", make_zip({".hidden": "x"}))) == []
     assert reader.reasons == ["no documents in this archive"] * 2
+
+
+def claiming(count: int, name: str = "a.txt", kind: bytes = tarfile.REGTYPE, **pax: str) -> bytes:
+    """A member that says it has so many bytes, with five, and another behind it."""
+    info = tarfile.TarInfo(name)
+    info.size, info.type, info.pax_headers = (5 if pax else count), kind, pax
+    data = b"hello".ljust(512, b"\0")
+    form = tarfile.PAX_FORMAT if pax else tarfile.GNU_FORMAT
+    return info.tobuf(form) + data + tar_bytes([("b.txt", b"B")])
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        claiming(1 << 40),
+        claiming(64 << 30),
+        claiming(1 << 29),
+        claiming(1 << 40, ".hidden"),
+        claiming(1 << 40, "../out"),
+        claiming(1 << 40, kind=b"Z"),
+        claiming(1 << 40, kind=tarfile.CONTTYPE),
+        claiming(1 << 40, kind=tarfile.GNUTYPE_SPARSE),
+        claiming(0, size=str(1 << 62)),
+        gzip.compress(claiming(1 << 40)),
+    ],
+)
+def test_a_member_that_claims_more_than_there_can_be_ends_the_archive_at_once(
+    reader, write, monkeypatch, data
+) -> None:
+    asked = []
+    read = archive._Measured.read
+    monkeypatch.setattr(
+        archive._Measured, "read", lambda self, size=-1: asked.append(size) or read(self, size)
+    )
+    assert reader(write("a.tar", data)) == []
+    assert str(reader.skipped[-1]).endswith("what follows it in the archive is not read")
+    assert len(asked) < 20  # or one for every ten thousand bytes that are not there
+
+
+@pytest.mark.parametrize("kind", [tarfile.DIRTYPE, tarfile.CHRTYPE, tarfile.SYMTYPE])
+def test_what_has_no_content_may_claim_what_it_likes(reader, write, kind) -> None:
+    info = tarfile.TarInfo("a")
+    info.size, info.type = 1 << 40, kind
+    found = reader(write("a.tar", info.tobuf(tarfile.GNU_FORMAT) + tar_bytes([("b.txt", b"B")])))
+    assert ids(found) == ["a.tar/b.txt"]
+
+
+@pytest.mark.parametrize("size", [1 << 50, (1 << 64) - 1])
+@pytest.mark.parametrize("offset", [0, 1 << 62])
+def test_a_zip_whose_directory_claims_more_than_there_can_be(
+    reader, write, make_zip, size, offset
+) -> None:
+    made = make_zip({"a.txt": "A"})
+    body = made[: made.index(b"PK\5\6")]
+    large = struct.pack("<4sQ2H2L4Q", b"PK\6\6", 44, 45, 45, 0, 0, 1, 1, size, offset)
+    place = struct.pack("<4sLQL", b"PK\6\7", 0, len(body), 1)
+    end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 65535, 65535, (1 << 32) - 1, (1 << 32) - 1, 0)
+    path = write("a.zip", body + large + place + end)
+    assert reader(path) == []
+    assert [problem.reason for problem in reader.skipped] == ["damaged or truncated archive"]

@@ -273,7 +273,10 @@ def test_a_third_party_loader_and_its_crash(reader, write, monkeypatch, tmp_path
         "the loader 'broken' cannot be loaded: ImportError: no_such_module",
         "the loader 'unmade' cannot be made: no licence",
     ]
-    assert reader.reasons == ["the shout loader failed: KeyError: 'parser bug'"]
+    assert reader.reasons == [
+        "the shout loader failed: KeyError: 'parser bug'; send its authors this line, the file if you may, and what "
+        "`chunkwise doctor` prints"
+    ]
 
 
 def _loaded(point: EntryPoint) -> type:

@@ -19,8 +19,7 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
 from chunkwise.core import Document, Fact, Hit, Label, Passage, Query, Reference
 from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.evaluation.options import ScoringRules
-from chunkwise.evaluation.results import Results
-from chunkwise.evaluation.results_file import results_text
+from chunkwise.evaluation.results import Results, results_text
 from chunkwise.retrieval.indexes import Index, index
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 from untimed import HANG
@@ -578,7 +577,7 @@ def test_the_file_is_the_same_to_the_byte_whatever_the_process_and_the_order(
     (tmp_path / "questions.json").write_text(json.dumps(rows))
     script = (
         "import sys, json\nfrom chunkwise.evaluation.evaluate import evaluate\n"
-        "from chunkwise.evaluation.results_file import results_text\n"
+        "from chunkwise.evaluation.results import results_text\n"
         "from dataclasses import replace\n"
         f"found = evaluate(sys.argv[1:], 'questions.json', strategy={STRATEGY!r}, retriever='bm25', metrics="
         "'retrieval,completeness,boundary_issues,retrieval_precision.spans')\n"

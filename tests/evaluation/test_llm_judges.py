@@ -14,10 +14,8 @@ from chunkwise.base.errors import InvalidParameter, UnknownName
 from chunkwise.core import Document, Fact, Hit, Query, Reference, Score
 from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.evaluation.evaluate_system import QuestionSet, evaluate_system
-from chunkwise.evaluation.listeners import Listeners
-from chunkwise.evaluation.options import ScoringOptions, ScoringRules
-from chunkwise.evaluation.results import Results
-from chunkwise.evaluation.results_file import read_results, results_text, write_results
+from chunkwise.evaluation.options import Listeners, ScoringOptions, ScoringRules
+from chunkwise.evaluation.results import Results, read_results, results_text, write_results
 from chunkwise.evaluation.system import hits_system
 from chunkwise.evaluation.verdicts import four_questions
 from chunkwise.metrics.claims.readable import sentences

@@ -16,6 +16,7 @@ import made_results
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.core import Passage
 from chunkwise.evaluation.results import (
+    FORMAT,
     Agreement,
     Figure,
     FoundSpan,
@@ -23,9 +24,6 @@ from chunkwise.evaluation.results import (
     Missed,
     QuestionResult,
     Results,
-)
-from chunkwise.evaluation.results_file import (
-    FORMAT,
     read_results,
     results_text,
     write_results,

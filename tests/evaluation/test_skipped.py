@@ -9,10 +9,9 @@ import pytest
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document, Query, Reference
 from chunkwise.evaluation.evaluate import evaluate
-from chunkwise.evaluation.listeners import Listeners
-from chunkwise.evaluation.options import ScoringRules, Unit
+from chunkwise.evaluation.options import Listeners, ScoringRules, Unit
 from chunkwise.evaluation.results import Results, documents_hash
-from chunkwise.evaluation.skipped import Skipped
+from chunkwise.evaluation.sources import Skipped
 from chunkwise.testsets.testset import Problem
 
 LEAVE = Document(

@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
+from chunkwise.evaluation.judging import NOT_MEASURED, judged_by
 from chunkwise.evaluation.results import Figure, Json, Results, short_name
-from chunkwise.evaluation.trust import NOT_MEASURED, judged_by
 from chunkwise.evaluation.verdicts import WEAK, four_questions
 from made_results import results
 

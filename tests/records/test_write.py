@@ -1,8 +1,12 @@
 """What is written is read again, and is whole or not there."""
 
+import csv
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from chunkwise.records.read import csv_rows, read_json, read_json_lines, rows
 from chunkwise.records.write import (
@@ -64,3 +68,39 @@ def test_a_file_that_is_not_finished_is_not_there(tmp_path: Path) -> None:
         write_json_lines(path, [ROWS[0], {1, 2}])
     assert path.read_text() == "before"
     assert list(tmp_path.iterdir()) == [path]
+
+
+FORMULAS = [
+    "=1+1",
+    "+1",
+    "-1",
+    "@SUM(A1)",
+    "\t=1",
+    "\r=1",
+    "\n=1",
+    "- a list's item",
+    "'=1",
+    "''-1",
+    "=",
+    "'",
+]
+
+
+@given(st.lists(st.text(min_size=1, max_size=8) | st.sampled_from(FORMULAS), min_size=1))
+def test_no_text_of_a_table_is_a_formula_and_all_come_back(texts: list[str]) -> None:
+    texts = [text.encode("utf-8", "replace").decode() for text in texts if text.strip()]
+    rows = [{"text": text, "number": -at} for at, text in enumerate(texts)]
+    with TemporaryDirectory() as folder:
+        for name in ("one.csv", "other.csv"):
+            path = Path(folder) / name
+            if name == "one.csv":
+                write_csv(path, ("text", "number"), rows)
+            else:
+                with csv_file(path, ("text", "number")) as append:
+                    append(rows)
+            with path.open(encoding="utf-8", newline="") as file:
+                cells = list(csv.DictReader(file))
+            assert not [each for each in cells if each["text"][0] in "=+-@\t\r\n"]
+            assert [each["number"] for each in cells] == [str(-at) for at in range(len(rows))]
+            read = [row.value for row in csv_rows(path.read_bytes().decode(), name)]
+            assert [each["text"] for each in read] == texts  # type: ignore[index]

@@ -9,9 +9,8 @@ import pytest
 
 from chunkwise.core import Document
 from chunkwise.profiling import profile
-from chunkwise.report.charts import drawing
-from chunkwise.report.charts.drawing import drawn, missing_library
-from chunkwise.report.charts.style import (
+from chunkwise.report import charts
+from chunkwise.report.charts import (
     DASHES,
     MOST_SERIES,
     SHAPES,
@@ -19,8 +18,10 @@ from chunkwise.report.charts.style import (
     ChartSize,
     Spec,
     chart,
+    drawn,
     lines_and_signs,
     look,
+    missing_library,
     series_key,
 )
 from chunkwise.report.page import page as page_of
@@ -101,7 +102,7 @@ def test_colours_are_those_of_the_page_and_letters_in_its_font(html: str) -> Non
 
 @pytest.mark.unwatched
 def test_the_same_numbers_give_the_same_bytes(html: str) -> None:
-    drawing._svg.cache_clear()
+    charts._svg.cache_clear()
     assert drawn(made(NAMES[0])) == html
 
 

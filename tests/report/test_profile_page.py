@@ -13,7 +13,7 @@ from rich.text import Text
 from chunkwise.core import Document
 from chunkwise.profiling import Profile, profile
 from chunkwise.profiling.results import SizeBin
-from chunkwise.report.charts.drawing import drawn
+from chunkwise.report.charts import drawn
 from chunkwise.report.page import page as page_of
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.terminal.parts import bar

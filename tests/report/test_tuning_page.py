@@ -23,8 +23,7 @@ from chunkwise.base.wording import points
 from chunkwise.core import Passage
 from chunkwise.metrics.cuts.boundary_issues import KINDS
 from chunkwise.records.typed import json_text
-from chunkwise.report.charts.drawing import drawn
-from chunkwise.report.charts.scale import scale_of
+from chunkwise.report.charts import drawn, scale_of
 from chunkwise.report.page import fragment, scoped_style, write_page
 from chunkwise.report.page import page as page_of
 from chunkwise.report.views.pareto import pareto_chart
@@ -35,8 +34,7 @@ from chunkwise.report.views.side_by_side import (
     SideResult,
     marked_text,
 )
-from chunkwise.report.views.sweep_charts import size_chart, value_order
-from chunkwise.report.views.sweep_figures import SweepFigures
+from chunkwise.report.views.sweep_charts import SweepFigures, size_chart, value_order
 from chunkwise.report.views.tuning import tuning_view
 from chunkwise.stats.intervals import interval
 from chunkwise.tuning.sweep import Configuration, Grid, Sweep

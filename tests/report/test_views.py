@@ -10,8 +10,10 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -32,6 +34,12 @@ from chunkwise.report.views.calibration import CalibrationView
 from chunkwise.report.views.chunks import chunk_card, chunks_view
 from chunkwise.report.views.comparison import comparison_view
 from chunkwise.report.views.evaluation import EvaluationView, evaluation_view
+from chunkwise.report.views.history import (
+    history_view,
+    metric_history_view,
+    run_difference_view,
+    run_view,
+)
 from chunkwise.report.views.hits import hits_view
 from chunkwise.report.views.lint import LintSample, lint_view
 from chunkwise.report.views.profile import profile_view
@@ -39,10 +47,12 @@ from chunkwise.report.views.tuning import TuningView, tuning_view
 from chunkwise.report.views.view import View
 from chunkwise.stats.intervals import Interval
 from chunkwise.text.analysis import Analyzed
+from chunkwise.tracking.store import History
 from made_results import results
 from report.evaluated_corpus import corpus, evaluated
 from report.made_tuning import made_side_by_side, made_tuning
 from report.reading_pages import EVIL, Page, changed
+from tracking.made_runs import kept_run
 
 HOSTILE = "{{ 7919*7907 }}{% raw %}{# gone #}${x}</textarea>" + EVIL
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -130,11 +140,51 @@ def of_calibration(word: str = "") -> View:
     return CalibrationView("labels", "ab", 3, 10, 5, "structure", 1, (judge,))
 
 
+def _of_runs(word: str, make: Callable[[History], View]) -> View:
+    with TemporaryDirectory() as folder:
+        history = History(Path(folder) / "runs.db")
+        for k in (1, 2):
+            scores = {f"q{word}": 0.5 * k, "r": 1.0}
+            history.add(
+                kept_run(
+                    scores,
+                    metric=f"m{word}",
+                    label=f"structure{word}",
+                    settings={"k": f"{k}{word}"},
+                )
+            )
+        history.set_baseline(1, f"main{word}")
+        return make(history)
+
+
+def of_history(word: str = "") -> View:
+    return _of_runs(word, lambda history: replace(history_view(history), place=f"runs.db{word}"))
+
+
+def of_metric_history(word: str = "") -> View:
+    def made(history: History) -> View:
+        return replace(metric_history_view(history), place=f"runs.db{word}")
+
+    return _of_runs(word, made)
+
+
+def of_run(word: str = "") -> View:
+    return _of_runs(word, lambda history: run_view(history, 2))
+
+
+def of_run_difference(word: str = "") -> View:
+    return _of_runs(word, lambda history: run_difference_view(history, 1, 2))
+
+
 MAKERS = (
     of_evaluation, of_tuning, of_profile, of_chunks, of_hits, of_chunk, of_answer, of_comparison, of_lint,
-    of_calibration,
+    of_calibration, of_history, of_metric_history, of_run, of_run_difference,
 )  # fmt: skip
-SHOWN = [maker for maker in MAKERS if maker not in (of_comparison, of_lint, of_calibration)]
+SHOWN = [
+    maker
+    for maker in MAKERS
+    if maker not in (of_comparison, of_lint, of_calibration, of_run, of_run_difference)
+]
 
 
 def html_of(view: View) -> list[str]:
@@ -175,7 +225,9 @@ def test_hostile_text_adds_no_element_no_control_and_is_no_template(
         assert "62615533" not in html
 
 
-@pytest.mark.parametrize("maker", [of_evaluation, of_tuning, of_profile, of_chunks])
+@pytest.mark.parametrize(
+    "maker", [of_evaluation, of_tuning, of_profile, of_chunks, of_metric_history]
+)
 def test_the_policy_names_the_inline_texts_by_their_hashes(maker: Callable[[str], View]) -> None:
     html = page(maker(""))
     style = re.findall("<style>(.*?)</style>", html, re.S)
@@ -186,7 +238,7 @@ def test_the_policy_names_the_inline_texts_by_their_hashes(maker: Callable[[str]
         hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()) for text in texts]
         assert policy.get(name, "") == "".join(f"'sha256-{own.decode()}'" for own in hashes)
     assert len(style) == 1
-    assert len(script) == (0 if maker is of_profile else 1)
+    assert len(script) == (0 if maker in (of_profile, of_metric_history) else 1)
 
 
 def test_a_view_says_what_does_not_fit_it() -> None:

@@ -23,8 +23,14 @@ from chunkwise.retrieval import bm25 as bm25_module
 from chunkwise.retrieval.bm25 import Bm25, TermTable
 from chunkwise.testkit.hostile import hostile_documents
 from chunkwise.text.analysis import Analyzed
-from chunkwise.text.terms.counts import TermCounts, count_terms, join_counts
-from chunkwise.text.terms.terms import counts_in_spans, document_terms, query_terms
+from chunkwise.text.terms import (
+    TermCounts,
+    count_terms,
+    counts_in_spans,
+    document_terms,
+    join_counts,
+    query_terms,
+)
 
 Row = list[int]
 ROWS = st.lists(st.lists(st.integers(0, 12), max_size=12), max_size=12)

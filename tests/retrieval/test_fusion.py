@@ -16,8 +16,7 @@ from chunkwise.retrieval.fusion import (
     weighted_fusion,
 )
 from chunkwise.retrieval.ranking import Ranking
-from chunkwise.retrieval.retrievers import get_retriever
-from chunkwise.retrieval.retrievers.chunk_retrievers import HybridRetriever
+from chunkwise.retrieval.retrievers import HybridRetriever, get_retriever
 
 
 def ranking(pairs: dict[int, float]) -> Ranking:

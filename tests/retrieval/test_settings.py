@@ -1,7 +1,19 @@
 """What an index was made with, as older versions wrote it."""
 
+from dataclasses import fields
+
+from chunkwise.base.recorded import Recorded
 from chunkwise.retrieval.settings import Settings, read_settings
 
 
 def test_the_old_name_of_the_embedder_is_read() -> None:
-    assert read_settings({"strategy": "words", "model": "minilm"}) == Settings("words", "minilm")
+    assert read_settings({"strategy": "words", "model": "minilm"}, "kb") == Settings(
+        "words", "minilm"
+    )
+
+
+def test_every_name_that_is_read_is_marked_as_the_index_s() -> None:
+    texts = {each.name: "x" for each in fields(Settings) if each.type == "str"}
+    found = read_settings({**texts, "vectors": "own", "context": "headings"}, "the index kb")
+    for name in texts:
+        assert isinstance(getattr(found, name), Recorded), name

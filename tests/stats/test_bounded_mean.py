@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from chunkwise.stats.bounded_mean import lower_limits, shares_above, upper_limits
+from chunkwise.stats.intervals import lower_limits, shares_above, upper_limits
 from how_many import examples
 from untimed import is_linear
 

@@ -8,8 +8,13 @@ import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkwise.stats.paired import two_sided
-from chunkwise.stats.power import detectable, detectable_by, expected_spread, questions_needed
+from chunkwise.stats.paired import (
+    detectable,
+    detectable_by,
+    expected_spread,
+    questions_needed,
+    two_sided,
+)
 
 
 @pytest.mark.parametrize("pairs", [200, 1000])

@@ -12,10 +12,7 @@ from chunkwise.base.errors import BrokenContract, InvalidParameter
 from chunkwise.core import Document
 from chunkwise.retrieval.filters import EVERYTHING
 from chunkwise.retrieval.ranking import Ranking
-from chunkwise.retrieval.retrievers import registry
-from chunkwise.retrieval.retrievers.chunk_retrievers import Bm25Retriever
-from chunkwise.retrieval.retrievers.multiscale import MultiscaleRetriever
-from chunkwise.retrieval.retrievers.query_batch import QueryBatch
+from chunkwise.retrieval.retrievers import Bm25Retriever, MultiscaleRetriever, QueryBatch, registry
 from chunkwise.testkit import check_retriever
 
 

@@ -12,7 +12,7 @@ import pytest
 import chunkwise
 from chunkwise.core import Document
 from chunkwise.metrics.claims.plain_form import holds, plain_form, readings
-from chunkwise.text.terms.terms import query_terms, read_as, text_terms
+from chunkwise.text.terms import query_terms, read_as, text_terms
 
 PACKAGE = Path(chunkwise.__file__).parent
 ASKED: list[dict[str, Any]] = json.loads((PACKAGE / "corpus_questions.json").read_text("utf-8"))

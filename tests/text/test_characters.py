@@ -6,7 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise.text import characters as module
-from chunkwise.text.characters import CharacterArrays, kinds_of
+from chunkwise.text.characters import (
+    DIGIT,
+    LETTER,
+    SPACE,
+    CharacterArrays,
+    kind_of,
+    kinds_of,
+    lower,
+)
 from how_many import examples
 
 GAPS = st.lists(
@@ -34,11 +42,43 @@ def test_kinds_of_some_characters_are_those_among_all() -> None:
     text = "Ab 1.\n文e\u0301👍\u200d\u0600"
     characters = CharacterArrays(text)
     some = np.array([9, 1, 6, 10])
-    assert kinds_of(characters.points[some]).tolist() == characters.kinds[some].tolist()
+    assert kinds_of(characters.points[some]).tolist() == characters.kinds_at(some).tolist()
 
 
 @settings(max_examples=examples(60), deadline=None)
-@given(st.text(st.characters(max_codepoint=127), max_size=9))
-def test_kinds_of_ascii_looked_up_in_pairs_are_those_of_each_character(text: str) -> None:
+@given(
+    st.one_of(
+        st.text(st.characters(max_codepoint=limit), min_size=1, max_size=9)
+        for limit in (127, 255, 0xFFFF, None)
+    )
+)
+def test_a_text_is_held_as_narrow_as_its_characters_and_says_the_same_of_them(text: str) -> None:
     characters = CharacterArrays(text)
-    assert characters.kinds.tolist() == kinds_of(characters.points).tolist()
+    assert characters.points.tolist() == [*map(ord, text)]
+    widest = max(map(ord, text))
+    assert characters.points.itemsize == (1 if widest < 256 else 2 if widest < 1 << 16 else 4)
+    everywhere = np.arange(len(text))
+    assert characters.kinds_at(everywhere).tolist() == [*map(kind_of, text)]
+    for flags in (SPACE, LETTER | DIGIT):
+        expected = [bool(kind_of(char) & flags) for char in text]
+        assert (
+            characters.are(flags).tolist()
+            == characters.have(everywhere, flags).tolist()
+            == expected
+        )
+    assert characters.places("a.é文").tolist() == [
+        at for at, char in enumerate(text) if char in "a.é文"
+    ]
+    assert lower(characters.points).tolist() == [ord(char.lower()[0]) for char in text]
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(st.text(" \n\u2003ab", max_size=30))
+def test_white_space_is_passed_forwards_and_backwards(text: str) -> None:
+    text = text + " " * 9 + "a" + " " * 9
+    characters = CharacterArrays(text)
+    everywhere = np.arange(len(text) + 1)
+    behind = [len(text) - len(text[at:].lstrip()) for at in everywhere.tolist()]
+    assert characters.next_solid(everywhere).tolist() == behind
+    before = [len(text[:at].rstrip()) for at in everywhere.tolist()]
+    assert characters.behind_solid(everywhere).tolist() == before

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Query
-from chunkwise.tuning.splits import split
+from chunkwise.tuning.sweep_inputs import split
 from made_outcomes import questions
 
 

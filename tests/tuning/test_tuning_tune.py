@@ -5,11 +5,10 @@ from pathlib import Path
 import pytest
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.evaluation.skipped import Skipped
-from chunkwise.tuning.plan.prepare import PreparedSweep
-from chunkwise.tuning.plan.source import SweepSource, sweep_from_source
+from chunkwise.evaluation.sources import Skipped
+from chunkwise.tuning.plan.prepare import PreparedSweep, SweepSource, sweep_from_source
+from chunkwise.tuning.run.record import SweepFolder
 from chunkwise.tuning.sweep import Configuration, VectorKind
-from chunkwise.tuning.sweep_folder import SweepFolder
 from chunkwise.tuning.sweep_result import Outcome
 from chunkwise.tuning.tune import CompletedSweep, RunOptions, finalists, run_sweep
 

@@ -31,7 +31,7 @@ from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.indexes import Index, index, named_index
 from chunkwise.retrieval.retrievers import Retriever
 from chunkwise.retrieval.settings import Vectors
-from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike, get_tokenizer
 
 Form = Literal["claims", "plain"]
 """Claims with passage and quote, as JSON; or a few sentences, whose places in the passages are sought afterwards."""
@@ -217,6 +217,7 @@ def ask(
     only: Filter = EVERYTHING,
     where: Where = (),
     neighbours: int = 0,
+    tokenizer: TokenizerLike | None = None,
     form: Form | None = None,
     options: LoadOptions | None = None,
     on_unreadable: WhenUnreadable = "warn",
@@ -224,10 +225,10 @@ def ask(
 ) -> CitedAnswer:
     """An answer out of an index, or out of documents, which are indexed in memory.
 
-    The model reads at most `k` passages (5 where there is no budget) of at most `budget` tokens in all, out of
-    documents whose metadata are as `where` says: {"year": 2024}. What it claims is held against them: `claims` have a
-    state each, and a place where they have one. `llm` is a name as `--llm` takes it, a model, or a client with a limit
-    on what may be spent.
+    The model reads at most `k` passages (5 where there is no budget) of at most `budget` tokens in all, counted by
+    `tokenizer` (None: the index's own), out of documents whose metadata are as `where` says: {"year": 2024}. What it
+    claims is held against them: `claims` have a state each, and a place where they have one. `llm` is a name as `--llm`
+    takes it, a model, or a client with a limit on what may be spent.
     """
     if not isinstance(question, str) or not question.strip():
         raise InvalidParameter(f"the question is {question!r}; write what you want to know")
@@ -235,6 +236,6 @@ def ask(
     made = index_of(source, retriever, on_unreadable, advance, options)
     hits = made.search(
         question, k=k, budget=budget, retriever=retriever, reranker=reranker, only=only, where=where,
-        neighbours=neighbours,
+        neighbours=neighbours, tokenizer=tokenizer,
     )  # fmt: skip
     return answer_question(question, hits, client, form=form)

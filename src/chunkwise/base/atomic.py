@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
+import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 from chunkwise.base.errors import ChunkwiseError
@@ -41,25 +44,104 @@ def replacing(path: Path) -> Iterator[Path]:
             yield path
         return
     target = Path(os.path.realpath(path))
-    # Named before it is made: an interrupt at any moment finds what to take away.
-    temporary = target.with_name(f".{target.name[:40]}.{secrets.token_hex(8)}")
-    try:
-        with says_what_it_writes(path):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            temporary.touch(mode=0o600, exist_ok=False)
+    prefix = f".{target.name[:40]}."
+    with says_what_it_writes(path):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        clear_abandoned(target.parent, prefix)
+    with _own(target.parent, prefix, path) as temporary:
         with _write_errors(path, _FULL):
             yield temporary
         with says_what_it_writes(path):
-            # A temporary file is private; the result gets the rights any new file would have.
-            umask = os.umask(0)
-            os.umask(umask)
-            temporary.chmod(0o666 & ~umask)
             with temporary.open("r+b") as written:
                 os.fsync(written.fileno())
             temporary.replace(target)
+
+
+@contextmanager
+def scratch_folder(parent: Path | None = None, prefix: str = "chunkwise-") -> Iterator[Path]:
+    """A folder of this run's own, among the system's temporary ones unless a place is named; it goes at the end."""
+    parent = parent or Path(tempfile.gettempdir())
+    with says_what_it_writes(parent):
+        parent.mkdir(parents=True, exist_ok=True)
+        clear_abandoned(parent, prefix)
+    with _own(parent, prefix, parent, is_folder=True) as folder:
+        yield folder
+
+
+@contextmanager
+def _own(parent: Path, prefix: str, told: Path, *, is_folder: bool = False) -> Iterator[Path]:
+    """A new file or folder that nobody clears away while this process lives."""
+    for _ in range(_TRIES):
+        # Named before it is made: an interrupt at any moment finds what to take away.
+        path = parent / f"{prefix}{secrets.token_hex(8)}"
+        try:
+            with says_what_it_writes(told):
+                # A file has the rights any new one has: to ask for the umask would be to change it for a moment.
+                path.mkdir(mode=0o700) if is_folder else path.touch(mode=0o666, exist_ok=False)
+            with ExitStack() as stack:
+                try:
+                    stack.enter_context(_locked(path, wait=True))
+                except FileNotFoundError:
+                    continue  # somebody cleared it away before it was locked
+                yield path
+            return
+        finally:
+            with suppress(OSError):  # where none could be made, that is what is told
+                shutil.rmtree(path, ignore_errors=True) if is_folder else path.unlink()
+    raise ChunkwiseError(f"cannot write {told}: what is begun there is removed at once by another")
+
+
+def clear_abandoned(folder: Path, prefix: str) -> None:
+    """Removes what `replacing` and `scratch_folder` began here and nobody owns any more, after a `kill -9` for one."""
+    name = re.compile(re.escape(prefix) + "[0-9a-f]{16}")
+    try:
+        found = [each for each in os.listdir(folder) if name.fullmatch(each)]
+    except OSError:
+        return
+    for path in (folder / each for each in found):
+        with suppress(OSError), _locked(path, wait=False) as is_abandoned:
+            if is_abandoned:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+_TRIES = 5
+_HAS_LOCKS = find_spec("fcntl") is not None
+"""Not on Windows."""
+
+
+@contextmanager
+def _locked(path: Path, *, wait: bool) -> Iterator[bool]:
+    """Whether it is this process's alone meanwhile; where there are no locks it never is, and nothing is cleared.
+
+    A lock on the file or folder itself goes with its owner, however that ends; the number of a process is given again.
+    """
+    if not _HAS_LOCKS:  # there what is open cannot be moved either
+        yield False
+        return
+    import fcntl
+
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            # Who clears up may have come between its making and its lock.
+            is_mine = os.path.samestat(os.fstat(handle), os.stat(path))
+        except OSError as error:
+            if wait and isinstance(error, FileNotFoundError):
+                raise
+            is_mine = False
+        yield is_mine
     finally:
-        with suppress(OSError):  # where none could be made, that is what is told
-            temporary.unlink()
+        os.close(handle)
+
+
+def refuse_links(paths: Iterable[Path]) -> None:
+    """For a folder of ours that somebody else may have filled: what is written there is to stay there."""
+    for path in paths:
+        if path.is_symlink():
+            raise ChunkwiseError(
+                f"{path} is a link, and nothing of ours is: it is not followed; remove it, or name another folder"
+            )
 
 
 def check_writable(path: Path) -> None:

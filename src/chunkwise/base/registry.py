@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -16,6 +16,7 @@ from typing import Any
 
 from chunkwise.base import parameters, spec
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
+from chunkwise.base.recorded import check_allowed
 from chunkwise.base.user_warning import warn_user
 from chunkwise.base.wording import did_you_mean
 
@@ -66,7 +67,8 @@ class Registry:
         return [*self.builtin, *sorted(set(self._plugins()) - set(self.builtin))]
 
     def get(self, name: str) -> Any:
-        """The part of this name; an unknown name lists the nearest known ones."""
+        """The part of this name; an unknown name lists the nearest known ones, a recorded one runs no code by path."""
+        check_allowed(name)
         if name in self.builtin:
             module, _, attribute = self.builtin[name].partition(":")
             return getattr(importlib.import_module(module), attribute)
@@ -77,10 +79,22 @@ class Registry:
             return self._loaded(point)
         raise self._unknown(name)
 
-    def make(self, text: str, **given: object) -> Any:
-        """An object from `name(parameter=value)`; `given` are parameters, too."""
+    def make(
+        self, text: str, by_form: Callable[[str], Any] | None = None, /, **given: object
+    ) -> Any:
+        """An object from `name(parameter=value)`; `given` are parameters, too.
+
+        `by_form` makes one of a text in one of the other `forms`, and gives None for any other. Every name that
+        becomes a part comes by here, so this is where those of files and tables are held back.
+        """
+        check_allowed(text)
+        made = by_form(text) if by_form is not None else None
+        if made is not None:
+            return made
         name, values = spec.parse(text, self.kind, self.example)
-        return self.build(name, self.get(name), {**values, **given})
+        values = {**values, **given}
+        check_allowed(values)
+        return self.build(name, self.get(name), values)
 
     def build(self, name: str, part: Any, values: Mapping[str, object]) -> Any:
         """A class or a function is called with the parameters; an object is taken as it is."""

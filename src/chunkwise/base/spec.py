@@ -9,6 +9,7 @@ import re
 
 from chunkwise.base import parameters
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.recorded import Recorded, recorded
 
 _USER = re.compile(r"(?<=//)[^/?#\s]*@")
 _QUERY = re.compile(r"\?[^#\s'\")]*")
@@ -47,6 +48,8 @@ def parse(text: str, kind: str = "strategy", example: str = "") -> tuple[str, di
         if keyword.arg in values:
             raise InvalidParameter(f"{quoted(text)} has {keyword.arg!r} twice; give it once")
         values[keyword.arg] = _literal(keyword.arg, keyword.value)
+    if isinstance(text, Recorded):
+        values = recorded(values, text.where)
     return name.strip(), values
 
 

@@ -26,10 +26,16 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-_DIED = (
-    "a worker process died, perhaps for lack of memory: run again with one job; a script that uses several needs its "
-    'code under `if __name__ == "__main__":`'
+_NOT_STARTED = (
+    "a worker process died before it had started, perhaps for lack of memory: run again with one job; a script that "
+    'uses several needs its code under `if __name__ == "__main__":`'
 )
+_READY = b"ready"
+
+
+class WorkerDied(ChunkwiseError):
+    """A process ended at work, which is lost; another stands in for it."""
+
 
 Given = TypeVar("Given")
 Found = TypeVar("Found")
@@ -46,8 +52,9 @@ class Workers(Generic[Given, Found]):
         self._count = count
         self._work = work
         self._threads = ThreadPoolExecutor(count)
-        self._processes: list[BaseProcess] = []
+        self._processes: dict[Connection, BaseProcess] = {}
         self._idle: SimpleQueue[Connection] = SimpleQueue()
+        self._stopped = False
 
     def submit(self, given: Given) -> Future[Found]:
         """What `work` makes of it, once it is there."""
@@ -58,13 +65,14 @@ class Workers(Generic[Given, Found]):
 
     def stop(self) -> None:
         """End all at once, whatever they are at."""
-        for process in self._processes:
+        self._stopped = True
+        for process in list(self._processes.values()):
             process.kill()
         self._threads.shutdown(cancel_futures=True)  # what they waited for has ended
-        for process in self._processes:
+        for pipe, process in self._processes.items():
+            process.kill()  # one that was started meanwhile
             process.join()
-        while not self._idle.empty():
-            self._idle.get().close()
+            pipe.close()
 
     def _start(self) -> None:
         # Not forked: a fork copies locks that another thread of the caller may hold.
@@ -73,42 +81,74 @@ class Workers(Generic[Given, Found]):
         process = context.Process(target=_serve, args=(there, self._work), daemon=True)
         process.start()
         there.close()  # so that the end of the process is the end of what can be read here
-        self._processes.append(process)
+        self._processes[here] = process
         self._idle.put(here)
 
     def _ask(self, given: Given) -> Found:
         pipe = self._idle.get()
+        started = False
         try:
             pipe.send(given)
+            started = pipe.recv_bytes() == _READY
             answer = pipe.recv_bytes()
         except (EOFError, OSError):
-            raise ChunkwiseError(_DIED) from None
-        finally:
-            self._idle.put(pipe)
+            if not started:
+                self._idle.put(pipe)
+                raise ChunkwiseError(_NOT_STARTED) from None
+            status = self._replace(pipe)
+            raise WorkerDied(f"a worker process died ({_how(status)})") from None
+        self._idle.put(pipe)
         found: Found
         found, error = pickle.loads(answer)
         if error is not None:
             raise error
         return found
 
+    def _replace(self, pipe: Connection) -> int:
+        """Another process for one that has ended; how it did."""
+        process = self._processes.pop(pipe)
+        process.join()
+        pipe.close()
+        if not self._stopped:
+            with interrupts_held():
+                self._start()
+        return process.exitcode or 0
+
+
+def _how(status: int) -> str:
+    """In which way a process ended."""
+    if status >= 0:
+        return f"status {status}"
+    try:
+        return signal.Signals(-status).name
+    except ValueError:
+        return f"signal {-status}"
+
+
+_ENDING = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
+
 
 @contextmanager
 def interrupts_held() -> Iterator[None]:
-    """Ctrl-C is answered afterwards, and never by a process started in here, not even while it imports."""
+    """Signals that end a run are answered afterwards; Ctrl-C never by a process begun in here, even as it imports."""
     came: list[int] = []
-    answer = signal.getsignal(signal.SIGINT)
-    here = current_thread() is main_thread() and answer is not None
-    if here:
+    answers = {}
+    if current_thread() is main_thread():
         # Held by a function, too: a signal that this thread does not take is taken by another, for this one.
-        signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+        for number in _ENDING:
+            if callable(answer := signal.getsignal(number)):
+                answers[number] = answer
+                signal.signal(number, lambda number, _: came.append(number))
     try:
         with _blocked():
             yield
     finally:
-        if here:
-            signal.signal(signal.SIGINT, answer)
+        for number, answer in answers.items():
+            signal.signal(number, answer)
         if came:
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(came[0])
 
 
 @contextmanager
@@ -130,7 +170,9 @@ def _serve(pipe: Connection, work: Callable[[Any], Any]) -> None:
     # The other end closes when its process goes, however it goes.
     with suppress(EOFError, OSError):
         while True:
-            pipe.send_bytes(_answer(work, pipe.recv()))
+            given = pipe.recv()
+            pipe.send_bytes(_READY)
+            pipe.send_bytes(_answer(work, given))
 
 
 def _answer(work: Callable[[Any], Any], given: object) -> bytes:

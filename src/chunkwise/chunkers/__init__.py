@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from chunkwise.base import parameters, spec
 from chunkwise.base.errors import BrokenContract
 from chunkwise.base.registry import Registry
+from chunkwise.chunkers.packing.overlap import overlap_tokens
 from chunkwise.chunkers.pieces import check_summary, foreign_pieces
 from chunkwise.core import Chunk, Document, Piece, Span
 from chunkwise.text.analysis import Analyzed, SectionLookup
@@ -123,6 +124,14 @@ class Strategy:
     def asks_for_overlap(self) -> bool:
         """Whether an overlap is named, and one can tell where it is missing."""
         return bool(getattr(self.chunker, "asks_for_overlap", False)) and self.limit is not None
+
+    @property
+    def overlap_asked(self) -> int:
+        """The overlap that is named, counted as the limit is; 0: none, or one in words or sentences."""
+        overlap: int | str | None = getattr(self.chunker, "overlap", None)
+        if self.limit is None or overlap is None or self.name not in registry.builtin:
+            return 0
+        return overlap_tokens(overlap, self.limit[1])
 
     @property
     def unit(self) -> str:

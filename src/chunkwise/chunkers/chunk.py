@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import pickle
 from collections import deque
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ from functools import partial
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
 from chunkwise.base.parameters import takes
 from chunkwise.base.renamed import renamed
-from chunkwise.base.workers import Workers
+from chunkwise.base.workers import WorkerDied, Workers
 from chunkwise.chunkers import Chunker, Strategy, get_strategy
 from chunkwise.core import Chunk, Document
 from chunkwise.documents import (
@@ -27,6 +26,7 @@ from chunkwise.documents import (
     loaded,
 )
 from chunkwise.documents.formats.markdown import looks_like_markdown
+from chunkwise.documents.source import Source
 from chunkwise.text.analysis import Analyzed
 
 DEFAULT_STRATEGY = "structure"
@@ -170,18 +170,37 @@ def _in_workers(
         raise InvalidParameter(
             f"the strategy cannot be sent to another process ({error}); name it in a text, or use jobs=1"
         ) from error
-    waiting: deque[Future[list[ChunkOutcome]]] = deque()
+    waiting: deque[tuple[list[InputItem], Future[list[ChunkOutcome]]]] = deque()
     workers = Workers(jobs, partial(_work, strategy, options))
     try:
         for batch in _batches(work):
-            waiting.append(workers.submit(batch))
+            waiting.append((batch, workers.submit(batch)))
             if len(waiting) >= jobs * _AHEAD:
-                yield from waiting.popleft().result()
+                yield from _results(workers, *waiting.popleft())
         while waiting:
-            yield from waiting.popleft().result()
+            yield from _results(workers, *waiting.popleft())
     finally:
         # Stopped, or nobody wants the rest: a long document must not keep the caller waiting.
         workers.stop()
+
+
+def _results(
+    workers: Workers[list[InputItem], list[ChunkOutcome]],
+    batch: list[InputItem],
+    found: Future[list[ChunkOutcome]],
+) -> Iterator[ChunkOutcome]:
+    """What comes of a batch; where a process died at it, each is tried by itself, and one of them is unreadable."""
+    try:
+        yield from found.result()
+        return
+    except WorkerDied as error:
+        if len(batch) == 1:
+            unit = batch[0]
+            name = unit.origin if isinstance(unit, Source) else str(unit.source)
+            yield UnreadableDocument(name, f"{error} while it was cut, perhaps for lack of memory")
+            return
+    for unit in batch:
+        yield from _results(workers, [unit], workers.submit([unit]))
 
 
 def _work(
@@ -210,12 +229,7 @@ def weight(unit: InputItem) -> int:
         return len(unit.text)
     if isinstance(unit, UnreadableDocument):
         return 0
-    if unit.data is not None:
-        return len(unit.data)
-    try:
-        return os.path.getsize(unit.path or "")
-    except OSError:
-        return 0
+    return unit.size
 
 
 def _distinct(outcomes: Iterator[ChunkOutcome], reader: InputReader) -> Iterator[ChunkOutcome]:

@@ -18,8 +18,7 @@ from chunkwise.core import Document, Span
 from chunkwise.documents.document_names import DocumentNames
 from chunkwise.records.fields import Fields, integer_in, kind, string_in
 from chunkwise.records.read import OnBadRow, Row, Shape, rows, shown_name
-from chunkwise.text.locate.folding import TOLERANCES, Tolerance
-from chunkwise.text.locate.occurrences import Occurrences, occurrences
+from chunkwise.text.folding import TOLERANCES, Occurrences, Tolerance, occurrences
 
 _TEXTS = ("text", "page_content", "content", "chunk", "passage", "snippet", "cited_text")
 _STARTS = ("start", "start_index", "start_char_idx", "start_char_index", "start_char", "begin")

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.parameters import param
-from chunkwise.chunkers.embedding_chunker import EmbeddingChunker, border_similarity
 from chunkwise.chunkers.packing.sized import LARGEST
+from chunkwise.chunkers.semantic import EmbeddingChunker, border_similarity
 from chunkwise.core import Piece
 from chunkwise.text.analysis import Analyzed
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.parameters import param
-from chunkwise.chunkers.packing.cuts import ArrayCuts
+from chunkwise.chunkers.packing.cuts import ArrayCuts, CutLevel, word_level
 from chunkwise.chunkers.packing.sized import SizedChunker
 from chunkwise.core import Piece
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.blocks.lines import Lines
+from chunkwise.text.positions import merge_sorted, without
 from chunkwise.text.source_code.grammars import LANGUAGES
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ Fit = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.bool_]]
 """Whether each stretch, of these starts and ends, fits in a chunk."""
 
 
-def outline_levels(document: Analyzed, language: str, fit: Fit) -> list[NDArray[np.int64]]:
+def outline_levels(document: Analyzed, language: str, fit: Fit) -> list[CutLevel]:
     """Line starts at which a unit of code starts, outermost units first; then all lines, then words."""
     if not document.text:
         return []
@@ -42,11 +44,18 @@ def outline_levels(document: Analyzed, language: str, fit: Fit) -> list[NDArray[
     lines = document.lines
     outline = _by_indentation(lines) if tree is None else _by_tree(lines, tree, source, fit)
     keep, fragments = document.graphemes.keep, document.fragment_starts
-    words = document.characters.word_starts
     # The last word of a long line goes with the quotes below it; where nothing else is left, any line is cut off.
-    whole = [np.setdiff1d(cuts, fragments) for cuts in [*outline, lines.start]]
-    whole.append(np.setdiff1d(words, document.characters.next_solid(fragments)))
-    return [keep(cuts) for cuts in [*whole, lines.start, words] if len(cuts)]
+    whole = [without(cuts, fragments) for cuts in [*outline, lines.start]]
+
+    def words() -> NDArray[np.int64]:
+        return without(document.characters.word_starts, document.characters.next_solid(fragments))
+
+    return [
+        *(ArrayCuts(partial(keep, cuts)) for cuts in whole if len(cuts)),
+        ArrayCuts(lambda: keep(words())),
+        ArrayCuts(partial(keep, lines.start)),
+        word_level(document),
+    ]
 
 
 def _by_tree(lines: Lines, tree: Tree, source: bytes, fit: Fit) -> list[NDArray[np.int64]]:
@@ -109,7 +118,7 @@ def _ranked(
 ) -> list[NDArray[np.int64]]:
     """`said_above`: for each row of what is said about the next, the row on which it starts."""
     # The tree counts rows by line feeds alone; our lines may have other breaks.
-    row_start = np.concatenate(([0], np.flatnonzero(lines.characters.points == 10) + 1))
+    row_start = np.concatenate(([0], lines.characters.places("\n") + 1))
     top_of: dict[int, int] = {}
     by_depth: dict[int, list[int]] = {}
     below: dict[int, list[tuple[int, int, bool]]] = {}
@@ -133,7 +142,7 @@ def _ranked(
     for depth in sorted(by_depth)[:_DEEPEST]:
         here = np.unique(row_start[np.array(by_depth[depth], dtype=np.int64)])
         cuts.append(here)
-        ends = np.union1d(ends, here)
+        ends = merge_sorted(ends, here)
         if depth in below:
             tops, rows, headed_rows = np.array(below[depth]).T
             starts = row_start[rows]
@@ -213,7 +222,6 @@ class CodeChunker(SizedChunker):
             # White space behind a chunk takes no room.
             return behind_gaps(measure.reaches(starts, self.max_tokens)) >= ends
 
-        outline = outline_levels(document, language, fit)
-        levels = [ArrayCuts(cuts.copy) for cuts in outline]
+        levels = outline_levels(document, language, fit)
         packer = self.packer(document, levels, nested=True)
         return self.join_small_chunks(document, packer.pack(0, len(document.text)))

@@ -13,19 +13,18 @@ from numpy.typing import NDArray
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.base.parameters import param
 from chunkwise.base.user_warning import warn_user
-from chunkwise.chunkers.embedding_chunker import check_model, named_embedder
 from chunkwise.chunkers.packing.cuts import clause_levels, sentence_levels
 from chunkwise.chunkers.packing.packer import Packer
 from chunkwise.chunkers.packing.sized import LARGEST, SizedChunker
 from chunkwise.chunkers.pieces import merged_spans
+from chunkwise.chunkers.semantic import check_model, named_embedder
 from chunkwise.chunkers.sentences import SentenceChunker
 from chunkwise.core import Document, Piece, Span
 from chunkwise.models.embed.embedder import Embedder
-from chunkwise.models.llm.client import LlmClient, check_window, prompt_tokens
+from chunkwise.models.llm.client import LlmClient, check_window, cleaned_answer, prompt_tokens
 from chunkwise.models.llm.cost import LlmEstimate
 from chunkwise.models.llm.language_model import LanguageModel, Reply, Request
 from chunkwise.models.llm.prompt import fenced, load_prompt
-from chunkwise.models.llm.response import cleaned_answer
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.tokens.tokenizers import TokenizerLike, get_tokenizer
 

@@ -21,9 +21,10 @@ from chunkwise.chunkers.packing.cuts import (
 )
 from chunkwise.chunkers.packing.sized import SizedChunker
 from chunkwise.core import Piece
-from chunkwise.text.analysis import Analyzed, merge_sorted
-from chunkwise.text.characters import CharacterArrays
+from chunkwise.text.analysis import Analyzed
+from chunkwise.text.characters import CharacterArrays, Points
 from chunkwise.text.graphemes import Graphemes
+from chunkwise.text.positions import merge_sorted
 
 Level = tuple[str, ...]
 """Separators of equal rank."""
@@ -95,7 +96,7 @@ class SeparatorPositions:
     def __init__(self, characters: CharacterArrays) -> None:
         self._characters = characters
         self._known: dict[str, NDArray[np.int64]] = {}
-        self._behind: dict[str, NDArray[np.uint32]] = {}
+        self._behind: dict[str, Points] = {}
 
     def of(self, separator: str) -> NDArray[np.int64]:
         """The start of each occurrence, of overlapping ones too."""
@@ -107,7 +108,7 @@ class SeparatorPositions:
                 continue
             if not before:
                 met = char in text  # what is not there is noticed sooner than found nowhere
-                known[longer] = np.flatnonzero(points == ord(char)) if met else _NOWHERE
+                known[longer] = self._characters.places(char) if met else _NOWHERE
                 continue
             places = known[before]
             if before not in behind:

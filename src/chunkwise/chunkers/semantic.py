@@ -1,20 +1,303 @@
-"""Cut where the text turns to something else."""
+"""Cut where the text turns to something else, and what strategies share that cut by an embedder's vectors."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import cache, cached_property
+from itertools import pairwise
+from multiprocessing import parent_process
+from typing import ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.errors import InvalidParameter, MissingExtra
 from chunkwise.base.parameters import param
-from chunkwise.chunkers.embedding_chunker import EmbeddingChunker, border_similarity
-from chunkwise.chunkers.packing.cuts import ArrayCuts
+from chunkwise.chunkers.packing.cuts import (
+    ArrayCuts,
+    CutLevel,
+    clause_levels,
+    glued,
+    sentence_levels,
+)
+from chunkwise.chunkers.packing.sized import LARGEST, SizedChunker
 from chunkwise.core import Piece
+from chunkwise.models.embed.embedder import Embedder, TokenEmbedder
+from chunkwise.models.http.address import without_secrets
 from chunkwise.text.analysis import Analyzed
+from chunkwise.text.tokens.measure import TokenMeasure
+
+_TRIES = 8
+"""A chunk's own tokens may be a few more than its share of the document's: not every guess holds."""
+
+
+def moved_cut(
+    document: Analyzed,
+    measure: TokenMeasure,
+    left: Piece,
+    right: Piece,
+    places: NDArray[np.int64],
+    worth: NDArray[np.float64],
+    sizes: tuple[int, int],
+) -> list[Piece]:
+    """Both cut at the place worth most of those where their sizes lie between the two given; else nothing."""
+    least, most = sizes
+    low, high = places.searchsorted([left.start + 1, right.end])
+    inside, worth = places[low:high], worth[low:high]
+    start, end = measure.starts.searchsorted([left.start, right.end])
+    at = measure.starts.searchsorted(inside)
+    smaller = np.minimum(at - start, end - at)
+    larger = np.maximum(at - start, end - at)
+    fits = (smaller >= least) & (larger <= most)
+    best = np.flatnonzero(fits)[np.argsort(-worth[fits], kind="stable")]
+    for cut in inside[best[:_TRIES]].tolist():
+        stop = left.start + len(document.text[left.start : cut].rstrip())
+        stop = document.graphemes.ceil(stop)
+        first = Piece(left.start, stop, "", measure.count(left.start, stop))
+        second = Piece(cut, right.end, "", measure.count(cut, right.end))
+        counts = (first.token_count, second.token_count)
+        if min(counts) >= least and max(counts) <= most:
+            return [first, second]
+    return []
+
+
+@dataclass(frozen=True)
+class SmallChunks:
+    """The sizes chunks are to have, and the places between units at which they may be cut."""
+
+    document: Analyzed
+    measure: TokenMeasure
+    units: NDArray[np.int64]
+    similarity: NDArray[np.float64]
+    """Of what stands before and behind each unit but the first."""
+    least: int
+    most: int
+    may_move: bool
+    """Whether a cut may be moved: not where chunks repeat something, which would be lost."""
+
+    def without(self, pieces: list[Piece]) -> list[Piece]:
+        """Small pieces joined with the nearer neighbour that has room, or else filled up from one."""
+        waiting, kept = [*pieces], list[Piece]()
+        for index, piece in enumerate(waiting):
+            after = waiting[index + 1 : index + 2]
+            made = piece.token_count < self.least and self._merged_with_neighbour(
+                kept[-1:], piece, after
+            )
+            if not made:
+                kept.append(piece)
+            elif made[0]:
+                kept[-1:] = made[1]
+            else:
+                *done, waiting[index + 1] = made[1]
+                kept += done
+        return kept
+
+    def _merged_with_neighbour(
+        self, before: list[Piece], piece: Piece, after: list[Piece]
+    ) -> tuple[int, list[Piece]] | None:
+        """How many pieces before it were taken, one or none, and what was made of the two."""
+        sides = [(1, before[0], piece)] if before else []
+        if after:
+            nearer = not before or self._nearness(piece.end) > self._nearness(before[0].end)
+            sides.insert(0 if nearer else 1, (0, piece, after[0]))
+        for change in (self._together, self._shared):
+            for taken, left, right in sides:
+                if made := change(left, right):
+                    return taken, made
+        return None
+
+    def _nearness(self, end: int) -> float:
+        """Of what stands before and behind the end of a piece."""
+        unit = int(self.units.searchsorted(end))
+        whole = unit < len(self.units) and not self.document.text[end : self.units[unit]].strip()
+        return float(self.similarity[unit - 1]) if whole else 1.0  # else inside of a sentence
+
+    def _together(self, left: Piece, right: Piece) -> list[Piece]:
+        size = self.measure.count(left.start, right.end)
+        return [Piece(left.start, right.end, "", size)] if size <= self.most else []
+
+    def _shared(self, left: Piece, right: Piece) -> list[Piece]:
+        """The same two, cut where the text turns most of all places that leave both large enough."""
+        if not self.may_move:
+            return []
+        document, sizes = self.document, (self.least, self.most)
+        found = moved_cut(document, self.measure, left, right, self.units[1:], self._turns, sizes)
+        sentence = int(document.sentences.searchsorted(right.start))
+        if found or right.start in document.sentences[sentence : sentence + 1]:
+            return found  # for a fragment's sake no sentence is cut that was whole
+        words = document.characters.word_starts
+        low, high = words.searchsorted([left.start, right.end])
+        near = document.graphemes.keep(words[low:high])
+        return moved_cut(document, self.measure, left, right, near, -near.astype(np.float64), sizes)
+
+    @cached_property
+    def _turns(self) -> NDArray[np.float64]:
+        return -self.similarity
+
+
+_AT_ONCE = 4096
+"""Borders looked at together: sums of a long document's vectors are large."""
+
+
+@cache
+def named_embedder(model: str) -> Embedder:
+    """The model of this name, loaded once a process."""
+    from chunkwise.models import DEFAULT, get_embedder
+    from chunkwise.models.embed.pretrained import MiniLM
+
+    if model == DEFAULT and parent_process() is not None:
+        # One worker among several: a thread each, or they are in each other's way.
+        return get_embedder(MiniLM(threads=1))
+    return get_embedder(model)
+
+
+def unit_vectors(
+    embedder: Embedder, document: Analyzed, starts: NDArray[np.int64], *, late: bool
+) -> NDArray[np.float32]:
+    """A vector of length 1 for each unit of a text they tile; zeros where a unit says nothing."""
+    text = document.text
+    bounds = np.append(starts, len(text))
+    if late:
+        from chunkwise.models.embed.late import atom_sums, span_vectors
+
+        # Not isinstance: that would ask for `dimensions`, and an endpoint would send a request.
+        if not hasattr(type(embedder), "token_vectors"):
+            raise InvalidParameter(
+                f"vectors is 'late' and {embedder.identity} gives no vectors of tokens;"
+                " allowed with it: vectors='own'; minilm and a model.onnx can do both"
+            )
+        # The atoms every index of this document is made of: what one has read, the other finds kept.
+        atoms = document.atoms()
+        sums = atom_sums(cast(TokenEmbedder, embedder), document, atoms)
+        spans = np.column_stack((bounds[:-1], bounds[1:]))
+        return span_vectors(atoms, len(text), sums, spans)
+    return embedder.embed([text[start:end].strip() for start, end in pairwise(bounds.tolist())])
+
+
+def border_similarity(vectors: NDArray[np.float32], buffer: int) -> NDArray[np.float64]:
+    """Cosine of what precedes and what follows each border between units: `buffer` + 1 units on either side."""
+    found = np.ones(max(len(vectors) - 1, 0))
+    for first in range(0, len(found), _AT_ONCE):
+        last = min(first + _AT_ONCE, len(found))
+        low = max(first - buffer, 0)
+        part = vectors[low : last + buffer + 1]
+        found[first:last] = _similarity(part, np.arange(first, last) + 1 - low, buffer + 1)
+    # Rounded: equal sentences are equally near.
+    return found.round(4)
+
+
+def _similarity(
+    vectors: NDArray[np.float32], border: NDArray[np.int64], width: int
+) -> NDArray[np.float64]:
+    before = np.zeros((len(vectors) + 1, vectors.shape[1]))
+    np.cumsum(vectors, axis=0, dtype=np.float64, out=before[1:])
+    left = before[border] - before[np.maximum(border - width, 0)]
+    right = before[np.minimum(border + width, len(vectors))] - before[border]
+    length: NDArray[np.float64] = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
+    # Where nothing is said on one side there is no reason to cut.
+    silent = length < 1e-6
+    cosine = np.einsum("ij,ij->i", left, right) / np.where(silent, 1.0, length)
+    return np.where(silent, 1.0, cosine)
+
+
+_LONGEST_UNIT = 200
+"""Tokens of a sentence that hardly is one: text without marks is grouped in parts of this size."""
+
+_LEAST = 40
+"""Sentences have turns of phrase, which are no turns of the subject: alone they make no chunk."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmbeddingChunker(SizedChunker):
+    """Groups of sentences of about one meaning, each within the limit."""
+
+    name: ClassVar[str]
+
+    max_tokens: int = param(
+        800, "no chunk is larger", unit="tokens", low=1, high=LARGEST, aliases=("chunk_size",)
+    )
+    min_tokens: int | None = param(
+        None, "smaller chunks join the neighbour nearer in meaning where the limit allows; 40, at most "
+        "a quarter of the limit, where none is given",
+        unit="tokens", low=0, high=LARGEST,
+    )  # fmt: skip
+    model: str | Embedder = param(
+        "minilm", "minilm, another model by name, the path of a model.onnx, or an embedder"
+    )
+    vectors: str = param(
+        "own", "own: each sentence read by itself; late: as part of the text around it",
+        choices=("own", "late"),
+    )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_model("model", self.model, "embed", "minilm")
+
+    @property
+    def least(self) -> int:
+        """The size below which a chunk joins a neighbour."""
+        return min(_LEAST, self.max_tokens // 4) if self.min_tokens is None else self.min_tokens
+
+    def units(self, document: Analyzed) -> NDArray[np.int64]:
+        """Starts of what is grouped: sentences, items, rows, each heading with what follows it."""
+        return glued(document, document.atoms(max_tokens=_LONGEST_UNIT))
+
+    def unit_vectors(self, document: Analyzed, units: NDArray[np.int64]) -> NDArray[np.float32]:
+        try:
+            made = named_embedder(self.model) if isinstance(self.model, str) else self.model
+            return unit_vectors(made, document, units, late=self.vectors == "late")
+        except MissingExtra as error:
+            raise MissingExtra(f"the strategy {self.name}", error.args[1]) from error
+
+    def grouped(
+        self, document: Analyzed, starts: NDArray[np.int64], within: Sequence[CutLevel] = ()
+    ) -> list[Piece]:
+        """A chunk a group; one over the limit is cut at `within`, then sentences, clauses, words."""
+        sentences = sentence_levels(document)
+        packer = self.packer(
+            document,
+            [ArrayCuts(lambda: starts), *within, *sentences, *clause_levels(document)],
+            nested=True,
+            overlap_cuts=sentences[1],
+        )
+        pieces: list[Piece] = []
+        for start, end in pairwise([*starts.tolist(), len(document.text)]):
+            pieces.extend(packer.pack(start, end, floor=0))
+        return pieces
+
+    def joined(
+        self,
+        document: Analyzed,
+        pieces: list[Piece],
+        units: NDArray[np.int64],
+        similarity: NDArray[np.float64],
+    ) -> list[Piece]:
+        """Pieces below the least size joined with the neighbour nearer in meaning where the limit allows.
+
+        Where it does not, they take over some of a neighbour's last or first sentences.
+        """
+        if not self.least:
+            return pieces
+        measure = document.measure(self.tokenizer)
+        sizes = self.least, self.max_tokens
+        return SmallChunks(document, measure, units, similarity, *sizes, not self.overlaps).without(
+            pieces
+        )
+
+
+def check_model(
+    name: str, given: object, method: str, example: str, *, or_has: str | None = None
+) -> None:
+    """Refuses what is neither the name of a model nor one, and a name that holds a secret."""
+    can = (method, *([or_has] if or_has else []))
+    if not isinstance(given, str) and not any(callable(getattr(given, each, None)) for each in can):
+        raise InvalidParameter(
+            f"{name} is {given!r}; a name such as {example!r} or an object with `{method}` is needed"
+        )
+    if isinstance(given, str) and given.lower().startswith(("http://", "https://")):
+        without_secrets(given)  # every chunk is labelled with it
+
 
 _AMOUNTS = {"percentile": 85.0, "deviation": 1.0, "gradient": 85.0}
 """Two of three say how many sentences in a hundred are not cut after: 85 makes groups of six or seven."""

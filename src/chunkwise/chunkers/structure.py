@@ -21,6 +21,7 @@ from chunkwise.chunkers.packing.cuts import (
 from chunkwise.chunkers.packing.sized import SizedChunker
 from chunkwise.core import Block, Piece
 from chunkwise.text.analysis import Analyzed
+from chunkwise.text.positions import without
 from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 _DEEP = 2
@@ -118,7 +119,7 @@ def block_levels(document: Analyzed, tokenizer: TokenizerLike, limit: int) -> li
     leads = cache(partial(lead_in_cuts, document, document.measure(tokenizer), limit))
 
     def whole() -> NDArray[np.int64]:
-        return np.setdiff1d(document.paragraphs, np.concatenate(inside()), assume_unique=True)
+        return without(document.paragraphs, np.concatenate(inside()))
 
     return [
         ArrayCuts(lambda: glued(document, whole(), leads().torn)),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from chunkwise.base import parameters
 from chunkwise.base.parameters import param
-from chunkwise.chunkers.packing.cuts import word_level
+from chunkwise.chunkers.packing.cuts import ArrayCuts
 from chunkwise.chunkers.packing.overlap import check_overlap
 from chunkwise.chunkers.packing.packer import Packer
 from chunkwise.chunkers.packing.sized import LARGEST
@@ -61,7 +61,7 @@ class WordChunker:
             document,
             measure,
             self._max_words,
-            [word_level(document)],
+            [ArrayCuts(lambda: document.graphemes.keep(measure.starts))],
             overlap_from=(lambda fresh: measure.back(fresh, overlap)) if overlap else None,
         )
         return packer.pack(0, len(document.text))

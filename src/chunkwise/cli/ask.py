@@ -162,7 +162,7 @@ def _retrieved(index: Index, queries: list[Query], options: AskOptions) -> list[
         return [RetrievedQuestion(query, []) for query in queries]
     hits = index.search(
         queries, k=options.count, budget=options.budget, retriever=options.retriever,
-        reranker=options.reranker, where=options.where,
+        reranker=options.reranker, where=options.where, tokenizer=options.tokenizer,
     )  # fmt: skip
     return [RetrievedQuestion(query, found) for query, found in zip(queries, hits, strict=True)]
 

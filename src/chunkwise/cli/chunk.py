@@ -157,8 +157,8 @@ def command(options: ChunkOptions) -> None:
     # Behind the bar: on a terminal it would stand between the lines.
     for text in shown:
         click.echo(text, nl=False)
-    if shown and summary.missing_overlaps:
-        click.echo(summary.missing_overlaps)
+    if shown and summary.other_overlaps:
+        click.echo(summary.other_overlaps)
     if writer and (remark := writer.tally.in_words()):
         say(remark)
     if not options.quiet:
@@ -245,7 +245,7 @@ def _documents(
 
 
 def _with_headings(documents: Iterator[Chunked]) -> Iterator[Chunked]:
-    from chunkwise.chunkers.contextual.headings import with_headings
+    from chunkwise.chunkers.contextual import with_headings
 
     for chunked in documents:
         chunked.chunks = with_headings(chunked.chunks, chunked.analyzed)
@@ -307,7 +307,7 @@ def _open_sinks(
         write = stack.enter_context(chunk_file(options.output))
         sinks.append(lambda chunked: write(chunked.chunks))
     if options.page:
-        sinks.append(stack.enter_context(CutsPage(options.page, strategy)).add)
+        sinks.append(stack.enter_context(CutsPage(options.page, strategy, quiet=options.quiet)).add)
     return sinks
 
 

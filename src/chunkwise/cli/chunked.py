@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from chunkwise.base.atomic import replacing
 from chunkwise.base.wording import counted
 from chunkwise.chunkers.chunk import Chunked, ChunkOutcome
-from chunkwise.chunkers.packing.overlap import MissingOverlaps
+from chunkwise.chunkers.packing.overlap import LargerOverlaps, MissingOverlaps
 from chunkwise.cli.streams import say, say_skipped
 from chunkwise.core import Chunk, Document, OnProgress
 from chunkwise.text.tokens.tokenizers import TokenizerLike
@@ -46,6 +46,10 @@ class ChunkSummary:
         self._began = time.monotonic()
         asked = getattr(strategy, "asks_for_overlap", False)
         self._missing = MissingOverlaps(strategy.limit) if asked and strategy.limit else None
+        amount = getattr(strategy, "overlap_asked", 0)
+        self._larger = (
+            LargerOverlaps(strategy.limit[0], amount) if amount and strategy.limit else None
+        )
 
     def add(self, chunked: Chunked) -> None:
         self.documents += 1
@@ -55,11 +59,14 @@ class ChunkSummary:
         self._chunks += len(chunked.chunks)
         if self._missing:
             self._missing.add(chunked)
+        if self._larger:
+            self._larger.add(chunked)
 
     @property
-    def missing_overlaps(self) -> str:
-        """At how many boundaries the overlap asked for could not be, and why; nothing where it is everywhere."""
-        return self._missing.in_words() if self._missing else ""
+    def other_overlaps(self) -> str:
+        """At how many boundaries the overlap is not what was asked for, and why; nothing where it is everywhere."""
+        told = [each.in_words() for each in (self._missing, self._larger) if each]
+        return "; ".join(filter(None, told))
 
     @property
     def note(self) -> str:
@@ -72,8 +79,8 @@ class ChunkSummary:
             sizes = np.concatenate(self._sizes)
             low, middle, high = sizes.min(), np.median(sizes), sizes.max()
             parts.append(f"{self.strategy.unit} {low:,} least, {middle:,.0f} median, {high:,} most")
-        if self.missing_overlaps:
-            parts.append(self.missing_overlaps)
+        if self.other_overlaps:
+            parts.append(self.other_overlaps)
         return self.sentence(parts)
 
     def sentence(self, parts: list[str]) -> str:
@@ -102,11 +109,14 @@ def readable(
 class CutsPage:
     """Collects documents; writes the page when the run ends well."""
 
-    def __init__(self, path: Path, strategy: Cutter, *, shows_worst: bool = False) -> None:
-        """`shows_worst` opens it on the document with the most issues."""
+    def __init__(
+        self, path: Path, strategy: Cutter, *, shows_worst: bool = False, quiet: bool = False
+    ) -> None:
+        """`shows_worst` opens it on the document with the most issues; `quiet`: nothing is said of those left out."""
         self._path, self._strategy, self._shows_worst = path, strategy, shows_worst
         self._documents: list[tuple[Document, list[Chunk]]] = []
         self._size = self._left_out = 0
+        self._quiet = quiet
 
     def add(self, chunked: Chunked) -> None:
         self._size += len(chunked.document.text)
@@ -127,7 +137,7 @@ class CutsPage:
     ) -> None:
         if kind is not None:
             return
-        if self._left_out:
+        if self._left_out and not self._quiet:
             say(
                 f"the page shows the first {len(self._documents):,} documents; "
                 f"{self._left_out:,} more would make it too large for a browser"

@@ -144,7 +144,7 @@ def command(
 
     def declare(run: Callable[[Options], None]) -> TypedCommand:
         def call(**values: Any) -> None:
-            run(options(**values))
+            run(options(**_as_recorded(values)))
 
         typed = TypedCommand(
             name, params=list(_parameters(options)), callback=call, help=run.__doc__, epilog=examples
@@ -153,6 +153,18 @@ def command(
         return typed
 
     return declare
+
+
+def _as_recorded(values: dict[str, Any]) -> dict[str, Any]:
+    """What a file said in the place of the user is marked so: click makes plain texts of all it is given."""
+    from chunkwise.base.recorded import like
+
+    context = click.get_current_context()
+    for name, said in (context.default_map or {}).items():
+        if context.get_parameter_source(name) is ParameterSource.DEFAULT_MAP:
+            value = values[name]
+            values[name] = like(said, value) if isinstance(value, str) else value
+    return values
 
 
 def _parameters(options: type[object]) -> Iterator[click.Parameter]:

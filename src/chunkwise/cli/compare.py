@@ -12,10 +12,12 @@ import click
 
 from chunkwise.cli import commands
 from chunkwise.cli.commands import argument, option
+from chunkwise.cli.keep import KeepOptions, RunKeeper
 from chunkwise.cli.options import NOT_REACHED, check_outputs, json_flag, output_file, page_file
 
 if TYPE_CHECKING:
     from chunkwise.evaluation.comparison import Comparison, Worse
+    from chunkwise.tracking.kept_run import KeptRun
 
 _EXAMPLES = """
 \b
@@ -26,6 +28,7 @@ Examples:
   chunkwise compare a.json b.json --metrics recall,mrr   # fewer tests: smaller differences can be shown
   chunkwise compare a.json b.json --page comparison.html
   chunkwise compare a.json b.json --json > comparison.json
+  chunkwise compare a.json b.json --keep                 # `chunkwise history` remembers it
   chunkwise compare main.json branch.json --fail-if-worse recall@1000t   # for CI
 \b
 Exit status: 0 compared, whatever came out, 4 a run is shown to be worse than the first by a metric of --fail-if-worse,
@@ -34,7 +37,7 @@ Exit status: 0 compared, whatever came out, 4 a run is shown to be worse than th
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareOptions:
+class CompareOptions(KeepOptions):
     """The options of `chunkwise compare`."""
 
     files: tuple[str, ...] = argument("A.json B.json...", nargs=-1)
@@ -68,18 +71,32 @@ def command(options: CompareOptions) -> None:
     _check(files)
     check_outputs(list(files), options.output, page=options.page)
     from chunkwise.evaluation.compare import compare
-    from chunkwise.evaluation.results_file import read_results
+    from chunkwise.evaluation.results import read_results
+
+    keeper = RunKeeper(options)
 
     runs = [read_results(name) for name in files]
     comparison = compare(runs, metrics=chosen, sources=files)
     # An unknown name is told before anything is written.
     worse = comparison.worse(None if "any" in gates else gates) if gates else []
-    if not _write_and_show(comparison, options, is_whole=options.whole or chosen is not None):
+    try:
+        is_written = _write_and_show(
+            comparison, options, is_whole=options.whole or chosen is not None
+        )
+    finally:  # who reads the output may leave early
+        keeper.keep(lambda: _kept(comparison))
+    if not is_written:
         sys.exit(1)
     for each in worse:
         click.echo(f"chunkwise: {_worse_words(each)}", err=True)
     if worse:
         sys.exit(NOT_REACHED)
+
+
+def _kept(comparison: Comparison) -> KeptRun:
+    from chunkwise.tracking.record import run_of_comparison
+
+    return run_of_comparison(comparison)
 
 
 def _write_and_show(comparison: Comparison, options: CompareOptions, *, is_whole: bool) -> bool:

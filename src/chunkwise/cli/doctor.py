@@ -295,9 +295,9 @@ def _answering() -> Check:
     schema = {"type": "object", "properties": {"answer": {"enum": ["yes", "no"]}},
               "required": ["answer"], "additionalProperties": False}  # fmt: skip
     try:
+        from chunkwise.models.llm.client import read_structured
         from chunkwise.models.llm.language_model import Request
         from chunkwise.models.llm.local import packaged
-        from chunkwise.models.llm.response import read_structured
 
         request = Request("Answer.", "Are the lamps lit at dusk?", schema=schema, max_tokens=32)
         answer, read, written = packaged().timed(request)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +14,7 @@ import click
 
 from chunkwise.cli import commands
 from chunkwise.cli.commands import is_typed, option
+from chunkwise.cli.keep import KeepOptions, RunKeeper
 from chunkwise.cli.llm import (
     LOCAL,
     AskingStrategy,
@@ -35,6 +36,7 @@ from chunkwise.cli.options import (
     LlmOptions,
     SearchOptions,
     SourceOptions,
+    WhereOption,
     check_outputs,
     json_flag,
     output_file,
@@ -45,9 +47,12 @@ from chunkwise.cli.progress import bytes_of, fetch_weights, progress
 from chunkwise.cli.streams import say, say_skipped
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chunkwise.core import Document, OnProgress, Query
     from chunkwise.evaluation.results import Results
     from chunkwise.models.llm.cost import LlmEstimate
+    from chunkwise.tracking.kept_run import KeptRun
 
 _EXAMPLES = """
 \b
@@ -61,6 +66,7 @@ Examples:
   chunkwise evaluate handbook/ --chunks langchain.jsonl --test-queries queries.json
   chunkwise evaluate kb --test-queries queries.json --judge llm --llm local --dry-run   # what it would cost
   chunkwise evaluate kb --test-queries queries.json --at-least recall@5=0.8 --at-most boundary_issues=0.1   # for CI
+  chunkwise evaluate handbook/ --test-queries queries.json --keep             # `chunkwise history` remembers it
 \b
 Then: chunkwise compare before.json after.json
 \b
@@ -81,7 +87,14 @@ def _metrics_help() -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluateOptions(
-    IndexOptions, SearchOptions, LlmOptions, ConfigOption, JobsOption, SourceOptions
+    KeepOptions,
+    IndexOptions,
+    SearchOptions,
+    WhereOption,
+    LlmOptions,
+    ConfigOption,
+    JobsOption,
+    SourceOptions,
 ):
     """The options of `chunkwise evaluate`."""
 
@@ -189,16 +202,23 @@ def command(options: EvaluateOptions) -> None:
     limits = [*_limits(options.at_least, 1), *_limits(options.at_most, -1)]
     limits = _measured_as(limits, options)
     types = _types(options.types)
+    if types:
+        _refuse_unknown_types(_types_in(options.test_queries or paths[0]), types)
     outputs = check_outputs([*paths, *files], options.output, page=options.page)
+    keeper = RunKeeper(options, quiet=options.quiet)
     documents: list[Document] = []
+    queries: list[Query] = []
     try:
-        results, left_out = _results(paths, outputs, options, documents)
+        results, left_out = _results(paths, outputs, options, documents, queries)
     except _DryRunEnded as ended:
         show_estimate(ended.estimate, options.as_json)
         return
     types = _types_there(results, types)
     written = _write(results, options, documents, types)
-    _show(results, options, types)
+    try:
+        _show(results, options, types)
+    finally:  # who reads the output may leave early
+        keeper.keep(lambda: _kept(results, documents, queries, options))
     for file in written:
         if not options.quiet:
             click.echo(f"written: {file}", err=True)
@@ -214,6 +234,16 @@ def command(options: EvaluateOptions) -> None:
         sys.exit(NOT_REACHED)
     if left_out or silent:
         sys.exit(SKIPPED)
+
+
+def _kept(
+    results: Results, documents: list[Document], queries: list[Query], options: EvaluateOptions
+) -> KeptRun:
+    from chunkwise.tracking.record import run_of_results
+
+    return run_of_results(
+        results, documents=documents, queries=queries, keep_text=options.keep_text
+    )
 
 
 class _DryRunEnded(Exception):
@@ -251,17 +281,26 @@ def _beside(test_queries: str) -> str:
 
 
 def _results(
-    paths: list[str], outputs: list[Path], options: EvaluateOptions, documents: list[Document]
+    paths: list[str],
+    outputs: list[Path],
+    options: EvaluateOptions,
+    documents: list[Document],
+    queries: list[Query],
 ) -> tuple[Results, bool]:
     from chunkwise.base.errors import ChunkwiseError
     from chunkwise.evaluation.evaluate import evaluate
-    from chunkwise.evaluation.listeners import Listeners
-    from chunkwise.evaluation.options import ScoringRules
+    from chunkwise.evaluation.options import Listeners, ScoringRules
     from chunkwise.evaluation.run_file import COUNTED
 
     def on_estimate(estimate: LlmEstimate) -> None:
         if options.dry_run:
             raise _DryRunEnded(estimate)
+
+    def on_questions(asked: Sequence[Query]) -> None:
+        _refuse_unknown_types(
+            {each for query in asked for each in query.types}, _types(options.types)
+        )
+        queries.extend(asked)
 
     total = bytes_of(paths)
     lines: list[str] = []
@@ -292,7 +331,7 @@ def _results(
         language=options.language, retriever=options.retriever,
         k=options.count if options.budget is None else None, budget=options.budget,
         neighbours=options.neighbours, mmr=options.mmr, reranker=options.reranker,
-        metrics=options.metrics, split=options.split,
+        where=options.where, tokenizer=options.tokenizer, metrics=options.metrics, split=options.split,
         scoring=ScoringRules(
             options.unit, options.relevance_threshold, options.similarity_threshold
         ),
@@ -301,8 +340,7 @@ def _results(
         on_bad=bad,
         listeners=Listeners(
             on_mended=lambda line: say(f"mended {line}"), on_documents=documents.extend,
-            on_questions=lambda asked: _refuse_unknown_types(asked, _types(options.types)),
-            on_estimate=on_estimate, stages=stages,
+            on_questions=on_questions, on_estimate=on_estimate, stages=stages,
         ),
     )  # fmt: skip
     if asking and asking.client and not options.quiet:
@@ -312,7 +350,7 @@ def _results(
 
 def _say_why_silent(results: Results) -> bool:
     """Whether the language model could not be asked everything: the reason, whole, beside a table that shortens it."""
-    from chunkwise.evaluation.trust import judge_error
+    from chunkwise.evaluation.judging import judge_error
 
     error = judge_error(results)
     if error:
@@ -341,17 +379,35 @@ def _types(named: str | None) -> tuple[str, str] | None:
     return names[0], names[1]
 
 
-def _refuse_unknown_types(asked: Sequence[Query], types: tuple[str, str] | None) -> None:
-    """Before the questions are asked and judged, which may take long and cost money."""
+def _types_in(test_queries: str) -> set[str] | None:
+    """The types of the questions in a file; None: it can be read only once, or reading it will say what is wrong."""
+    from chunkwise.base.errors import ChunkwiseError
+    from chunkwise.records.read import is_read_once
+    from chunkwise.testsets.reading import drafts_of
+    from chunkwise.testsets.testset import Draft
+
+    if is_read_once(test_queries):
+        return None
+    try:
+        drafts = [each for each in drafts_of(test_queries) if isinstance(each, Draft)]
+    except (ChunkwiseError, OSError):
+        return None
+    return {each for draft in drafts for each in draft.query.types}
+
+
+def _refuse_unknown_types(there: set[str] | None, types: tuple[str, str] | None) -> None:
+    """Before anything is indexed, asked and judged, which may take long and cost money."""
     from chunkwise.base.errors import InvalidParameter
     from chunkwise.base.wording import did_you_mean
 
-    known = sorted({each for query in asked for each in query.types})
+    if there is None:
+        return
+    known = sorted(there)
     for name in types or ():
         if name not in known:
-            there = f"there are: {', '.join(known) or 'no types at all'}"
+            listed = f"there are: {', '.join(known) or 'no types at all'}"
             raise InvalidParameter(
-                f"--types: no question is of the type {name!r}; {did_you_mean(name, known, there)}"
+                f"--types: no question is of the type {name!r}; {did_you_mean(name, known, listed)}"
             )
 
 
@@ -375,7 +431,7 @@ def _write(
 ) -> list[Path]:
     """The files that were written; a disk may be full, and the figures are wanted all the same."""
     from chunkwise.base.errors import ChunkwiseError
-    from chunkwise.evaluation.results_file import write_results
+    from chunkwise.evaluation.results import write_results
 
     written = []
     try:
@@ -399,7 +455,7 @@ def _write(
 
 def _show(results: Results, options: EvaluateOptions, types: tuple[str, str] | None) -> None:
     if options.as_json:
-        from chunkwise.evaluation.results_file import results_text
+        from chunkwise.evaluation.results import results_text
 
         click.echo(results_text(results), nl=False)
     elif not options.quiet:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from chunkwise.base.recorded import allowing
 from chunkwise.cli import commands
 from chunkwise.cli.commands import is_typed, option
 from chunkwise.cli.llm import (
@@ -35,6 +36,7 @@ from chunkwise.cli.options import (
     LlmOptions,
     SourceOptions,
     json_flag,
+    tokenizer_name,
 )
 from chunkwise.cli.progress import bytes_of, fetch_weights, progress
 from chunkwise.cli.streams import print_json, say, say_skipped, shown_place, usable_place
@@ -93,6 +95,7 @@ class IndexCommandOptions(IndexOptions, LlmOptions, ConfigOption, JobsOption, So
         "sentences of multiscale have none. See --contextual, too.",
     )  # fmt: skip
     contextual: Contextual | None = contextual_option()
+    tokenizer: str | None = tokenizer_name("o200k_base")
     as_json: bool = json_flag("Print the summary as JSON on stdout and nothing else.")
 
 
@@ -143,7 +146,7 @@ def command(options: IndexCommandOptions) -> None:
         built = index(
             paths, strategy, chunks=options.chunks, into=options.into, embedder=options.embedder,
             vectors=options.vectors, context=context, llm=llm, language=options.language,
-            options=options.loading(),
+            tokenizer=options.tokenizer, options=options.loading(),
             on_unreadable="raise" if options.strict else say_skipped, on_bad=bad_rows.say, jobs=options.workers(total),
             advance=advance, rebuild=options.rebuild, keep_others=options.add,
         )  # fmt: skip
@@ -283,7 +286,9 @@ def _summary_text(summary: IndexSummary, place: str) -> str:
         f"{summary.seconds:.1f} s",
     ]
     if summary.documents:
-        lines.append(f'try: chunkwise search {shlex.quote(place)} "your question"')
+        lines.append(
+            f'try: chunkwise search {shlex.quote(place)} "your question"{allowing(summary.embedder)}'
+        )
     return "\n".join(lines)
 
 
@@ -340,7 +345,7 @@ def _named_client(
 
     kind = context or (known.context if known else None)
     name = options.llm
-    if known is not None and not is_typed("llm"):
+    if known is not None and not is_typed("llm") and name != known.llm:
         # Empty where it fell back to the headings context: it does so again, unless it is made anew.
         name = known.llm or (name if options.rebuild else "")
     if not name or kind not in WRITTEN_CONTEXTS:

@@ -11,6 +11,7 @@ import click
 
 from chunkwise.cli import commands
 from chunkwise.cli.commands import is_typed, option
+from chunkwise.cli.keep import KeepOptions, RunKeeper
 from chunkwise.cli.llm import (
     llm_client,
     or_local,
@@ -23,10 +24,12 @@ from chunkwise.cli.progress import fetch_weights, progress
 from chunkwise.cli.streams import print_json, say, say_skipped
 
 if TYPE_CHECKING:
+    from chunkwise.core import Document
     from chunkwise.evaluation.calibrate import CalibrationRun, KnownPairs
     from chunkwise.metrics.judges.judge import Judge
     from chunkwise.models.embed.embedder import Embedder
     from chunkwise.models.llm.client import LlmClient
+    from chunkwise.tracking.kept_run import KeptRun
 
 JUDGES = ("llm", "similarity", "spans", "labels")
 
@@ -67,7 +70,7 @@ def command() -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CalibrateOptions(LlmOptions, SourceOptions):
+class CalibrateOptions(KeepOptions, LlmOptions, SourceOptions):
     """The options of `chunkwise judge calibrate`."""
 
     test_queries: str = queries_file(
@@ -120,22 +123,37 @@ def calibrate(options: CalibrateOptions) -> None:
     SOURCE is any number of documents (files, folders, globs, archives), or an index. Without SOURCE the documents
     beside the file of questions are taken.
     """
+    keeper = RunKeeper(options, quiet=options.quiet)
     names = _names(options)
     if "llm" in names:
         options = replace(options, llm=or_local(options.llm))
     client = llm_client(options, options.quiet or options.as_json) if "llm" in names else None
-    pairs, left_out = _pairs(options)
+    pairs, documents, left_out = _pairs(options)
     _refuse_truth_itself(names, pairs)
     setups = [_setup(name, client, options) for name in names]
     if options.dry_run:
         _estimate(setups, pairs, options)
         return
     measured = [_measured(each, pairs, options) for each in setups]
-    _show(measured, pairs, options)
+    try:
+        _show(measured, pairs, options)
+    finally:  # who reads the output may leave early
+        keeper.keep(lambda: _kept(measured, pairs, documents, options))
     if client is not None and not options.quiet:
         show_spent(client.spent)
     if left_out or any(each.error for each in measured):
         sys.exit(SKIPPED)
+
+
+def _kept(
+    measured: list[CalibrationRun],
+    pairs: KnownPairs,
+    documents: list[Document],
+    options: CalibrateOptions,
+) -> KeptRun:
+    from chunkwise.tracking.record import run_of_calibrations
+
+    return run_of_calibrations(measured, pairs, documents=documents, seed=options.seed)
 
 
 def _names(options: CalibrateOptions) -> list[str]:
@@ -158,10 +176,10 @@ def _names(options: CalibrateOptions) -> list[str]:
     return names
 
 
-def _pairs(options: CalibrateOptions) -> tuple[KnownPairs, bool]:
+def _pairs(options: CalibrateOptions) -> tuple[KnownPairs, list[Document], bool]:
     from chunkwise.base.errors import ChunkwiseError
     from chunkwise.evaluation.calibrate import documents_and_questions, known_pairs
-    from chunkwise.evaluation.skipped import Skipped
+    from chunkwise.evaluation.sources import Skipped
 
     def bad(line: str) -> None:
         if options.strict:
@@ -186,7 +204,7 @@ def _pairs(options: CalibrateOptions) -> tuple[KnownPairs, bool]:
         )  # fmt: skip
     if len(pairs) < options.count and not options.quiet:
         say(f"{len(pairs):,} passages are known, {options.count:,} were asked for: all are used")
-    return pairs, left_out.any
+    return pairs, documents, left_out.any
 
 
 def _refuse_truth_itself(names: list[str], pairs: KnownPairs) -> None:
@@ -209,7 +227,7 @@ def _setup(name: str, client: LlmClient | None, options: CalibrateOptions) -> _J
     if name == "similarity":
         return _similarity(options)
     if name == "spans":
-        from chunkwise.metrics.judges.spans import SpanJudge
+        from chunkwise.metrics.judges.labels import SpanJudge
 
         threshold = options.relevance_threshold
         return _JudgeSetup(SpanJudge(threshold), spans_identity(threshold))

@@ -14,6 +14,7 @@ import click
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.cli import commands
 from chunkwise.cli.commands import option
+from chunkwise.cli.keep import KeepOptions, RunKeeper
 from chunkwise.cli.options import (
     SKIPPED,
     JobsOption,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from chunkwise.cli.chunked import ChunkSummary, Cutter
     from chunkwise.metrics.cuts.boundary_issues import CutTally, LocatedIssue
     from chunkwise.report.views.lint import LintSample
+    from chunkwise.tracking.kept_run import KeptRun
 
 Sink = Callable[["Chunked", "Sequence[LocatedIssue]"], None]
 
@@ -45,6 +47,7 @@ Examples:
   chunkwise lint kb                                        # the chunks of an index
   chunkwise lint handbook/ --chunks theirs.jsonl           # the chunks of another tool
   chunkwise lint handbook/ --at-most 0.1 -n 0              # for continuous integration
+  chunkwise lint handbook/ --keep -n 0                     # `chunkwise history` remembers it
   chunkwise lint handbook/ --kinds mid_word,split_table --json > issues.jsonl
 \b
 Kinds: mid_word, mid_sentence_end, mid_sentence_start, split_list, split_table, split_code, orphan_heading,
@@ -56,7 +59,7 @@ stderr), 1 an error, 2 wrong usage or value.
 
 
 @dataclass(frozen=True, kw_only=True)
-class LintOptions(JobsOption, SourceOptions):
+class LintOptions(KeepOptions, JobsOption, SourceOptions):
     """The options of `chunkwise lint`."""
 
     strategy: str | None = option(
@@ -97,6 +100,7 @@ def command(options: LintOptions) -> None:
     from chunkwise.retrieval.indexes import is_index
 
     linter, sample = Linter(options.kinds), LintSample(options.show)
+    keeper = RunKeeper(options, quiet=options.quiet)
     tally = linter.tally
     paths = options.sources()
     files = [*paths, options.chunks] if options.chunks else paths
@@ -114,12 +118,35 @@ def command(options: LintOptions) -> None:
         advance = stack.enter_context(progress("examining", total, options.quiet))
         for chunked in readable(outcomes, options.strict, summary, advance):
             issues = linter.add(chunked)
+            keeper.see(chunked.document)
             for sink in sinks:
                 sink(chunked, issues)
             sample.add(chunked.document, len(chunked.chunks), issues)
         if not summary.documents:  # leaving so, an older file of that name stays
             say("no document was read; there is nothing to examine")
             sys.exit(SKIPPED)
+    try:
+        _tell(sinks, sample, tally, cutter, summary, options)
+    finally:  # who reads the output may leave early
+        keeper.keep(lambda: _kept(cutter, tally, keeper, options))
+    _exit(tally, options.at_most, summary.skipped)
+
+
+def _kept(cutter: Cutter, tally: CutTally, keeper: RunKeeper, options: LintOptions) -> KeptRun:
+    from chunkwise.tracking.record import run_of_lint
+
+    return run_of_lint(cutter.label, tally.cuts(), keeper.fingerprints, options.kinds)
+
+
+def _tell(
+    sinks: list[Sink],
+    sample: LintSample,
+    tally: CutTally,
+    cutter: Cutter,
+    summary: ChunkSummary,
+    options: LintOptions,
+) -> None:
+    """The issues where they went nowhere else, else a line."""
     if not sinks:
         _show(sample, tally, cutter)
     elif not options.quiet:
@@ -127,7 +154,6 @@ def command(options: LintOptions) -> None:
         for written in (options.output, options.page):
             if written:
                 click.echo(f"written: {written}", err=True)
-    _exit(tally, options.at_most, summary.skipped)
 
 
 def _checked(output: Path | None) -> Path | None:
@@ -148,7 +174,9 @@ def _open_sinks(stack: ExitStack, options: LintOptions, cutter: Cutter) -> list[
     if options.output:
         sinks.append(_file(stack, options.output))
     if options.page:
-        view = stack.enter_context(CutsPage(options.page, cutter, shows_worst=True))
+        view = stack.enter_context(
+            CutsPage(options.page, cutter, shows_worst=True, quiet=options.quiet)
+        )
         sinks.append(lambda chunked, _: view.add(chunked))
     return sinks
 
@@ -187,7 +215,7 @@ def _show(sample: LintSample, tally: CutTally, cutter: Cutter) -> None:
 
 def _line(summary: ChunkSummary, tally: CutTally) -> str:
     """Everything in one line."""
-    from chunkwise.report.views.boundary_issues import cuts_words
+    from chunkwise.report.views.lint import cuts_words
 
     parts = [summary.note]
     if tally.share is not None:

@@ -29,6 +29,8 @@ _COMMANDS = {
     "metrics": "List every metric: what it says, which way is better, from where on it is good.",
     "compare": "Say whether one run is better than another, question by question.",
     "tune": "Find the chunking and the search that work for your documents, and prove it.",
+    "history": "List the runs that were kept, what changed between them, and how figures went.",
+    "baseline": "Choose the run that later ones are held against.",
     "demo": "Tune for the corpus inside the package, in under a minute.",
     "testset": "Make, review, check and convert test sets: questions with references.",
     "judge": "Measure a judge against people's labels, before you trust it.",
@@ -51,6 +53,7 @@ Examples:
   chunkwise ask kb "how is leave approved?" --llm local
   chunkwise evaluate kb --test-queries queries.json
   chunkwise tune handbook/ --test-queries queries.json
+  chunkwise history
   chunkwise doctor
 """
 
@@ -88,33 +91,64 @@ def _tell(message: Warning | str, *_: object, **__: object) -> None:
     say(message)
 
 
-def _leave_threads() -> None:
-    """Ends the process where requests are under way: Python would wait for servers that may never answer.
+_NO_MEMORY = "there is not enough memory"
+_LESS = "give it fewer or smaller documents at once, run it with one job (--jobs 1), or end other programs"
+_came: list[int] = []
+"""The signals other than Ctrl-C that ended this run."""
 
-    What had begun to be written is cleared away by now: the interrupt has gone through every `with`.
+
+def _end_like_an_interrupt(number: int, frame: object) -> None:
+    """Whatever clears up and speaks at Ctrl-C does so for a terminated run, too."""
+    _came.append(number)
+    raise KeyboardInterrupt
+
+
+def _listen() -> None:
+    _came.clear()
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        # Ignored from outside: `nohup`.
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _end_like_an_interrupt)
+
+
+def _stopped() -> NoReturn:
+    """The end of a run that was interrupted or terminated; all it had begun to write is cleared away by now."""
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        if number := getattr(signal, name, None):
+            signal.signal(number, signal.SIG_DFL)  # whoever is impatient need not wait for the rest
+    click.echo("chunkwise: stopped", err=True)
+    status = 128 + (_came[0] if _came else signal.SIGINT)
+    _leave_threads(status)
+    sys.exit(status)
+
+
+def _leave_threads(status: int) -> None:
+    """Ends the process where threads are at work that cannot be stopped.
+
+    Python would wait for servers that may never answer, and take a model apart that is still computing.
     """
     from chunkwise.models.http.batches import ENDPOINT_THREADS
 
-    waiting = [each for each in threading.enumerate() if each.name.startswith(ENDPOINT_THREADS)]
-    if waiting:
+    if any(each.name.startswith(ENDPOINT_THREADS) for each in threading.enumerate()):
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(OSError, ValueError):
                 stream.flush()
-        os._exit(130)
+        os._exit(status)
 
 
 def main() -> NoReturn:
     """Run a command; an error that was foreseen is one line on stderr, without a traceback."""
     from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
 
-    # So that a terminated run clears away what it had begun to write.
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    _listen()
     watch_readers()
     for stream in (sys.stdout, sys.stderr):
         # A pipe or an old console may know less than Unicode; a character is then spelled out.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     warnings.showwarning = _tell
+    too_large = None
     try:
         status = group(standalone_mode=False)
         sys.stdout.flush()
@@ -124,11 +158,21 @@ def main() -> NoReturn:
         say(error)
         sys.exit(2 if isinstance(error, InvalidParameter | UnknownName) else 1)
     except click.ClickException as error:
+        from chunkwise.base.errors import without_passwords
+
+        vars(error).update(message=without_passwords(error.message))
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("chunkwise: stopped", err=True)
-        _leave_threads()
-        sys.exit(130)
+        _stopped()
+    except MemoryError as error:
+        too_large = str(error)
+    if too_large is not None:  # told here, where what filled the memory is let go
+        from chunkwise.cli.streams import say
+
+        say(f"{_NO_MEMORY}{f' ({too_large})' if too_large else ''}: {_LESS}")
+        sys.exit(1)
+    if _came:
+        _stopped()  # some commands end well at Ctrl-C
     # What a command returns is not for the shell; what it passed to `ctx.exit` is.
     sys.exit(status if isinstance(status, int) else 0)

@@ -64,6 +64,10 @@ class LoadingOptions:
         help="Command that prints the text in a picture, {} being its path, for pictures and scanned pages: "
         "'tesseract {} -'.",
     )  # fmt: skip
+    limits: str | None = option(
+        "--limits", metavar="LIMITS", show_default="memory=4GB,time=300s",
+        help="Memory and processor time that reading one file may take: memory=8GB, time=60s, both, or none.",
+    )  # fmt: skip
 
     def loading(self, leave_out: Sequence[Path] = ()) -> LoadOptions:
         """The same for `chunkwise.documents`, without files that are no documents; a wrong value is an error here."""
@@ -80,6 +84,7 @@ class LoadingOptions:
             include=self.include,
             exclude=self.exclude,
             ocr=self.ocr,
+            limits=self.limits,
             on_passed_over=self.on_passed_over(),
         )
 
@@ -174,6 +179,27 @@ class LlmOptions:
     )  # fmt: skip
 
 
+def _check_tokenizer(
+    context: click.Context, parameter: click.Parameter, name: str | None
+) -> str | None:
+    """A name that is none is told before anything is read."""
+    if name is not None:
+        from chunkwise.text.tokens.tokenizers import canonical_name, get_tokenizer
+
+        get_tokenizer(name)
+        return canonical_name(name)
+    return None
+
+
+def tokenizer_name(default: str) -> Any:
+    """`--tokenizer`: what budgets are counted by."""
+    return option(
+        "--tokenizer", metavar="NAME", show_default=default, callback=_check_tokenizer,
+        help="What tokens of budgets and hits are counted by: o200k_base, cl100k_base, words, characters, a model of "
+        "OpenAI (text-embedding-3-large), or the path of a tokenizer.json.",
+    )  # fmt: skip
+
+
 @dataclass(frozen=True, kw_only=True)
 class SearchOptions:
     """How an index is searched."""
@@ -188,6 +214,7 @@ class SearchOptions:
         "less time a question), maxsim, https://HOST/rerank#NAME, "
         "PATH/model.onnx … An endpoint may have limits: NAME(timeout=10, attempts=2).",
     )  # fmt: skip
+    tokenizer: str | None = tokenizer_name("that of the index")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -267,6 +294,36 @@ class QuestionsOption:
         return [Query("1", question)]
 
 
+def _allow(context: click.Context, _: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+    """For as long as the command runs, and for processes it starts."""
+    if names:
+        from chunkwise.base.recorded import ALLOW
+
+        before = os.environ.get(ALLOW)
+        os.environ[ALLOW] = ",".join(filter(None, [before, *names]))
+        context.call_on_close(lambda: _set_variable(ALLOW, before))
+    return names
+
+
+def _set_variable(name: str, value: str | None) -> None:
+    if value is None:
+        os.environ.pop(name, None)
+    else:
+        os.environ[name] = value
+
+
+@dataclass(frozen=True, kw_only=True)
+class AllowOption:
+    """What names in an index, a recommendation or the folder of a sweep may name."""
+
+    allow: tuple[str, ...] = option(
+        "--allow", multiple=True, metavar="NAME", is_eager=True, callback=_allow,
+        help="Follow what an index or a file you were given names: a server (HOST, http://HOST:PORT), code "
+        "(FILE.py:NAME) or a model's file. Otherwise only what you name yourself is used. Can be repeated. Also "
+        "CHUNKWISE_ALLOW, with commas.",
+    )  # fmt: skip
+
+
 def _take_config(context: click.Context, _: click.Parameter, file: Path | None) -> Path | None:
     """Values of the file stand for options that are not given."""
     if file is None:
@@ -281,7 +338,7 @@ def _take_config(context: click.Context, _: click.Parameter, file: Path | None) 
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConfigOption:
+class ConfigOption(AllowOption):
     """Options from what `chunkwise tune` recommends."""
 
     config: Path | None = option(

@@ -11,6 +11,7 @@ import click
 
 from chunkwise.cli import commands
 from chunkwise.cli.commands import option
+from chunkwise.cli.keep import KeepOptions, RunKeeper
 from chunkwise.cli.options import SKIPPED, SourceOptions, check_outputs, json_flag, page_file
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import print_json, say, say_skipped
@@ -18,6 +19,7 @@ from chunkwise.cli.streams import print_json, say, say_skipped
 if TYPE_CHECKING:
     from chunkwise.base.errors import UnreadableDocument
     from chunkwise.profiling import Profile
+    from chunkwise.tracking.kept_run import KeptRun
 
 _EXAMPLES = """
 \b
@@ -25,11 +27,12 @@ Examples:
   chunkwise profile handbook/                       # in the terminal
   chunkwise profile handbook/ --page profile.html   # one self-contained page
   chunkwise profile corpus.jsonl --json > profile.json
+  chunkwise profile handbook/ --keep                # `chunkwise history` remembers it
 """
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProfileOptions(SourceOptions):
+class ProfileOptions(KeepOptions, SourceOptions):
     """The options of `chunkwise profile`."""
 
     page: Path | None = page_file("Write one HTML page with charts.")
@@ -48,10 +51,26 @@ def command(options: ProfileOptions) -> None:
     """
     paths = options.sources()
     outputs = check_outputs(paths, page=options.page)
-    profile, skipped = _profile(paths, outputs, options)
+    keeper = RunKeeper(options, quiet=options.quiet)
+    profile, skipped = _profile(paths, outputs, options, keeper)
     if not profile.total.documents:  # leaving so, an older page stays
         say("no document was read; there is nothing to profile")
         sys.exit(SKIPPED)
+    try:
+        _show(profile, paths, options)
+    finally:  # who reads the output may leave early
+        keeper.keep(lambda: _kept(profile, keeper))
+    if skipped:
+        sys.exit(SKIPPED)
+
+
+def _kept(profile: Profile, keeper: RunKeeper) -> KeptRun:
+    from chunkwise.tracking.record import run_of_profile
+
+    return run_of_profile(profile, keeper.fingerprints)
+
+
+def _show(profile: Profile, paths: list[str], options: ProfileOptions) -> None:
     if options.as_json:
         print_json(profile.to_dict())
     if options.page:
@@ -68,13 +87,14 @@ def command(options: ProfileOptions) -> None:
         from chunkwise.report.views.profile import profile_view
 
         render_profile(profile_view(profile), Console())
-    if skipped:
-        sys.exit(SKIPPED)
 
 
-def _profile(paths: list[str], outputs: list[Path], options: ProfileOptions) -> tuple[Profile, int]:
+def _profile(
+    paths: list[str], outputs: list[Path], options: ProfileOptions, keeper: RunKeeper
+) -> tuple[Profile, int]:
     """The profile, and how many documents could not be read."""
-    from chunkwise.profiling import profile
+    from chunkwise.documents import read
+    from chunkwise.profiling.profile import profile_documents
 
     skipped = 0
 
@@ -86,8 +106,6 @@ def _profile(paths: list[str], outputs: list[Path], options: ProfileOptions) -> 
         say_skipped(problem)
 
     with progress("profiling", bytes_of(paths), options.quiet) as advance:
-        found = profile(
-            paths, options.tokenizer, options=options.loading(outputs), on_unreadable=on_unreadable,
-            advance=advance,
-        )  # fmt: skip
+        documents = read(paths, options.loading(outputs), on_unreadable)
+        found = profile_documents(keeper.passing(documents), options.tokenizer, advance)
     return found, skipped

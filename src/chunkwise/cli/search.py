@@ -45,6 +45,7 @@ _EXAMPLES = """
 Examples:
   chunkwise search kb "who approves leave?"                    # the five best chunks
   chunkwise search kb "who approves leave?" --budget 1000      # the best sentences, 1,000 tokens of them
+  chunkwise search kb "leave" --budget 1000 --tokenizer gpt-4     # tokens as your model counts them
   chunkwise search kb leave in writing -k 3 --retriever bm25   # words need no quotes
   chunkwise search kb "leave" --only-document "*.md" --section approval --json
   chunkwise search kb "leave" --where year=2024 --where "lang in de,en"   # by the metadata of the documents
@@ -144,7 +145,8 @@ def _answers(
             with _passages_told(reranker, None if quiet else advance, options.quiet):
                 found = search(
                     index.source, block, k=options.count, budget=options.budget, retriever=retriever, only=only,
-                    neighbours=options.neighbours, mmr=options.mmr, reranker=reranker, embedder=embedder,
+                    neighbours=options.neighbours, mmr=options.mmr, reranker=reranker,
+                    tokenizer=options.tokenizer, embedder=embedder,
                 )  # fmt: skip
             yield from zip(block, found, strict=True)
             out.flush()  # what reads a pipe need not wait for the last question
@@ -170,7 +172,7 @@ def _explain(index: Index, query: Query, retriever: str | None) -> None:
     """Where words could have found nothing, whatever the documents say: why, and what could."""
     from chunkwise.report.plain_text import one_line
     from chunkwise.retrieval.search.missing_words import missing_told
-    from chunkwise.text.terms.terms import why_unfindable
+    from chunkwise.text.terms import why_unfindable
 
     if (retriever or "").startswith("dense"):
         return

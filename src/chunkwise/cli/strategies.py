@@ -11,6 +11,7 @@ import click
 from chunkwise.cli import commands
 from chunkwise.cli.commands import argument, option
 from chunkwise.cli.options import json_flag
+from chunkwise.cli.streams import print_json
 
 _EXAMPLES = """
 \b
@@ -49,7 +50,7 @@ def command(options: StrategiesOptions) -> None:
         else describe_all()
     )
     if options.as_json:
-        click.echo(json.dumps(described, ensure_ascii=False, indent=2, default=str))
+        print_json(json.loads(json.dumps(described, default=str)))
         return
     from rich.console import Console
 

@@ -6,17 +6,17 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterable
-from typing import IO, Any, Generic, TextIO, TypeVar
+from typing import IO, Any, Generic, TextIO, TypeVar, cast
 
 import click
 
-from chunkwise.base.errors import ChunkwiseError
-from chunkwise.report.plain_text import one_line
+from chunkwise.base.errors import ChunkwiseError, without_passwords
+from chunkwise.report.plain_text import harmless_json, one_line
 
 
 def say(message: object) -> None:
     """One line: names of files and members are anyone's, and a terminal obeys some characters."""
-    click.echo(f"chunkwise: {one_line(str(message))}", err=True)
+    click.echo(f"chunkwise: {one_line(without_passwords(str(message)))}", err=True)
 
 
 def shown_place(place: str) -> str:
@@ -78,9 +78,22 @@ class _Messages(io.FileIO):
 
 
 def watch_readers() -> None:
-    """From here on a broken pipe ends the command quietly, or silences its messages."""
+    """From here on a broken pipe ends the command quietly, or silences its messages; what is closed leads nowhere."""
+    _fill_closed()
     sys.stdout = _watched(sys.stdout, _Output)
     sys.stderr = _watched(sys.stderr, _Messages)
+
+
+def _fill_closed() -> None:
+    """Their numbers must not go to the next file that is opened: what a library prints would stand in an index."""
+    for number, (name, how) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        try:
+            os.fstat(number)
+        except OSError:
+            # The lowest free number is given, and those below are taken.
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, how, encoding="utf-8", closefd=False))
 
 
 def _watched(stream: Any, kind: type[io.FileIO]) -> Any:
@@ -106,8 +119,29 @@ def _discard(number: int) -> None:
     os.close(nowhere)
 
 
+class _JsonOutput:
+    """What is written is JSON: characters that a terminal obeys are spelled out, which changes no value."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._out, name)
+
+    def write(self, text: str) -> int:
+        return self._out.write(harmless_json(text))
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        self._out.writelines(map(harmless_json, lines))
+
+
 def json_stdout() -> TextIO:
-    """Standard output for JSON, which is UTF-8 whatever the console is; half a character is spelled out."""
+    """Standard output for JSON; half a character is spelled out, and so is what a terminal obeys."""
+    return cast(TextIO, _JsonOutput(utf8_stdout()))
+
+
+def utf8_stdout() -> TextIO:
+    """Standard output in UTF-8, whatever the console is."""
     out = sys.stdout
     if isinstance(out, io.TextIOWrapper):
         out.reconfigure(encoding="utf-8", errors="backslashreplace")
@@ -127,11 +161,11 @@ class JsonLines(Generic[T]):
     def __init__(self, write_lines: Callable[[IO[str], Iterable[T]], None], *, alone: bool) -> None:
         self._write_lines = write_lines
         self._alone = alone
-        json_stdout()
+        utf8_stdout()
 
     def write(self, values: Iterable[T]) -> None:
         try:
-            self._write_lines(sys.stdout, values)
+            self._write_lines(cast(IO[str], _JsonOutput(sys.stdout)), values)
             sys.stdout.flush()
         except ReaderLeft:
             if self._alone:

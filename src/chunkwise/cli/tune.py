@@ -14,8 +14,17 @@ import click
 
 from chunkwise.cli import commands
 from chunkwise.cli.commands import option
+from chunkwise.cli.keep import KeepOptions, RunKeeper
 from chunkwise.cli.llm import refuse_unlimited
-from chunkwise.cli.options import SKIPPED, JobsOption, SourceOptions, json_flag, queries_file
+from chunkwise.cli.options import (
+    SKIPPED,
+    AllowOption,
+    JobsOption,
+    SourceOptions,
+    json_flag,
+    queries_file,
+    tokenizer_name,
+)
 from chunkwise.cli.progress import fetch_weights, progress
 from chunkwise.cli.streams import print_json, say, say_skipped
 
@@ -24,8 +33,8 @@ if TYPE_CHECKING:
 
     from chunkwise.core import OnProgress
     from chunkwise.records.read import OnBadRow
-    from chunkwise.tuning.plan.prepare import PreparedSweep
-    from chunkwise.tuning.plan.source import SweepSource
+    from chunkwise.tracking.kept_run import KeptRun
+    from chunkwise.tuning.plan.prepare import PreparedSweep, SweepSource
     from chunkwise.tuning.sweep_result import Outcome
     from chunkwise.tuning.tune import CompletedSweep, RunOptions
 
@@ -43,6 +52,7 @@ Examples:
   chunkwise tune handbook/ --test-queries queries.json              # the usual sweep, a recommendation, report.html
   chunkwise tune handbook/ --test-queries queries.json --dry-run    # how much work it is; nothing else
   chunkwise tune sweep.toml -o out                                  # a plan of your own, kept under version control
+  chunkwise tune handbook/ --test-queries queries.json --keep       # `chunkwise history` remembers it
   chunkwise tune --resume -o out                                    # continue; the same command again does it, too
   chunkwise tune handbook/ --test-queries queries.json --embedder none --time "5 min"   # by words alone
 \b
@@ -53,7 +63,7 @@ Exit status: 0 done, 3 something was left out or failed (a line on stderr), 1 an
 
 
 @dataclass(frozen=True, kw_only=True)
-class SweepOptions(JobsOption, SourceOptions):
+class SweepOptions(AllowOption, JobsOption, SourceOptions):
     """How a sweep is run, whatever it tries."""
 
     output: Path = option(
@@ -65,7 +75,7 @@ class SweepOptions(JobsOption, SourceOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TuneOptions(SweepOptions):
+class TuneOptions(KeepOptions, SweepOptions):
     """The options of `chunkwise tune`."""
 
     test_queries: str | None = queries_file(
@@ -83,6 +93,7 @@ class TuneOptions(SweepOptions):
         "--embedder", old=("--model",), metavar="NAME", show_default="minilm",
         help="Embedding model; none: search by words only.",
     )  # fmt: skip
+    tokenizer: str | None = tokenizer_name("o200k_base")
     time: str | None = option(
         "--time", metavar="TIME", help='Time that the sweep may take: "10 min", "90 s".'
     )
@@ -105,20 +116,22 @@ def command(options: TuneOptions) -> None:
     one part of the questions and tested on the other. Results are kept: the same command continues where it was
     stopped.
     """
-    from chunkwise.tuning.plan.source import sweep_from_source
+    from chunkwise.tuning.plan.prepare import sweep_from_source
 
     source = sweep_from_source(
         options.source, options.test_queries,
         embedder="" if options.embedder == "none" else options.embedder,
         objective=options.objective, k=options.count, seed=options.seed, exact=options.exact or None,
-        time=options.time, resume=options.output if options.resume else None,
+        time=options.time, tokenizer=options.tokenizer, resume=options.output if options.resume else None,
     )  # fmt: skip
-    tune_and_show(source, options)
+    tune_and_show(source, options, RunKeeper(options, quiet=options.quiet))
 
 
-def tune_and_show(source: SweepSource, options: SweepOptions) -> None:
+def tune_and_show(
+    source: SweepSource, options: SweepOptions, keeper: RunKeeper | None = None
+) -> None:
     """Runs a sweep as its options say, shows what it found, and ends with the status that tells what was left out."""
-    from chunkwise.evaluation.skipped import Skipped
+    from chunkwise.evaluation.sources import Skipped
     from chunkwise.tuning.tune import run_sweep
 
     left_out = Skipped(*_listeners(options.strict))
@@ -136,7 +149,11 @@ def tune_and_show(source: SweepSource, options: SweepOptions) -> None:
             f"every figure is kept in {folder}, and what was being written may be missing: "
             f"chunkwise tune --resume -o {shlex.quote(str(folder))} writes it"
         )
-        _write(completed, options)
+        try:
+            _write(completed, options)
+        finally:  # who reads the output may leave early
+            if keeper is not None:
+                keeper.keep(lambda: _kept(completed))
 
     folder = options.output
     try:
@@ -156,6 +173,15 @@ def tune_and_show(source: SweepSource, options: SweepOptions) -> None:
         sys.exit(SKIPPED)
 
 
+def _kept(completed: CompletedSweep) -> KeptRun:
+    from chunkwise.tracking.record import run_of_sweep
+
+    inputs = completed.prepared.inputs
+    return run_of_sweep(
+        completed.result, documents=inputs.documents, queries=inputs.questions.queries
+    )
+
+
 def _listeners(strict: bool) -> tuple[OnBadRow, OnBadRow]:
     from chunkwise.base.errors import ChunkwiseError
 
@@ -172,13 +198,14 @@ def _check_and_announce(prepared: PreparedSweep, options: SweepOptions) -> None:
     from chunkwise.base.errors import ChunkwiseError
     from chunkwise.base.wording import counted, time_words
     from chunkwise.tuning.plan.prepare import TOKENS_PER_SECOND
-    from chunkwise.tuning.sweep_folder import SweepFolder
+    from chunkwise.tuning.run.record import SweepFolder
 
     sweep, material = prepared.sweep, prepared.inputs
     for strategy in sorted({each.strategy for each in prepared.plan.configurations} - {""}):
         refuse_unlimited(strategy)
     record = SweepFolder(options.output).record
-    known = {key for key, outcome in record.known().items() if not outcome.error}
+    recorded = record.known(prepared.plan.configurations)
+    known = {key for key, outcome in recorded.items() if not outcome.error}
     estimate = prepared.estimate(known, options.workers(material.characters))
     lines = [
         f"{counted(len(material.documents), 'document')}, {counted(len(material.questions), 'question')}",
@@ -188,7 +215,9 @@ def _check_and_announce(prepared: PreparedSweep, options: SweepOptions) -> None:
         lines[-1] += f"; the time is for {TOKENS_PER_SECOND:,.0f} a second"
     if done := sum(each.key in known for each in prepared.plan.configurations):
         lines.append(f"{counted(done, 'configuration')} done already")
-    if not len(material.questions):
+    if len(material.questions):
+        lines += prepared.notes  # nobody asks: no vectors are made
+    else:
         lines.append(_UNASKED)
     if options.dry_run:
         lines += [*_doubts(prepared), *_left_out(prepared)]
@@ -212,7 +241,7 @@ def _doubts(prepared: PreparedSweep) -> list[str]:
         return []
     chose = material.splits.count("validation")
     doubts = (
-        fits_nearly_all(prepared.sweep.objective, material.tokens()),
+        fits_nearly_all(prepared.sweep.objective, material.tokens(prepared.sweep.tokenizer)),
         few_choose(chose, len(material.questions)),
     )
     return [line for line in doubts if line]

@@ -29,6 +29,7 @@ HARMLESS = 16 << 20
 """Bytes an archive may unpack to however well it is compressed."""
 
 _BOMB = "(a zip bomb?); unpack it yourself if you trust it"
+_NOT_REACHED = "what follows it in the archive is not read"
 _REFUSED_LINES = 20
 _COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00")
 _DAMAGE = (
@@ -199,9 +200,12 @@ def _tar_members(source: Source, handle: BinaryIO, on_unreadable: OnUnreadable) 
     with tarfile.open(fileobj=_Measured(plain, budget), mode="r|") as archive:  # type: ignore[call-overload]
         for info in archive:
             below = _inner_path(source, info.name, on_unreadable)
+            where = f"{source.origin}/{below}" if below else source.origin
+            if archive.offset - info.offset_data > budget.left:
+                # The library would read to there, past the end of the file, for hours.
+                raise UnreadableDocument(where, f"{_claim(info, budget)}; {_NOT_REACHED}")
             if info.isdir() or below is None:
                 continue
-            where = f"{source.origin}/{below}"
             if not info.isreg() or info.issparse():
                 # Holes of a sparse file cost nothing in the archive and everything in memory.
                 kind = "link" if info.issym() or info.islnk() else "device, FIFO or sparse file"
@@ -211,13 +215,21 @@ def _tar_members(source: Source, handle: BinaryIO, on_unreadable: OnUnreadable) 
             else:
                 try:
                     budget.check_member(info.size)
-                except MemberTooLargeError as error:  # nothing behind it can be reached
-                    why = f"{error}; what follows it in the archive is not read"
-                    raise UnreadableDocument(where, why) from error
+                except MemberTooLargeError as error:
+                    raise UnreadableDocument(where, f"{error}; {_NOT_REACHED}") from error
                 stream = archive.extractfile(info)
                 assert stream is not None  # a regular file always has one
                 data = stream.read()
                 yield from _unpacked(source.id, source.origin, below, data, on_unreadable)
+
+
+def _claim(info: tarfile.TarInfo, budget: UnpackBudget) -> str:
+    """What is wrong with the size that a member says it has."""
+    try:
+        budget.check_member(info.size)
+    except MemberTooLargeError as error:
+        return str(error)
+    return "says it is larger than its archive can be"
 
 
 def _decompressed(handle: BinaryIO) -> IO[bytes]:

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Protocol
 
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
+from chunkwise.base.limits import limits_of
 from chunkwise.base.registry import Registry
 from chunkwise.core import Document
 from chunkwise.documents.ocr import Ocr, check_ocr
@@ -47,6 +48,9 @@ class LoadOptions:
     """Gets one line about pictures, lock files and the like found in folders and not read; left out, a warning."""
     keep_furniture: bool = False
     """Whether navigation, banners, side columns and footers of HTML pages are text, too."""
+    limits: str | None = None
+    """What one file may take before it is given up: `memory=8GB,time=600s` (seconds of the processor), `none`; left
+    out, `memory=4GB,time=300s`, or what CHUNKWISE_LIMITS says."""
 
     def __post_init__(self) -> None:
         if isinstance(self.leave_out, str | bytes | os.PathLike):
@@ -62,6 +66,7 @@ class LoadOptions:
                 _check_pattern(name, pattern)
         if self.ocr is not None:
             check_ocr(self.ocr)
+        limits_of(self.limits)
         if self.max_bytes < 1:
             raise InvalidParameter(f"max_bytes ({self.max_bytes}) must be at least 1")
         if self.encoding is not None:
@@ -97,7 +102,7 @@ def options_given(options: LoadOptions | None) -> dict[str, OptionValue]:
 
 
 OptionValue = str | int | list[str] | None
-_OF_THE_CALL = ("leave_out", "on_passed_over")
+_OF_THE_CALL = ("leave_out", "limits", "on_passed_over")
 
 
 def _check_pattern(name: str, pattern: str) -> None:
@@ -119,6 +124,9 @@ class Loader(Protocol):
     """For people to read; `accepts` decides."""
     stream: bool
     """Whether one file holds many records, each a document; left out, it is no."""
+    guarded: bool
+    """Whether a small file can take much memory or time, so that it is read in a process with limits; left out, it is
+    yes."""
 
     def accepts(self, name: str, head: bytes) -> bool:
         """Whether a file of this name that begins with these bytes is of the format."""
@@ -216,9 +224,10 @@ def choose_loader(source: Source, options: LoadOptions) -> tuple[str, Loader]:
     if options.loader is not None:
         name = options.loader if isinstance(options.loader, str) else type(options.loader).__name__
         return name, get_loader(options.loader)
+    file_name = source.name
     for name, loader in loaders_in_order():
         with crash_is_unreadable(source, name):
-            if loader.accepts(source.name, head):
+            if loader.accepts(file_name, head):
                 return name, loader
     raise UnreadableDocument(source.origin, "of no known format")
 
@@ -228,9 +237,16 @@ def crash_is_unreadable(source: Source, loader: str) -> Iterator[None]:
     """A parser's crash on one file becomes one line about that file."""
     try:
         yield
-    except UnreadableDocument:
+    except (UnreadableDocument, MemoryError):
         raise
+    except RecursionError as error:
+        raise UnreadableDocument(
+            source.origin, f"nested too deeply for the {loader} loader"
+        ) from error
     except Exception as error:
         # Parsers of foreign formats fail on hostile files in ways nobody lists; the run goes on.
         what = f"the {loader} loader failed: {type(error).__name__}: {str(error)[:200]}"
-        raise UnreadableDocument(source.origin, " ".join(what.split())) from error
+        raise UnreadableDocument(source.origin, f"{' '.join(what.split())}; {_REPORT}") from error
+
+
+_REPORT = "send its authors this line, the file if you may, and what `chunkwise doctor` prints"

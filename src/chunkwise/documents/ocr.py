@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import struct
 import subprocess
-import tempfile
 import zlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from chunkwise.base.atomic import scratch_folder
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
 
 if TYPE_CHECKING:
@@ -52,13 +51,10 @@ def recognised(picture: bytes, suffix: str, ocr: Ocr, origin: str) -> str:
     words = shlex.split(ocr)
     if not any("{}" in word for word in words):
         return _output(words, origin, picture)
-    handle, path = tempfile.mkstemp(suffix, "chunkwise-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(picture)
-        return _output([word.replace("{}", path) for word in words], origin)
-    finally:
-        os.unlink(path)
+    with scratch_folder() as folder:
+        path = folder / f"picture{suffix}"
+        path.write_bytes(picture)
+        return _output([word.replace("{}", str(path)) for word in words], origin)
 
 
 def _output(words: Sequence[str], origin: str, data: bytes = b"") -> str:

@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache, partial
+from itertools import islice
+from typing import cast
 
 from chunkwise.base.errors import UnreadableDocument
+from chunkwise.base.limited import Ask, CannotBeSent, ProcessDied, outcomes
+from chunkwise.base.limits import LimitExceeded, Limits, limits_of
 from chunkwise.base.parameters import takes
 from chunkwise.base.renamed import grouped, renamed
 from chunkwise.core import Document
@@ -14,7 +19,15 @@ from chunkwise.documents.fields import is_blank
 from chunkwise.documents.formats.corpus import NoText
 from chunkwise.documents.ids import Ids
 from chunkwise.documents.inputs import Inputs, Unreadables, WhenUnreadable, sources
-from chunkwise.documents.loader import LoadOptions, OnUnreadable, choose_loader, crash_is_unreadable
+from chunkwise.documents.loader import (
+    Loader,
+    LoadOptions,
+    OnUnreadable,
+    choose_loader,
+    crash_is_unreadable,
+    get_loader,
+)
+from chunkwise.documents.ocr import Ocr
 from chunkwise.documents.source import Source
 from chunkwise.documents.testset_files import NO_DOCUMENT, is_no_document
 
@@ -24,48 +37,113 @@ InputItem = Source | Document | UnreadableDocument
 _DEFAULTS = LoadOptions()
 
 
+_SMALL = 16 << 20
+"""Bytes of a file that a loader without surprises reads in this process: they come to twenty times as much at most."""
+_HERE = "chunkwise.documents.reading:outcomes_for_another"
+_stay_here: set[type] = set()
+"""Third parties' loaders that were found not to be fit for another process."""
+
+
 def load(source: Source, options: LoadOptions, on_unreadable: OnUnreadable) -> Iterator[Document]:
     """The documents of one source; bad data goes to `on_unreadable` and is never raised."""
+    for outcome in loaded(source, options):
+        if isinstance(outcome, UnreadableDocument):
+            on_unreadable(outcome)
+        else:
+            yield outcome
+
+
+def loaded(source: Source, options: LoadOptions) -> Iterator[Document | UnreadableDocument]:
+    """The same with the problems in their places."""
     try:
         if options.text_field is None and options.loader is None and is_no_document(source):
             raise UnreadableDocument(source.origin, NO_DOCUMENT)
         name, loader = choose_loader(source, options)
     except UnreadableDocument as error:
-        on_unreadable(error)
+        yield error
         return
-    # Collected first: what the caller's function raises must not look like a parser's crash.
-    skipped: list[UnreadableDocument] = []
-    documents: Iterator[Document] = iter(())
-    started = False
+    limits = limits_of(options.limits)
+    done = 0
+    if not limits.is_none and type(loader) not in _stay_here and _is_guarded(source, loader):
+        try:
+            yield from _guarded(source, name, options, limits)
+            return
+        except CannotBeSent as error:
+            _stay_here.add(type(loader))
+            done = error.done
+    try:
+        yield from islice(_outcomes(source, name, loader, options), done, None)
+    except MemoryError:
+        yield UnreadableDocument(source.origin, "takes more memory to read than there is")
+
+
+def _is_guarded(source: Source, loader: Loader) -> bool:
+    # A third party's class may leave it out.
+    if getattr(loader, "guarded", True):
+        return True
+    return source.size > _SMALL and not getattr(loader, "stream", False)
+
+
+def _guarded(
+    source: Source, name: str, options: LoadOptions, limits: Limits
+) -> Iterator[Document | UnreadableDocument]:
+    """Read in a process with limits; what takes more is one line about this file."""
+    function = options.ocr if callable(options.ocr) else None
+    sent = replace(
+        options, leave_out=(), on_passed_over=None, ocr=None if function else options.ocr
+    )
+    answers = {} if function is None else {"ocr": function}
+    try:
+        yield from outcomes(_HERE, (source, name, sent, bool(answers)), limits, answers)
+    except LimitExceeded as error:
+        yield UnreadableDocument(source.origin, str(error))
+    except ProcessDied as error:
+        yield UnreadableDocument(
+            source.origin,
+            f"damaged, or made to do harm: the parser behind the {name} loader crashed on it ({error})",
+        )
+
+
+def outcomes_for_another(
+    source: Source, name: str, options: LoadOptions, has_ocr: bool, ask: Ask
+) -> Iterator[Document | UnreadableDocument]:
+    """What a file holds, read in the process with limits."""
+    if has_ocr:
+        options = replace(options, ocr=cast(Ocr, partial(ask, "ocr")))
+    loader = _named(name) if options.loader is None else get_loader(options.loader)
+    return _outcomes(source, name, loader, options)
+
+
+@cache
+def _named(name: str) -> Loader:
+    return get_loader(name)
+
+
+def _outcomes(
+    source: Source, name: str, loader: Loader, options: LoadOptions
+) -> Iterator[Document | UnreadableDocument]:
+    """What a loader makes of a file; its crash is one line about this file."""
+    problems: list[UnreadableDocument] = []
+    documents: Iterator[Document] | None = None
+    document: Document | None = None
     while True:
-        document = None
         ended = False
         try:
             with crash_is_unreadable(source, name):
-                if not started:
-                    documents, started = loader.load(source, options, skipped.append), True
+                if documents is None:
+                    documents = loader.load(source, options, problems.append)
                 document = next(documents, None)
         except UnreadableDocument as error:
-            skipped.append(error)
+            problems.append(error)
             ended = True
-        for problem in skipped:
-            on_unreadable(problem)
-        skipped.clear()
+        yield from problems
+        problems.clear()
         if document is None or ended:
             return
         if is_blank(document.text):
-            on_unreadable(NoText(source.origin, "empty: no text in it"))
+            yield NoText(source.origin, "empty: no text in it")
         else:
             yield document
-
-
-def loaded(source: Source, options: LoadOptions) -> Iterator[Document | UnreadableDocument]:
-    """The same with the problems in their places."""
-    problems: deque[UnreadableDocument] = deque()
-    for document in load(source, options, problems.append):
-        yield from _drained(problems)
-        yield document
-    yield from _drained(problems)
 
 
 def is_stream(source: Source, options: LoadOptions = _DEFAULTS) -> bool:

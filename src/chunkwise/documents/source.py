@@ -69,6 +69,16 @@ class Source:
     def name(self) -> str:
         return PurePath(self.origin).name
 
+    @property
+    def size(self) -> int:
+        """In bytes; of what cannot be looked at 0."""
+        if self.data is not None:
+            return len(self.data)
+        try:
+            return os.path.getsize(self.path or "")
+        except (OSError, ValueError):
+            return 0
+
     def open(self) -> BinaryIO:
         """The bytes as a stream; a FIFO or device is refused and never waited for."""
         if self.path is None:

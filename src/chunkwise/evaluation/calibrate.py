@@ -18,8 +18,13 @@ from chunkwise.base.wording import dollars
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.core import Document, Hit, OnProgress, Passage, Query, Score
 from chunkwise.documents import LoadOptions, leaving_out
-from chunkwise.evaluation.skipped import Skipped
-from chunkwise.evaluation.sources import ReadingOptions, documents_of, no_documents, questions_read
+from chunkwise.evaluation.sources import (
+    ReadingOptions,
+    Skipped,
+    documents_of,
+    no_documents,
+    questions_read,
+)
 from chunkwise.metrics.claims.plain_form import holds, plain_form
 from chunkwise.metrics.judges.calibration import (
     Against,

@@ -28,8 +28,7 @@ from chunkwise.evaluation.comparison import (
     pair,
     whole_figures,
 )
-from chunkwise.evaluation.results import Json, Results
-from chunkwise.evaluation.results_file import read_results
+from chunkwise.evaluation.results import Json, Results, read_results
 from chunkwise.metrics.judges.judge import LLM
 from chunkwise.metrics.judges.similarity import SimilarityJudge
 from chunkwise.metrics.registry import lower_is_better, metric_of
@@ -39,13 +38,14 @@ from chunkwise.stats.paired import (
     SIGNIFICANCE,
     PairedDifference,
     Ties,
+    detectable,
     differences,
     holm,
     holm_shares,
     paired_differences,
+    questions_needed,
 )
 from chunkwise.stats.paired import ties as find_ties
-from chunkwise.stats.power import detectable, questions_needed
 from chunkwise.stats.table import ScoreMatrix, mean
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 

@@ -16,16 +16,15 @@ from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.chunkers.read_chunks import ChunksSource, chunks_name, read_chunks
 from chunkwise.core import Document, Passage, Query
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, each_input, leaving_out
-from chunkwise.evaluation.chunk_names import ChunkNames
+from chunkwise.evaluation.cited_places import ChunkNames
 from chunkwise.evaluation.evaluate_system import QuestionSet, evaluate_system
-from chunkwise.evaluation.listeners import Listeners
-from chunkwise.evaluation.options import ScoringOptions, ScoringRules
+from chunkwise.evaluation.options import Listeners, ScoringOptions, ScoringRules
 from chunkwise.evaluation.results import Json, Results, documents_hash
 from chunkwise.evaluation.run_file import read_answers, read_hits
-from chunkwise.evaluation.skipped import Skipped
 from chunkwise.evaluation.sources import (
     IndexSettings,
     ReadingOptions,
+    Skipped,
     carried_questions,
     chunking_of_file,
     documents_of,
@@ -48,12 +47,19 @@ from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import LanguageModel
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.records.read import OnBadRow
+from chunkwise.retrieval.conditions import Where, conditions_of
 from chunkwise.retrieval.indexes import Index, named_index
 from chunkwise.retrieval.retrievers import Retriever
 from chunkwise.retrieval.settings import Context, Vectors
 from chunkwise.testsets.question_record import draft_of
 from chunkwise.testsets.reading import hash_of
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
+from chunkwise.text.tokens.tokenizers import (
+    DEFAULT_TOKENIZER,
+    TokenizerLike,
+    canonical_name,
+    get_tokenizer,
+)
 
 TestQueries = str | os.PathLike[str] | TestSet | Iterable[Query | Mapping[str, object]]
 """A file of any known format, or questions that are there already: values, or records as a file has them."""
@@ -84,6 +90,8 @@ def evaluate(
     neighbours: int = 0,
     mmr: float | None = None,
     reranker: str | Reranker | None = None,
+    where: Where = (),
+    tokenizer: TokenizerLike | None = None,
     metrics: str | Metric | Iterable[str | Metric] = "all",
     split: str = "",
     scoring: ScoringRules = ScoringRules(),
@@ -107,7 +115,9 @@ def evaluate(
     cannot be used is left out and listed in the result: documents go to `on_unreadable` as in every verb, questions
     and rows are a line to `on_bad` (a warning, without one), which gets documents, too, where it is given alone. A
     question whose passage was found elsewhere than it says is used.
-    A question gets `k` hits (5), or as many as fit into `budget` tokens; both are refused.
+    A question gets `k` hits (5), or as many as fit into `budget` tokens; both are refused. `tokenizer` counts them (a
+    name, a model's name, the path of a tokenizer.json or a function); None: as the index counts. `where` are conditions
+    on the metadata of the documents that are searched, as in `Index.search`; questions about others find nothing.
     `judge="llm"` adds the metrics for which the language model `llm` is asked (a name, a model or a client; the local
     one, where none is named); without it none ever is. The name of another judge, `./file.py:Class` or an object adds
     retrieval_precision by its verdicts; several are a list, or joined by commas.
@@ -122,7 +132,14 @@ def evaluate(
             "them out"
         )
     k = _USUAL_K if k is None else k
-    searching = SearchParameters(retriever, neighbours, mmr, _reranker(reranker))
+    searching = SearchParameters(
+        retriever,
+        neighbours,
+        mmr,
+        _reranker(reranker),
+        conditions_of(where),
+        _checked_tokenizer(tokenizer),
+    )
     made_with = IndexSettings(strategy, embedder, vectors, context, language)
     if hits is None:
         budget = usual_budget(searching, budget)
@@ -163,7 +180,9 @@ def evaluate(
         if listeners.on_questions is not None:
             listeners.on_questions(asked)
         if system is None:
-            system, named = _answered(documents, asked, _name(hits) or "", chunks, left_out)
+            system, named = _answered(
+                documents, asked, _name(hits) or "", chunks, left_out, searching.tokenizer
+            )
         else:
             named = ChunkNames(documents, system.chunking, system.chunk_ids)
         answered = {}
@@ -196,8 +215,16 @@ def _files(*given: object) -> list[Path]:
     return [file.resolve() for file in found]
 
 
+def _checked_tokenizer(tokenizer: TokenizerLike | None) -> TokenizerLike | None:
+    """A wrong name is told before anything is read; a model's name is that of its tokenizer."""
+    if tokenizer is not None:
+        get_tokenizer(tokenizer)
+    return canonical_name(tokenizer) if isinstance(tokenizer, str) else tokenizer
+
+
 def _refuse_settings(made_with: IndexSettings, searching: SearchParameters) -> None:
-    """Hits are there already: nothing is cut, indexed or searched for them."""
+    """Hits are there already: nothing is cut, indexed or searched for them; their tokens are counted."""
+    searching = replace(searching, tokenizer=None)
     for given, usual in ((made_with, IndexSettings()), (searching, SearchParameters())):
         for field in fields(given):
             if (value := getattr(given, field.name)) != getattr(usual, field.name):
@@ -212,6 +239,7 @@ def _answered(
     hits: str,
     chunks: ChunksSource | None,
     left_out: Skipped,
+    tokenizer: TokenizerLike | None,
 ) -> tuple[EvaluatedSystem, ChunkNames]:
     """Another system's hits, held against its chunks where they are known, and what both are called."""
     name = None if chunks is None else chunks_name(chunks)
@@ -223,11 +251,14 @@ def _answered(
         chunking, position = chunking_of_file(given, documents), summary(given.position)
         ids = given.ids
     named = ChunkNames(documents, chunking, ids)
+    counted_by = DEFAULT_TOKENIZER if tokenizer is None else tokenizer
     with left_out.rows_of(hits) as bad:
-        found = read_hits(hits, queries, documents, bad, named)
+        found = read_hits(hits, queries, documents, bad, named, counted_by)
     by_id = {query.id: own for query, own in zip(queries, found, strict=True)}
     lost = {hit.doc_id: hit.document for own in found for hit in own if is_nowhere(hit)}
-    system = hits_system([*documents, *lost.values()], by_id, {"hits": hits, "chunks": name})
+    system = hits_system(
+        [*documents, *lost.values()], by_id, {"hits": hits, "chunks": name}, counted_by
+    )
     return replace(system, chunking=chunking, position=position), named
 
 

@@ -13,17 +13,18 @@ from numpy.typing import NDArray
 
 from chunkwise.base.progress import Stages, Stopwatch, unwatched
 from chunkwise.core import Document, Hit, Passage, Query, Score
-from chunkwise.evaluation.cost import cost_of
 from chunkwise.evaluation.judging import (
     JudgeVerdicts,
     LlmJudging,
     agreement_of,
+    calibrations_told,
     judge_of,
     judged,
+    judges_of,
+    judges_told,
     with_unjudged,
 )
-from chunkwise.evaluation.listeners import OnEstimate
-from chunkwise.evaluation.options import ScoringOptions
+from chunkwise.evaluation.options import OnEstimate, ScoringOptions
 from chunkwise.evaluation.results import (
     Figure,
     FoundSpan,
@@ -34,8 +35,7 @@ from chunkwise.evaluation.results import (
     documents_hash,
     versions,
 )
-from chunkwise.evaluation.system import EvaluatedSystem, Hits, SearchRun
-from chunkwise.evaluation.trust import calibrations_told, judges_of, judges_told
+from chunkwise.evaluation.system import EvaluatedSystem, Hits, SearchRun, cost_of
 from chunkwise.evaluation.verdicts import advice, verdict
 from chunkwise.metrics.answers.answer import Answer
 from chunkwise.metrics.cuts.boundary_issues import CutCounts
@@ -45,7 +45,7 @@ from chunkwise.metrics.registry import MetricAt, described, lower_is_better
 from chunkwise.metrics.scorer import ScoreColumn, Scorer
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.stats.intervals import Interval, intervals
-from chunkwise.stats.power import detectable_by
+from chunkwise.stats.paired import detectable_by
 from chunkwise.testsets.reading import hash_of
 
 Columns = Mapping[str, ScoreColumn]

@@ -28,8 +28,7 @@ from chunkwise.chunkers.chunk_positions import (
     wrong_offset,
 )
 from chunkwise.core import Document, Hit, Passage, Query, Span
-from chunkwise.evaluation.chunk_names import ChunkNames, shortened
-from chunkwise.evaluation.cited_places import CitedPlaces, nameless_quotes
+from chunkwise.evaluation.cited_places import ChunkNames, CitedPlaces, nameless_quotes, shortened
 from chunkwise.metrics.answers.answer import Answer, AnswerCitation
 from chunkwise.metrics.claims.plain_form import plain_form
 from chunkwise.metrics.evidence import NOWHERE
@@ -38,6 +37,7 @@ from chunkwise.records.fields import Fields, integer_in, kind, number_in, string
 from chunkwise.records.json import parse_json, without_half_characters
 from chunkwise.records.read import OnBadRow, json_rows, read_bytes, shown_name, text_of
 from chunkwise.text.analysis import Analyzed
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike
 
 _UNSCORED = "it is not scored"
 _WRONG = "it counts as wrong"
@@ -205,6 +205,7 @@ def read_hits(
     documents: Sequence[Document],
     on_bad: OnBadRow,
     chunks: ChunkNames | None = None,
+    tokenizer: TokenizerLike = DEFAULT_TOKENIZER,
 ) -> list[list[Hit]]:
     """The hits of each question, best first: by rank where all have one, else by score, else as they stand.
 
@@ -233,10 +234,12 @@ def read_hits(
         for question in row.questions:
             hits[question].append((row, place))
     analyzed: dict[str, Analyzed] = {}
-    return [_ranked(own, analyzed) for own in hits]
+    return [_ranked(own, analyzed, tokenizer) for own in hits]
 
 
-def _ranked(own: list[tuple[_HitRow, _Place]], analyzed: dict[str, Analyzed]) -> list[Hit]:
+def _ranked(
+    own: list[tuple[_HitRow, _Place]], analyzed: dict[str, Analyzed], tokenizer: TokenizerLike
+) -> list[Hit]:
     if all(row.rank is not None for row, _ in own):
         own = sorted(own, key=lambda each: each[0].rank or 0)
     elif all(row.score is not None for row, _ in own):
@@ -245,7 +248,7 @@ def _ranked(own: list[tuple[_HitRow, _Place]], analyzed: dict[str, Analyzed]) ->
     for rank, (row, (document, start, end)) in enumerate(own, 1):
         if document.id not in analyzed:
             analyzed[document.id] = Analyzed(document)
-        measure = analyzed[document.id].measure()
+        measure = analyzed[document.id].measure(tokenizer)
         if row.spans and row.spans[-1].end <= len(document.text):
             sizes = tuple(measure.count(*span) for span in row.spans)
             hit = Hit(

@@ -1,4 +1,4 @@
-"""What is evaluated: an index that can be asked, or another system's hits; every question asked once."""
+"""What is evaluated: an index that can be asked, or another system's hits; what it costs; every question asked once."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chunkwise.base import spec
 from chunkwise.core import Document, Hit, OnProgress, Passage, Query
@@ -16,10 +17,60 @@ from chunkwise.metrics.registry import MetricAt
 from chunkwise.metrics.spans.budget_recall import TokenCut
 from chunkwise.metrics.spans.tables import Chunking, HitTable
 from chunkwise.models.rerank.reranker import Reranker
+from chunkwise.retrieval.conditions import Condition
 from chunkwise.retrieval.indexes import Index
 from chunkwise.retrieval.retrievers import Retriever, get_retriever
 from chunkwise.retrieval.search.search import DEFAULT_BUDGET, SearchRequest, default_retriever
-from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike, get_tokenizer
+
+
+def chunk_cost(
+    tokens: NDArray[np.integer], document_tokens: int, *, beside: int = 0
+) -> dict[str, int | float | None]:
+    """`tokens` of each chunk, of the documents once, and of what is indexed `beside` the chunks.
+
+    A percentile is the smallest size that so many chunks do not exceed; None: there are no chunks, or no text.
+    """
+    indexed = int(tokens.sum(dtype=np.int64)) + beside
+    some = len(tokens) > 0
+    return {
+        "chunks": len(tokens),
+        "mean_tokens": float(tokens.mean()) if some else None,
+        "median_tokens": float(np.median(tokens)) if some else None,
+        "p95_tokens": int(np.percentile(tokens, 95, method="inverted_cdf")) if some else None,
+        "max_tokens": int(tokens.max()) if some else None,
+        "document_tokens": document_tokens,
+        "indexed_tokens": indexed,
+        "storage": indexed / document_tokens if document_tokens else None,
+    }
+
+
+def index_cost(index: Index, context_tokens: Sequence[int] = ()) -> dict[str, Json]:
+    """Sizes in tokens of the index's tokenizer; `context_tokens` is what each question's hits have."""
+    stats = index.stats()
+    tokens = index.source.chunk_table().tokens
+    beside = stats.indexed_tokens - int(tokens.sum())
+    # Late vectors read every document once, whatever the chunks; own ones read each chunk with its context.
+    passes = {
+        "late": stats.tokens,
+        "own": stats.indexed_tokens,
+        "both": stats.tokens + stats.indexed_tokens,
+        "none": 0,
+    }
+    return {
+        **chunk_cost(tokens, stats.tokens, beside=beside),
+        "tokens_embedded": passes[index.settings.vectors],
+        "index_bytes": stats.bytes,
+        "context_tokens": sum(context_tokens) / len(context_tokens) if context_tokens else None,
+    }
+
+
+def cost_of(index: Index | None, context_tokens: Sequence[int]) -> dict[str, Json]:
+    """Beside quality, always: of the index where there is one, and of what is read for a question."""
+    if index is not None:
+        return index_cost(index, context_tokens)
+    mean = sum(context_tokens) / len(context_tokens) if context_tokens else None
+    return {"context_tokens": mean}
 
 
 class Ask(Protocol):
@@ -52,6 +103,8 @@ class EvaluatedSystem:
     """How exact the offsets of chunks from a file are."""
     chunk_ids: Sequence[tuple[str, Passage]] = ()
     """What the file calls its chunks, where they come from one."""
+    tokenizer: TokenizerLike = DEFAULT_TOKENIZER
+    """What budgets and hits are counted by."""
 
     @property
     def numbers(self) -> dict[str, int]:
@@ -62,11 +115,6 @@ class EvaluatedSystem:
     def texts(self) -> dict[str, str]:
         """A document's text by its id."""
         return {document.id: document.text for document in self.documents}
-
-    @property
-    def tokenizer(self) -> str:
-        """What hits are counted by."""
-        return str(self.configuration.get("tokenizer") or DEFAULT_TOKENIZER)
 
 
 _AT_ONCE = 256
@@ -80,6 +128,9 @@ class SearchParameters:
     neighbours: int = 0
     mmr: float | None = None
     reranker: Reranker | None = None
+    where: tuple[Condition, ...] = ()
+    tokenizer: TokenizerLike | None = None
+    """What the budget is counted by; None: as the index counts."""
 
 
 def index_system(
@@ -87,6 +138,7 @@ def index_system(
 ) -> EvaluatedSystem:
     """Everything the index holds, asked in one way; `position` is of given chunks that it was made of."""
     name, retriever = _retriever(index, searching, budget)
+    tokenizer = index.settings.tokenizer if searching.tokenizer is None else searching.tokenizer
     steps = SearchRequest(None, None, searching.neighbours, searching.mmr, searching.reranker)
 
     def ask(
@@ -102,6 +154,7 @@ def index_system(
             found += index.search(
                 block, k=k, budget=budget, retriever=retriever,
                 neighbours=searching.neighbours, mmr=searching.mmr, reranker=searching.reranker,
+                where=searching.where, tokenizer=tokenizer,
             )  # fmt: skip
             if advance:
                 advance(len(block), f"{len(found):,} of {len(queries):,} questions")
@@ -114,20 +167,22 @@ def index_system(
         "vectors": settings.vectors,
         "context": settings.context,
         "language": settings.language,
-        "tokenizer": settings.tokenizer,
+        "tokenizer": get_tokenizer(tokenizer).name,
         "retriever": name,
         "neighbours": searching.neighbours,
         "mmr": searching.mmr,
         "reranker": searching.reranker.identity if searching.reranker else None,
     }
+    if searching.where:
+        configuration["where"] = [str(condition) for condition in searching.where]
     if settings.llm_identity:
         configuration["context_llm"] = settings.llm_identity
     documents = [index.source.document(number) for number in index.source.document_numbers()]
     # Steps behind the ranking look at the hits together: more hits would change the first ones.
     deeper = not steps.needs_chunks
     return EvaluatedSystem(
-        documents, ask, chunking_of(index), deeper, configuration, index, position
-    )
+        documents, ask, chunking_of(index), deeper, configuration, index, position, tokenizer=tokenizer
+    )  # fmt: skip
 
 
 def chunking_of(index: Index) -> Chunking:
@@ -162,6 +217,7 @@ def hits_system(
     documents: Sequence[Document],
     hits: Mapping[str, Sequence[Hit]],
     configuration: Mapping[str, Json],
+    tokenizer: TokenizerLike = DEFAULT_TOKENIZER,
 ) -> EvaluatedSystem:
     """Hits by the id of their question; a question without any was answered with nothing."""
 
@@ -173,12 +229,13 @@ def hits_system(
         advance: OnProgress | None = None,
     ) -> list[list[Hit]]:
         own = [list(hits.get(query.id, ()))[:k] for query in queries]
-        return own if budget is None else [list(_fitting(each, budget)) for each in own]
+        return own if budget is None else [list(_fitting(each, budget, tokenizer)) for each in own]
 
-    return EvaluatedSystem(documents, ask, configuration=configuration)
+    configuration = {**configuration, "tokenizer": get_tokenizer(tokenizer).name}
+    return EvaluatedSystem(documents, ask, configuration=configuration, tokenizer=tokenizer)
 
 
-def _fitting(hits: Sequence[Hit], budget: int) -> Iterator[Hit]:
+def _fitting(hits: Sequence[Hit], budget: int, tokenizer: TokenizerLike) -> Iterator[Hit]:
     """Hits in their order while they fit; the one that crosses the budget is cut there."""
     left = budget
     for hit in hits:
@@ -188,7 +245,7 @@ def _fitting(hits: Sequence[Hit], budget: int) -> Iterator[Hit]:
             yield hit
         elif not hit.level:  # half a summary would say something else
             place = [np.array([value]) for value in (0, hit.start, hit.end, left)]
-            end = int(TokenCut([hit.document]).ends(*place)[0])
+            end = int(TokenCut([hit.document], tokenizer).ends(*place)[0])
             if end > hit.start:
                 yield replace(hit, end=end, token_count=left)
         left -= hit.token_count

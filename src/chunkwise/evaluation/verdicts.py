@@ -10,8 +10,8 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.evaluation.judging import is_weak
 from chunkwise.evaluation.results import Figure, Json, MetricAdvice, Results
-from chunkwise.evaluation.trust import is_weak
 from chunkwise.metrics.metric import KeyQuestion, Remedy, Targets
 from chunkwise.metrics.registry import key_questions, lower_is_better, metric_of
 from chunkwise.stats.intervals import OUTSIDE, interval, unpaired_difference

@@ -14,7 +14,7 @@ from chunkwise.metrics.spans.tables import Chunking, Gold, HitTable
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.retrieval.indexes import Index
 from chunkwise.text.analysis import Analyzed
-from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike
 
 Hits = Sequence[Sequence[Hit]]
 """By question, best first."""
@@ -50,7 +50,7 @@ class Evidence:
     """How exact the offsets of chunks from a file are."""
     relevance_threshold: float = 0.5
     unit: Literal["characters", "tokens"] = "characters"
-    tokenizer: str = DEFAULT_TOKENIZER
+    tokenizer: TokenizerLike = DEFAULT_TOKENIZER
     embedder: str | Embedder = ""
     """What compares texts; empty: the usual one."""
     ask_judge: Callable[[str, Sequence[Query], Hits], Verdicts] | None = None

@@ -15,7 +15,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Score
 
 if TYPE_CHECKING:
-    from chunkwise.metrics.answers.question_evidence import AsksLlm
+    from chunkwise.metrics.answers.answer import AsksLlm
     from chunkwise.metrics.cuts.boundary_issues import CutCounts
     from chunkwise.metrics.evidence import Evidence
     from chunkwise.metrics.judges.llm_model import JudgeModel

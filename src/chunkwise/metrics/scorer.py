@@ -22,7 +22,7 @@ from chunkwise.metrics.spans.budget_recall import TokenCut, TokenEnds, in_tokens
 from chunkwise.metrics.spans.relevance import RELEVANCE_THRESHOLD
 from chunkwise.metrics.spans.span_evidence import SpanEvidence
 from chunkwise.metrics.spans.tables import Chunking, Gold, HitTable
-from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike
 
 _ALL = 1_000_000_000
 """Hits: within a budget all are looked at that fit."""
@@ -58,7 +58,7 @@ class SpanRules:
     cut: TokenEnds
     threshold: float = RELEVANCE_THRESHOLD
     documents: Sequence[Document] = ()
-    tokenizer: str = DEFAULT_TOKENIZER
+    tokenizer: TokenizerLike = DEFAULT_TOKENIZER
     unit: str = "characters"
 
 

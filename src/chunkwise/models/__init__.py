@@ -122,7 +122,9 @@ def get_embedder(
 ) -> Embedder:
     """The embedder of this name, or the one given; with `cache` no text is ever read twice."""
     embedder: Embedder = (
-        _embedder(model, advance) if isinstance(model, str) else embedders.checked(model)
+        embedders.make(model, partial(_embedder, advance=advance))
+        if isinstance(model, str)
+        else embedders.checked(model)
     )
     if not cache:
         return embedder
@@ -131,7 +133,7 @@ def get_embedder(
     return embedder if isinstance(embedder, CachedEmbedder) else cached(embedder, ModelCache())
 
 
-def _embedder(model: str, advance: OnProgress | None) -> Embedder:
+def _embedder(model: str, advance: OnProgress | None) -> Embedder | None:
     if model.partition("(")[0].strip() in embedders.builtin:
         named, values = spec.parse(model, embedders.kind, embedders.example)
         made: Embedder = build(partial(embedders.get(named), advance=advance), named, values)
@@ -159,16 +161,20 @@ def _embedder(model: str, advance: OnProgress | None) -> Embedder:
         from chunkwise.models.embed.onnx import OnnxEmbedder
 
         return OnnxEmbedder(model)
-    found: Embedder = embedders.make(model)
-    return found
+    return None
 
 
 def get_reranker(model: str | Reranker, *, advance: OnProgress | None = None) -> Reranker:
     """The reranker of this name, or the one given."""
-    made: Reranker
-    if not isinstance(model, str):
-        made = rerankers.checked(model)
-        return made
+    made: Reranker = (
+        rerankers.make(model, partial(_reranker, advance=advance))
+        if isinstance(model, str)
+        else rerankers.checked(model)
+    )
+    return made
+
+
+def _reranker(model: str, advance: OnProgress | None) -> Reranker | None:
     kind, _, name = model.partition(":")
     if kind.lower() in ("http", "https", *_RERANK_SERVICES):
         from chunkwise.models.rerank.endpoint import EndpointReranker
@@ -190,8 +196,7 @@ def get_reranker(model: str | Reranker, *, advance: OnProgress | None = None) ->
         return OnnxReranker(model)
     if model.partition("(")[0].strip() in _RERANKER_PARAMETERS:
         return _local_reranker(model, advance)
-    made = rerankers.make(model)
-    return made
+    return None
 
 
 _RERANKER_PARAMETERS = {_MAXSIM: "first", _LOCAL: "seconds"}
@@ -212,10 +217,15 @@ def get_language_model(
     model: str | LanguageModel, *, advance: OnProgress | None = None
 ) -> LanguageModel:
     """The language model of this name, or the one given."""
-    made: LanguageModel
-    if not isinstance(model, str):
-        made = language_models.checked(model)
-        return made
+    made: LanguageModel = (
+        language_models.make(model, partial(_language_model, advance=advance))
+        if isinstance(model, str)
+        else language_models.checked(model)
+    )
+    return made
+
+
+def _language_model(model: str, advance: OnProgress | None) -> LanguageModel | None:
     kind, _, name = model.partition(":")
     # First: servers like to call a model by its file's name.
     if kind.lower() in ("http", "https") or (kind == "openai" and name):
@@ -230,8 +240,7 @@ def get_language_model(
         from chunkwise.models.llm.local import LocalModel, packaged
 
         return packaged(name, advance) if kind == _LOCAL else LocalModel(model)
-    made = language_models.make(model)
-    return made
+    return None
 
 
 _RERANK_SERVICES = {

@@ -1,7 +1,9 @@
 """What models gave (vectors, answers, contexts, verdicts), kept by what they were given: nothing is paid for twice.
 
 One SQLite file, shared by every run. An answer is on disk before the next one is asked for, so that a run killed at any
-moment goes on where it was. Its tables and keys are those of the first version: what was kept then is found.
+moment goes on where it was. Its keys are those of the first version: what was kept then is found. Each value has a
+seal, a hash of its key and itself, as SQLite does not notice bytes that a disk has changed: such a
+value is asked for again. What versions without seals kept is taken as it is, and sealed when it is first read.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -36,7 +38,7 @@ from chunkwise.models.home import HOME_VARIABLE, vectors_file
 _SCHEMA = (
     "create table if not exists models (id integer primary key, identity text not null unique)",
     "create table if not exists vectors"
-    " (key blob primary key, model integer not null, value blob not null)",
+    " (key blob primary key, model integer not null, value blob not null, seal blob)",
     "create index if not exists vectors_of_model on vectors (model)",
 )
 _BUSY_SECONDS = 60.0
@@ -58,6 +60,10 @@ def key_of(identity: str, kind: str, text: str, more: bytes = b"") -> bytes:
     return hashed.digest()
 
 
+def _seal(key: bytes, value: bytes) -> bytes:
+    return blake2b(key + value, digest_size=8).digest()
+
+
 class CachedAmount(NamedTuple):
     """How much is kept of one model."""
 
@@ -77,13 +83,22 @@ class ModelCache:
         self._file = 0
         self._lock = threading.Lock()
         self._refused = False
+        self._told_damage = False
 
     def __reduce__(self) -> tuple[object, ...]:
         return ModelCache, (self.path,)
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """The values of those keys that are there."""
-        return self._or_without(lambda connection: _select(connection, keys), {})
+        """The values of those keys that are there, as they were written."""
+        nothing: tuple[dict[bytes, bytes], int] = ({}, 0)
+        found, damaged = self._or_without(lambda connection: _select(connection, keys), nothing)
+        if damaged and not self._told_damage:
+            self._told_damage = True
+            warn_user(
+                f"the cache {self.path} has values with other bytes than were written ({damaged:,} of {len(keys):,} "
+                "wanted now): they are asked for again; is the disk in good order?"
+            )
+        return found
 
     def put(self, identity: str, values: Mapping[bytes, bytes]) -> None:
         """Keeps results of one model; they survive a kill when this returns, if not a loss of power."""
@@ -175,6 +190,8 @@ class ModelCache:
                 connection.close()  # one without tables would fail every call to come
                 raise
             self._connection = connection
+        elif self._connection.in_transaction:  # of a call that was interrupted
+            self._connection.rollback()
         return self._connection
 
     def _set_aside(self) -> None:
@@ -209,35 +226,65 @@ def _prepare(connection: sqlite3.Connection) -> None:
     connection.execute("pragma synchronous = normal")
     for statement in _SCHEMA:
         connection.execute(statement)
+    if not _has_seals(connection):
+        try:
+            connection.execute("alter table vectors add column seal blob")
+        except sqlite3.OperationalError:
+            if not _has_seals(connection):  # another process was not quicker
+                raise
 
 
-def _select(connection: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+def _has_seals(connection: sqlite3.Connection) -> bool:
+    return any(row[1] == "seal" for row in connection.execute("pragma table_info(vectors)"))
+
+
+def _select(
+    connection: sqlite3.Connection, keys: Sequence[bytes]
+) -> tuple[dict[bytes, bytes], int]:
+    """Values by key, and how many were damaged, which are forgotten."""
     found: dict[bytes, bytes] = {}
+    damaged: list[tuple[bytes, bytes]] = []
+    unsealed: list[tuple[bytes, bytes]] = []
     for first in range(0, len(keys), _AT_ONCE):
         some = keys[first : first + _AT_ONCE]
         marks = ",".join("?" * len(some))
-        found.update(
-            connection.execute(f"select key, value from vectors where key in ({marks})", some)
+        rows = connection.execute(
+            f"select key, value, seal from vectors where key in ({marks})", some
         )
-    return found
+        for key, value, seal in rows:
+            if seal is None:
+                unsealed.append((_seal(key, value), key))
+            elif seal != _seal(key, value):
+                damaged.append((key, seal))
+                continue
+            found[key] = value
+    if damaged or unsealed:
+        with _transaction(connection):
+            connection.executemany("delete from vectors where key = ? and seal = ?", damaged)
+            connection.executemany(
+                "update vectors set seal = ? where key = ? and seal is null", unsealed
+            )
+    return found, len(damaged)
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All of it or nothing: an interrupt at any moment leaves no transaction open, which would keep all others out."""
+    with connection:
+        connection.execute("begin immediate")
+        yield
 
 
 def _insert(connection: sqlite3.Connection, identity: str, values: Mapping[bytes, bytes]) -> None:
-    connection.execute("begin immediate")
-    try:
+    with _transaction(connection):
         connection.execute("insert or ignore into models (identity) values (?)", [identity])
         (model,) = connection.execute(
             "select id from models where identity = ?", [identity]
         ).fetchone()
         connection.executemany(
-            "insert or ignore into vectors (key, model, value) values (?, ?, ?)",
-            [(key, model, value) for key, value in values.items()],
+            "insert or ignore into vectors (key, model, value, seal) values (?, ?, ?, ?)",
+            [(key, model, value, _seal(key, value)) for key, value in values.items()],
         )
-        connection.execute("commit")
-    except BaseException:
-        with suppress(sqlite3.Error):
-            connection.execute("rollback")
-        raise
 
 
 def _count(connection: sqlite3.Connection) -> list[CachedAmount]:
@@ -350,8 +397,8 @@ class CachedEmbedder:
         if length != self.dimensions:
             raise ChunkwiseError(
                 f"{self.identity} gives vectors of {length} dimensions, {self.dimensions} are known of it: "
-                "the model of this name has changed; forget the old vectors with "
-                f"chunkwise cache clear --model {shlex.quote(self.identity)}"
+                "the model of this name has changed, or what an older version kept is damaged; forget the old vectors "
+                f"with chunkwise cache clear --model {shlex.quote(self.identity)}"
             )
 
     def _slices(self, keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:

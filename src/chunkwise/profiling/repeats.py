@@ -11,10 +11,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.profiling.results import PassagePlace, Repeat, Repeats
-from chunkwise.profiling.tally import preview
+from chunkwise.profiling.results import PassagePlace, Repeat, Repeats, preview
 from chunkwise.text.analysis import Analyzed
-from chunkwise.text.characters import CharacterArrays
+from chunkwise.text.characters import SPACE, CharacterArrays
 
 _ROOT = 0x9E3779B97F4A7C15 | 3
 _INVERSE = pow(_ROOT, -1, 1 << 64)
@@ -26,7 +25,7 @@ def fingerprints(characters: CharacterArrays, spans: NDArray[np.int64]) -> NDArr
     """Equal for spans with the same characters in the same order; different ones collide by accident only."""
     if not len(spans):
         return np.zeros(0, dtype=np.uint64)
-    solid = characters.solid
+    solid = np.flatnonzero(~characters.are(SPACE))
     letters = _scattered(characters.points[solid].astype(np.uint64))
     # A polynomial modulo 2^64: prefix sums make every span's value a subtraction and a product.
     prefix = np.zeros(len(solid) + 1, dtype=np.uint64)

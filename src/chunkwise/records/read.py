@@ -29,6 +29,7 @@ from chunkwise.records.json import (
     parse_json,
     parse_json_at,
 )
+from chunkwise.records.write import csv_text
 
 STDIN = "-"
 _HEAD = 1 << 16
@@ -67,6 +68,9 @@ class Row(NamedTuple):
 
 class BrokenList(ChunkwiseError):
     """A JSON list that ends in the middle; the entries before were handed out."""
+
+
+_EXCEPTION = re.compile(r"\b\w+(?:Exception|Error): ")
 
 
 def shown_name(name: str) -> str:
@@ -396,9 +400,11 @@ def json_lines(
     while True:
         data = handle.readline(limit + 1)
         number += 1
-        where = f"line {number}"
         if not data:
             return
+        if len(data) <= limit and data.isspace():
+            continue  # before anything is made of it: a file may have millions of them
+        where = f"line {number}"
         if len(data) > limit:
             yield Row(number, where, None, f"longer than {limit:,} bytes")
             while data and not data.endswith(b"\n"):
@@ -474,15 +480,17 @@ def column_names(cells: list[str]) -> list[str]:
 
 
 def csv_rows(text: str, name: str) -> Iterator[Row]:
-    """The rows of a table with a header, as records; rows of nothing are passed over."""
+    """The rows of a table with a header, as records; rows of nothing are passed over, texts as `csv_cell` had them."""
     open_quotes: list[int] = []
     records = csv_records(text, delimiter_of(text, name), open_quotes)
     try:
         names = column_names(next(records, (0, 0, 0, []))[3])
         for row in named_rows(names, records, open_quotes):
             value = row.value
-            if not isinstance(value, dict) or any(cell.strip() for cell in value.values()):
+            if not isinstance(value, dict):
                 yield row
+            elif any(cell.strip() for cell in value.values()):
+                yield row._replace(value={name: csv_text(cell) for name, cell in value.items()})
     except csv.Error as error:
         raise ChunkwiseError(f"{shown_name(name)} is no CSV that can be read: {error}") from None
 
@@ -534,4 +542,6 @@ def parquet_rows(
                     number += 1
                     yield Row(number, f"row {number}", row)
     except (OSError, ValueError, pa.ArrowException) as error:
-        raise ChunkwiseError(f"{name} is no Parquet file that can be read: {error}") from None
+        # The library's own words may go on over lines, and name classes of its own.
+        why = " ".join(_EXCEPTION.sub("", str(error)).split())
+        raise ChunkwiseError(f"{name} is no Parquet file that can be read: {why}") from None

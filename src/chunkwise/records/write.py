@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -47,13 +48,32 @@ def write_json_lines(path: Path, values: Iterable[object]) -> None:
         out.writelines(map(json_line, values))
 
 
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
+
+
+def csv_cell(value: object) -> object:
+    """A text as a spreadsheet takes it for one, an apostrophe before what would be a formula; numbers as they are."""
+    is_formula = isinstance(value, str) and _FORMULA.match(value)
+    return f"'{value}" if is_formula else value
+
+
+def csv_text(cell: str) -> str:
+    """What `csv_cell` was given, of a text."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
+def _cells(rows: Iterable[Mapping[str, object]]) -> Iterator[dict[str, object]]:
+    for row in rows:
+        yield {name: csv_cell(value) for name, value in row.items()}
+
+
 def write_csv(path: Path, columns: tuple[str, ...], rows: Iterable[Mapping[str, object]]) -> None:
     """A table for other tools: a header, and every cell in quotes."""
     with text_file(path) as out:
         out.write(",".join(columns) + "\n")
         # Unasked, csv would not quote a lone carriage return, which ends a line for readers.
         table = csv.DictWriter(out, columns, lineterminator="\n", quoting=csv.QUOTE_ALL)
-        table.writerows(rows)
+        table.writerows(_cells(rows))
 
 
 @contextmanager
@@ -70,7 +90,7 @@ def csv_file(path: Path, columns: tuple[str, ...]) -> Iterator[Append]:
     with path.open("w", encoding="utf-8", newline="", errors="replace") as out:
         table = csv.DictWriter(out, columns)
         table.writeheader()
-        yield table.writerows
+        yield lambda rows: table.writerows(_cells(rows))
 
 
 def arrow(what: str = "writing Parquet") -> Any:

@@ -1,4 +1,4 @@
-"""Results, comparisons, profiles and cuts as a notebook shows them."""
+"""Results, comparisons, profiles, cuts and histories as a notebook shows them."""
 
 from __future__ import annotations
 
@@ -14,16 +14,21 @@ from chunkwise.report.page import fragment
 from chunkwise.report.views.answer import answer_view
 from chunkwise.report.views.comparison import comparison_view
 from chunkwise.report.views.evaluation import evaluation_view
+from chunkwise.report.views.history import history_view
 from chunkwise.report.views.lint import result_view
 from chunkwise.report.views.profile import profile_view
 from chunkwise.report.views.view import View
+from chunkwise.tracking.store import History
 
+_RUNS = 20
+"""Of a history that are shown, the latest ones."""
 _VIEWS: dict[type, Callable[[Any], View]] = {
     CitedAnswer: answer_view,
     Results: evaluation_view,
     Comparison: comparison_view,
     Profile: profile_view,
     LintResult: result_view,
+    History: lambda history: history_view(history, last=_RUNS),
 }
 
 

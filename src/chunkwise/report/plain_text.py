@@ -15,6 +15,7 @@ _SPACE = re.compile(r"\s+")
 _CONTROL = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb]"
 )
+_UNSEEN = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb]")
 _EMPTY_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -38,3 +39,10 @@ def few_lines(text: str, most: int, lines: int) -> str:
 def clean_lines(text: str) -> str:
     """With its line ends, each line made harmless; empty lines are one."""
     return "\n".join(one_line(line) for line in _EMPTY_LINES.sub("\n", text).split("\n"))
+
+
+def harmless_json(text: str) -> str:
+    """The same JSON with those characters spelled out which a terminal obeys: they stand in its strings alone."""
+    if text.isprintable():
+        return text
+    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

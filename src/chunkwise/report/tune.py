@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import os
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.parameters import takes
-from chunkwise.base.renamed import grouped, renamed
+from chunkwise.base.renamed import grouped, renamed, warn_renamed
 from chunkwise.chunkers.chunk import chunk_document
 from chunkwise.core import Document
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable
 from chunkwise.evaluation.evaluate import TestQueries, evaluate
-from chunkwise.evaluation.listeners import Listeners
+from chunkwise.evaluation.options import Listeners
 from chunkwise.evaluation.results import QuestionResult, Results
-from chunkwise.evaluation.skipped import Skipped
+from chunkwise.evaluation.sources import Skipped
 from chunkwise.metrics.cuts.boundary_issues import QUESTION as OF_CUTS
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.records.read import OnBadRow
-from chunkwise.report.page import write_page
-from chunkwise.report.tune_result import TuneResult
+from chunkwise.records.typed import json_text
+from chunkwise.report.page import fragment, write_page
 from chunkwise.report.views.side_by_side import (
     ComparedDocument,
     ComparedQuestion,
@@ -28,13 +31,57 @@ from chunkwise.report.views.side_by_side import (
     SideResult,
 )
 from chunkwise.report.views.tuning import tuning_view
-from chunkwise.tuning.plan.prepare import PreparedSweep
-from chunkwise.tuning.plan.source import sweep_from_source
-from chunkwise.tuning.recommendation import recommendation_of, snippets, write_recommendation
+from chunkwise.tuning.plan.prepare import PreparedSweep, sweep_from_source
+from chunkwise.tuning.recommendation import (
+    Recommendation,
+    recommendation_of,
+    snippets,
+    write_recommendation,
+)
+from chunkwise.tuning.run.record import RECOMMENDATION, REPORT, RESULTS
 from chunkwise.tuning.sweep import Configuration
-from chunkwise.tuning.sweep_folder import RECOMMENDATION, REPORT, RESULTS
-from chunkwise.tuning.sweep_result import write_sweep_result
+from chunkwise.tuning.sweep_result import SweepResult, write_sweep_result
 from chunkwise.tuning.tune import CompletedSweep, OnOutcome, RunOptions, run_sweep
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TuneResult:
+    """What was found out, and what to do; a notebook draws it."""
+
+    sweep: SweepResult
+    """Every configuration with its figures, the choice, and how sure it is."""
+    recommendation: Recommendation | None
+    """None: without questions nothing can be recommended."""
+
+    @property
+    def tuning(self) -> SweepResult:
+        """The old name of `sweep`."""
+        warn_renamed("TuneResult.tuning", "sweep")
+        return self.sweep
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON; `sweep` as in the file `results.json` of a sweep."""
+        recommended = self.recommendation
+        return {
+            "sentence": self.sweep.sentence,
+            "recommendation": recommended and recommended.settings(),
+            "sweep": json.loads(json_text(self.sweep)),
+        }
+
+    def __str__(self) -> str:
+        return self.sweep.sentence
+
+    def __repr__(self) -> str:
+        tried = (
+            f"{len(self.sweep.outcomes):,} configurations, {len(self.sweep.questions):,} questions"
+        )
+        chosen = self.recommendation
+        told = "no recommendation" if chosen is None else f"{chosen.strategy} · {chosen.retriever}"
+        return f"<TuneResult {told}: {tried}>"
+
+    def _repr_html_(self) -> str:
+        return fragment(tuning_view(self.sweep))
+
 
 _QUESTIONS = 200
 _DOCUMENTS = 20
@@ -111,7 +158,7 @@ def _evaluated(configuration: Configuration, completed: CompletedSweep) -> Resul
         embedder=completed.embedder or settings.embedder or None,
         vectors=configuration.vectors, context=configuration.context, retriever=settings.retriever,
         neighbours=settings.neighbours, k=settings.k if settings.budget is None else None,
-        budget=settings.budget,
+        budget=settings.budget, tokenizer=settings.tokenizer,
         metrics=[sweep.objective, OF_CUTS.name],
     )  # fmt: skip
 
@@ -147,6 +194,7 @@ def tune(
     objective: str | None = None,
     k: int | None = None,
     embedder: str | Embedder | None = None,
+    tokenizer: str | None = None,
     time: str | None = None,
     exact: bool | None = None,
     seed: int | None = None,
@@ -162,11 +210,13 @@ def tune(
     the other.
 
     `source` are files, folders or `Document`s, or a plan (`sweep.toml`); what is said beside a plan wins. An empty
-    `embedder`: words alone. `time` is what may be spent, such as "10 min". In the folder `output` what is done is kept,
+    `embedder`: words alone. `tokenizer` counts budgets (recall@1000t): a name, a model's name or the path of a
+    tokenizer.json. `time` is what may be spent, such as "10 min". In the folder `output` what is done is kept,
     so that the same call goes on where the last one was stopped, and the report and the recommendation are written.
     """
     sweep = sweep_from_source(
-        source, queries, embedder=embedder, objective=objective, k=k, seed=seed, exact=exact, time=time
+        source, queries, embedder=embedder, objective=objective, k=k, seed=seed, exact=exact, time=time,
+        tokenizer=tokenizer,
     )  # fmt: skip
 
     def prepared_to_run(prepared: PreparedSweep) -> RunOptions:

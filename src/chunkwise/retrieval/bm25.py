@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from chunkwise.base.errors import MissingExtra
 from chunkwise.retrieval.errors import DamagedIndex
 from chunkwise.retrieval.ranking import Ranking, best_of_each
-from chunkwise.text.terms.counts import TermCounts, ranges
+from chunkwise.text.terms import TermCounts, ranges
 
 K1 = 1.5
 """How soon more of the same word adds nothing: `k1` unless a retriever says another."""

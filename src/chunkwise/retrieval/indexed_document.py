@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import BLOCK_KINDS, Block, Document, PageBoxes
-from chunkwise.text.terms.counts import TermCounts
+from chunkwise.text.terms import TermCounts
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -45,12 +45,14 @@ from chunkwise.retrieval.local.index import LocalIndex, stats_of
 from chunkwise.retrieval.retrievers import Retriever
 from chunkwise.retrieval.search.search import search
 from chunkwise.retrieval.settings import Context, IndexStats, Settings, Vectors
+from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 if TYPE_CHECKING:
     from chunkwise.retrieval.postgres import PostgresIndex
 
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|postgres\w*:", re.IGNORECASE)
+"""How the address of a server begins, also with too few slashes: no folder is to have a password in its name."""
 
 
 class Index:
@@ -95,14 +97,14 @@ class Index:
     def search(  # type: ignore[overload-overlap]
         self, queries: str, *, k: int | None = ..., budget: int | None = ...,
         retriever: str | Retriever | None = ..., only: Filter = ..., where: Where = ..., neighbours: int = ...,
-        mmr: float | None = ..., reranker: str | Reranker | None = ...,
+        mmr: float | None = ..., reranker: str | Reranker | None = ..., tokenizer: TokenizerLike | None = ...,
     ) -> list[Hit]: ...  # fmt: skip
 
     @overload
     def search(
         self, queries: Sequence[str | Query], *, k: int | None = ..., budget: int | None = ...,
         retriever: str | Retriever | None = ..., only: Filter = ..., where: Where = ..., neighbours: int = ...,
-        mmr: float | None = ..., reranker: str | Reranker | None = ...,
+        mmr: float | None = ..., reranker: str | Reranker | None = ..., tokenizer: TokenizerLike | None = ...,
     ) -> list[list[Hit]]: ...  # fmt: skip
 
     @renamed(rerank="reranker")
@@ -118,15 +120,17 @@ class Index:
         neighbours: int = 0,
         mmr: float | None = None,
         reranker: str | Reranker | None = None,
+        tokenizer: TokenizerLike | None = None,
     ) -> list[Hit] | list[list[Hit]]:
         """The best places for a question, or for each of several.
 
         At most `k` hits, at most `budget` tokens in all; `retriever` is bm25, dense, hybrid or multiscale. `where` are
-        conditions on the metadata of documents: {"year": 2024, "lang": ["de", "en"], "price": {">=": 10}}.
+        conditions on the metadata of documents: {"year": 2024, "lang": ["de", "en"], "price": {">=": 10}}. `tokenizer`
+        counts the budget (a name, a model's name, the path of a tokenizer.json or a function); None: the index's own.
         """
         found = search(
             self.source, queries, k=k, budget=budget, retriever=retriever, only=only, where=where,
-            neighbours=neighbours, mmr=mmr, reranker=reranker, embedder=self._embedder,
+            neighbours=neighbours, mmr=mmr, reranker=reranker, tokenizer=tokenizer, embedder=self._embedder,
         )  # fmt: skip
         return found[0] if isinstance(queries, str) else found
 

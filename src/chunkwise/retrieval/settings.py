@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Literal
 
+from chunkwise.base.recorded import recorded
 from chunkwise.chunkers.contextual import WRITTEN_CONTEXTS, WrittenContext
 from chunkwise.models import DEFAULT
 
@@ -47,19 +48,25 @@ class Settings:
 
 
 _OLD_NAMES = {"model": "embedder"}
+_MOST_DIMENSIONS = 1 << 20
 
 
-def read_settings(values: Mapping[str, object]) -> Settings:
-    """As any version wrote them: what this one does not know is left out, what it cannot use is a ValueError."""
+def read_settings(values: Mapping[str, object], where: str) -> Settings:
+    """As any version wrote them: what this one does not know is left out, what it cannot use is a ValueError.
+
+    Names in them are those of `where`, whoever wrote that, and not the user's.
+    """
     kinds = {field.name: int if field.name == "dimensions" else str for field in fields(Settings)}
     renamed = {_OLD_NAMES.get(name, name): value for name, value in values.items()}
     known = {name: value for name, value in renamed.items() if name in kinds}
     for name, value in known.items():
-        if not isinstance(value, kinds[name]):
+        if not isinstance(value, kinds[name]) or isinstance(value, bool):
             raise ValueError(f"{name} is {value!r}")
-    found = Settings(**known)  # type: ignore[arg-type]
+    found = Settings(**recorded(known, where))  # type: ignore[arg-type]
     if found.vectors not in VECTORS or found.context not in (*CONTEXTS, *WRITTEN_CONTEXTS):
         raise ValueError(f"vectors is {found.vectors!r}, context is {found.context!r}")
+    if not 0 <= found.dimensions <= _MOST_DIMENSIONS:
+        raise ValueError(f"dimensions is {found.dimensions}")
     return found
 
 

@@ -28,8 +28,7 @@ from chunkwise.testsets.testset import (
     TestSet,
     Unreadable,
 )
-from chunkwise.text.locate.folding import Tolerance
-from chunkwise.text.locate.occurrences import occurrences
+from chunkwise.text.folding import Tolerance, occurrences
 
 
 class _Stretch(NamedTuple):

@@ -12,8 +12,8 @@ from chunkwise.metrics.claims.hit_texts import is_named
 from chunkwise.metrics.claims.plain_form import plain_form
 from chunkwise.metrics.claims.readable import Readable
 from chunkwise.records.fields import WrongField
+from chunkwise.testsets.formats.chunkwise import QuestionRow, QuestionsFile, dropped_file, is_there
 from chunkwise.testsets.question_record import TEXT, TYPES, as_list, fact_of
-from chunkwise.testsets.questions_file import QuestionRow, QuestionsFile, dropped_file, is_there
 
 _FACTS = ("facts", "expected", "expected_facts", "expected_entities", "entities", "key_facts")
 EASY = "easy"

@@ -21,6 +21,7 @@ from chunkwise.text.blocks.plain_text import is_one_paragraph, plain_blocks
 from chunkwise.text.blocks.sections import SectionTree, heading_title
 from chunkwise.text.characters import CharacterArrays
 from chunkwise.text.graphemes import Graphemes
+from chunkwise.text.positions import merge_sorted, without
 from chunkwise.text.sentences.boundaries import sentence_starts
 from chunkwise.text.sentences.enumerations import NO_ENUMERATIONS, Enumerations, enumerations
 from chunkwise.text.sentences.full_stops import starts_behind_stops
@@ -32,14 +33,6 @@ from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike, g
 
 if TYPE_CHECKING:
     from tree_sitter import Tree
-
-
-def merge_sorted(*arrays: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Every value of some sorted arrays once, sorted: the stable sort merges runs in linear time."""
-    values = np.sort(np.concatenate(arrays), kind="stable")
-    new = np.ones(len(values), dtype=np.bool_)
-    new[1:] = values[1:] != values[:-1]
-    return values[new]
 
 
 ATOM_TOKENS = 80
@@ -206,7 +199,7 @@ class Analyzed:
         """Sizes by this tokenizer; the text is tokenised once, whatever is asked."""
         key = tokenizer if isinstance(tokenizer, str) else id(tokenizer)
         if key not in self._measures:  # a measure keeps its tokenizer alive, and with it the id
-            self._measures[key] = measure_of(self.text, get_tokenizer(tokenizer))
+            self._measures[key] = measure_of(self.characters, get_tokenizer(tokenizer))
         return self._measures[key]
 
     def atoms(
@@ -221,7 +214,7 @@ class Analyzed:
         if not (size > max_tokens).any():
             return starts
         behind = self.graphemes.keep(starts_behind_stops(self.characters))
-        behind = np.setdiff1d(behind, self.enumerations.texts, assume_unique=True)
+        behind = without(behind, self.enumerations.texts)
         inside = starts.searchsorted(behind, "right") - 1
         starts = merge_sorted(starts, behind[size[inside] > max_tokens])
         bounds = np.append(starts, len(self.text))

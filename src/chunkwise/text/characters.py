@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 import regex
 from numpy.typing import NDArray
+
+Points = NDArray[np.unsignedinteger[Any]]
+"""Code points, in whatever width holds them."""
 
 SPACE = 1
 LETTER = 2
@@ -36,7 +40,11 @@ _KNOWN = 1 << 15
 _SHORT_GAP = 6
 """White space behind most words and before most lines: passed a step at a time, all positions at once."""
 _FEW = 1000
-"""So few longer gaps are searched one by one; for more it pays to find all that is solid."""
+"""So few longer gaps are searched one by one; for more it pays to find all of them."""
+_FEW_OF = 64
+"""One of so many characters is looked up by itself; for more it pays to look all of them up."""
+_BLOCK = 1 << 15
+"""Characters looked up together: what is made on the way stays small."""
 
 _FINAL = frozenset("。！？｡।॥؟۔։።፧፨។៕။᠃᠉꘎꘏꛳꛷꡶꡷⳹⳺⳻")
 _ENDER = frozenset("!?…‼‽⁇⁈⁉\u037e")
@@ -98,7 +106,7 @@ def kind_of(char: str) -> int:
     return int(_table[point])
 
 
-def distinct(points: NDArray[np.uint32]) -> list[int]:
+def distinct(points: Points) -> list[int]:
     """Each code point once, in order."""
     met = np.zeros(0x110000, dtype=np.bool_)  # marks are set quicker than millions are sorted
     met[points] = True
@@ -111,7 +119,7 @@ def _learn(points: list[int]) -> None:
         _lower[point] = ord(chr(point).lower()[0])
 
 
-def kinds_of(points: NDArray[np.uint32]) -> NDArray[np.uint16]:
+def kinds_of(points: Points) -> NDArray[np.uint16]:
     """The kinds of each of many characters."""
     kinds = _table.take(points)
     if not kinds.all():
@@ -120,49 +128,83 @@ def kinds_of(points: NDArray[np.uint32]) -> NDArray[np.uint16]:
     return kinds
 
 
-@lru_cache(maxsize=1)
-def _pairs() -> NDArray[np.uint32]:
-    """The kinds of two ASCII characters for the number that their bytes are: half as many to look up."""
-    kinds = kinds_of(np.arange(128, dtype=np.uint32))
-    pairs = np.zeros((256, 256, 2), dtype=np.uint16)
-    pairs[:128, :128, 0], pairs[:128, :128, 1] = kinds, kinds[:, None]
-    return pairs.view(np.uint32).ravel()
+@cache
+def _latin_kinds() -> NDArray[np.uint16]:
+    """The kinds of each character of one byte."""
+    return kinds_of(np.arange(256, dtype=np.uint8))
 
 
-def lower(points: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Small letters for capitals; of characters whose kinds were asked for."""
-    return _lower.take(points)
+@cache
+def _latin_flags(flags: int) -> NDArray[np.bool_]:
+    """For each character of one byte whether it has any of these kinds."""
+    return _latin_kinds() & np.uint16(flags) != 0
 
 
-def one_of(values: NDArray[np.uint32], characters: str) -> NDArray[np.bool_]:
+@cache
+def _bytes_with(flags: int) -> bytes:
+    return _latin_flags(flags).tobytes()
+
+
+@cache
+def _bytes_of(characters: str) -> bytes:
+    """For each character of one byte whether it is one of these."""
+    return bytes(chr(point) in characters for point in range(256))
+
+
+def lower(points: Points) -> NDArray[np.uint32]:
+    """Small letters for capitals."""
+    found = _lower.take(points)
+    if not found.all():
+        _learn(distinct(points[found == 0]))
+        found = _lower.take(points)
+    return found
+
+
+def one_of(values: Points, characters: str) -> NDArray[np.bool_]:
     """Whether each code point is one of these few characters: `np.isin` takes ten times as long."""
-    found = values == ord(characters[0])
+    found: NDArray[np.bool_] = values == ord(characters[0])
     for char in characters[1:]:
         found |= values == ord(char)
     return found
 
 
 class CharacterArrays:
-    """Code points and their kinds, one array element a character."""
+    """Code points and their kinds, one array element a character, in as few bytes as the text's characters need."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
     @cached_property
-    def points(self) -> NDArray[np.uint32]:
-        return np.frombuffer(self.text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    def _latin(self) -> bytes | None:
+        """The characters as a byte each; None where some need more."""
+        try:
+            return self.text.encode("latin-1")
+        except UnicodeEncodeError:
+            return None
 
     @cached_property
-    def kinds(self) -> NDArray[np.uint16]:
-        if not self.text.isascii():
-            return kinds_of(self.points)
-        pairs = np.frombuffer(f"{self.text} "[: len(self.text) + 1 & ~1].encode(), dtype=np.uint16)
-        return _pairs().take(pairs).view(np.uint16)[: len(self.text)]
+    def points(self) -> Points:
+        if self._latin is not None:
+            return np.frombuffer(self._latin, dtype=np.uint8)
+        data = self.text.encode("utf-16-le", "surrogatepass")
+        if len(data) == 2 * len(self.text):
+            return np.frombuffer(data, dtype="<u2")
+        return np.frombuffer(self.text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
 
-    @property
-    def solid(self) -> NDArray[np.int64]:
-        """Positions of all characters that are no white space."""
-        return self._solid_or_end[:-1]
+    @cached_property
+    def _kinds(self) -> NDArray[np.uint16]:
+        kinds = np.empty(len(self.points), dtype=np.uint16)
+        for start in range(0, len(kinds), _BLOCK):
+            kinds[start : start + _BLOCK] = kinds_of(self.points[start : start + _BLOCK])
+        return kinds
+
+    def kinds_at(self, positions: NDArray[np.int64]) -> NDArray[np.uint16]:
+        """The kinds of the character at each position; outside the text those of its first or last."""
+        if self._latin is not None:
+            return _latin_kinds().take(self.points.take(positions, mode="clip"))
+        if "_kinds" in self.__dict__ or len(positions) * _FEW_OF > len(self.text):
+            return self._kinds.take(positions, mode="clip")
+        return kinds_of(self.points.take(positions, mode="clip"))
 
     def next_solid(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """The first character at or after each position that is no white space; the text's length if none."""
@@ -175,8 +217,9 @@ class CharacterArrays:
             if not len(left):
                 return found
             found[left] += 1
+        left = left[self.have(found[left], SPACE)]
         if len(left) > _FEW:
-            found[left] = self._solid_or_end[self.solid.searchsorted(found[left])]
+            found[left] = self._gap_ends[self._gap_ends.searchsorted(found[left])]
             return found
         low = high = -1
         for index in left.tolist():
@@ -187,23 +230,75 @@ class CharacterArrays:
             found[index] = high
         return found
 
+    def behind_solid(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where the white space before each position starts; the position itself if there is none."""
+        found = positions.copy()
+        left = np.arange(len(found))
+        for _ in range(_SHORT_GAP):
+            left = left[(found[left] > 0) & self.have(found[left] - 1, SPACE)]
+            found[left] -= 1
+        left = left[(found[left] > 0) & self.have(found[left] - 1, SPACE)]
+        if len(left):
+            found[left] = self._gap_starts[self._gap_starts.searchsorted(found[left]) - 1]
+        return found
+
     def have(self, positions: NDArray[np.int64], flags: int) -> NDArray[np.bool_]:
         """Whether the character at each position has any of these kinds; behind the text none has."""
-        kinds = self.kinds.take(positions, mode="clip")
-        return (kinds & np.uint16(flags) != 0) & (positions < len(self.text))
+        inside: NDArray[np.bool_] = positions < len(self.text)
+        if self._latin is not None:
+            return _latin_flags(flags).take(self.points.take(positions, mode="clip")) & inside
+        return (self.kinds_at(positions) & np.uint16(flags) != 0) & inside
 
     @cached_property
-    def _solid_or_end(self) -> NDArray[np.int64]:
-        return np.append(np.flatnonzero(~self.are(SPACE)), len(self.text))
+    def _gap_starts(self) -> NDArray[np.int64]:
+        """Where each longer stretch of white space starts."""
+        space = self.are(SPACE)
+        starts = space.copy()
+        starts[1:] &= ~space[:-1]
+        for ahead in (1, _SHORT_GAP // 2, _SHORT_GAP - 1):
+            starts[:-ahead] &= space[ahead:]
+        return np.flatnonzero(starts)
 
-    def are(self, flags: int) -> NDArray[np.bool_]:
-        """Whether each character has any of these kinds."""
-        return (self.kinds & np.uint16(flags)) != 0
+    @cached_property
+    def _gap_ends(self) -> NDArray[np.int64]:
+        """Where each longer stretch of white space ends."""
+        space = self.are(SPACE)
+        last = space.copy()
+        last[:-1] &= ~space[1:]
+        for back in (1, _SHORT_GAP // 2, _SHORT_GAP - 1):
+            last[back:] &= space[:-back]
+        return np.flatnonzero(last) + 1
+
+    def are(self, flags: int, start: int = 0, end: int | None = None) -> NDArray[np.bool_]:
+        """Whether each character, of all or of a stretch, has any of these kinds; not to be written to."""
+        if self._latin is not None:
+            return np.frombuffer(self._latin[start:end].translate(_bytes_with(flags)), np.bool_)
+        whole = "_kinds" in self.__dict__ or (end or len(self.text)) - start == len(self.text)
+        kinds = self._kinds[start:end] if whole else kinds_of(self.points[start:end])
+        return (kinds & np.uint16(flags)) != 0
+
+    def places(self, characters: str) -> NDArray[np.int64]:
+        """The position of every one of these characters."""
+        if self._latin is not None:
+            return np.frombuffer(self._latin.translate(_bytes_of(characters)), np.bool_).nonzero()[
+                0
+            ]
+        return one_of(self.points, characters).nonzero()[0]
 
     @cached_property
     def word_starts(self) -> NDArray[np.int64]:
         """Where words start: runs without white space, each Han or kana character by itself."""
-        space, alone = self.are(SPACE), self.are(IDEOGRAPH)
+        return self.word_starts_within(0, len(self.text))
+
+    def word_starts_within(self, start: int, end: int) -> NDArray[np.int64]:
+        """Those of them from one position to before another."""
+        before = max(start - 1, 0)
+        space = self.are(SPACE, before, end)
         starts = ~space
-        starts[1:] &= space[:-1] | alone[1:] | alone[:-1]
-        return np.flatnonzero(starts)
+        if self._latin is not None:
+            starts[1:] &= space[:-1]
+        else:
+            alone = self.are(IDEOGRAPH, before, end)
+            starts[1:] &= space[:-1] | alone[1:] | alone[:-1]
+        starts[: start - before] = False
+        return np.flatnonzero(starts) + before

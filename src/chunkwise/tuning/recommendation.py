@@ -11,10 +11,12 @@ from textwrap import wrap
 
 from chunkwise.base.atomic import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.recorded import allowing, recorded
 from chunkwise.base.renamed import warn_renamed
 from chunkwise.chunkers.chunk import DEFAULT_STRATEGY
 from chunkwise.documents.loader import OptionValue
 from chunkwise.models import DEFAULT
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 from chunkwise.tuning.sweep import Configuration, Sweep, budget_of
 from chunkwise.tuning.toml_file import read_toml, shortened, toml_line
 
@@ -40,6 +42,8 @@ class Recommendation:
     budget: int | None = None
     """Tokens a question, for retrievers that fill a budget; None: `k` hits."""
     neighbours: int = 0
+    tokenizer: str = DEFAULT_TOKENIZER
+    """What the budget is counted by."""
 
     @property
     def model(self) -> str:
@@ -54,6 +58,8 @@ class Recommendation:
             del found["budget"]
         if self.vectors == "none":
             del found["embedder"]
+        if self.tokenizer == DEFAULT_TOKENIZER:
+            del found["tokenizer"]
         return found
 
     def options(self) -> dict[str, str | int]:
@@ -101,7 +107,8 @@ def read_recommendation(path: Path) -> Recommendation:
             raise InvalidParameter(f"{path}: {name} is {shortened(value)}; {needed} needed")
     if "strategy" not in given:
         raise InvalidParameter(f'{path} names no strategy; write one: strategy = "structure"')
-    return Recommendation(**{_OLD_KEYS.get(key, key): value for key, value in given.items()})
+    named = {_OLD_KEYS.get(key, key): value for key, value in given.items()}
+    return Recommendation(**recorded(named, str(path)))
 
 
 COMMANDS = "Command line"
@@ -122,7 +129,7 @@ def snippets(
     index = _index(recommendation, documents, reading)
     search = _search(recommendation)
     return {
-        COMMANDS: _commands(documents, file, reading),
+        COMMANDS: _commands(recommendation, documents, file, reading),
         "Python": (
             f'import chunkwise\n\n{index}\nhits = index.search("your question", {search})\n'
         ),
@@ -172,6 +179,8 @@ def _index(
     said["vectors"] = recommendation.vectors
     if recommendation.vectors != "none" and recommendation.embedder != DEFAULT:
         said["embedder"] = recommendation.embedder
+    if recommendation.tokenizer != DEFAULT_TOKENIZER:
+        said["tokenizer"] = recommendation.tokenizer
     told = "".join(f"    {name}={_text(value)},\n" for name, value in said.items())
     if options := _reading_code(reading):
         told += f"    {options},\n"
@@ -179,12 +188,18 @@ def _index(
 
 
 def _commands(
-    documents: Sequence[str], file: str, reading: Mapping[str, OptionValue] | None
+    recommendation: Recommendation,
+    documents: Sequence[str],
+    file: str,
+    reading: Mapping[str, OptionValue] | None,
 ) -> str:
     named, config = shlex.join([*documents, *_reading_words(reading)]), shlex.quote(file)
+    embedder = recommendation.embedder if recommendation.vectors != "none" else ""
+    making = allowing(recommendation.strategy, embedder)
+    searching = allowing(embedder, recommendation.retriever)
     return (
-        f"chunkwise index {named} --config {config} --into kb/\n"
-        f'chunkwise search kb/ "your question" --config {config}\n'
+        f"chunkwise index {named} --config {config} --into kb/{making}\n"
+        f'chunkwise search kb/ "your question" --config {config}{searching}\n'
     )
 
 
@@ -275,4 +290,5 @@ def recommendation_of(configuration: Configuration, sweep: Sweep) -> Recommendat
         k=sweep.k,
         budget=budget_of(sweep.objective) or (1000 if several else None),
         neighbours=configuration.neighbours,
+        tokenizer=sweep.tokenizer,
     )

@@ -13,6 +13,7 @@ from chunkwise.documents.loader import OptionValue
 from chunkwise.metrics.metric import Metric
 from chunkwise.metrics.registry import MetricAt, metric_of, parse
 from chunkwise.retrieval.settings import Context
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 
 
 def budget_of(objective: str) -> int | None:
@@ -136,3 +137,5 @@ class Sweep:
     """Of the questions, where the file does not split them itself."""
     reading: Mapping[str, OptionValue] = field(default_factory=dict, hash=False)
     """Options of `LoadOptions` that were given: which documents are read, and how; None: one that cannot be written."""
+    tokenizer: str = DEFAULT_TOKENIZER
+    """What budgets and sizes are counted by; strategies cut by their own."""

@@ -1,17 +1,19 @@
-"""What a sweep is about: documents, questions, and which of these choose."""
+"""What a sweep is about: documents, questions, and which of these choose and which judge."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 
-from chunkwise.base.errors import ChunkwiseError
-from chunkwise.core import Document
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.core import Document, Query
 from chunkwise.documents import Input, LoadOptions, leaving_out
-from chunkwise.evaluation.skipped import Skipped
 from chunkwise.evaluation.sources import (
     ReadingOptions,
+    Skipped,
     documents_of,
     no_documents,
     no_questions_file,
@@ -21,8 +23,69 @@ from chunkwise.evaluation.sources import (
 from chunkwise.testsets.testset import TestSet
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
-from chunkwise.tuning.splits import split
 from chunkwise.tuning.sweep import Sweep
+
+VALIDATION, TEST = "validation", "test"
+FEWEST = 4
+"""Questions; fewer are not split, and all of them choose."""
+_ROUNDING = 1e-9
+
+
+def split(queries: Sequence[Query], share: float, seed: int) -> tuple[str, ...]:
+    """The file's own split where every question has one and both sides occur; else about `share` go to test.
+
+    Question by question, in the order of the file, each goes to the side that its document, its type, both together
+    and the whole set have too few of; where that does not decide, a hash of its id does. So every document and type
+    is on both sides, and questions added at the end move none of those before them.
+    """
+    if not 0 <= share < 1:
+        raise InvalidParameter(
+            f"the share of test questions is {share}; from 0 (all choose) to less than 1, such as 0.5"
+        )
+    own = tuple(TEST if query.split.lower() == TEST else VALIDATION for query in queries)
+    if all(query.split for query in queries) and len(set(own)) == 2:
+        return own
+    if len(queries) < FEWEST or not share:
+        return (VALIDATION,) * len(queries)
+    asked: Counter[Hashable] = Counter()
+    tested: Counter[Hashable] = Counter()
+    found: list[str] = []
+    for query in queries:
+        groups = _groups(query)
+        asked.update(groups.keys())
+        # Half a question either way is nothing that a group lacks or has too much of.
+        lacking = sum(
+            weight * (share * asked[group] - tested[group] - 0.5)
+            for group, weight in groups.items()
+        )
+        to_test = lacking > 0
+        if abs(lacking) < _ROUNDING:
+            to_test = _drawn(query.id, seed) < share
+        if len(found) == FEWEST - 1 and len(set(found)) == 1:
+            to_test = found[0] == VALIDATION
+        found.append(TEST if to_test else VALIDATION)
+        if to_test:
+            tested.update(groups.keys())
+    return tuple(found)
+
+
+def _groups(query: Query) -> dict[Hashable, float]:
+    """What a question is counted in, and how much that weighs: the smallest group most."""
+    document = query.references[0].doc_id if query.references else None
+    types = query.types
+    return {
+        ("both", document, types): 4.0,
+        ("document", document): 2.0,
+        ("types", types): 1.0,
+        ("all",): 1.0,
+    }
+
+
+def _drawn(id: str, seed: int) -> float:
+    """From 0 to 1, the same for an id wherever it stands."""
+    digest = blake2b(f"{seed}\0{id}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big") / 2**64
+
 
 _COUNTED = 1_000_000
 """Characters whose tokens are counted; those of the rest are reckoned from them."""
@@ -46,9 +109,9 @@ class SweepInputs:
         """Whether any document has a section to go by."""
         return any(Analyzed(document).has_headings for document in self.documents)
 
-    def tokens(self) -> int:
+    def tokens(self, tokenizer: str = DEFAULT_TOKENIZER) -> int:
         """Of all documents, about; of a small corpus exactly."""
-        count = get_tokenizer(DEFAULT_TOKENIZER).count
+        count = get_tokenizer(tokenizer).count
         counted = tokens = 0
         for document in self.documents:
             text = document.text[: _COUNTED - counted]

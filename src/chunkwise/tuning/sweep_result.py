@@ -188,8 +188,8 @@ FORMAT = "chunkwise sweep"
 VERSION = 1
 
 
-def write_sweep_result(tuning: SweepResult, path: Path) -> None:
-    """Whole or not at all; outcomes stand one a line, `timing` last."""
+def sweep_text(tuning: SweepResult) -> str:
+    """What the file holds: outcomes stand one a line, `timing` last."""
     parts = [f'"format": {json_text(FORMAT)}', f'"version": {VERSION}']
     for entry in fields(tuning):
         value = getattr(tuning, entry.name)
@@ -199,5 +199,11 @@ def write_sweep_result(tuning: SweepResult, path: Path) -> None:
             parts.append(f'"outcomes": [\n{lines}\n]')
         else:
             parts.append(f"{json_text(entry.name)}: {json_text(value, 2)}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def write_sweep_result(tuning: SweepResult, path: Path) -> None:
+    """Whole or not at all."""
+    text = sweep_text(tuning)
     with replacing(path) as temporary, says_what_it_writes(path):
-        temporary.write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8", newline="\n")
+        temporary.write_text(text, encoding="utf-8", newline="\n")

@@ -86,7 +86,7 @@ class TomlTable:
     ) -> TextOrBool:
         """A text, or true or false."""
         value = self.values.get(key, default)
-        if type(value) is not kind:
+        if not isinstance(value, kind):
             raise self.wrong(key, value, needed)
         return value
 

@@ -8,25 +8,22 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+from chunkwise.base.atomic import scratch_folder
 from chunkwise.base.progress import Stages, Stopwatch, unwatched
 from chunkwise.documents import LoadOptions, leaving_out, options_given
 from chunkwise.evaluation.results import Json, documents_hash, versions
-from chunkwise.evaluation.skipped import Skipped
+from chunkwise.evaluation.sources import Skipped
 from chunkwise.metrics.registry import lower_is_better
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.tuning.choose.choose import choose
 from chunkwise.tuning.plan.plan import Plan
-from chunkwise.tuning.plan.prepare import PreparedSweep, prepare_sweep
-from chunkwise.tuning.plan.source import SweepSource
+from chunkwise.tuning.plan.prepare import PreparedSweep, SweepSource, prepare_sweep
 from chunkwise.tuning.recommendation import Recommendation, recommendation_of
-from chunkwise.tuning.run.record import SweepRecord
-from chunkwise.tuning.run.run import run_plan
-from chunkwise.tuning.run.sweep_embedder import sweep_embedder
+from chunkwise.tuning.run.record import SweepFolder, SweepRecord
+from chunkwise.tuning.run.run import run_plan, sweep_embedder
 from chunkwise.tuning.sweep import Configuration, Sweep
-from chunkwise.tuning.sweep_folder import SweepFolder
 from chunkwise.tuning.sweep_inputs import SweepInputs
 from chunkwise.tuning.sweep_result import NOT_RUN, Outcome, SweepResult
 
@@ -155,7 +152,7 @@ def _can_be_written(sweep: Sweep) -> bool:
 
 @contextmanager
 def _scratch_folder() -> Iterator[SweepFolder]:
-    with TemporaryDirectory() as path:
+    with scratch_folder() as path:
         yield SweepFolder(path)
 
 

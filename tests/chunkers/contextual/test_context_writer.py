@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from chunkwise import Document, get_strategy, read
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.chunkers.chunk import Chunked
-from chunkwise.chunkers.contextual.headings import with_headings
+from chunkwise.chunkers.contextual import with_headings
 from chunkwise.chunkers.contextual.writer import (
     CONTEXT_TOKENS,
     ContextWriter,
@@ -282,7 +282,7 @@ def test_what_says_something_is_no_preamble(context: str) -> None:
 
 
 def test_an_answer_is_read_in_time_that_grows_with_its_length() -> None:
-    from chunkwise.models.llm.response import cleaned_answer
+    from chunkwise.models.llm.client import cleaned_answer
 
     for part in ("the context ", " , the", "sure! ", " \n", "```\n", "<passage 1>", "'\""):
         cleaned_answer("here is " + part * 200_000)  # with the square of it, hours

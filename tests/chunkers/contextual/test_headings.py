@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from chunkwise import Document, get_strategy
-from chunkwise.chunkers.contextual.headings import with_headings
+from chunkwise.chunkers.contextual import with_headings
 from chunkwise.core import Chunk
 from chunkwise.text.analysis import Analyzed
 

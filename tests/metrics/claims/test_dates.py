@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkwise.metrics.claims.dates import apart, are_same, dates_of, is_day
 from chunkwise.metrics.claims.plain_form import plain_form
+from chunkwise.metrics.claims.short_claims import apart, are_same, dates_of, is_day
 
 NAMES = (
     "January February March April May June July August September October November December".split()

@@ -14,7 +14,7 @@ from chunkwise.metrics.claims import plain_form as plain
 from chunkwise.metrics.claims.claim_support import supports
 from chunkwise.metrics.claims.hit_texts import ReadableHits, whole_words
 from chunkwise.metrics.claims.readable import Readable, letters_of, longest_word, number_ends
-from chunkwise.text.terms.terms import text_terms
+from chunkwise.text.terms import text_terms
 from how_many import examples
 
 LATIN = "".join(map(chr, range(0x300))) + "‘’“”–—…‐‑−‰€₿½™×→≤•"

@@ -5,10 +5,12 @@ import json
 import logging
 import os
 import pickle
+import socket
 import traceback
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from threading import Event
+from threading import Event, Thread
 
 import pytest
 from hypothesis import given
@@ -164,6 +166,37 @@ def test_a_server_that_hangs_is_left_after_the_time_out() -> None:
             error = error_of(client(other.url, timeout=0.1, attempts=2))
     assert "did not answer within 0.1 s (asked 2 times)" in str(error)
     assert len(server.seen) >= 2
+
+
+@pytest.mark.parametrize("beginning", [b"", b"HTTP/1.1 200 OK\r\nX-A: "])
+def test_a_server_that_sends_its_headers_byte_by_byte_is_left_after_the_time_out(
+    beginning: bytes,
+) -> None:
+    sent: list[bytes] = []
+    whole = (
+        beginning + b"HTTP/1.1 200 OK\r\nX-B: " + b"b" * 200 + b"\r\nContent-Length: 2\r\n\r\n{}"
+    )
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def drip() -> None:
+            connection, _ = listening.accept()
+            with connection, suppress(OSError):
+                connection.recv(65536)
+                connection.sendall(beginning)
+                for at in range(len(beginning), len(whole)):
+                    connection.sendall(whole[at : at + 1])
+                    sent.append(whole[at : at + 1])
+                    gone.wait(0.02)
+
+        gone = Event()
+        thread = Thread(target=drip, daemon=True)
+        thread.start()
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
+        with pytest.raises(EndpointError, match=r"did not answer within 0\.2 s"):
+            JsonClient(Endpoint(url, timeout=0.2, attempts=1)).post({})
+        gone.set()
+        thread.join(HANG)
+    assert len(sent) > 0
 
 
 def test_a_server_that_is_not_there() -> None:

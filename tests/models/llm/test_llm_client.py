@@ -140,7 +140,7 @@ def test_what_is_kept_is_looked_at_again(tmp_path: Path) -> None:
     asked_for = Request("", "q", schema=SCHEMA)
     client(ByRule(lambda request: GOOD), tmp_path).ask(asked_for)
     with sqlite3.connect(tmp_path / "kept.sqlite") as kept:
-        kept.execute("update vectors set value = ?", [b'{"labels": "RELEVANT"}'])
+        kept.execute("update vectors set value = ?, seal = null", [b'{"labels": "RELEVANT"}'])
     kept.close()
     reply = client(ByRule(lambda request: GOOD), tmp_path).ask(asked_for)
     assert (reply.value, reply.is_kept) == (json.loads(GOOD), False)

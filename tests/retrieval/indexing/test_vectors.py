@@ -1,6 +1,7 @@
 """Vectors of chunks: asked for together, whatever documents they are from, and each where it belongs."""
 
 import json
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -8,6 +9,7 @@ from threading import Barrier
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError
@@ -114,3 +116,35 @@ def test_an_endpoint_gets_many_records_in_few_requests(tmp_path: Path) -> None:
         expected = np.array(vector(records[at]["text"]))
         expected /= np.linalg.norm(expected)
         assert index.source.chunk_vectors([at])[0] == pytest.approx(expected, abs=1e-6)
+
+
+class _Zeros(Tiny):
+    """Of every text without an otter it knows nothing."""
+
+    def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
+        rows = super().embed(texts, kind)
+        return rows * np.array([["otter" in text] for text in texts], np.float32)
+
+    def _tokens(self, text: str) -> TokenVectors:
+        found = super()._tokens(text)
+        return found._replace(vectors=found.vectors * np.float32("otter" in text))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("vectors", ["late", "own", "both"])
+@pytest.mark.parametrize("retriever", ["dense", "hybrid", "multiscale"])
+def test_a_vector_of_zeros_is_near_nothing(vectors: Vectors, retriever: str) -> None:
+    documents = [Document(name, f"A {name} is here.") for name in ("heron", "otter", "crane")]
+    index = chunkwise.index(
+        documents, "sentences", embedder=_Zeros(name=f"zeros {vectors}"), vectors=vectors
+    )
+    if retriever == "multiscale" and vectors == "own":
+        return
+    for question in ("a heron", "an otter", "nothing"):
+        for mmr in (None, 0.5) if retriever != "multiscale" else (None,):
+            hits = index.search(question, retriever=retriever, mmr=mmr)
+            assert all(math.isfinite(hit.score) for hit in hits)
+    assert index.search("an otter", retriever=retriever)[0].doc_id == "otter"
+    if retriever == "dense":
+        others = [hit.score for hit in index.search("an otter", retriever=retriever)[1:]]
+        assert others == [0.0] * len(others)

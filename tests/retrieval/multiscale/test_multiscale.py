@@ -25,10 +25,10 @@ from chunkwise.retrieval.multiscale import (
     atom_votes,
 )
 from chunkwise.retrieval.multiscale import assemble as assemble_candidates
-from chunkwise.retrieval.multiscale.windows import whole_documents, windows_of
+from chunkwise.retrieval.multiscale.votes import whole_documents, windows_of
 from chunkwise.retrieval.quantized_vectors import QuantizedVectors, rotated
 from chunkwise.retrieval.searchable import AtomTable
-from chunkwise.text.terms.counts import TermCounts
+from chunkwise.text.terms import TermCounts
 from how_many import examples
 from retrieval.multiscale import naive_multiscale as naive
 from retrieval.multiscale.naive_multiscale import Atom

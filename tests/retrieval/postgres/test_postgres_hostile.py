@@ -5,20 +5,24 @@ from __future__ import annotations
 import atexit
 from fnmatch import fnmatchcase
 from functools import cache
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import numpy as np
+import psycopg
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import chunkwise
+from chunkwise.base.errors import NotAllowed
 from chunkwise.core import Document
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.postgres import PostgresIndex
 from chunkwise.retrieval.postgres.connection import parse_address
-from chunkwise.retrieval.postgres.statements import as_regex
+from chunkwise.retrieval.postgres.search_sql import as_regex
 from chunkwise.retrieval.search.search import search
 from how_many import examples
 from retrieval.postgres_server import embedded, new_url, put, server_url
@@ -144,3 +148,28 @@ def test_names_of_knowledge_bases_are_quoted(name: str) -> None:
     assert parse_address(f"{server_url()}&kb={quote(name)}").name == name
     assert index.words(["plum"], 1)[0].numbers.size == 1
     assert index.stats().bytes > 0
+
+
+@pytest.mark.parametrize("name", ["evil.py:Model", "http://127.0.0.1:9/v1#m"])
+def test_a_row_that_another_writer_changed_runs_no_code_and_gets_no_key(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "evil.py").write_text("open('ran', 'w').close()\nclass Model:\n    pass\n")
+    url = new_url()
+    chunkwise.index([Document("a", "A heron.")], "sentences", into=url, embedder=Tiny())
+    with psycopg.connect(parse_address(url).url) as connection:
+        connection.execute(
+            f"update {parse_address(url).name}.about set settings = "
+            "jsonb_set(jsonb_set(settings::jsonb, '{embedder}', to_jsonb(%s::text)), '{strategy}', "
+            "to_jsonb(%s::text))::text",
+            [name, f"semantic(model={name!r})"],
+        )
+    for ask in (
+        lambda: chunkwise.open_index(url).search("heron", retriever="dense"),
+        lambda: chunkwise.open_index(url).update([Document("b", "An otter.")]),
+        lambda: chunkwise.index([Document("b", "An otter.")], into=url),
+    ):
+        with pytest.raises(NotAllowed, match=r"the index postgresql://.* names"):
+            ask()
+    assert not (tmp_path / "ran").exists()

@@ -11,14 +11,15 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
-from chunkwise.core import Hit, Query
+from chunkwise.core import Document, Hit, Query
 from chunkwise.retrieval import index
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.indexes import Index
 from chunkwise.retrieval.ranking import Ranking
-from chunkwise.retrieval.retrievers.query_batch import QueryBatch
+from chunkwise.retrieval.retrievers import QueryBatch
 from chunkwise.retrieval.search.search import search
 from chunkwise.retrieval.searchable import CandidateSpan, Searchable
+from chunkwise.text.tokens.tokenizers import TokenizerLike, get_tokenizer
 from how_many import examples
 from retrieval.tiny_embedder import Tiny
 from retrieval.tiny_index import HashedWords, TinyIndex, documents
@@ -325,3 +326,29 @@ def test_an_index_that_fuses_both_sides_itself_is_asked_to() -> None:
     plain = TinyIndex(documents(HARBOUR))
     (same,) = search(plain, "lamp", k=51, retriever=retriever, embedder=lambda: plain.embedder)
     assert made(hits) == made(same)
+
+
+@pytest.mark.parametrize("tokenizer", ["cl100k_base", "words", "characters", len])
+@pytest.mark.parametrize("retriever", ["multiscale", "bm25"])
+@pytest.mark.parametrize("budget", [30, 300])
+def test_a_budget_is_counted_by_the_tokenizer_that_is_named(
+    tokenizer: TokenizerLike, retriever: str, budget: int
+) -> None:
+    text = "\n\n".join(
+        f"The lamp numbered {n} is lit at dusk, and burns till dawn." for n in range(60)
+    )
+    made = index([Document("lamps.md", text)], vectors="none")
+    hits = made.search("lamp", budget=budget, retriever=retriever, tokenizer=tokenizer)
+    count = get_tokenizer(tokenizer).count
+    assert [hit.token_count for hit in hits] == [count(hit.text) for hit in hits]
+    spent = sum(count(hit.text) for hit in hits)
+    assert 0 < spent <= budget
+    # As full as a budget of the index's own tokens is: the next sentence would not fit.
+    sentence = count("The lamp numbered 59 is lit at dusk, and burns till dawn.\n\n")
+    assert spent + 2 * sentence > budget or spent == count(text)
+
+
+def test_a_tokenizer_that_is_none_is_told_with_the_nearest() -> None:
+    made = index([Document("lamps.md", "The lamp is lit.")], vectors="none")
+    with pytest.raises(UnknownName, match="did you mean cl100k_base"):
+        made.search("lamp", budget=10, tokenizer="cl100k")

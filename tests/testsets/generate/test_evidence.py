@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise import Document
-from chunkwise.testsets.generate.quote_references import references_of
+from chunkwise.testsets.generate.candidate import references_of
 from chunkwise.testsets.generate.source_passages import find_source_passages
 from how_many import examples
 from testsets.generate.rule_model import DOCUMENTS, LEAVE, ground, passage_with

@@ -17,12 +17,10 @@ from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.local import LocalModel
 from chunkwise.models.llm.prompt import PROMPTS_VARIABLE
 from chunkwise.testsets import check_testset, read_testset
-from chunkwise.testsets.generate import requests
-from chunkwise.testsets.generate.generate import GenerationRun
-from chunkwise.testsets.generate.outcome import GeneratedQuestions
-from chunkwise.testsets.generate.plan import QuestionTask, question_tasks
-from chunkwise.testsets.generate.question_types import SHARES
-from chunkwise.testsets.generate.requests import ask_in_waves, request_for
+from chunkwise.testsets.generate import generate as generating
+from chunkwise.testsets.generate.candidate import GeneratedQuestions
+from chunkwise.testsets.generate.generate import GenerationRun, ask_in_waves, request_for
+from chunkwise.testsets.generate.plan import SHARES, QuestionTask, question_tasks
 from chunkwise.testsets.generate.source_passages import find_source_passages
 from chunkwise.testsets.review import Review
 from how_many import examples
@@ -494,9 +492,9 @@ def test_one_question(
     (tmp_path / "questions_single_concept.md").write_text(PROMPT)
     monkeypatch.setenv(PROMPTS_VARIABLE, str(tmp_path))
     monkeypatch.setattr(
-        requests, "MOST_TOKENS", 100
+        generating, "MOST_TOKENS", 100
     )  # it ends sooner; cut short it would be asked again
-    monkeypatch.setattr(requests, "TRIES", 1)
+    monkeypatch.setattr(generating, "TRIES", 1)
     made = generate_questions([TINY], 1, llm=local_model, types={"single-concept": 1}, max_calls=2)
     assert len(made.queries) + sum(made.dropped.values()) == 1
     for query in made.queries:

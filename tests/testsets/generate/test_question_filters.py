@@ -3,7 +3,7 @@
 import pytest
 
 from chunkwise.core import Query, Reference
-from chunkwise.testsets.generate.candidate import Candidate, ProposedQuestion
+from chunkwise.testsets.generate.candidate import Candidate, ProposedQuestion, references_of
 from chunkwise.testsets.generate.filters import (
     AskedQuestions,
     FilterChain,
@@ -13,7 +13,6 @@ from chunkwise.testsets.generate.filters import (
     named_facts,
     needs_passage,
 )
-from chunkwise.testsets.generate.quote_references import references_of
 from testsets.generate.rule_model import KNOWN, NOTE, ground, passage_with
 
 GROUND = ground()

@@ -10,8 +10,14 @@ from hypothesis import strategies as st
 
 import chunkwise
 from chunkwise import Document
-from chunkwise.testsets.generate.plan import passage_pairs, question_tasks, spread_passages
-from chunkwise.testsets.generate.question_types import SHARES, parse_types, turns
+from chunkwise.testsets.generate.plan import (
+    SHARES,
+    parse_types,
+    passage_pairs,
+    question_tasks,
+    spread_passages,
+    turns,
+)
 from chunkwise.testsets.generate.source_passages import (
     MOST,
     find_source_passages,

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from chunkwise.text.characters import CharacterArrays
 from chunkwise.text.tokens.measure import TokenMeasure, measure_of
 from chunkwise.text.tokens.openai import OpenAITokenizer
 from chunkwise.text.tokens.tokenizers import TokenizerLike, get_tokenizer
@@ -18,7 +19,7 @@ EVERY: list[TokenizerLike] = [*NAMED, str.split, lambda text: len(text) // 3 + 2
 
 
 def measure(text: str, tokenizer: TokenizerLike) -> TokenMeasure:
-    return measure_of(text, get_tokenizer(tokenizer))
+    return measure_of(CharacterArrays(text), get_tokenizer(tokenizer))
 
 
 @pytest.mark.parametrize("tokenizer", EVERY)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from chunkwise.tuning.choose.levers import fit_weights
 from chunkwise.tuning.choose.score_table import score_table_of
-from chunkwise.tuning.choose.weight_fit import fit_weights
 from chunkwise.tuning.sweep_result import Outcome
 from made_outcomes import noisy, outcome, questions, sweep, tuned
 

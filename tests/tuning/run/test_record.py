@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,7 @@ from chunkwise.tuning.run.record import SweepRecord, sweep_fingerprint
 from chunkwise.tuning.run.run import run_plan
 from chunkwise.tuning.sweep import Configuration
 from chunkwise.tuning.sweep_result import Outcome
+from interrupting import interrupt_at, lines_since
 from tuning.run.small_sweep import WORDS, inputs, sweep
 
 DOCUMENTS, QUERIES = inputs()
@@ -38,7 +41,7 @@ def test_an_outcome_is_kept_to_the_last_digit(tmp_path: Path) -> None:
     record.keep(OUTCOME)
     failed = replace(OUTCOME, configuration=Configuration("x", "y"), scores={}, error="half \ud800")
     record.keep(failed)
-    known = record.known()
+    known = record.known([failed.configuration])
     assert known == {each.configuration.key: each for each in (OUTCOME, failed)}
     kept = known[OUTCOME.configuration.key]
     assert (kept.seconds, kept.configuration.levers, kept.configuration.baseline) == (
@@ -82,6 +85,41 @@ def test_values_of_another_kind_and_files_of_another_name_are_damage(tmp_path: P
         file.write_text(json.dumps({**value, "outcome": {**value["outcome"], **change}}))
         assert record.known() == {}
         assert not file.exists()
+
+
+def test_a_changed_byte_anywhere_is_no_figure(tmp_path: Path) -> None:
+    record = SweepRecord(tmp_path)
+    record.keep(OUTCOME)
+    file = record.folder / "outcomes" / f"{OUTCOME.configuration.key}.json"
+    whole = file.read_bytes()
+    unseen = 0
+    for at in range(len(whole)):
+        file.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        known = record.known()
+        unseen += bool(known)
+        # The last digit of a number may be another of the same value.
+        assert known in ({}, {OUTCOME.configuration.key: OUTCOME}), whole[at : at + 20]
+    assert unseen < 5
+
+
+def test_outcomes_of_an_earlier_version_are_gone_on_with(tmp_path: Path) -> None:
+    record = SweepRecord(tmp_path)
+    record.keep(OUTCOME)
+    file = record.folder / "outcomes" / f"{OUTCOME.configuration.key}.json"
+    value = json.loads(file.read_text())
+    assert value.pop("check")
+    file.write_text(json.dumps(value))
+    assert record.known() == {OUTCOME.configuration.key: OUTCOME}
+
+
+def test_an_interrupt_at_any_line_keeps_an_outcome_or_does_not(tmp_path: Path) -> None:
+    record, work = SweepRecord(tmp_path), partial(SweepRecord(tmp_path).keep, OUTCOME)
+    for line in lines_since(SweepRecord.keep, work):
+        shutil.rmtree(record.folder / "outcomes")
+        interrupt_at(line, SweepRecord.keep, work)
+        assert record.known() in ({}, {OUTCOME.configuration.key: OUTCOME})
+        work()
+        assert len(list((record.folder / "outcomes").iterdir())) == 1
 
 
 def test_files_that_were_being_written_are_no_outcomes(tmp_path: Path) -> None:
@@ -136,9 +174,9 @@ def test_a_strategy_of_ones_own_is_run_again_when_its_code_changes(tmp_path: Pat
     record = SweepRecord(tmp_path / "sweep")
     mine = replace(OUTCOME, configuration=Configuration(f"{file}:Mine", "bm25"))
     record.keep(mine)
-    assert record.known() == {mine.configuration.key: mine}
+    assert record.known([mine.configuration]) == {mine.configuration.key: mine}
     file.write_text(text.format(2000))
-    assert record.known() == {}
+    assert record.known([mine.configuration]) == {}
 
 
 _KILLING = """
@@ -188,5 +226,20 @@ def _bytes(folder: Path) -> dict[str, object]:
     for path in sorted(folder.rglob("*.json")):
         value = json.loads(path.read_bytes())
         value.get("outcome", {}).pop("seconds", None)
+        value.pop("check", None)
         found[os.fspath(path.relative_to(folder))] = json.dumps(value)
     return {name: value for name, value in found.items() if "/." not in name}
+
+
+def test_code_that_a_record_names_is_not_run(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    trace = tmp_path / "ran"
+    split = "    def split(self, document):\n        return [(0, 1)]\n"
+    file.write_text(f"open({str(trace)!r}, 'w').close()\nclass Mine:\n{split}")
+    record = SweepRecord(tmp_path / "sweep")
+    record.keep(replace(OUTCOME, configuration=Configuration(f"{file}:Mine", "bm25")))
+    trace.unlink()
+    file.write_text(file.read_text() + "\n")  # another version of it: nobody has run it yet
+    assert record.known() == {}
+    assert record.known([OUTCOME.configuration]) == {}
+    assert not trace.exists()

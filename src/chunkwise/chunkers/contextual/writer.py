@@ -12,8 +12,7 @@ from typing import NamedTuple, Protocol, overload
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.wording import counted
-from chunkwise.chunkers.contextual import WRITTEN_CONTEXTS, WrittenContext
-from chunkwise.chunkers.contextual.headings import with_headings
+from chunkwise.chunkers.contextual import WRITTEN_CONTEXTS, WrittenContext, with_headings
 from chunkwise.chunkers.contextual.prompt_room import (
     ANSWER_TOKENS,
     PromptRoom,
@@ -24,13 +23,12 @@ from chunkwise.chunkers.contextual.prompt_room import (
 )
 from chunkwise.core import SECTION_SEPARATOR, Chunk, OnProgress
 from chunkwise.models.cache import CachedTexts, ModelCache
-from chunkwise.models.llm.client import LlmClient
+from chunkwise.models.llm.client import LlmClient, cleaned_answer
 from chunkwise.models.llm.cost import LlmEstimate
 from chunkwise.models.llm.language_model import Reply, Request
 from chunkwise.models.llm.prompt import Prompt, fenced, load_prompt
-from chunkwise.models.llm.response import cleaned_answer
 from chunkwise.text.analysis import Analyzed
-from chunkwise.text.characters import CLOSER, ENDER, FINAL, FULL_STOP, CharacterArrays
+from chunkwise.text.characters import CLOSER, ENDER, FINAL, FULL_STOP, CharacterArrays, kind_of
 from chunkwise.text.sentences.boundaries import sentence_starts
 from chunkwise.text.tokens.measure import TokenMeasure, measure_of
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
@@ -52,7 +50,7 @@ def _one_line(text: str, most: int) -> str:
     line = " ".join(text.split())[:most]
     if line.isascii():  # a token is a character or more
         return line
-    measure = measure_of(line, get_tokenizer(DEFAULT_TOKENIZER))
+    measure = measure_of(CharacterArrays(line), get_tokenizer(DEFAULT_TOKENIZER))
     tokens = most
     while measure.tokenizer.count(line) > most:
         line = line[: measure.reach(0, tokens)]
@@ -257,7 +255,7 @@ def _shortened(text: str) -> str:
 
 
 def _words(text: str) -> str:
-    measure = measure_of(text, get_tokenizer(DEFAULT_TOKENIZER))
+    measure = measure_of(CharacterArrays(text), get_tokenizer(DEFAULT_TOKENIZER))
     tokens = MOST_TOKENS
     while True:
         found = text[: measure.reach(0, tokens)]
@@ -268,8 +266,7 @@ def _words(text: str) -> str:
 
 
 def _is_ended(text: str) -> bool:
-    last = CharacterArrays(text[-8:])
-    kinds = last.kinds.tolist()
+    kinds = [kind_of(char) for char in text[-8:]]
     while kinds and kinds[-1] & CLOSER and not kinds[-1] & _ENDS:
         kinds.pop()
     return bool(kinds) and bool(kinds[-1] & _ENDS)

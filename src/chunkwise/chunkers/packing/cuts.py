@@ -12,10 +12,12 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.text.analysis import Analyzed, merge_sorted
+from chunkwise.text.analysis import Analyzed
 from chunkwise.text.blocks.bare_lines import gaps_in_text
 from chunkwise.text.characters import SPACE
 from chunkwise.text.graphemes import Graphemes
+from chunkwise.text.positions import merge_sorted, without
+from chunkwise.text.sentences.enumerations import may_be_item
 from chunkwise.text.tokens.measure import TokenMeasure
 
 NONE = -1
@@ -54,9 +56,9 @@ class ArrayCuts:
     @cached_property
     def _plain(self) -> Sequence[int]:
         # Asked about several times a chunk: plain numbers are bisected in a third of the time, in half of it
-        # where there are too many to make them all.
+        # where there are too many to make or copy them all.
         few = len(self.positions) < _MANY
-        return self.positions.tolist() if few else array("q", self.positions.tobytes())
+        return self.positions.tolist() if few else self.positions.data
 
     def last(self, low: int, high: int) -> int:
         index = bisect_right(self._plain, high) - 1
@@ -101,6 +103,8 @@ class PagedCuts:
         self._find = find
         """The sorted cuts from one position to before another."""
         self._pages: dict[int, array[int]] = {}
+        self._clear = (0, 0)
+        """A stretch without cuts: none is searched twice."""
 
     def last(self, low: int, high: int) -> int:
         for number in range(high // _PAGE, max(low, 0) // _PAGE - 1, -1):
@@ -111,11 +115,16 @@ class PagedCuts:
         return NONE
 
     def first(self, low: int, high: int) -> int:
-        for number in range(max(low, 0) // _PAGE, high // _PAGE + 1):
+        low = max(low, -1)
+        start, end = self._clear if self._clear[0] <= low < self._clear[1] else (low, low + 1)
+        for number in range(end // _PAGE, (high - 1) // _PAGE + 1):
             page = self._page(number)
-            index = bisect_right(page, low)
+            index = bisect_left(page, end)
             if index < len(page):
+                self._clear = start, page[index]
                 return page[index] if page[index] < high else NONE
+            end = (number + 1) * _PAGE
+        self._clear = start, end
         return NONE
 
     def _page(self, number: int) -> array[int]:
@@ -208,19 +217,22 @@ def clause_levels(document: Analyzed) -> list[CutLevel]:
         ArrayCuts(lambda: document.cells),
         ArrayCuts(lambda: document.graphemes.keep(document.enumerations.numbers)),
         *(PagedCuts(partial(_behind, document, signs)) for signs in (";；", ":：", ",，、،")),
-        ArrayCuts(lambda: _whole_items(document)),
+        PagedCuts(partial(_whole_items, document)),
         word_level(document),
     ]
 
 
 def word_level(document: Analyzed) -> CutLevel:
-    return ArrayCuts(lambda: document.graphemes.keep(document.characters.word_starts))
+    return PagedCuts(partial(_words, document))
 
 
-def _whole_items(document: Analyzed) -> NDArray[np.int64]:
+def _words(document: Analyzed, start: int, end: int) -> NDArray[np.int64]:
+    return document.graphemes.keep(document.characters.word_starts_within(start, end))
+
+
+def _whole_items(document: Analyzed, start: int, end: int) -> NDArray[np.int64]:
     """Starts of words but those right behind the number of an item."""
-    words = document.graphemes.keep(document.characters.word_starts)
-    return np.setdiff1d(words, document.enumerations.texts, assume_unique=True)
+    return without(_words(document, start, end), document.enumerations.texts)
 
 
 def glued(
@@ -238,8 +250,8 @@ def glued(
         (blocks.start[following], document.fragment_starts, items.texts, items.led_in)
     )
     if torn is not None:
-        bound = np.setdiff1d(bound, torn)
-    return np.setdiff1d(starts, bound, assume_unique=False)
+        bound = without(merge_sorted(np.sort(bound)), torn)
+    return without(starts, bound)
 
 
 class LeadInCuts(NamedTuple):
@@ -260,7 +272,7 @@ def lead_in_cuts(document: Analyzed, measure: TokenMeasure, limit: int) -> LeadI
     return LeadInCuts(led[~fits & whole], sentence[fits | ~whole])
 
 
-_BEHIND_NUMBER = re.compile(r"(?:^|[\s(（])(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.):]$")
+_BEHIND_NUMBER = re.compile(r"(?:^|[\s(（])(\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.):]$")
 _LONGEST_NUMBER = 8
 _MOST_SKIPPED = 64
 
@@ -306,10 +318,11 @@ class Fragments:
         if index < len(highs) and lows[index] <= cut:
             return lows[index], highs[index]
         text = self._text
-        # Enumerations are sought only in texts that are cut behind something like a number.
-        if text[cut - 1] in ".):" and _BEHIND_NUMBER.search(
+        # Enumerations are sought only in texts that are cut behind something like a number of one.
+        number = text[cut - 1] in ".):" and _BEHIND_NUMBER.search(
             text, max(cut - _LONGEST_NUMBER, 0), cut
-        ):
+        )
+        if number and (not number[1].isascii() or may_be_item(text, number[1], cut)):
             texts = self._document.enumerations.texts
             index = int(texts.searchsorted(cut))
             if index < len(texts) and not text[cut : int(texts[index])].strip():
@@ -334,13 +347,8 @@ class Fragments:
         if document.document.format != "code" and document.document.blocks is None:
             gaps = gaps_in_text(document.text)
             return [low for low, _ in gaps], [high for _, high in gaps]
-        highs, solid = (
-            document.characters.next_solid(document.fragment_starts),
-            document.characters.solid,
-        )
-        before = solid.searchsorted(highs)
-        lows = np.where(before > 0, solid[np.maximum(before - 1, 0)] + 1, 0)
-        return lows.tolist(), highs.tolist()
+        highs = document.characters.next_solid(document.fragment_starts)
+        return document.characters.behind_solid(highs).tolist(), highs.tolist()
 
 
 def without_fragments(document: Analyzed, levels: Sequence[CutLevel]) -> list[CutLevel]:
@@ -355,12 +363,10 @@ def _behind(document: Analyzed, signs: str, start: int, end: int) -> NDArray[np.
     # One character before the positions: the sign that the first of them stands behind.
     before = max(start - 1, 0)
     points = document.characters.points[before : end - 1]
-    kinds = document.characters.kinds
     found = [np.zeros(0, dtype=np.int64)]
     for sign in signs:
         behind = np.flatnonzero(points == ord(sign)) + before + 1
         if ord(sign) < 128:
-            inside = behind[behind < len(kinds)]
-            behind = inside[kinds[inside] & np.uint16(SPACE) != 0]
+            behind = behind[document.characters.have(behind, SPACE)]
         found.append(behind)
     return document.graphemes.keep(merge_sorted(*found))

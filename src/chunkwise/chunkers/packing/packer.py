@@ -139,7 +139,7 @@ class Packer:
         return stops, fits
 
     def _spaced(self, positions: NDArray[np.int64]) -> NDArray[np.bool_]:
-        return self._characters.kinds.take(positions) & np.uint16(SPACE) != 0
+        return self._characters.have(positions, SPACE)
 
     def _next_level(self, level: int, fresh: int, stop: int) -> int:
         """The next level that has a cut in this stretch; the last one always has."""

@@ -16,10 +16,10 @@ from chunkwise.cli.commands import argument, option
 from chunkwise.cli.options import SKIPPED, LoadingOptions, check_outputs, json_flag, output_file
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import print_json, say_skipped
-from chunkwise.cli.testset.documents import carried_documents, named_documents
+from chunkwise.cli.testset import carried_documents, named_documents
 
 if TYPE_CHECKING:
-    from chunkwise.cli.testset.documents import Skip
+    from chunkwise.cli.testset import Skip
     from chunkwise.core import Document, Passage
     from chunkwise.testsets.testset import Problem, TestSet
 

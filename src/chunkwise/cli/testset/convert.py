@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from chunkwise.base.atomic import scratch_folder
 from chunkwise.base.wording import counted
 from chunkwise.cli import commands
 from chunkwise.cli.commands import argument, option
 from chunkwise.cli.options import SKIPPED, QuietLoadingOptions, check_outputs
-from chunkwise.cli.streams import json_stdout, say, say_skipped
-from chunkwise.cli.testset.documents import carried_documents, named_documents
+from chunkwise.cli.streams import json_stdout, say, say_skipped, utf8_stdout
+from chunkwise.cli.testset import carried_documents, named_documents
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -164,12 +165,12 @@ class _Conversion:
 
     def show(self, target: Format, testset: TestSet, documents: Sequence[Document] | None) -> None:
         """On stdout what would be the file."""
-        from tempfile import TemporaryDirectory
-
-        with TemporaryDirectory() as folder:
-            file = Path(folder) / "queries.json"
+        with scratch_folder() as folder:
+            file = folder / "queries.json"
             self.report(target.write(testset, documents, file))
-            click.echo(file.read_text(encoding="utf-8"), nl=False, file=json_stdout())
+            text = file.read_text(encoding="utf-8")
+            out = json_stdout() if text.startswith(("[", "{")) else utf8_stdout()
+            click.echo(text, nl=False, file=out)
 
     def report(self, lines: Sequence[str]) -> None:
         """What is lost, a line each."""

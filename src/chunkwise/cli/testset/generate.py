@@ -19,15 +19,15 @@ from chunkwise.cli.llm import llm_client, show_estimate, show_spent
 from chunkwise.cli.options import SKIPPED, LlmOptions, SourceOptions, output_file
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import say, say_skipped
-from chunkwise.cli.testset.documents import named_documents
+from chunkwise.cli.testset import named_documents
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from chunkwise.core import Document
     from chunkwise.models.llm.client import LlmClient
+    from chunkwise.testsets.generate.candidate import Ending, GeneratedQuestions
     from chunkwise.testsets.generate.generate import GenerationRun
-    from chunkwise.testsets.generate.outcome import Ending, GeneratedQuestions
 
 TOO_FEW = SKIPPED
 """Exit status when there are fewer questions than wanted, or a document could not be read."""
@@ -95,7 +95,7 @@ def command(options: GenerateOptions) -> None:
     duplicates. Without --llm questions come from definitions, amounts and headings.
     """
     from chunkwise.testsets.generate.generate import GenerationRun
-    from chunkwise.testsets.generate.question_types import SHARES, parse_types
+    from chunkwise.testsets.generate.plan import SHARES, parse_types
 
     types = parse_types(options.types) if options.types else SHARES
     client = llm_client(options, options.quiet)
@@ -122,7 +122,7 @@ def command(options: GenerateOptions) -> None:
 def _documents(inputs: list[str], options: GenerateOptions, skipped: list[str]) -> list[Document]:
     from chunkwise.base.atomic import check_writable
     from chunkwise.base.errors import ChunkwiseError
-    from chunkwise.testsets.questions_file import dropped_file
+    from chunkwise.testsets.formats.chunkwise import dropped_file
 
     def skip(problem: object) -> None:
         if options.strict:
@@ -142,7 +142,7 @@ def _documents(inputs: list[str], options: GenerateOptions, skipped: list[str]) 
 
 
 def _dry_run(making: GenerationRun, client: LlmClient | None, max_calls: int | None) -> None:
-    from chunkwise.testsets.generate.requests import request_for
+    from chunkwise.testsets.generate.generate import request_for
 
     if client is None:
         click.echo("no model is asked: name one with --llm, or leave --dry-run out")
@@ -198,7 +198,7 @@ def _render(generated: GeneratedQuestions, console: Console) -> None:
 
     from chunkwise.base.wording import counted
     from chunkwise.report.plain_text import one_line
-    from chunkwise.testsets.generate.outcome import MEANING, REASONS
+    from chunkwise.testsets.generate.candidate import MEANING, REASONS
 
     types = Counter(each for query in generated.queries for each in query.types)
     table = Table(box=None, pad_edge=False, show_header=False)

@@ -18,7 +18,7 @@ from chunkwise.cli.commands import argument, option
 from chunkwise.cli.options import LoadingOptions
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import say_skipped
-from chunkwise.cli.testset.documents import named_documents
+from chunkwise.cli.testset import named_documents
 from chunkwise.report.plain_text import one_line
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from chunkwise.core import Document, Query, Reference
-    from chunkwise.testsets.questions_file import QuestionRow
+    from chunkwise.testsets.formats.chunkwise import QuestionRow
     from chunkwise.testsets.review import Review
     from chunkwise.testsets.testset import Problem
 

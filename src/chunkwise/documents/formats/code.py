@@ -66,6 +66,7 @@ class CodeLoader:
 
     suffixes: tuple[str, ...] = tuple(LANGUAGES)
     stream = False
+    guarded = False
 
     def accepts(self, name: str, head: bytes) -> bool:
         language = language_of(name, head)

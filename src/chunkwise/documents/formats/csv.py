@@ -27,6 +27,7 @@ class CsvLoader:
 
     suffixes: tuple[str, ...] = (".csv", ".tsv", ".tab")
     stream = True
+    guarded = False
 
     def accepts(self, name: str, head: bytes) -> bool:
         suffix = suffix_of(name)

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import io
 import re
-import zipfile
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,6 +15,8 @@ from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
 from chunkwise.documents.archive import check_container
 from chunkwise.documents.formats.block_text import Layout, small_integer
+from chunkwise.documents.formats.xml_tree import own_text
+from chunkwise.documents.formats.zip_parts import broken_part
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source
 
@@ -339,7 +339,7 @@ def _text(
         element = pending.pop()
         tag = element.tag
         if tag == f"{W}t":
-            parts += _own_text(element)
+            parts.append(own_text(element))
         elif tag in _CHARACTERS:
             parts.append(_CHARACTERS[str(tag)])
         elif tag == f"{W}txbxContent":
@@ -350,15 +350,6 @@ def _text(
         elif tag not in _SKIPPED:
             pending.extend(reversed(element))
     return "".join(parts), boxes
-
-
-def _own_text(element: _Element) -> Iterator[str]:
-    """All text in it, also behind comments, entities and elements nobody knows."""
-    yield element.text or ""
-    for inside in element.iterdescendants():
-        if isinstance(inside.tag, str):
-            yield inside.text or ""
-        yield inside.tail or ""
 
 
 _HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
@@ -385,33 +376,56 @@ class DocxLoader:
     ) -> Iterator[Document]:
         data = source.read(options.max_bytes)
         check_container(data, source.origin)
-        document = _open(data, source.origin)
-        styles = style_lineages(document)
-        found = DocxText(heading_levels(styles), DocxLists(document, styles), DocxNotes(document))
-        found.read(document.element.body)
+        try:
+            title, layout = _read(data)
+        except (UnreadableDocument, MemoryError):
+            raise
+        except Exception as error:  # the library takes every part for what it should be
+            why = broken_part(data, _NEEDED_PARTS, _OTHER_PARTS)
+            raise UnreadableDocument(
+                source.origin, f"damaged, or no Word document: {' '.join(why.split())}"
+            ) from error
         yield Document(
             source.id,
-            found.layout.text,
-            title=_own_title(document) or found.title,
+            layout.text,
+            title=title,
             source=source.origin,
             format="docx",
-            blocks=tuple(found.layout.blocks),
+            blocks=tuple(layout.blocks),
         )
+
+
+_PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+_RELATIONS = f"{{{_PACKAGE}/relationships}}Relationships"
+_NEEDED_PARTS = {
+    "[Content_Types].xml": f"{{{_PACKAGE}/content-types}}Types",
+    "_rels/.rels": _RELATIONS,
+    "word/document.xml": f"{W}document",
+}
+_OTHER_PARTS = {
+    "word/_rels/document.xml.rels": _RELATIONS,
+    "word/styles.xml": f"{W}styles",
+    "word/numbering.xml": f"{W}numbering",
+    "word/footnotes.xml": f"{W}footnotes",
+    "word/endnotes.xml": f"{W}endnotes",
+    "docProps/core.xml": f"{{{_PACKAGE}/metadata/core-properties}}coreProperties",
+}
+
+
+def _read(data: bytes) -> tuple[str, Layout]:
+    import docx
+
+    document = docx.Document(io.BytesIO(data))
+    styles = style_lineages(document)
+    found = DocxText(heading_levels(styles), DocxLists(document, styles), DocxNotes(document))
+    found.read(document.element.body)
+    return _own_title(document) or found.title, found.layout
 
 
 def _own_title(document: DocxDocument) -> str:
     """The title among the file's properties, unless a program put it there."""
     title = " ".join((document.core_properties.title or "").split())
     return "" if _NO_TITLE.fullmatch(title) else title
-
-
-def _open(data: bytes, origin: str) -> DocxDocument:
-    import docx
-
-    try:
-        return docx.Document(io.BytesIO(data))
-    except (KeyError, ValueError, SyntaxError, EOFError, zlib.error, zipfile.BadZipFile) as error:
-        raise UnreadableDocument(origin, "damaged, or no Word document") from error
 
 
 def heading_levels(styles: Mapping[str, Sequence[DocxStyle]]) -> dict[str, int]:

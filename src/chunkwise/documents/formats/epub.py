@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import posixpath
+import re
 import zipfile
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
@@ -245,8 +247,23 @@ class _Anchored(HtmlText):
 
 def chapter_text(text: str, wanted: Collection[str]) -> tuple[Layout, dict[str, int]]:
     """The chapter's layout, and which of its blocks the wanted elements begin."""
-    page = html_read(text, lambda: _Anchored(wanted))
+    page = html_read(_as_html(text), lambda: _Anchored(wanted))
     return page.layout, page.places
+
+
+_DOCTYPE = re.compile(r"<!DOCTYPE[^<>\[]*+\[[^\]]*+\]\s*+>", re.IGNORECASE)
+_CDATA = "<![CDATA["
+
+
+def _as_html(text: str) -> str:
+    """XHTML as a parser of HTML takes it: text in CDATA is text, what the head declares is none."""
+    if _CDATA in text:
+        first, *parts = text.split(_CDATA)
+        for at, part in enumerate(parts):
+            inside, end, behind = part.partition("]]>")
+            parts[at] = escape(inside, quote=False) + behind if end else _CDATA + part
+        text = first + "".join(parts)
+    return _DOCTYPE.sub("<!DOCTYPE html>", text, count=1)
 
 
 _LINES_A_BOOK = 20

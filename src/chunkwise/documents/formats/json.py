@@ -25,6 +25,7 @@ class JsonLoader:
 
     suffixes: tuple[str, ...] = (".json",)
     stream = False
+    guarded = False
 
     def accepts(self, name: str, head: bytes) -> bool:
         suffix = suffix_of(name)

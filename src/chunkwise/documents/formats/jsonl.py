@@ -23,6 +23,7 @@ class JsonLinesLoader:
 
     suffixes: tuple[str, ...] = (".jsonl", ".ndjson")
     stream = True
+    guarded = False
 
     def accepts(self, name: str, head: bytes) -> bool:
         suffix = suffix_of(name)

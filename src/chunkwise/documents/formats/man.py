@@ -49,6 +49,7 @@ class ManLoader:
 
     suffixes: tuple[str, ...] = tuple(f".{section}" for section in range(1, 10))
     stream = False
+    guarded = False
 
     def accepts(self, name: str, head: bytes) -> bool:
         return _SUFFIX.search(name) is not None and _SIGN.search(head) is not None

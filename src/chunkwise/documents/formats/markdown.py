@@ -59,6 +59,7 @@ class MarkdownLoader:
 
     suffixes: tuple[str, ...] = (".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd", ".rmd")
     stream = False
+    guarded = False
 
     def accepts(self, name: str, head: bytes) -> bool:
         suffix = suffix_of(name)

@@ -18,6 +18,7 @@ _ORG_TITLE = re.compile(r"^#\+title:[ \t]*(\S.*)$", re.IGNORECASE | re.MULTILINE
 class MarkupLoader(SuffixLoader):
     """By suffix; `format` names the scanner of its blocks."""
 
+    guarded = False
     format = ""
     suffixes: tuple[str, ...] = ()
 

@@ -24,6 +24,7 @@ class NotebookLoader(SuffixLoader):
     """By suffix, of any version of the format."""
 
     suffixes: tuple[str, ...] = (".ipynb",)
+    guarded = False
 
     def load(
         self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable

@@ -225,8 +225,8 @@ def paragraph_text(paragraph: _Element) -> tuple[str, list[_Element]]:
             parts.append(f" [{' '.join(notes)}]")
         elif name == "text-box":
             boxes.append(each)
-        elif name and name not in _SKIPPED:
-            parts.append(each.text or "")
+        elif name not in _SKIPPED:
+            parts.append(each.text or "")  # that of an entity is as it is written
             pending.extend(_with_tails(each))
     # White space of the file is layout of the file; that of the text is written as elements.
     return "".join(parts).replace("\r", ""), boxes

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from chunkwise.core import Document
 from chunkwise.documents.formats.block_text import Layout, small_integer
-from chunkwise.documents.formats.xml_tree import local_name, own_attribute, xml_words
+from chunkwise.documents.formats.xml_tree import local_name, own_attribute, own_text, xml_words
 from chunkwise.documents.formats.zip_parts import PartLink, ZipParts
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source
@@ -171,5 +171,5 @@ def _paragraphs(shape: _Element) -> Iterator[tuple[int, str]]:
             elif name == "br":
                 words.append("\n")
             elif name in ("r", "fld"):
-                words += [text.text or "" for text in run.iterchildren("{*}t")]
+                words += [own_text(text) for text in run.iterchildren("{*}t")]
         yield level, "".join(words).replace("\v", "\n").strip()

@@ -35,6 +35,7 @@ class SubtitleLoader(SuffixLoader):
     """By suffix."""
 
     suffixes: tuple[str, ...] = (".srt", ".vtt")
+    guarded = False
 
     def load(
         self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable

@@ -27,6 +27,7 @@ class TexLoader(SuffixLoader):
     """By suffix."""
 
     suffixes: tuple[str, ...] = (".tex", ".latex", ".ltx")
+    guarded = False
 
     def load(
         self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable

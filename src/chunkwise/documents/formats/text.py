@@ -14,6 +14,7 @@ class TextLoader:
 
     suffixes: tuple[str, ...] = (".txt", ".text", ".log")
     stream = False
+    guarded = False
 
     def accepts(self, name: str, head: bytes) -> bool:
         return True

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from chunkwise.core import Document
 from chunkwise.documents.formats.block_text import Layout, small_integer
 from chunkwise.documents.formats.sheet_rows import SheetRows
-from chunkwise.documents.formats.xml_tree import local_name
+from chunkwise.documents.formats.xml_tree import local_name, own_text
 from chunkwise.documents.formats.zip_parts import ZipParts
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source
@@ -101,7 +101,7 @@ class _Cells:
         kind = cell.get("t") or "n"
         if kind == "inlineStr":
             return " ".join(_text(cell).split())
-        value = next((each.text or "" for each in cell.iterchildren("{*}v")), "")
+        value = next((own_text(each) for each in cell.iterchildren("{*}v")), "")
         if kind == "s":
             number = small_integer(value, None)
             known = number is not None and number < len(self._texts)
@@ -155,7 +155,7 @@ def _text(element: _Element) -> str:
         each = pending.pop()
         name = local_name(each)
         if name == "t":
-            words.append(each.text or "")
+            words.append(own_text(each))
         elif name != "rPh":
             pending.extend(reversed(each))
     return "".join(words)

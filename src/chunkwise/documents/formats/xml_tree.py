@@ -38,6 +38,20 @@ def own_attribute(element: _Element, name: str) -> str:
     return ""
 
 
+def own_text(element: _Element) -> str:
+    """All text in it: behind comments and in elements nobody knows, too, and entities as they are written."""
+    if not len(element):
+        return element.text or ""
+    from lxml import etree
+
+    parts = [element.text or ""]
+    for inside in element.iterdescendants():
+        if isinstance(inside.tag, str) or inside.tag is etree.Entity:
+            parts.append(inside.text or "")
+        parts.append(inside.tail or "")
+    return "".join(parts)
+
+
 def xml_words(element: _Element) -> str:
     """All text below an element on one line."""
     return " ".join("".join(element.itertext()).split())

@@ -10,17 +10,15 @@ from chunkwise.metrics.answers.answer import (
     NO_ANSWER,
     Answer,
     AnswerCitation,
-    CitedTexts,
-    each_answer,
-    quoted_at,
-)
-from chunkwise.metrics.answers.position import QUESTION
-from chunkwise.metrics.answers.question_evidence import (
     BySupport,
+    CitedTexts,
     QuestionEvidence,
     claims_of,
+    each_answer,
+    quoted_at,
     share,
 )
+from chunkwise.metrics.answers.position import QUESTION
 from chunkwise.metrics.claims.claim_support import THRESHOLD, supports
 from chunkwise.metrics.claims.negations import denied
 from chunkwise.metrics.claims.plain_form import holds, plain_form

@@ -8,8 +8,7 @@ from itertools import chain
 import numpy as np
 
 from chunkwise.core import Hit, Query, Score
-from chunkwise.metrics.answers.answer import NO_ANSWER, Answer
-from chunkwise.metrics.answers.question_evidence import QuestionEvidence, claims_of, share
+from chunkwise.metrics.answers.answer import NO_ANSWER, Answer, QuestionEvidence, claims_of, share
 from chunkwise.metrics.claims.claim_support import THRESHOLD, supports
 from chunkwise.metrics.claims.hit_texts import PlainHits, ReadableHits, share_named
 from chunkwise.metrics.claims.plain_form import plain_form

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from chunkwise.core import Query, Score
-from chunkwise.metrics.answers.answer import NO_ANSWER, Answer
-from chunkwise.metrics.answers.citations import NO_CLAIMS
-from chunkwise.metrics.answers.completeness import NO_REFERENCE_ANSWER, NOTHING_TO_SEEK
-from chunkwise.metrics.answers.question_evidence import (
+from chunkwise.metrics.answers.answer import (
+    NO_ANSWER,
+    Answer,
     BySupport,
     QuestionEvidence,
     claims_of,
     share,
 )
-from chunkwise.metrics.claims.citation_marks import without_citation_marks
+from chunkwise.metrics.answers.citations import NO_CLAIMS
+from chunkwise.metrics.answers.completeness import NO_REFERENCE_ANSWER, NOTHING_TO_SEEK
 from chunkwise.metrics.claims.claim_support import FEW, THRESHOLD, supports
-from chunkwise.metrics.claims.readable import Readable, sentences
-from chunkwise.metrics.claims.short_claims import says_shortly
-from chunkwise.metrics.claims.yes_no import yes_no
+from chunkwise.metrics.claims.readable import Readable, sentences, without_citation_marks
+from chunkwise.metrics.claims.short_claims import says_shortly, yes_no
 from chunkwise.metrics.judges.llm_model import JudgeTask
 from chunkwise.metrics.metric import LlmMetric, Metric
 

@@ -6,14 +6,16 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 
 from chunkwise.core import Hit, Query, Score
-from chunkwise.metrics.answers.answer import NO_ANSWER, REFUSED, Answer
-from chunkwise.metrics.answers.citations import NO_CLAIMS
-from chunkwise.metrics.answers.question_evidence import (
+from chunkwise.metrics.answers.answer import (
+    NO_ANSWER,
+    REFUSED,
+    Answer,
     BySupport,
     QuestionEvidence,
     claims_of,
     share,
 )
+from chunkwise.metrics.answers.citations import NO_CLAIMS
 from chunkwise.metrics.claims.claim_support import THRESHOLD, supports
 from chunkwise.metrics.claims.hit_texts import ReadableHits
 from chunkwise.metrics.claims.readable import sentences

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from chunkwise.metrics.claims.plain_form import HAN_NUMBER, plain_form
-from chunkwise.text.terms.stems import stemmer, stop_words
+from chunkwise.text.terms import stemmer, stop_words
 
 _NUMBER_WORDS = {
     "en": "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"

@@ -15,7 +15,7 @@ from chunkwise.metrics.claims.negations import denied
 from chunkwise.metrics.claims.plain_form import holds, plain_form
 from chunkwise.metrics.claims.readable import Readable
 from chunkwise.metrics.claims.short_claims import is_amount, is_date, says_shortly
-from chunkwise.text.terms.terms import text_terms
+from chunkwise.text.terms import text_terms
 
 _NOUNS_HAVE_CAPITALS = frozenset(("de",))
 """Languages in which a capital letter inside a sentence does not tell a name."""

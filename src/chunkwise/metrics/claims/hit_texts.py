@@ -11,8 +11,7 @@ from chunkwise.core import Document, Fact, Hit, Span
 from chunkwise.metrics.claims.plain_form import HAN_NUMBER, UNSPACED, holds, plain_form, readings
 from chunkwise.metrics.claims.readable import Readable
 from chunkwise.text.characters import CharacterArrays
-from chunkwise.text.terms.terms import Terms, terms_of_words
-from chunkwise.text.terms.words import WordSpans, words_of
+from chunkwise.text.terms import Terms, WordSpans, terms_of_words, words_of
 
 _AROUND = 40
 """Characters looked at on both sides of an edge: a longer run is no word."""

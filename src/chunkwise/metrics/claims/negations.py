@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import islice
 from operator import itemgetter
 
-from chunkwise.text.terms.stems import stemmer, stop_words
+from chunkwise.text.terms import stemmer, stop_words
 
 # As they stand in the plain form: "don't" is "don t", every Chinese and Japanese character a word of its own.
 _NEGATIONS = {

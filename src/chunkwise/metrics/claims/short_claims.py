@@ -1,13 +1,98 @@
-"""Short claims and answers, of a word or two, an amount or a date: whether one sentence of a text holds all of it."""
+"""Claims of a few words: dates, numbers, names, yes and no, each held against what a text says of it."""
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
 from chunkwise.metrics.claims.amounts import Counted, counted, has_amounts, is_unit
-from chunkwise.metrics.claims.dates import apart, are_same, dates_of, is_day
 from chunkwise.metrics.claims.negations import denied
 from chunkwise.metrics.claims.plain_form import plain_form
 from chunkwise.metrics.claims.readable import Readable
-from chunkwise.text.terms.terms import NONE
+from chunkwise.text.terms import NONE
+
+_MONTHS = (
+    "january jan januar janvier enero gennaio janeiro",
+    "february feb februar février febrero febbraio fevereiro",
+    "march mar märz mars marzo março",
+    "april apr avril abril aprile",
+    "may mai mayo maggio maio",
+    "june jun juni juin junio giugno junho",
+    "july jul juli juillet julio luglio julho",
+    "august aug août agosto",
+    "september sep sept septembre septiembre settembre setembro",
+    "october oct oktober okt octobre octubre ottobre outubro",
+    "november nov novembre noviembre novembro",
+    "december dec dezember dez décembre diciembre dicembre dezembro",
+)
+_MONTH = {name: number for number, names in enumerate(_MONTHS, 1) for name in names.split()}
+_NAME = "|".join(sorted(_MONTH, key=len, reverse=True))
+_SMALL = r"(?:(?:of|de|the|do) )?"
+_FORMS = (
+    (re.compile(rf" (?P<month>{_NAME}) (?P<day>\d{{1,2}})(?:st|nd|rd|th)? (?P<year>\d{{4}})(?= )"), ""),
+    (re.compile(rf" (?P<day>\d{{1,2}})(?:st|nd|rd|th|er)? {_SMALL}(?P<month>{_NAME}) {_SMALL}(?P<year>\d{{4}})(?= )"),
+     ""),
+    (re.compile(r" (\d{4}) (\d{1,2}) (\d{1,2})(?= )"), "ymd"),
+    (re.compile(r" (\d{1,2}) (\d{1,2}) (\d{4}|\d{2})(?= )"), "mdy dmy"),
+)  # fmt: skip
+_JOINED = re.compile(r"(?<![\w.])(\d{1,4})([./-])(\d{1,2})\2(\d{1,4})(?![\w]|\.\d)")
+_CENTURY = 100
+_PIVOT = 50
+"""Of two digits those below it are years of this century."""
+
+
+class Day(NamedTuple):
+    """One day of the calendar."""
+
+    year: int
+    month: int
+    day: int
+
+
+Readings = frozenset[Day]
+"""The days that one date may mean: 3/5/2021 two."""
+
+
+@lru_cache(maxsize=1 << 12)
+def dates_of(plain: str) -> tuple[Readings, ...]:
+    """Every date of a text in its plain form."""
+    found: list[Readings] = []
+    for pattern, orders in _FORMS:
+        for match in pattern.finditer(plain):
+            if not orders:
+                days = [_day(match["year"], str(_MONTH[match["month"]]), match["day"])]
+            else:
+                parts = (dict(zip(order, match.groups(), strict=True)) for order in orders.split())
+                days = [_day(each["y"], each["m"], each["d"]) for each in parts]
+            found.append(
+                frozenset(day for day in days if 1 <= day.month <= 12 and 1 <= day.day <= 31)
+            )
+    return tuple(readings for readings in found if readings)
+
+
+def are_same(one: Readings, other: Readings) -> bool:
+    """Whether two dates are one day; of two that both may be read in two ways nobody can say it."""
+    return bool(one & other) and min(len(one), len(other)) == 1
+
+
+def _day(year: str, month: str, day: str) -> Day:
+    number = int(year)
+    if number < _CENTURY and len(year) == 2:
+        number += 2000 if number < _PIVOT else 1900
+    return Day(number, int(month), int(day))
+
+
+def apart(text: str) -> str:
+    """The text with the numbers of its dates as words of their own: 31.12.2014 has three."""
+    return _JOINED.sub(r"\1 \3 \4", text)
+
+
+def is_day(plain: str) -> bool:
+    """Whether a text in its plain form is a date and nothing else."""
+    found = (pattern.match(plain) for pattern, _ in _FORMS)
+    return any(match is not None and match.end() == len(plain) - 1 for match in found)
+
 
 _BEGINNING = 3
 """Letters that a word keeps in all its forms: a text without them has none of these."""
@@ -85,3 +170,29 @@ def _counted(text: Readable, language: str) -> list[Counted]:
         counted(text.plain_sentence(number), language)
         for number in range(len(text.sentence_starts))
     ]
+
+
+_YES = "yes|yep|true|correct|ja|jawohl|doch|oui|sí|si|sì|sim|да|evet|是|是的|对|はい|예|네|نعم"
+_NO = (
+    "no|nope|false|incorrect|nein|non|não|nee|nej|nei|нет|hayır|否|不|不是|いいえ|아니요|아니오|لا"
+)
+_OPENING = re.compile(
+    rf"\W*(?:(?P<yes>{_YES})|(?P<no>{_NO})(?!\.\s*\d))\s*(?:[.,;:!–—，。；：！-]+\s*|\Z)",
+    re.IGNORECASE,
+)
+
+
+class YesNo(NamedTuple):
+    """An answer with its first word told apart."""
+
+    is_yes: bool | None
+    """None: it says neither."""
+    rest: str
+
+
+def yes_no(text: str) -> YesNo:
+    """Only a word that stands alone or before a sign: "No fee" is no answer no."""
+    found = _OPENING.match(text)
+    return (
+        YesNo(None, text) if found is None else YesNo(found["yes"] is not None, text[found.end() :])
+    )

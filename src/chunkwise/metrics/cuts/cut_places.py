@@ -98,13 +98,10 @@ class CutPlaces:
     def __init__(self, document: Analyzed, cuts: Positions) -> None:
         self.document = document
         self.cuts = cuts
-        solid = document.characters.solid
-        before = solid.searchsorted(cuts)
-        self.left: Positions = np.zeros(len(cuts), np.int64)
-        self.left[before > 0] = solid[before[before > 0] - 1] + 1
+        self.left: Positions = document.characters.behind_solid(cuts)
         """End of the last visible character before each cut; 0 if there is none."""
         self.right: Positions = document.characters.next_solid(cuts)
-        self.edge: Flags = (before == 0) | (before == len(solid))
+        self.edge: Flags = (self.left == 0) | (self.right == self.size)
         """Nothing visible lies before or after: the document itself begins or ends here."""
 
     @property
@@ -113,9 +110,7 @@ class CutPlaces:
 
     def last_solid(self, ends: Positions) -> Positions:
         """The last visible character before each of these ends; -1 if there is none."""
-        solid = self.document.characters.solid
-        before = solid.searchsorted(ends)
-        return np.append(-1, solid)[before]
+        return self.document.characters.behind_solid(ends) - 1
 
     def inside(self, spans: Positions) -> Flags:
         """Whether each cut divides one of these ordered, disjoint spans (two columns)."""
@@ -161,7 +156,7 @@ class CutPlaces:
         characters = self.document.characters
         inside = (at >= 0) & (at < len(characters.text))
         at = np.where(inside, at, 0)
-        kinds, points = characters.kinds[at], characters.points[at]
+        kinds, points = characters.kinds_at(at), characters.points[at]
         word: Flags = (kinds & np.uint16(LETTER | DIGIT | MARK | JOINER)) != 0
         word &= (kinds & np.uint16(IDEOGRAPH)) == 0
         for low, high in (*_UNSPACED, _EMOJI):
@@ -174,9 +169,9 @@ class CutPlaces:
         characters = self.document.characters
         inside = (before >= 0) & (after < len(characters.text))
         at, before, after = (np.where(inside, p, 0) for p in (at, before, after))
-        points, kinds = characters.points, characters.kinds
+        points = characters.points
         tie: Flags = np.isin(points[at], [ord(sign) for sign in _CONNECTORS])
-        digits = (kinds[before] & kinds[after] & np.uint16(DIGIT)) != 0
+        digits = characters.have(before, DIGIT) & characters.have(after, DIGIT)
         tie |= (points[at] == ord(",")) & digits
         tie &= inside & self._word(before) & self._word(after)
         return tie

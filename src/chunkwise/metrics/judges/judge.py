@@ -18,7 +18,7 @@ registry = Registry(
     "chunkwise.judges",
     {
         "labels": "chunkwise.metrics.judges.labels:LabelJudge",
-        "spans": "chunkwise.metrics.judges.spans:SpanJudge",
+        "spans": "chunkwise.metrics.judges.labels:SpanJudge",
         "similarity": "chunkwise.metrics.judges.similarity:SimilarityJudge",
         LLM: "chunkwise.metrics.judges.llm_judge:LlmJudge",
     },

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from types import MappingProxyType
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.recorded import PROVIDERS
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _SECRET_NAME = re.compile(
@@ -81,15 +81,7 @@ def with_path(url: str, ending: str, bare: str) -> str:
     return parts._replace(path=path, fragment="").geturl()
 
 
-BY_HOST = MappingProxyType(
-    {
-        "api.openai.com": "OPENAI_API_KEY",
-        "api.cohere.com": "COHERE_API_KEY",
-        "api.jina.ai": "JINA_API_KEY",
-        "api.mistral.ai": "MISTRAL_API_KEY",
-        "api.voyageai.com": "VOYAGE_API_KEY",
-    }
-)
+BY_HOST = PROVIDERS
 ANY_OTHER = "CHUNKWISE_API_KEY"
 """For a server of one's own, or one not listed; a server that needs no key is asked without."""
 

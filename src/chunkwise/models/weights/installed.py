@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -36,11 +37,16 @@ def fetched_path(weights: Weights, file: WeightFile) -> Path:
 
 
 def _candidates(weights: Weights, file: WeightFile) -> list[Path]:
-    """Files of the right size: brought along, in a folder of the model's name or loose, or fetched earlier."""
+    """Files of the right size."""
+    places = _places(weights, file)
+    return [path for path in places if path.is_file() and path.stat().st_size == file.size]
+
+
+def _places(weights: Weights, file: WeightFile) -> list[Path]:
+    """Where it may be: brought along, in a folder of the model's name or loose, or fetched earlier."""
     given = given_models()
     brought = [given / weights.name / file.name, given / file.name] if given else []
-    places = (*brought, fetched_path(weights, file))
-    return [path for path in places if path.is_file() and path.stat().st_size == file.size]
+    return [*brought, fetched_path(weights, file)]
 
 
 def find(weights: Weights, file: WeightFile) -> Path | None:
@@ -69,7 +75,8 @@ def ensure(
     with nullcontext(packages) if packages else Packages() as parcels:
         for file in wanted:
             found[file.name] = fetched_path(weights, file)
-            fetch(file, fetched_path(weights, file), source, advance, parcels)
+            with _says_what_is_damaged(weights, file):
+                fetch(file, fetched_path(weights, file), source, advance, parcels)
     here = {name: path for name, path in found.items() if path is not None}
     if len(here) < len(found):
         lacking = ", ".join(name for name in found if name not in here)
@@ -78,6 +85,32 @@ def ensure(
             f"chunkwise models get {weights.name} --from FILE or FOLDER with it"
         )
     return here
+
+
+@contextmanager
+def _says_what_is_damaged(weights: Weights, file: WeightFile) -> Iterator[None]:
+    """Where a file is here with other bytes, that is what is wrong: fetching it again is only the remedy."""
+    try:
+        yield
+    except ChunkwiseError as error:
+        here = (path for path in _places(weights, file) if path.is_file())
+        damaged = next((path for path in here if not _is_of_another(path, weights)), None)
+        if damaged is None:
+            raise
+        raise ChunkwiseError(
+            f"{damaged} is damaged: its {damaged.stat().st_size:,} bytes are not those of {weights.name} "
+            f"({file.size:,} bytes, SHA-256 {file.sha256[:12]}…); replace it: chunkwise models get {weights.name}, "
+            f"which was tried now, and {error}"
+        ) from error
+
+
+def _is_of_another(path: Path, weights: Weights) -> bool:
+    """Loose in the user's folder, names of files are those of several models: another's is whole, and not meant."""
+    if path.parent.name == weights.name:
+        return False
+    others = [each for other in ALL if other is not weights for each in other.files]
+    sizes = {each.size for each in others}
+    return path.stat().st_size in sizes and digest(path) in {each.sha256 for each in others}
 
 
 def model_status(weights: Weights, *, read: bool = False) -> ModelStatus:

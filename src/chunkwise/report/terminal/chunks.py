@@ -13,7 +13,7 @@ from chunkwise.base.wording import counted
 from chunkwise.core import Chunk, Document
 from chunkwise.metrics.cuts.boundary_issues import find_issues
 from chunkwise.report.plain_text import one_line
-from chunkwise.report.views.boundary_issues import cuts_words
+from chunkwise.report.views.lint import cuts_words
 from chunkwise.text.analysis import Analyzed
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from chunkwise.report.plain_text import one_line
 from chunkwise.report.terminal.parts import LOWER
 from chunkwise.report.views.comparison import ComparisonView, behind, corrected_words
 from chunkwise.stats.intervals import Interval
-from chunkwise.stats.power import FEWEST
+from chunkwise.stats.paired import FEWEST
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -19,8 +19,8 @@ from chunkwise.report.terminal.parts import (
     line,
     plain_table,
 )
-from chunkwise.report.views.boundary_issues import BY_KIND
 from chunkwise.report.views.evaluation import EvaluationView, FigureRow, FourCard
+from chunkwise.report.views.lint import BY_KIND
 from chunkwise.report.views.questions import WorstQuestion
 
 if TYPE_CHECKING:

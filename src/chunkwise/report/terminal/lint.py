@@ -9,8 +9,7 @@ from chunkwise.evaluation.verdicts import verdict
 from chunkwise.metrics.cuts.boundary_issues import AROUND, KINDS, QUESTION, CutCounts
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.terminal.parts import BAR, bar, heading, line
-from chunkwise.report.views.boundary_issues import BY_KIND, kind_name
-from chunkwise.report.views.lint import Cut, LintedDocument, LintView
+from chunkwise.report.views.lint import BY_KIND, Cut, LintedDocument, LintView, kind_name
 
 if TYPE_CHECKING:
     from rich.console import Console

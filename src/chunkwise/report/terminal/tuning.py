@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.terminal.parts import bar, heading, line, plain_table
 from chunkwise.report.views.leaderboard import Leader
-from chunkwise.report.views.sweep_figures import interval_words, mean_words
+from chunkwise.report.views.sweep_charts import interval_words, mean_words
 from chunkwise.report.views.tuning import TuningView
 
 if TYPE_CHECKING:

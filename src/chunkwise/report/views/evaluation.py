@@ -20,8 +20,8 @@ from chunkwise.base.wording import (
 from chunkwise.chunkers import label_with_size
 from chunkwise.chunkers.chunk_positions import EXACT, KINDS
 from chunkwise.core import Document
+from chunkwise.evaluation.judging import judged_by
 from chunkwise.evaluation.results import Agreement, Figure, Json, Results
-from chunkwise.evaluation.trust import judged_by
 from chunkwise.evaluation.verdicts import (
     AnsweredQuestion,
     four_questions,
@@ -38,7 +38,7 @@ from chunkwise.metrics.registry import (
     metric_of,
     title_of,
 )
-from chunkwise.report.views.boundary_issues import CutsView, cuts_view
+from chunkwise.report.views.lint import CutsView, cuts_view
 from chunkwise.report.views.questions import (
     QuestionTable,
     ScoreRanges,

@@ -12,7 +12,7 @@ from chunkwise.base.wording import counted
 from chunkwise.core import SECTION_SEPARATOR, Hit
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.views.view import View
-from chunkwise.text.terms.terms import query_terms, text_terms
+from chunkwise.text.terms import query_terms, text_terms
 
 _PROSE = ("text", "markdown", "pdf", "rst", "tex", "asciidoc", "org")
 _FULL_LINE = 60

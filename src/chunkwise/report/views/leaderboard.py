@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from chunkwise.evaluation.results import Figure
-from chunkwise.report.charts.scale import Scale, scale_of
-from chunkwise.report.views.sweep_charts import value_order
-from chunkwise.report.views.sweep_figures import (
+from chunkwise.report.charts import Scale, scale_of
+from chunkwise.report.views.sweep_charts import (
     SweepFigures,
     cost_of,
     interval_words,
     mean_words,
+    value_order,
 )
 from chunkwise.tuning.sweep_result import Outcome, Standing
 

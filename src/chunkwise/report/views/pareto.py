@@ -7,22 +7,23 @@ from math import isfinite
 from typing import NamedTuple
 
 from chunkwise.metrics.registry import lower_is_better
-from chunkwise.report.charts.scale import Scale, scale_of
-from chunkwise.report.charts.style import (
+from chunkwise.report.charts import (
     CARD,
     COLOURS,
     CROWD,
     SHAPES,
     Chart,
     ChartSize,
+    Scale,
     Spec,
     above,
     channel,
     chart,
+    scale_of,
     series_key,
 )
 from chunkwise.report.plain_text import one_line
-from chunkwise.report.views.sweep_figures import SweepFigures, cost_of
+from chunkwise.report.views.sweep_charts import SweepFigures, cost_of
 from chunkwise.tuning.sweep_result import Outcome
 
 _MOST_POINTS = 1000

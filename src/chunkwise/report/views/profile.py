@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from chunkwise.base.wording import counted, percent, short_number
 from chunkwise.profiling.results import (
+    PREVIEW,
     DocumentGroup,
     Oversized,
     PassagePlace,
@@ -18,8 +19,7 @@ from chunkwise.profiling.results import (
     SizeBin,
     SizeSummary,
 )
-from chunkwise.profiling.tally import PREVIEW
-from chunkwise.report.charts.style import (
+from chunkwise.report.charts import (
     BAR,
     MARK,
     RAIL,

@@ -10,7 +10,7 @@ from chunkwise.base.wording import counted
 from chunkwise.base.wording import score as score_of
 from chunkwise.core import Document
 from chunkwise.evaluation.results import FoundSpan, Missed, QuestionResult, Results
-from chunkwise.report.charts.style import BAR, Chart, ChartSize, Spec, chart
+from chunkwise.report.charts import BAR, Chart, ChartSize, Spec, chart
 from chunkwise.report.plain_text import few_lines
 
 _MOST_HITS = 10

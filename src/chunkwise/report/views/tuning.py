@@ -12,8 +12,7 @@ from chunkwise.base.wording import plural, points, short_number
 from chunkwise.evaluation.results import Figure, Json
 from chunkwise.metrics.registry import lower_is_better
 from chunkwise.records.typed import WrongType, read_as
-from chunkwise.report.charts.scale import Scale, scale_of
-from chunkwise.report.charts.style import Chart
+from chunkwise.report.charts import Chart, Scale, scale_of
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.views.leaderboard import ChunkingRow, Leaderboard, chunkings, leaderboard
 from chunkwise.report.views.pareto import pareto_chart
@@ -25,17 +24,15 @@ from chunkwise.report.views.side_by_side import (
     side_by_side_view,
 )
 from chunkwise.report.views.sweep_charts import (
+    SweepFigures,
     budget_chart,
+    cost_of,
     fixed_settings,
+    interval_words,
     lever_chart,
+    mean_words,
     size_chart,
     weight_chart,
-)
-from chunkwise.report.views.sweep_figures import (
-    SweepFigures,
-    cost_of,
-    interval_words,
-    mean_words,
 )
 from chunkwise.report.views.view import NamedValue, Tile, ValueTable, View, value_tables
 from chunkwise.tuning.choose.corpus_parts import FEWEST_QUERIES

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.chunkers.chunk import Chunked
-from chunkwise.chunkers.contextual.headings import with_headings
+from chunkwise.chunkers.contextual import with_headings
 from chunkwise.chunkers.pieces import check_order
 from chunkwise.core import Chunk
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder
@@ -27,8 +27,7 @@ from chunkwise.retrieval.indexing.vectors import late_vectors, own_vectors
 from chunkwise.retrieval.settings import Settings
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.blocks.sections import SectionTree
-from chunkwise.text.terms.counts import TermCounts, add_counts, join_counts
-from chunkwise.text.terms.terms import counts_in_spans, text_terms
+from chunkwise.text.terms import TermCounts, add_counts, counts_in_spans, join_counts, text_terms
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 
 

@@ -14,7 +14,7 @@ from chunkwise.retrieval.indexed_document import SpanRows
 from chunkwise.retrieval.indexing.fingerprint import document_fingerprint
 from chunkwise.retrieval.settings import Settings
 from chunkwise.text.analysis import Analyzed
-from chunkwise.text.terms.terms import Terms, counts_in_spans, document_terms
+from chunkwise.text.terms import Terms, counts_in_spans, document_terms
 from chunkwise.text.tokens.measure import TokenMeasure
 
 OnDone = Callable[[int], None]

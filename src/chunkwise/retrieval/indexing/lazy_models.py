@@ -80,7 +80,7 @@ def _silenced(writer: ContextWriter, reason: str) -> ContextWriter:
 
 def _has_plain(chunked: Chunked, written: Sequence[Chunk]) -> bool:
     """Whether a chunk got its headings: what a model writes stands above them."""
-    from chunkwise.chunkers.contextual.headings import with_headings
+    from chunkwise.chunkers.contextual import with_headings
 
     cut = [chunk for chunk in chunked.chunks if not chunk.level]
     plain = with_headings(cut, chunked.analyzed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter, NotAllowed, UnknownName
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.chunkers.chunk import DEFAULT_STRATEGY, StrategyLike
 from chunkwise.chunkers.contextual import WRITTEN_CONTEXTS, WrittenContext
@@ -22,7 +22,7 @@ from chunkwise.retrieval.settings import (
     Settings,
     Vectors,
 )
-from chunkwise.text.terms.terms import check_language
+from chunkwise.text.terms import check_language
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 
 NO_MODEL = (
@@ -284,6 +284,8 @@ def _strategy_again(requested: RequestedSettings, before: Settings) -> Strategy:
         )
     try:
         return get_strategy(before.strategy)
+    except NotAllowed:
+        raise
     except ChunkwiseError as error:
         raise InvalidParameter(
             f"the index was made with the strategy {before.strategy!r}, which cannot be made again by its name "

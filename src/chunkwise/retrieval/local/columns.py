@@ -29,7 +29,7 @@ from chunkwise.retrieval.local.arrays import (
     encoded,
 )
 from chunkwise.retrieval.quantized_vectors import QuantizedVectors
-from chunkwise.text.terms.counts import TermCounts
+from chunkwise.text.terms import TermCounts
 
 
 def document_mask(ids: Strings, only: Filter) -> NDArray[np.bool_]:

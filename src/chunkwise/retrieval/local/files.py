@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import os
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from chunkwise.base.atomic import replacing, says_what_it_writes
+from chunkwise.base.atomic import refuse_links, replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.documents.own_files import INDEX_FILE
 from chunkwise.retrieval.errors import REBUILD, REMEDY
@@ -36,7 +37,7 @@ class StoredColumn(NamedTuple):
 
     @property
     def size(self) -> int:
-        return int(np.dtype(self.dtype).itemsize * np.prod(self.shape, dtype=np.int64))
+        return np.dtype(self.dtype).itemsize * math.prod(self.shape)
 
 
 class _Growing:
@@ -124,6 +125,7 @@ class FileSink:
 
 def map_column(path: Path, stored: StoredColumn) -> Array:
     """The array in a file, which is read when it is small, and else when it is looked at."""
+    refuse_links((path,))
     size = path.stat().st_size
     if size != stored.size:
         raise ChunkwiseError(f"{path} has {size:,} bytes and should have {stored.size:,}: {REMEDY}")
@@ -172,19 +174,21 @@ class Manifest:
             says_what_it_writes(folder / MANIFEST_NAME),
         ):
             temporary.write_text(text, "utf-8")
-        sync_folder(folder)
+        with says_what_it_writes(folder / MANIFEST_NAME):
+            sync_folder(folder)
 
 
 def read_manifest(folder: Path) -> Manifest:
     """The manifest of a folder; every other thing than a sound one is an error that says what to do."""
     path = folder / MANIFEST_NAME
+    refuse_links((path,))
     try:
         values = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         raise _absent(folder) from None
     except OSError as error:
         raise ChunkwiseError(f"cannot read {path}: {error.strerror or error}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _damaged(path, str(error)) from error
     if not isinstance(values, dict) or values.get("kind") != _KIND:
         raise _foreign(path)
@@ -195,13 +199,14 @@ def read_manifest(folder: Path) -> Manifest:
             f"{REBUILD}, or use the version that wrote it"
         )
     try:
-        return _manifest_of(values)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        return _manifest_of(values, _where(folder))
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise _damaged(path, f"{type(error).__name__}: {error}") from error
 
 
 def check_ours(folder: Path, known: bool) -> None:
     """An error where the file is somebody else's; one that cannot be read is, unless the folder is known as ours."""
+    refuse_links((folder / MANIFEST_NAME,))
     try:
         values = json.loads((folder / MANIFEST_NAME).read_text("utf-8"))
     except (OSError, ValueError):
@@ -233,23 +238,30 @@ def _absent(folder: Path) -> ChunkwiseError:
 
 
 def current_generation(folder: Path) -> str | None:
-    """The sub-folder that counts, even if the rest of the manifest cannot be used."""
+    """The sub-folder that counts, even if the rest of the manifest cannot be used; None: there is no manifest."""
     try:
         found = json.loads((folder / MANIFEST_NAME).read_text("utf-8"))["generation"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except FileNotFoundError:
         return None
-    return found if isinstance(found, str) else None
+    if not isinstance(found, str):
+        raise TypeError(f"the generation is {found!r}")
+    return found
 
 
 def former_settings(folder: Path) -> Settings | None:
     """What an index that will be made anew was made with, by whatever version; None: it cannot be read."""
     try:
-        return read_settings(json.loads((folder / MANIFEST_NAME).read_text("utf-8"))["settings"])
+        values = json.loads((folder / MANIFEST_NAME).read_text("utf-8"))
+        return read_settings(values["settings"], _where(folder))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
-def _manifest_of(values: dict[str, Any]) -> Manifest:
+def _where(folder: Path) -> str:
+    return f"the index {folder}"
+
+
+def _manifest_of(values: dict[str, Any], where: str) -> Manifest:
     files = {
         str(name): StoredColumn(each["dtype"], tuple(map(int, each["shape"])), each["check"])
         for name, each in values["files"].items()
@@ -257,7 +269,9 @@ def _manifest_of(values: dict[str, Any]) -> Manifest:
     for name in (values["generation"], *files):
         if os.path.basename(name) != name or name in ("", ".", ".."):
             raise ValueError(f"{name!r} is no name of a file in the folder")
-    settings = Settings(**values["settings"])
+    if any(number < 0 for each in files.values() for number in each.shape):
+        raise ValueError("an array has fewer rows than none")
+    settings = read_settings(values["settings"], where)
     wanted = expected(settings.vectors, settings.dimensions)
     if {name: (each.dtype, each.shape[1:]) for name, each in files.items()} != wanted:
         raise ValueError("its arrays are not those of an index with its settings")

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from chunkwise.base.atomic import says_what_it_writes
+from chunkwise.base.atomic import refuse_links, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import OnProgress
 from chunkwise.retrieval.errors import REMEDY
@@ -42,15 +42,20 @@ def locked(
     path = folder / LOCK_NAME
     with says_what_it_writes(path):
         folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-    try:
+        refuse_links((path,))
+        # A file object: one that an interrupt keeps from being closed is closed when nobody has it any more.
+        lock = open(path, "r+b", buffering=0, opener=_made_if_missing)  # noqa: SIM115
+    with lock:
+        handle = lock.fileno()
         with says_what_it_writes(path):
             _acquire(handle, path, wait, advance)
             os.ftruncate(handle, 0)
             os.pwrite(handle, json.dumps(_myself()).encode(), 0)
         yield
-    finally:
-        os.close(handle)
+
+
+def _made_if_missing(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_CREAT | os.O_NOFOLLOW, 0o666)
 
 
 def _acquire(handle: int, path: Path, wait: float, advance: OnProgress | None) -> None:
@@ -100,6 +105,7 @@ def open_folder(folder: Path) -> tuple[Manifest, Arrays]:
     manifest = read_manifest(folder)
     for _ in range(_TRIES):
         home = folder / manifest.generation
+        refuse_links((home,))
         try:
             return manifest, {
                 name: map_column(home / name, each) for name, each in manifest.files.items()
@@ -161,12 +167,11 @@ def _is_ours(name: str) -> bool:
 class Generation:
     """To be used by whoever holds the folder's lock; left without `publish`, nothing has changed."""
 
-    def __init__(self, folder: Path, current: str | None) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._current = current
 
     def __enter__(self) -> Generation:
-        clear(self.folder, self._current)
+        clear(self.folder)
         numbers = [int(found[1]) for found in _generations(self.folder)]
         self.name = f".generation-{max(numbers, default=0) + 1:06}"
         home = self.folder / self.name
@@ -177,17 +182,15 @@ class Generation:
 
     def __exit__(self, *error: object) -> None:
         self.sink.close()
-        if self._current != self.name:
-            shutil.rmtree(self.folder / self.name, ignore_errors=True)
+        # Not by what this object knows: an interrupt may come when the manifest is there and nobody has noted it yet.
+        clear(self.folder)
 
     def publish(self, settings: Settings, languages: tuple[str, ...]) -> Manifest:
-        """Makes the new generation the one that counts, and removes the one before."""
+        """Makes the new generation the one that counts, which is one step: the manifest takes its name."""
         made = Manifest(self.name, settings, languages, self.sink.stored)
         with says_what_it_writes(self.folder):
             sync_folder(self.folder / self.name)
         made.write(self.folder)
-        self._current = self.name
-        clear(self.folder, self.name)
         return made
 
 
@@ -196,8 +199,12 @@ def _generations(folder: Path) -> list[re.Match[str]]:
     return [found for name in names if (found := _GENERATION.fullmatch(name))]
 
 
-def clear(folder: Path, keep: str | None) -> None:
-    """Removes what counts no longer: what was replaced, and what a killed writer left."""
+def clear(folder: Path) -> None:
+    """Removes what the manifest on disk does not name: what was replaced, and what a stopped writer left."""
+    try:
+        keep = files_module.current_generation(folder)
+    except (OSError, ValueError, LookupError, TypeError):
+        return  # it names one of them, and cannot be read now: nothing goes before the next one is in its place
     for found in _generations(folder):
         if found[0] != keep:
             shutil.rmtree(folder / found[0], ignore_errors=True)

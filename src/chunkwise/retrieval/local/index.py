@@ -24,7 +24,7 @@ from chunkwise.retrieval.quantized_vectors import QuantizedVectors
 from chunkwise.retrieval.ranking import NOTHING, Ranking, floors, leading
 from chunkwise.retrieval.searchable import AtomBounds, AtomTable, ChunkTable, FoundChunk
 from chunkwise.retrieval.settings import IndexStats, Settings
-from chunkwise.text.terms.terms import query_terms
+from chunkwise.text.terms import query_terms
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 
 _COLUMN = {column.table: name for name, column in reversed(COLUMNS.items())}

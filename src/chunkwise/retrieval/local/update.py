@@ -206,7 +206,7 @@ def into_folder(
         else:
             if is_there:
                 before = open_local_index(folder)
-                clear(folder, files.current_generation(folder))
+                clear(folder)
             resolved = resolve_settings(
                 requested, before.settings if before else None, reading.advance
             )
@@ -217,8 +217,7 @@ def into_folder(
                 verify_folder(
                     folder
                 )  # what is carried over is sealed anew: damage would become truth
-            current = files.current_generation(folder)
-            made.append(stack.enter_context(Generation(folder, current)))
+            made.append(stack.enter_context(Generation(folder)))
             return _collector(made[0].sink, resolved.settings)
 
         with reporting_damage(before):

@@ -1,8 +1,13 @@
 """Retrieval without choosing a size: one text at several sizes, votes for its atoms, spans within a budget."""
 
-from chunkwise.retrieval.multiscale.assemble import ScoredSpan, assemble
 from chunkwise.retrieval.multiscale.search import Multiscale, PreparedWindows
-from chunkwise.retrieval.multiscale.select import AtomCandidates, Atoms, AtomTexts
+from chunkwise.retrieval.multiscale.select import (
+    AtomCandidates,
+    Atoms,
+    AtomTexts,
+    ScoredSpan,
+    assemble,
+)
 from chunkwise.retrieval.multiscale.votes import BestWindows, atom_votes
 
 __all__ = [

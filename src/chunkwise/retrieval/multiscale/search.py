@@ -14,17 +14,18 @@ from chunkwise.base import parameters
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
 from chunkwise.base.workers import cores
-from chunkwise.retrieval.multiscale.assemble import ScoredSpan, assemble
-from chunkwise.retrieval.multiscale.select import AtomCandidates, AtomTexts
+from chunkwise.retrieval.multiscale.select import AtomCandidates, AtomTexts, ScoredSpan, assemble
 from chunkwise.retrieval.multiscale.votes import (
     BestWindows,
     WindowBm25,
+    Windows,
     atom_votes,
     cosines,
     running_products,
+    whole_documents,
     window_lengths,
+    windows_of,
 )
-from chunkwise.retrieval.multiscale.windows import Windows, whole_documents, windows_of
 from chunkwise.retrieval.ranking import best
 from chunkwise.retrieval.searchable import AtomTable
 

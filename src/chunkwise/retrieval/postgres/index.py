@@ -18,9 +18,11 @@ from chunkwise.retrieval.fusion import Fusion
 from chunkwise.retrieval.indexed_document import DocumentsCache, document_of
 from chunkwise.retrieval.postgres.connection import Address, parse_address
 from chunkwise.retrieval.postgres.loading import CHUNK_BITS, text_of, unpacked
-from chunkwise.retrieval.postgres.metadata import ServerMetadata
-from chunkwise.retrieval.postgres.ranking import PostgresRanking
+from chunkwise.retrieval.postgres.ranking import PostgresRanking, ServerMetadata
 from chunkwise.retrieval.postgres.schema import IndexState
+from chunkwise.retrieval.postgres.search_sql import (
+    FusionSettings,
+)
 from chunkwise.retrieval.postgres.session import (
     KnownAtoms,
     Session,
@@ -30,9 +32,6 @@ from chunkwise.retrieval.postgres.session import (
     read_chunk_table,
     read_chunks,
     read_stats,
-)
-from chunkwise.retrieval.postgres.statements import (
-    FusionSettings,
 )
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.searchable import AtomBounds, AtomTable, ChunkTable, FoundChunk

@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.retrieval.conditions import Condition, MetadataTable
 from chunkwise.retrieval.errors import no_vectors_error, wrong_dimensions_error
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.fusion import RRF_CONSTANT
-from chunkwise.retrieval.postgres import statements
+from chunkwise.retrieval.indexed_document import metadata_of
+from chunkwise.retrieval.postgres import search_sql
 from chunkwise.retrieval.postgres.connection import has_index
-from chunkwise.retrieval.postgres.metadata import ServerMetadata
-from chunkwise.retrieval.postgres.schema import IndexState
-from chunkwise.retrieval.postgres.session import (
-    Session,
-)
-from chunkwise.retrieval.postgres.statements import (
+from chunkwise.retrieval.postgres.schema import IndexState, TableNames
+from chunkwise.retrieval.postgres.search_sql import (
     ALLOWED,
     WORDS,
     FilterCondition,
@@ -26,11 +24,43 @@ from chunkwise.retrieval.postgres.statements import (
     filter_condition,
     query_values,
 )
+from chunkwise.retrieval.postgres.session import (
+    Session,
+)
 from chunkwise.retrieval.ranking import NOTHING, Ranking
-from chunkwise.text.terms.terms import query_terms
+from chunkwise.text.terms import query_terms
 
 if TYPE_CHECKING:
     from psycopg import Connection
+
+
+# The layout of a document, blocks and boxes at the end of its record, may be long and is left on the server.
+_RECORDS = "select number, regexp_replace(record, %s, %s) from {documents} order by number"
+_LAYOUT = (r'(, "blocks": \[[0-9, ]*\])?(, "boxes": "[^"]*")?\}$', "}")
+
+
+class ServerMetadata:
+    """Fetched once for each state of the knowledge base, and compared as that of an index in a folder is."""
+
+    def __init__(self, names: TableNames) -> None:
+        self._names = names
+        self._state = ("", -1)
+        self._numbers: NDArray[np.int32] = np.empty(0, np.int32)
+        self._table = MetadataTable(())
+
+    def documents(
+        self, connection: Connection[Any], about: IndexState, where: tuple[Condition, ...]
+    ) -> list[int] | None:
+        """Numbers of the documents that meet them all; None: nothing is asked."""
+        if not where:
+            return None
+        if self._state != (about.born, about.revision):
+            rows = connection.execute(self._names(_RECORDS), _LAYOUT).fetchall()
+            self._numbers = np.array([row[0] for row in rows], np.int32)
+            self._table = MetadataTable(metadata_of(row[1]) for row in rows)
+            self._state = about.born, about.revision
+        found: list[int] = self._numbers[self._table.mask(where)].tolist()
+        return found
 
 
 _NONE = "select null::bigint as number, null::real as score where false"
@@ -108,7 +138,7 @@ class PostgresRanking:
             sides = words if len(terms) else _NONE, meaning if vector.any() else _NONE
             weights = query_values(terms, about, fusing.k1, fusing.b)
             values = {**shared, **weights, "vector": vector}
-            statement = statements.fused_statement(*sides, fusing.fusion)
+            statement = search_sql.fused_statement(*sides, fusing.fusion)
             found.append(self._ask(connection, statement, values))
         return found
 
@@ -136,14 +166,14 @@ class PostgresRanking:
             exact = True
         if exact is None:
             candidates = self._candidates(connection, chosen) if only else about.chunks
-            exact = statements.is_exact(candidates, depth, bool(only), version)
+            exact = search_sql.is_exact(candidates, depth, bool(only), version)
         if not exact:
-            statements.search_index(connection, depth, version)
-        return statements.near_statement(dimensions, exact).replace("{condition}", chosen.text)
+            search_sql.search_index(connection, depth, version)
+        return search_sql.near_statement(dimensions, exact).replace("{condition}", chosen.text)
 
     def _candidates(self, connection: Connection[Any], chosen: FilterCondition) -> int:
         """How many chunks a filter takes, as far as it matters."""
-        few = f"select from {{chunks}} c where {chosen.text} limit {statements.FEW + 1}"
+        few = f"select from {{chunks}} c where {chosen.text} limit {search_sql.FEW + 1}"
         counted = f"select count(*) from ({few}) as few"
         row = connection.execute(self._session.names(counted), chosen.values).fetchone()
         return int(row[0]) if row else 0

@@ -198,15 +198,15 @@ def read_state(connection: Connection[Any], address: Address) -> IndexState | No
     # As one value, so that tables of an older version can be told from somebody else's.
     row = connection.execute(names("select to_jsonb(a) from {about} a")).fetchone()
     try:
-        return _about(row[0] if row else {})
+        return _about(row[0] if row else {}, f"the index {address.shown}")
     except (KeyError, TypeError, ValueError, AttributeError):
         raise _foreign(address, "about") from None
 
 
-def _about(row: dict[str, Any]) -> IndexState:
+def _about(row: dict[str, Any], where: str) -> IndexState:
     return IndexState(
-        int(row["format"]), read_settings(json.loads(row["settings"])), tuple(json.loads(row["languages"])),
-        row.get("born", ""), *(int(row[name]) for name in IndexState._fields[4:]),
+        int(row["format"]), read_settings(json.loads(row["settings"]), where),
+        tuple(json.loads(row["languages"])), row.get("born", ""), *(int(row[name]) for name in IndexState._fields[4:]),
     )  # fmt: skip
 
 

@@ -25,11 +25,11 @@ from chunkwise.retrieval.postgres.connection import (
 )
 from chunkwise.retrieval.postgres.loading import CHUNK_BITS, text_of, unpacked
 from chunkwise.retrieval.postgres.schema import IndexState, TableNames, check_format, read_state
-from chunkwise.retrieval.postgres.statements import DOCUMENTS, SECTIONS, values_of
+from chunkwise.retrieval.postgres.search_sql import DOCUMENTS, SECTIONS, values_of
 from chunkwise.retrieval.quantized_vectors import QuantizedVectors, packed_width
 from chunkwise.retrieval.searchable import AtomBounds, AtomTable, ChunkTable, FoundChunk
 from chunkwise.retrieval.settings import IndexStats
-from chunkwise.text.terms.counts import TermCounts, join_counts
+from chunkwise.text.terms import TermCounts, join_counts
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 
 if TYPE_CHECKING:

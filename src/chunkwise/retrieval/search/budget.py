@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chunkwise.core import Span
 from chunkwise.retrieval.headings_ahead import end_before_headings
@@ -17,6 +18,8 @@ from chunkwise.text.graphemes import Graphemes
 
 _LONGEST_TOKEN = 256
 """Characters; vocabularies have hardly a longer one."""
+_UNEVEN = 1.3
+"""How much denser than a whole text its first sentences may be in another tokenizer's tokens."""
 
 
 class FilledBudget(NamedTuple):
@@ -158,12 +161,23 @@ def _end_within(reader: IndexReader, document: int, part: Span, left: int, first
     if low < high and bounds.start[low] < part.start:
         tokens[0] = reader.count(document, part.start, int(bounds.end[low]))
     # About as many atoms as fit by their own counts; the exact count has the last word.
-    fits = max(1, int(np.cumsum(tokens).searchsorted(left, "right")))
+    about = (
+        left if reader.counts_as_index else _in_index_tokens(reader, document, part, left, tokens)
+    )
+    fits = max(1, int(np.cumsum(tokens).searchsorted(about, "right")))
     for end in bounds.end[low : min(low + fits, high)][::-1].tolist():
         if reader.count(document, part.start, end) <= left:
             text = end_before_headings(reader.document(document), part.start, end)
             return end if first and text == part.start else text
     return _token_edge(reader, document, part, left) if first else part.start
+
+
+def _in_index_tokens(
+    reader: IndexReader, document: int, part: Span, left: int, tokens: NDArray[np.int64]
+) -> int:
+    """As many of the index's tokens as `left` of the reader's can be; a little more, since texts differ."""
+    counted = max(1, reader.count(document, *part))
+    return 1 + int(_UNEVEN * left * int(tokens.sum()) / counted)
 
 
 def _token_edge(reader: IndexReader, document: int, part: Span, left: int) -> int:

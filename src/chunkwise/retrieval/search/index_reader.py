@@ -7,15 +7,19 @@ from collections.abc import Sequence
 from chunkwise.core import Document, Hit
 from chunkwise.retrieval.searchable import CandidateSpan, Searchable
 from chunkwise.retrieval.whole_blocks import NO_FRAME, Frame, whole_blocks
-from chunkwise.text.tokens.tokenizers import get_tokenizer
+from chunkwise.text.tokens.tokenizers import TokenizerLike, get_tokenizer
 
 
 class IndexReader:
     """Kept for one call of `search`: many questions meet the same documents."""
 
-    def __init__(self, source: Searchable) -> None:
+    def __init__(self, source: Searchable, tokenizer: TokenizerLike | None = None) -> None:
+        """`tokenizer` counts budgets and sizes of hits; None: the one the index was made with."""
         self.source = source
-        self.tokenizer = get_tokenizer(source.settings.tokenizer)
+        of_index = get_tokenizer(source.settings.tokenizer)
+        self.tokenizer = of_index if tokenizer is None else get_tokenizer(tokenizer)
+        self.counts_as_index = self.tokenizer.name == of_index.name
+        """Whether the sizes of atoms and chunks in the index are those a budget is counted in."""
         self._documents: dict[int, Document] = {}
         self._counts: dict[tuple[int, int, int], int] = {}
         self.frame_tokens: int | None = None

@@ -10,8 +10,7 @@ from chunkwise.core import Document
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.searchable import Searchable
 from chunkwise.text.characters import CharacterArrays
-from chunkwise.text.terms.terms import query_terms
-from chunkwise.text.terms.words import words_of
+from chunkwise.text.terms import query_terms, words_of
 
 _MOST_WORDS = 16
 """Of a question: longer ones are texts, and nobody waits for what is odd in each line."""

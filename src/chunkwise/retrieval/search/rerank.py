@@ -1,4 +1,4 @@
-"""Ranked chunks in another order: rescored by a reranker, or made diverse (maximal marginal relevance)."""
+"""A ranking put in another order: by a model that reads question and chunk together, by diversity (MMR)."""
 
 from __future__ import annotations
 

@@ -16,8 +16,13 @@ from chunkwise.retrieval.conditions import Where
 from chunkwise.retrieval.errors import reporting_damage
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.ranking import Ranking
-from chunkwise.retrieval.retrievers import ChunkRetriever, Retriever, SpanRetriever, get_retriever
-from chunkwise.retrieval.retrievers.query_batch import QueryBatch
+from chunkwise.retrieval.retrievers import (
+    ChunkRetriever,
+    QueryBatch,
+    Retriever,
+    SpanRetriever,
+    get_retriever,
+)
 from chunkwise.retrieval.search.budget import fill_budget
 from chunkwise.retrieval.search.index_reader import IndexReader, hits_of
 from chunkwise.retrieval.search.neighbours import MergedSpans, in_parents, with_neighbours
@@ -31,6 +36,7 @@ from chunkwise.retrieval.searchable import (
     chunk_spans,
 )
 from chunkwise.retrieval.whole_blocks import whole_blocks
+from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 DEFAULT_COUNT = 5
 DEFAULT_BUDGET = 1000
@@ -173,6 +179,8 @@ def _with_neighbours(
 
 
 _TRIES = 4
+_FULL = 0.95
+"""Of a budget in another tokenizer's tokens: from here on it is not worth another search."""
 
 
 def search_spans(
@@ -185,6 +193,7 @@ def search_spans(
     """One list a question, in the order the retriever shows them."""
     budget = request.budget or DEFAULT_BUDGET
     answers: list[list[CandidateSpan]] = [[] for _ in questions.texts]
+    sizes = [budget + 1] * len(questions)
     waiting = dict.fromkeys(range(len(questions)), budget)
     for _ in range(_TRIES):
         again: dict[int, int] = {}
@@ -192,13 +201,13 @@ def search_spans(
             some = [at for at, its in waiting.items() if its == allowed]
             found = retriever.spans(reader.source, questions.some(some), allowed, only)
             for at, candidates in zip(some, found, strict=True):
-                answers[at] = candidates = _best_spans(
-                    _readable_spans(reader, candidates), request.count
-                )
-                # Tokens of sentences add up only nearly: a text by itself may have one more.
-                over = _size(reader, candidates) - budget
-                if over > 0 and allowed > over:
-                    again[at] = allowed - over
+                candidates = _best_spans(_readable_spans(reader, candidates), request.count)
+                size = _size(reader, candidates)
+                # What fits and holds more is better; of what does not fit, the last.
+                if sizes[at] > budget or sizes[at] < size <= budget:
+                    answers[at], sizes[at] = candidates, size
+                if following := _next_allowance(reader, allowed, size, budget):
+                    again[at] = following
         waiting = again
         if not waiting:
             break
@@ -208,6 +217,17 @@ def search_spans(
         else fill_budget(reader, candidates, budget).candidates
         for candidates in answers
     ]
+
+
+def _next_allowance(reader: IndexReader, allowed: int, size: int, budget: int) -> int:
+    """How many of the index's tokens to fill next, where those filled have `size` of the reader's; 0: it will do."""
+    if reader.counts_as_index:
+        # Tokens of sentences add up only nearly: a text by itself may have one more.
+        return max(0, allowed - max(0, size - budget)) if size > budget else 0
+    if not size or _FULL * budget <= size <= budget:
+        return 0
+    following = allowed * budget // size
+    return 0 if following == allowed else following
 
 
 def _readable_spans(
@@ -249,14 +269,16 @@ def search(
     neighbours: int = 0,
     mmr: float | None = None,
     reranker: str | Reranker | None = None,
+    tokenizer: TokenizerLike | None = None,
     embedder: Callable[[], Embedder] | None = None,
 ) -> list[list[Hit]]:
     """The hits of every question, at most `k` of them with at most `budget` tokens in all.
 
     Without a `retriever`: `multiscale` where there is a budget and no summary, else `hybrid` (`k` is 5 without a
     budget), `bm25` where the index has no vectors. `where` are conditions on the metadata of documents, beside those
-    of `only`: {"year": 2024}, "price>=10". A question without a character to see has no hits. `embedder`
-    makes the embedder once vectors are wanted; without it, that of the model the index names.
+    of `only`: {"year": 2024}, "price>=10". A question without a character to see has no hits. `tokenizer` counts
+    the budget and the sizes of hits; without it, that of the index. `embedder` makes the embedder once vectors are
+    wanted; without it, that of the model the index names.
     """
     texts = _texts(queries)
     if not isinstance(only, Filter):
@@ -265,6 +287,7 @@ def search(
         )
     only = only.and_where(where)
     request = SearchRequest(k, budget, neighbours, mmr, _reranker(reranker))
+    reader = IndexReader(source, tokenizer)
     chosen = get_retriever(retriever or default_retriever(source, request, only))
     answers: list[list[Hit]] = [[] for _ in texts]
     asked = [at for at, text in enumerate(texts) if text.strip()]
@@ -274,7 +297,6 @@ def search(
             "mmr compares vectors, and the index was made without them; leave mmr out, "
             "or make the index again with vectors ('late', 'own' or 'both')"
         )
-    reader = IndexReader(source)
     if budget is not None:
         reader.frame_tokens = budget // 2
     # A server may be written to meanwhile: all that is looked up has to be of one state.

@@ -15,8 +15,7 @@ from chunkwise.records.fields import WrongField, identifier, kind, optional_stri
 from chunkwise.records.json import without_half_characters
 from chunkwise.records.read import Row, parquet_rows
 from chunkwise.records.write import arrow, write_parquet
-from chunkwise.testsets.formats import WHOLE, made_of
-from chunkwise.testsets.formats.losses import Losses
+from chunkwise.testsets.formats import WHOLE, Losses, made_of
 from chunkwise.testsets.formats.qrels import whole
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
 

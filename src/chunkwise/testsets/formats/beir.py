@@ -16,8 +16,7 @@ from chunkwise.documents.testset_files import BEIR_QUERIES as _QUERIES
 from chunkwise.records.fields import WrongField, identifier, listed, optional_string, string
 from chunkwise.records.read import csv_records, read_json_lines, read_text
 from chunkwise.records.write import text_file, write_json_lines
-from chunkwise.testsets.formats import made_of
-from chunkwise.testsets.formats.losses import Losses
+from chunkwise.testsets.formats import Losses, made_of
 from chunkwise.testsets.formats.qrels import (
     Judgement,
     Judgements,

@@ -19,8 +19,7 @@ from chunkwise.records.fields import (
 from chunkwise.records.json import without_half_characters
 from chunkwise.records.read import read_json
 from chunkwise.records.write import write_json
-from chunkwise.testsets.formats import JsonKeys, entries_of, made_of
-from chunkwise.testsets.formats.losses import Losses
+from chunkwise.testsets.formats import JsonKeys, Losses, entries_of, made_of
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
 
 

@@ -28,8 +28,7 @@ from chunkwise.records.fields import (
 )
 from chunkwise.records.read import read_json
 from chunkwise.records.write import write_json
-from chunkwise.testsets.formats import JsonKeys
-from chunkwise.testsets.formats.losses import Losses, several
+from chunkwise.testsets.formats import JsonKeys, Losses, several
 from chunkwise.testsets.locate.references import shown_quote
 from chunkwise.testsets.question_record import TrackedRecord
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable

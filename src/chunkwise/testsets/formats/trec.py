@@ -14,7 +14,7 @@ from chunkwise.documents.testset_files import TREC_JUDGING as _JUDGING
 from chunkwise.documents.testset_files import holds_judgements
 from chunkwise.records.read import read_text
 from chunkwise.records.write import text_file
-from chunkwise.testsets.formats.losses import Losses
+from chunkwise.testsets.formats import Losses
 from chunkwise.testsets.formats.qrels import (
     Judgement,
     Judgements,

@@ -23,10 +23,14 @@ from chunkwise.metrics.claims.hit_texts import is_named
 from chunkwise.metrics.claims.plain_form import numbers_of, plain_form
 from chunkwise.metrics.claims.readable import Readable, sentences
 from chunkwise.retrieval.indexes import Index, index
-from chunkwise.testsets.generate.candidate import Candidate, ProposedQuestion, words_in
-from chunkwise.testsets.generate.outcome import Reason
-from chunkwise.testsets.generate.question_types import EASY, QuestionType
-from chunkwise.testsets.generate.quote_references import references_of
+from chunkwise.testsets.generate.candidate import (
+    Candidate,
+    ProposedQuestion,
+    Reason,
+    references_of,
+    words_in,
+)
+from chunkwise.testsets.generate.plan import EASY, QuestionType
 from chunkwise.testsets.generate.source_passages import SourcePassage, SourcePassages
 
 LONGEST = 300

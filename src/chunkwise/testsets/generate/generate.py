@@ -3,28 +3,234 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.base.parameters import takes
 from chunkwise.base.renamed import renamed
-from chunkwise.core import Document, OnProgress, Query
+from chunkwise.core import SECTION_SEPARATOR, Document, Fact, OnProgress, Passage, Query, Reference
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable
 from chunkwise.models import get_language_model
 from chunkwise.models.llm.client import LlmClient
-from chunkwise.models.llm.language_model import LanguageModel
+from chunkwise.models.llm.cost import LlmUsage
+from chunkwise.models.llm.language_model import LanguageModel, Reply, Request, Schema
+from chunkwise.models.llm.prompt import Prompt, fenced, load_prompt
 from chunkwise.retrieval.indexes import Index, documents_in
-from chunkwise.testsets.generate.candidate import ProposedQuestion
+from chunkwise.testsets.formats.chunkwise import QuestionRow, QuestionsFile, dropped_file, is_there
+from chunkwise.testsets.generate.candidate import (
+    Ending,
+    GeneratedQuestions,
+    ProposedQuestion,
+    QuestionTally,
+)
 from chunkwise.testsets.generate.filters import FilterChain, WordSearch
-from chunkwise.testsets.generate.outcome import Ending, GeneratedQuestions, QuestionTally
-from chunkwise.testsets.generate.plan import QuestionTask, question_tasks
-from chunkwise.testsets.generate.question_types import SHARES, QuestionType, check_shares
-from chunkwise.testsets.generate.requests import TRIES, ask_in_waves, calls_since, prompt_version
+from chunkwise.testsets.generate.plan import (
+    SHARES,
+    QuestionTask,
+    QuestionType,
+    check_shares,
+    question_tasks,
+)
 from chunkwise.testsets.generate.rules import MADE_BY, rule_questions
-from chunkwise.testsets.generate.source_passages import SourcePassages, find_source_passages
-from chunkwise.testsets.generate.store import QuestionsStore
+from chunkwise.testsets.generate.source_passages import (
+    SourcePassage,
+    SourcePassages,
+    find_source_passages,
+)
+
+_TEXTS = {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 4}
+# Quotes come first: what is asked then is about them.
+SCHEMA: Schema = {
+    "type": "object",
+    "properties": {
+        "quotes": _TEXTS,
+        "question": {"type": "string"},
+        "answer": {"type": "string"},
+        "facts": _TEXTS,
+    },
+    "required": ["quotes", "question", "answer", "facts"],
+    "additionalProperties": False,
+}
+MOST_TOKENS = 400
+"""Of an answer."""
+TRIES = 2
+"""Calls one request may take: an answer of the wrong form is asked for once more."""
+_IN_A_ROW = 5
+"""Requests without an answer after which no more are sent."""
+
+
+def request_for(task: QuestionTask) -> Request:
+    """One question of one kind about these passages."""
+    prompt = _prompt(task.kind)
+    system, user = prompt.filled(
+        passages="\n\n".join(
+            _shown(passage, number if len(task.passages) > 1 else None)
+            for number, passage in enumerate(task.passages, 1)
+        )
+    )
+    return Request(system, user, SCHEMA, MOST_TOKENS, version=prompt.version)
+
+
+def prompt_version(kind: QuestionType) -> str:
+    """Name, number and hash of the wording."""
+    return _prompt(kind).version
+
+
+def _shown(passage: SourcePassage, number: int | None) -> str:
+    """Between marks, with where it stands: the title and the headings are text of the document, too."""
+    title, path = passage.document.title, passage.path
+    # The first heading of most documents is their title.
+    names = path if path and path[0] == title else (title, *path)
+    place = SECTION_SEPARATOR.join(filter(None, names))
+    text = f"{place}\n\n{passage.text}" if place else passage.text
+    return fenced(text, "passage", number)
+
+
+def _prompt(kind: QuestionType) -> Prompt:
+    return load_prompt(f"questions_{kind.replace('-', '_')}")
+
+
+def ask_in_waves(
+    tasks: Iterator[QuestionTask], client: LlmClient, max_calls: int, needed: Callable[[], int]
+) -> Iterator[tuple[QuestionTask, Reply]]:
+    """In the order of the tasks, until nothing more is needed, the tasks or the calls are used up, or a whole wave and
+    five requests in a row went unanswered.
+
+    An answer that is known already counts as a call: a run that is repeated ends where it ended.
+    """
+    before = client.spent
+    in_a_row = 0
+    while (count := needed()) > 0:
+        used = calls_since(before, client)
+        wave = list(islice(tasks, min(count, (max_calls - used) // TRIES)))
+        if not wave:
+            return
+        answered = False
+        for task, reply in _in_order(wave, client):
+            answered |= reply.is_answered
+            in_a_row = 0 if reply.is_answered else in_a_row + 1
+            yield task, reply
+        # A wave may be one request: the last question that is missing.
+        if not answered and in_a_row >= _IN_A_ROW:
+            return
+
+
+def calls_since(before: LlmUsage, client: LlmClient) -> int:
+    """Made, or answered from what is kept."""
+    return client.spent.calls + client.spent.kept - before.calls - before.kept
+
+
+def _in_order(wave: list[QuestionTask], client: LlmClient) -> Iterator[tuple[QuestionTask, Reply]]:
+    """What comes too early waits; in the client's cache it is safe already."""
+    waiting: dict[int, Reply] = {}
+    following = 0
+    with closing(client.ask_each([request_for(task) for task in wave])) as replies:
+        for number, reply in replies:
+            waiting[number] = reply
+            while following in waiting:
+                yield wave[following], waiting.pop(following)
+                following += 1
+
+
+GENERATED = "generated"
+"""The field that says who wrote a question, and by which prompt."""
+
+
+class QuestionsStore:
+    """Of a file, or of none: then nothing is written.
+
+    A person may review the file while questions are added: it is read again before it is written.
+    """
+
+    def __init__(self, path: Path | None, documents: Sequence[Document]) -> None:
+        self._documents = {document.id: document for document in documents}
+        self.queries: list[Query] = []
+        self._known: set[str] = set()
+        self._file: QuestionsFile | None = None
+        if path is None:
+            return
+        self._file = QuestionsFile.new(path)
+        self._refresh(self._file)
+        if is_there(gone := dropped_file(path)):
+            self._known |= {str(row.get("query_id")) for row in QuestionsFile.read(gone).rows}
+
+    def knows(self, id: str) -> bool:
+        """Whether it is there, or was and a person dropped it."""
+        return id in self._known
+
+    def add(self, query: Query, made: Mapping[str, str]) -> None:
+        """On disk when this returns."""
+        if self._file is not None:
+            self._refresh(self._file)
+            self._file.rows.append(row_of(query, self._documents, made))
+            self._file.write()
+        self.queries.append(query)
+        self._known.add(query.id)
+
+    def _refresh(self, file: QuestionsFile) -> None:
+        file.refresh()
+        self.queries = list(_generated(file))
+        self._known |= {query.id for query in self.queries}
+
+
+def row_of(query: Query, documents: Mapping[str, Document], made: Mapping[str, str]) -> QuestionRow:
+    """With the text at every place, by which it is found again when a document has changed."""
+    row: QuestionRow = {"query_id": query.id, "query": query.text}
+    if query.answer is not None:
+        row["answer"] = query.answer
+    row["references"] = [_reference(each, documents) for each in query.references]
+    if query.facts:
+        row["facts"] = [{"fact": fact.text} for fact in query.facts]
+    row["types"] = list(query.types)
+    row[GENERATED] = dict(made)
+    return row
+
+
+def query_of(row: Mapping[str, Any]) -> Query:
+    """Of a row that `row_of` made; edited ones keep their places."""
+    return Query(
+        str(row["query_id"]),
+        str(row["query"]),
+        tuple(_place(each) for each in row.get("references", ())),
+        row.get("answer"),
+        tuple(Fact(str(each["fact"])) for each in row.get("facts", ())),
+        tuple(map(str, row.get("types", ()))),
+    )
+
+
+def _reference(reference: Reference, documents: Mapping[str, Document]) -> QuestionRow:
+    first, *others = (
+        {**place._asdict(), "text": documents[place.doc_id].text[place.start : place.end]}
+        for place in reference.places
+    )
+    return {**first, "alternatives": others} if others else first
+
+
+def _place(row: Mapping[str, Any]) -> Reference:
+    others = tuple(
+        Passage(each["doc_id"], each["start"], each["end"]) for each in row.get("alternatives", ())
+    )
+    return Reference(row["doc_id"], row["start"], row["end"], others)
+
+
+def _generated(file: QuestionsFile) -> Iterator[Query]:
+    """An error for questions that were not made by us: they are not ours to add to."""
+    for number, row in enumerate(file.rows, 1):
+        if GENERATED not in row:
+            raise ChunkwiseError(
+                f"{file.path} is there, and its question {number} was not generated; name another file to write"
+            )
+        try:
+            yield query_of(row)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ChunkwiseError(
+                f"{file.path}, question {number} cannot be read ({error!r}); name another file to write"
+            ) from error
+
 
 CALLS_A_QUESTION = 3
 """Calls that are made at most for every question wanted, where nobody says otherwise."""

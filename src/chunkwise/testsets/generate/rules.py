@@ -10,10 +10,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from chunkwise.core import Query, Span
-from chunkwise.testsets.generate.candidate import question_id, words_in
-from chunkwise.testsets.generate.plan import by_size
-from chunkwise.testsets.generate.question_types import FALLBACK, QuestionType
-from chunkwise.testsets.generate.quote_references import reference_at
+from chunkwise.testsets.generate.candidate import question_id, reference_at, words_in
+from chunkwise.testsets.generate.plan import FALLBACK, QuestionType, by_size
 from chunkwise.testsets.generate.source_passages import SourcePassage, SourcePassages
 from chunkwise.testsets.locate.locate import trimmed
 from chunkwise.text.analysis import Analyzed

@@ -14,8 +14,7 @@ from chunkwise.core import Document, OnProgress, Span
 from chunkwise.profiling.repeats import fingerprints
 from chunkwise.testsets.locate.locate import trimmed
 from chunkwise.text.analysis import Analyzed
-from chunkwise.text.terms.counts import TermCounts, join_counts, ranges
-from chunkwise.text.terms.terms import counts_in_spans, document_terms
+from chunkwise.text.terms import TermCounts, counts_in_spans, document_terms, join_counts, ranges
 
 LEAST = 60
 """Tokens; a section that has fewer is a passage by itself."""

@@ -19,7 +19,7 @@ from chunkwise.testsets.locate.locate import (
     locate,
 )
 from chunkwise.testsets.testset import REMARKS, Draft, PassagePosition, Problem, ProblemKind
-from chunkwise.text.locate.folding import same_but_for_signs
+from chunkwise.text.folding import same_but_for_signs
 
 Role = Literal["reference", "alternative", "label"]
 

@@ -8,7 +8,7 @@ from bisect import bisect_left
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.text.characters import DIGIT, LETTER, SPACE, CharacterArrays
+from chunkwise.text.characters import DIGIT, LETTER, CharacterArrays
 
 _FENCES = ("```", "~~~")
 _BARE = re.compile(
@@ -16,6 +16,8 @@ _BARE = re.compile(
     re.MULTILINE,
 )
 _QUOTES = re.compile(r"\"{3}|'{3}")
+_SPEAKS = re.compile(r"[^\s!-/:-@\[-`{-~]")
+"""Anything but white space and marks of ASCII."""
 
 
 def beside_fences(text: str, code: NDArray[np.int64]) -> list[int]:
@@ -89,8 +91,14 @@ def are_marks(
     characters: CharacterArrays, starts: NDArray[np.int64], ends: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
     """Whether each stretch holds marks of ASCII and no word: an emoji or a rule drawn in lines says something."""
-    points = characters.points
-    silent = (points > 32) & (points < 127) & ~characters.are(LETTER | DIGIT)
-    said, solid = np.flatnonzero(~silent & ~characters.are(SPACE)), characters.solid
-    wordless: NDArray[np.bool_] = said.searchsorted(ends) == said.searchsorted(starts)
-    return wordless & (solid.searchsorted(ends) > solid.searchsorted(starts))
+    found = np.zeros(len(starts), dtype=np.bool_)
+    first = characters.next_solid(starts)
+    points = characters.points.take(first, mode="clip")
+    # Nearly all begin with a word: the others alone are read to their end.
+    may = (points > 32) & (points < 127) & ~characters.have(first, LETTER | DIGIT) & (first < ends)
+    index = np.flatnonzero(may)
+    for at, start, end in zip(
+        index.tolist(), starts[may].tolist(), ends[may].tolist(), strict=True
+    ):
+        found[at] = _SPEAKS.search(characters.text, start, end) is None
+    return found

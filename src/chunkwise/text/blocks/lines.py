@@ -38,8 +38,7 @@ class Lines:
         """Position of each line's first character that is no white space or mark; its end if it is blank."""
         # Most lines start with something solid or are empty; only the others are searched.
         first = self.start.copy()
-        kinds = self.characters.kinds
-        spaced = np.flatnonzero((kinds[self.start] & np.uint16(SPACE) != 0) & (first < self.end))
+        spaced = np.flatnonzero(self.characters.have(first, SPACE) & (first < self.end))
         first[spaced] = np.minimum(self.characters.next_solid(first[spaced]), self.end[spaced])
         if self._marked:
             first[0] = min(int(self.characters.next_solid(np.array([1]))[0]), int(self.end[0]))
@@ -74,8 +73,7 @@ class Lines:
 
     def head_is(self, flags: int) -> NDArray[np.bool_]:
         """Whether each line's first character that is no white space is of one of these kinds."""
-        kinds = self.characters.kinds[np.minimum(self.first, len(self.characters.kinds) - 1)]
-        return ~self.blank & ((kinds & np.uint16(flags)) != 0)
+        return ~self.blank & self.characters.have(self.first, flags)
 
     def at(self, offset: int, which: NDArray[np.int64] | slice = slice(None)) -> NDArray[np.uint32]:
         """The character this far behind each line's first; 0 beyond the line's end. `which`: some lines only."""
@@ -94,16 +92,9 @@ class Lines:
         """How many of these characters lie between each pair of positions."""
         if not any(char in self.characters.text for char in characters):
             return np.zeros(len(start), dtype=np.int64)
-        found = np.flatnonzero(self._any_of(characters))
+        found = self.characters.places(characters)
         counts: NDArray[np.int64] = found.searchsorted(end) - found.searchsorted(start)
         return counts
-
-    def _any_of(self, characters: str) -> NDArray[np.bool_]:
-        points = self.characters.points
-        found = points == ord(characters[0])
-        for char in characters[1:]:
-            found |= points == ord(char)
-        return found
 
     def holds(self, characters: str) -> NDArray[np.int64]:
         """How many of these characters each line has."""
@@ -111,9 +102,10 @@ class Lines:
 
     def consists_of(self, characters: str) -> NDArray[np.bool_]:
         """Whether a line has nothing but these characters and white space, and is not blank."""
-        solid = self.characters.solid
-        size = solid.searchsorted(self.end) - solid.searchsorted(self.start)
-        return (size > 0) & (self.holds(characters) == size)
+        other = ~self.characters.are(SPACE)
+        other[self.characters.places(characters)] = False
+        # Line breaks are white space: a line may be taken with its own.
+        return ~self.blank & ~np.logical_or.reduceat(other, self.start)
 
     def text(self, line: int) -> str:
         return self.characters.text[self.start[line] : self.end[line]]

@@ -280,11 +280,11 @@ def _may_be_headings(lines: Lines, which: NDArray[np.int64]) -> NDArray[np.bool_
     """Whether lines open like headings: many lines of dialogue stand alone, and few need to be read."""
     opens = _OPENINGS[np.minimum(lines.head[which], 128), np.minimum(lines.second[which], 128)]
     opens |= which == 0  # a byte order mark may stand before its head
-    kinds, first, end = lines.characters.kinds, lines.first[which], lines.end[which]
+    first, end = lines.first[which], lines.end[which]
     loud = np.ones(len(which), dtype=np.bool_)
     for offset in range(_LOOK_FOR_SMALL):
         where = np.minimum(first + offset, end - 1)
-        loud &= kinds[where] & np.uint16(LOWER) == 0
+        loud &= ~lines.characters.have(where, LOWER)
     return opens | loud
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.text.characters import CharacterArrays, lower
+from chunkwise.text.characters import CharacterArrays, kinds_of, lower
 
 _BASE = 1_000_003
 _MASK = (1 << 64) - 1
@@ -53,7 +53,7 @@ def hash_beside(
         part = slice(start, start + _AT_ONCE)
         where = positions[part] + step * np.arange(_LONGEST_WORD + 1)[:, None]
         points = characters.points.take(where, mode="clip")
-        member = characters.kinds.take(where, mode="clip") & np.uint16(flags) != 0
+        member = kinds_of(points) & np.uint16(flags) != 0
         for char in also:
             member |= points == ord(char)
         member &= (where >= 0) & (where < len(characters.text))

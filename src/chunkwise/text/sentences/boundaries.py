@@ -22,6 +22,7 @@ from chunkwise.text.characters import (
     CharacterArrays,
     one_of,
 )
+from chunkwise.text.positions import merge_sorted, without
 from chunkwise.text.sentences.enumerations import Enumerations, enumerations
 from chunkwise.text.sentences.full_stops import full_stop_ends
 
@@ -132,7 +133,7 @@ def sentence_starts(
     items = enumerations(characters) if items is None else items
     if not len(items.numbers):
         return starts
-    starts = np.union1d(np.setdiff1d(starts, items.texts), items.sentences)
+    starts = merge_sorted(without(starts, items.texts), items.sentences)
     return starts[starts > 0]
 
 
@@ -169,7 +170,7 @@ def _starts_by_marks(
     ends[index] = full_stop_ends(characters, at[index], after[index], opened[index])
     starts = _outside_short_quotes(characters, start[ends])
     thai = thai_starts(characters)
-    return np.union1d(starts, thai) if len(thai) else starts
+    return merge_sorted(starts, thai) if len(thai) else starts
 
 
 def _point(characters: CharacterArrays, positions: NDArray[np.int64]) -> NDArray[np.uint32]:
@@ -182,11 +183,11 @@ def _terminators(characters: CharacterArrays) -> NDArray[np.int64]:
     if characters.text.isascii():
         return np.flatnonzero(characters.are(ends))
     at = np.flatnonzero(characters.are(ends | SEMICOLON))
-    if ":" in characters.text and _ARMENIAN[0] <= max(characters.text):
-        colons = np.flatnonzero(characters.points == ord(":"))
-        before = _point(characters, np.maximum(colons - 1, 0))
-        armenian = (before >= ord(_ARMENIAN[0])) & (before <= ord(_ARMENIAN[1]))
-        at = np.union1d(at, colons[armenian])
+    colons = characters.places(":")
+    before = _point(characters, np.maximum(colons - 1, 0))
+    armenian = (before >= ord(_ARMENIAN[0])) & (before <= ord(_ARMENIAN[1]))
+    if armenian.any():
+        at = merge_sorted(at, colons[armenian])
     index = np.flatnonzero(characters.have(at, SEMICOLON))
     if not len(index):
         return at
@@ -255,7 +256,7 @@ def _opened_by_straight_quotes(
     opens = final & (_point(characters, at) == ord('"')) & ~characters.have(at + 1, SPACE)
     index = np.flatnonzero(opens)
     if len(index):
-        quotes = np.flatnonzero(characters.points == ord('"'))
+        quotes = characters.places('"')
         lines = np.append(0, np.flatnonzero(characters.are(NEWLINE)))
         line = lines[lines.searchsorted(at[index], "right") - 1]
         opens[index] = (quotes.searchsorted(at[index]) - quotes.searchsorted(line)) % 2 == 0
@@ -266,7 +267,7 @@ def _behind_notes(characters: CharacterArrays, after: NDArray[np.int64]) -> NDAr
     noted = np.flatnonzero(_point(characters, after) == ord("["))
     if not len(noted):
         return after
-    closing = np.append(np.flatnonzero(characters.points == ord("]")), len(characters.text))
+    closing = np.append(characters.places("]"), len(characters.text))
     after = after.copy()
     for _ in range(_CLOSERS_AT_MOST):
         start = after[noted]
@@ -320,8 +321,8 @@ def _outside_short_quotes(
     for opening, closing in _QUOTES:
         if opening not in characters.text or closing not in characters.text:
             continue
-        opened = np.flatnonzero(characters.points == ord(opening))
-        closed = np.flatnonzero(characters.points == ord(closing))
+        opened = characters.places(opening)
+        closed = characters.places(closing)
         before, after = opened.searchsorted(starts) - 1, closed.searchsorted(starts)
         low = opened.take(before, mode="clip")
         inside = (before >= 0) & (after < len(closed)) & (closed.searchsorted(low) == after)

@@ -22,6 +22,7 @@ from chunkwise.text.characters import (
     SPACE,
     UPPER,
     CharacterArrays,
+    kind_of,
     one_of,
 )
 from chunkwise.text.sentences.abbreviations import (
@@ -36,6 +37,7 @@ from chunkwise.text.sentences.full_stops import full_stop_ends, words_beside
 
 _NARROW, _WIDE = ".):", "：、．）"
 """Marks behind a number; the wide ones need no space behind them."""
+_MARKS = _NARROW + _WIDE
 _AS_NARROW = {"：": ":", "．": ".", "）": ")"}
 _NUMBER = re.compile(r"(\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})")
 _LONGEST = 5
@@ -50,7 +52,6 @@ _TIGHT = "。！？：；，、"
 """Marks that no space follows."""
 _AND = frozenset("and or und oder et ou y o e i en of и или".split())
 """Stand before the last item: "1) tea, 2) milk and 3) sugar"."""
-_BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _ROMAN_VALUES = {"i": 1, "v": 5, "x": 10}
 _ROMAN_LETTERS = "ivxIVX"
 _WITHOUT_MARKS = 3
@@ -107,14 +108,22 @@ class _Numbered(NamedTuple):
 
 def enumerations(characters: CharacterArrays) -> Enumerations:
     """Items of runs that count up from 1, a or i in one paragraph, at least two; a lone number is none."""
+    text = characters.text
     start, mark = _places(characters)
-    # Most texts have no first item: what precedes the other numbers is not worth reading then.
-    first = start[_are_first(characters, start, mark)]
-    if not len(first) or not (_what_precedes(characters, first)[0] != _WORD).any():
+    # Runs end with their paragraph, and most have no first or no second item: none of their numbers is worth reading.
+    first, second = _which_begin(characters, start, mark)
+    if not len(first) or not len(second):
+        return NO_ENUMERATIONS
+    breaks = _blank_lines(characters)
+    paragraph = breaks.searchsorted(start)
+    first = first[_flags(len(breaks) + 1, paragraph[second])[paragraph[first]]]
+    first = first[_what_precedes(characters, start[first])[0] != _WORD]
+    among = _flags(len(breaks) + 1, paragraph[first])[paragraph]
+    start, mark = start[among], mark[among]
+    if not len(start):
         return NO_ENUMERATIONS
     behind, lead = _what_precedes(characters, start)
     introduced = np.flatnonzero(behind != _WORD)
-    text = characters.text
     following = characters.next_solid(mark + 1)
 
     def read(index: _Positions) -> list[_Numbered]:
@@ -123,7 +132,6 @@ def enumerations(characters: CharacterArrays) -> Enumerations:
         return [item for row in rows for item in _read(text, characters, *row)]
 
     marked = read(introduced)
-    breaks = [match.start() for match in _BLANK_LINE.finditer(text)]
     runs = _counted(marked, breaks)
     items = {item.start: item for run in runs if len(run) > 1 for item in run}
     # What begins as an item may have others behind it that no mark parts.
@@ -147,6 +155,49 @@ def enumerations(characters: CharacterArrays) -> Enumerations:
     )
 
 
+def _flags(count: int, which: _Positions) -> _Flags:
+    flags = np.zeros(count, dtype=np.bool_)
+    flags[which] = True
+    return flags
+
+
+def _blank_lines(characters: CharacterArrays) -> _Positions:
+    """Line feeds with nothing but white space up to the next one."""
+    breaks = characters.places("\n")
+    spaced = np.flatnonzero(characters.have(breaks[:-1] + 1, SPACE))
+    blank = characters.next_solid(breaks[spaced] + 1) > breaks[spaced + 1]
+    return breaks[spaced[blank]]
+
+
+_NEAR = 4000
+"""Characters to either side within which a blank line is sought: in a longer paragraph anything may stand."""
+
+
+def may_be_item(text: str, number: str, end: int) -> bool:
+    """Whether the number before a mark may be that of an item: False is sure, and told sooner than which are."""
+    low, high = text.rfind("\n\n", max(end - _NEAR, 0), end), text.find("\n\n", end, end + _NEAR)
+    if (low < 0 and end > _NEAR) or (high < 0 and end + _NEAR < len(text)):
+        return True
+    low, high = max(low, 0), high if high >= 0 else len(text)
+    # The one before it in its paragraph, or the second behind the first.
+    return any(
+        text.find(f"{near}{mark}", *((end, high) if value == 1 else (low, end))) >= 0
+        for kind, value in _values(number)
+        for near in _written(kind, 2 if value == 1 else value - 1)
+        for mark in _MARKS
+    )
+
+
+@lru_cache(maxsize=1024)
+def _written(kind: str, value: int) -> tuple[str, ...]:
+    """The ways in which a number of a kind may be written, but for digits of other scripts."""
+    if kind == "1":
+        return (str(value),)
+    known = {_roman(each): each for each in ("i", *ROMAN_NUMBERS)}
+    found = known.get(value, "") if "Roman" in kind else chr(ord("a") + value - 1)
+    return (found.upper() if kind[0] == "A" else found,) if found else ()
+
+
 def _array(values: Iterable[int]) -> _Positions:
     return np.fromiter(values, dtype=np.int64)
 
@@ -155,11 +206,16 @@ def _places(characters: CharacterArrays) -> tuple[_Positions, _Positions]:
     """Start and closing mark of all that looks like a number of an item: a few digits or letters and a mark."""
     points = characters.points
     ascii_only = characters.text.isascii()
-    mark = np.flatnonzero(one_of(points, _NARROW if ascii_only else _NARROW + _WIDE))
+    mark = characters.places(_NARROW if ascii_only else _NARROW + _WIDE)
     mark = mark[mark > 0]
-    spaced = characters.have(mark + 1, SPACE)
     last = mark - 1 - _dotted(characters, mark)
-    mine = (spaced | (points[mark] > 127)) & characters.have(np.maximum(last, 0), DIGIT | LETTER)
+    mine = characters.have(np.maximum(last, 0), DIGIT | LETTER)
+    # Words before a full stop go first: most are no letter by itself and end with none of a Roman number.
+    ends_number = characters.have(np.maximum(last, 0), DIGIT)
+    ends_number |= one_of(points.take(np.maximum(last, 0)), _ROMAN_LETTERS)
+    mine &= ends_number | (last == 0) | ~characters.have(np.maximum(last - 1, 0), DIGIT | LETTER)
+    mark, last = mark[mine], last[mine]
+    mine = characters.have(mark + 1, SPACE) | (points[mark] > 127)
     mark, last = mark[mine], last[mine]
     start = last
     for _ in range(_LONGEST):
@@ -184,11 +240,16 @@ def _dotted(characters: CharacterArrays, mark: _Positions) -> _Flags:
     return (characters.points[mark] == ord(")")) & (before == ord(".")) & (mark > 1)
 
 
-def _are_first(characters: CharacterArrays, start: _Positions, mark: _Positions) -> _Flags:
-    """Whether each number is 1, a or i."""
-    first = start + one_of(characters.points[start], "(（")
-    number = mark - first - _dotted(characters, mark)
-    return one_of(characters.points[first], "1aAiI") & (number == 1)
+def _which_begin(
+    characters: CharacterArrays, start: _Positions, mark: _Positions
+) -> tuple[_Positions, _Positions]:
+    """The numbers that may be 1, a or i, and those that may be 2, b or ii: digits of other scripts may be any."""
+    at = start + one_of(characters.points[start], "(（")
+    points, size = characters.points[at], mark - at - _dotted(characters, mark)
+    other = (points > 127) & characters.have(at, DIGIT)
+    first = other | (one_of(points, "1aAiI") & (size == 1))
+    second = other | (one_of(points, "2bB") & (size == 1)) | (one_of(points, "iI") & (size == 2))
+    return np.flatnonzero(first), np.flatnonzero(second)
 
 
 @lru_cache(maxsize=1)
@@ -284,7 +345,7 @@ def _read(
         if after and after[1].lower() in MONTHS:
             return []  # "1. Mai": an ordinal
     said = text[lead:start].strip().lower() if lead >= 0 else ""
-    capital = not characters.kinds[following] & np.uint16(LOWER)
+    capital = not kind_of(text[following]) & LOWER
     at = lead if lead >= 0 else start
     return [
         _Numbered(at, following, (said, "(" * opened, kind, closing), number, behind, bool(capital))
@@ -312,14 +373,15 @@ def _roman(letters: str) -> int:
     return sum(-value if value < following else value for value, following in pairs)
 
 
-def _counted(candidates: list[_Numbered], breaks: list[int]) -> list[list[_Numbered]]:
+def _counted(candidates: list[_Numbered], breaks: _Positions) -> list[list[_Numbered]]:
     """Runs from 1 on in each style, the next item the nearest with the next number; a blank line ends them all."""
     runs: list[list[_Numbered]] = []
     open_: dict[tuple[str, str, str, str], list[_Numbered]] = {}
-    passed = 0
-    for item in candidates:
-        while passed < len(breaks) and breaks[passed] < item.start:
-            passed += 1
+    paragraphs = breaks.searchsorted([item.start for item in candidates]).tolist()
+    before = -1
+    for item, paragraph in zip(candidates, paragraphs, strict=True):
+        if paragraph != before:
+            before = paragraph
             open_.clear()
         run = open_.get(item.style)
         # A number right behind another has no item between: "1. 2. 3."

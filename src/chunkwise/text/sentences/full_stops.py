@@ -18,6 +18,7 @@ from chunkwise.text.characters import (
     NEWLINE,
     UPPER,
     CharacterArrays,
+    kind_of,
 )
 from chunkwise.text.sentences import abbreviations as known
 from chunkwise.text.sentences.abbreviations import (
@@ -67,7 +68,7 @@ def full_stop_ends(
 
 def _may_be_short_for(characters: CharacterArrays, at: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Whether the word before a full stop is short, no mere letters, or ends as some abbreviation does."""
-    kinds = characters.kinds.take(at - np.arange(1, ENDING + 1)[:, None], mode="clip")
+    kinds = characters.kinds_at(at - np.arange(1, ENDING + 1)[:, None])
     word = np.bitwise_and.reduce(kinds) & np.uint16(LETTER) != 0
     ending = hash_endings(characters, at - 1, ENDING)
     return ~word | (at < ENDING) | known.endings().take(ending % MARKS)
@@ -138,7 +139,7 @@ def _doubtful_ends(
     initial = (length == 1) & characters.have(previous, LETTER)
     # "т. д. Потом" ends, "z. B. ein" and "p. A. Meyer" go on: a lone small letter counts as an
     # abbreviation's end unless another initial follows.
-    cased = characters.kinds.take(following, mode="clip") & np.uint16(LETTER | LOWER)
+    cased = characters.kinds_at(following) & np.uint16(LETTER | LOWER)
     initial_follows = (behind_length == 1) & (cased == LETTER)
     small_and_last = initial & ~capital & ~initial_follows & (at >= 3)
     small_and_last &= (characters.points[np.maximum(at - 2, 0)] == 32) & (
@@ -242,10 +243,10 @@ def words_beside(
     hashes, lengths = [], []
     for position in positions.tolist():
         lo, hi = (max(position - 12, 0), position + 1) if step < 0 else (position, position + 13)
-        near, word = characters.kinds[lo:hi].tolist()[::step], characters.text[lo:hi][::step]
+        word = characters.text[lo:hi][::step]
         length = 0
-        for kind, char in zip(near, word, strict=True):
-            if not (kind & _WORD or char in also):
+        for char in word:
+            if not (kind_of(char) & _WORD or char in also):
                 break
             length += 1
         hashes.append(_hash_of(word[:length]))

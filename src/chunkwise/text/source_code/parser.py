@@ -16,12 +16,25 @@ _LONGEST_SAMPLE = 32
 """Readings it takes at most: a parser that has seen all of the text may go on looking, and would be logged for good."""
 _MOST_STRAIN = 128
 """Code in its own language comes to 12, most headers full of macros to 60, text that is no code to 128 in 8 kB."""
+_HARD = 24
+"""Strain of one sample behind which the next follows soon: headers full of macros come to 15, and what takes quadratic
+time from the first line on to more."""
+_SOON = 2
+"""Pieces to the next sample then."""
+_MOST_STEPS = 6000
+"""Lines of the log in one sample: code comes to 2,100. More is a stack read through again for each token."""
 _MOST_READINGS = 64
 """Of each piece: code comes to 4. More is the end of a comment or string looked for from every place again."""
 
 
+_LARGEST = 16 << 20
+"""Bytes: a tree takes up to 250 for each, of opening brackets alone, which would be 4 GB."""
+
+
 def syntax_tree(source: bytes, grammar: Language) -> Tree | None:
-    """The tree, or None where the text is too far from the grammar to be parsed in linear time."""
+    """The tree, or None where the text is too far from the grammar to be parsed in linear time, or too large."""
+    if len(source) > _LARGEST:
+        return None
     from tree_sitter import Parser
 
     parser = Parser(grammar)  # one each: another thread may parse while this one's log is read
@@ -44,8 +57,11 @@ class _Reader:
         self._readings = 0
         self._sample_ends = 0
         """How many readings there are when the log is turned off; 0: it is off."""
+        self._next_sample = 1
+        """Before which piece the log is turned on."""
         self._skipped = 0
         self._forked = 0
+        self._steps = 0
         self._strain = 0.0
         self.lost = False
 
@@ -71,8 +87,8 @@ class _Reader:
         self._pieces = pieces
         if self._sample_ends:
             self._end_sample()
-        elif pieces % _PERIOD == 1:
-            self._skipped = self._forked = 0
+        elif pieces >= self._next_sample:
+            self._skipped = self._forked = self._steps = 0
             self._sample_ends = self._readings + _LONGEST_SAMPLE
             self._parser.logger = self._note
 
@@ -80,11 +96,13 @@ class _Reader:
         del self._parser.logger
         self._sample_ends = 0
         # A second reading of what may be read in two ways is common, of each token it is not.
-        strain = min(self._skipped + max(self._forked - _PIECE // 2, 0), _MOST_STRAIN / 4)
-        self._strain = self._strain + strain if strain else self._strain / 2
-        self.lost = self._strain > _MOST_STRAIN
+        strain = self._skipped + max(self._forked - _PIECE // 2, 0)
+        self._next_sample = self._pieces + (_SOON if strain >= _HARD else _PERIOD - 1)
+        self._strain = self._strain + min(strain, _MOST_STRAIN / 4) if strain else self._strain / 2
+        self.lost = self._strain >= _MOST_STRAIN or self._steps > _MOST_STEPS
 
     def _note(self, _kind: LogType, said: str) -> None:
+        self._steps += 1
         if said.startswith("skip_token"):
             self._skipped += 1
         elif said.startswith("process version:") and said[16] != "0":

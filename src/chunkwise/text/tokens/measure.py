@@ -9,7 +9,8 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.text.tokens.tokenizers import CharacterTokenizer, Tokenizer
+from chunkwise.text.characters import CharacterArrays
+from chunkwise.text.tokens.tokenizers import CharacterTokenizer, Tokenizer, WordTokenizer
 
 _LOOK = 64
 """How far from a span's edge a restart is sought; without one the whole span is counted."""
@@ -171,8 +172,22 @@ class CharacterMeasure(TokenMeasure):
         return ends - starts
 
 
-def measure_of(text: str, tokenizer: Tokenizer) -> TokenMeasure:
-    """The measure for a tokenizer."""
-    return (CharacterMeasure if isinstance(tokenizer, CharacterTokenizer) else TokenMeasure)(
-        text, tokenizer
-    )
+class WordMeasure(TokenMeasure):
+    """Words start where the text's own analysis has them."""
+
+    def __init__(self, characters: CharacterArrays, tokenizer: Tokenizer) -> None:
+        super().__init__(characters.text, tokenizer)
+        self._characters = characters
+
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        return self._characters.word_starts
+
+
+def measure_of(characters: CharacterArrays, tokenizer: Tokenizer) -> TokenMeasure:
+    """The measure of a text for a tokenizer."""
+    if isinstance(tokenizer, WordTokenizer):
+        return WordMeasure(characters, tokenizer)
+    if isinstance(tokenizer, CharacterTokenizer):
+        return CharacterMeasure(characters.text, tokenizer)
+    return TokenMeasure(characters.text, tokenizer)

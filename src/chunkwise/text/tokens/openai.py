@@ -6,7 +6,7 @@ import gzip
 import re
 import secrets
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
@@ -21,6 +21,8 @@ from chunkwise.text.characters import SURROGATE
 
 _BLOCK = 1 << 16
 """Bytes looked at together: what is computed for them stays in the processor's cache."""
+_WINDOW = 1 << 18
+"""Bytes encoded together, or looked through for words."""
 _BITS = 16
 _MOST_WORDS = 3 << (_BITS - 1)
 _LONG_WORDS = 12
@@ -44,6 +46,7 @@ def _kinds() -> NDArray[np.uint8]:
     return kinds
 
 
+_KINDS = _kinds().tobytes()
 _INSIDE = bytes(np.flatnonzero(_kinds() & (_SIGN | _SPACE) == 0).tolist())
 """Bytes that no word ends before."""
 
@@ -65,7 +68,6 @@ class TokenCache:
     def __init__(self, encode: Callable[[bytes], NDArray[np.int64]]) -> None:
         self._encode = encode
         self._lock = Lock()
-        self._kinds = _kinds()
         self._salt = np.frombuffer(secrets.token_bytes(256 * 8), dtype=np.uint64)
         base = secrets.randbits(64) | 1
         self._shift = _powers(base)
@@ -86,30 +88,50 @@ class TokenCache:
         rare = data.count(b" ", 0, _BLOCK) * _LONG_WORDS <= min(len(data), _BLOCK)
         if rare and len(data.translate(None, _INSIDE)) * _LONG_WORDS <= len(data):
             return self._encode(data)
-        values = np.frombuffer(data, dtype=np.uint8)
-        kinds = self._kinds.take(values)
-        before, behind = kinds[:-1], kinds[1:]
-        bounds = (((behind >> 3) & before) | ((before << 1) & behind & _SIGN)).nonzero()[0]
-        if len(bounds) * _LONG_WORDS <= len(data):
+        words = sum(len(bounds) for bounds in self._bounds(data))
+        if words * _LONG_WORDS <= len(data):
             return self._encode(data)
-        bounds += 1
-        # What stands before the first and behind the last of them is no word: it may be anything.
-        found = [self._encode(data[: bounds[0]])]
-        with self._lock:
-            done = 0
-            while done < len(bounds) - 1:
-                if len(self._first) > _MOST_WORDS:
-                    self._forget()
-                after = int(bounds.searchsorted(bounds[done] + _BLOCK, "right"))
-                if after - 1 > done:
-                    found.append(self._block(data, values, bounds[done:after]))
-                    done = after - 1
-                else:
-                    start, end = bounds[done : done + 2].tolist()
-                    found.append(self._encode(data[start:end]) + start)
-                    done += 1
-        found.append(self._encode(data[bounds[-1] :]) + bounds[-1])
-        return np.concatenate(found)
+        values = np.frombuffer(data, dtype=np.uint8)
+        # Grows as it is filled: pieces put together at the end would be there twice.
+        found = array("q")
+        open_ = np.zeros(0, dtype=np.int64)
+        for bounds in self._bounds(data):
+            if not len(open_) and len(bounds):
+                # What stands before the first and behind the last of them is no word: it may be anything.
+                found.frombytes(self._encode(data[: bounds[0]]).tobytes())
+            bounds = np.concatenate((open_, bounds))
+            with self._lock:
+                self._add(found, data, values, bounds)
+            open_ = bounds[-1:]
+        last = int(open_[0])
+        found.frombytes((self._encode(data[last:]) + last).tobytes())
+        return np.frombuffer(found, dtype=np.int64)
+
+    def _bounds(self, data: bytes) -> Iterator[NDArray[np.int64]]:
+        """Where words end and others start, a window of the text at a time."""
+        for start in range(0, len(data), _WINDOW):
+            kinds = np.frombuffer(data[start : start + _WINDOW + 1].translate(_KINDS), np.uint8)
+            before, behind = kinds[:-1], kinds[1:]
+            bounds = (((behind >> 3) & before) | ((before << 1) & behind & _SIGN)).nonzero()[0]
+            yield bounds + (start + 1)
+
+    def _add(
+        self, found: array[int], data: bytes, values: NDArray[np.uint8], bounds: NDArray[np.int64]
+    ) -> None:
+        """Tokens of the words between these bounds."""
+        done = 0
+        while done < len(bounds) - 1:
+            if len(self._first) > _MOST_WORDS:
+                self._forget()
+            after = int(bounds.searchsorted(bounds[done] + _BLOCK, "right"))
+            if after - 1 > done:
+                tokens = self._block(data, values, bounds[done:after])
+                done = after - 1
+            else:
+                start, end = bounds[done : done + 2].tolist()
+                tokens = self._encode(data[start:end]) + start
+                done += 1
+            found.frombytes(tokens.tobytes())
 
     def _block(
         self, data: bytes, values: NDArray[np.uint8], bounds: NDArray[np.int64]
@@ -192,8 +214,6 @@ def _second_place(hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
     return low.astype(np.int64) + (1 << _BITS)
 
 
-_WINDOW = 1 << 18
-"""Bytes encoded together."""
 _MARGIN = 32
 """Tokens at a window's end that may be others where the text goes on."""
 _LOOK = 200

@@ -14,26 +14,90 @@ from numpy.typing import ArrayLike
 
 from chunkwise.base.wording import counted
 from chunkwise.core import Document, Query
+from chunkwise.evaluation.comparison import NO_DIFFERENCE
 from chunkwise.evaluation.results import Figure, Json
 from chunkwise.records.typed import json_text
-from chunkwise.stats.intervals import intervals
-from chunkwise.stats.paired import SIGNIFICANCE, Ties, paired_differences, ties
-from chunkwise.stats.power import detectable
-from chunkwise.tuning.choose.baselines import baseline_columns, compare_with_baselines
+from chunkwise.stats.intervals import Interval, intervals
+from chunkwise.stats.paired import (
+    SIGNIFICANCE,
+    Ties,
+    detectable,
+    holm,
+    holm_shares,
+    paired_differences,
+    ties,
+)
+from chunkwise.stats.table import mean
 from chunkwise.tuning.choose.corpus_parts import corpus_parts, small_parts
 from chunkwise.tuning.choose.explain import Findings, caveats, not_run, sentence, without_references
-from chunkwise.tuning.choose.levers import levers
+from chunkwise.tuning.choose.levers import FittedWeights, fit_weights, levers
 from chunkwise.tuning.choose.score_table import (
     ScoreTable,
     late_twins,
     score_table_of,
     twin_agreement,
 )
-from chunkwise.tuning.choose.weight_fit import FittedWeights, fit_weights
 from chunkwise.tuning.plan.plan import Plan
-from chunkwise.tuning.splits import TEST, VALIDATION
 from chunkwise.tuning.sweep import Sweep
-from chunkwise.tuning.sweep_result import Outcome, Standing, SweepResult, cost_amount, running_cost
+from chunkwise.tuning.sweep_inputs import TEST, VALIDATION
+from chunkwise.tuning.sweep_result import (
+    BaselineComparison,
+    Outcome,
+    Standing,
+    SweepResult,
+    cost_amount,
+    running_cost,
+)
+
+
+def compare_with_baselines(score_table: ScoreTable, chosen: int) -> tuple[BaselineComparison, ...]:
+    """Each default with the retriever that suits it best on validation; p and interval after Holm over the defaults.
+
+    Empty without test questions; a choice that is a default is not held against that one, however it is searched.
+    """
+    own = score_table.outcomes[chosen].configuration.baseline
+    columns = {name: at for name, at in baseline_columns(score_table).items() if name != own}
+    first, second = (
+        score_table.scores[score_table.test][:, at]
+        for at in (list(columns.values()), [chosen] * len(columns))
+    )
+    alone = [each for each in paired_differences(first, second) if each is not None]
+    if len(alone) < len(columns):
+        return ()
+    p = [each.p for each in alone]
+    wide = paired_differences(first, second, outside=holm_shares(p))
+    return tuple(
+        BaselineComparison(
+            name, score_table.outcomes[column].configuration.key, *each.difference, adjusted,
+            _words(each.difference, score_table.sign),
+        )
+        for (name, column), adjusted, each in zip(columns.items(), holm(p), wide, strict=True)
+        if each is not None
+    )  # fmt: skip
+
+
+def baseline_columns(score_table: ScoreTable) -> dict[str, int]:
+    """By name, in the order of the plan; of each the column of the retriever that suits it best on validation.
+
+    Of equally good ones the last, which mixes words and vectors: the stronger one to be held against.
+    """
+    found: dict[str, int] = {}
+    means = {}
+    for column in score_table.entrants:
+        name = score_table.outcomes[column].configuration.baseline
+        if not name:
+            continue
+        means[column] = mean(score_table.better(score_table.validation, [column])[:, 0])
+        if name not in found or means[column] >= means[found[name]]:
+            found[name] = column
+    return found
+
+
+def _words(difference: Interval, sign: float) -> str:
+    """What the interval says, which after Holm's correction is what p says."""
+    if not difference.leaves_out_zero:
+        return NO_DIFFERENCE
+    return "better" if sign * difference.mean > 0 else "worse"
 
 
 def pareto_front(values: ArrayLike) -> list[bool]:

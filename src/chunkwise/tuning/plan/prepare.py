@@ -1,25 +1,160 @@
-"""A sweep made ready for its documents: read, fitted to them, expanded."""
+"""From what a user names (documents, a plan, the folder of a sweep to continue) to a sweep made ready."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from chunkwise.base import spec
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document
-from chunkwise.documents import LoadOptions
-from chunkwise.evaluation.skipped import Skipped
+from chunkwise.documents import Inputs, LoadOptions, each_input
+from chunkwise.documents.walk import SWEEP_FILES
+from chunkwise.evaluation.evaluate import TestQueries, testset_in_memory
+from chunkwise.evaluation.sources import Skipped
 from chunkwise.models import DEFAULT, get_embedder
-from chunkwise.models.embed.embedder import Embedder, TokenEmbedder
+from chunkwise.models.embed.embedder import Embedder, TokenEmbedder, suits_late
+from chunkwise.testsets.reading import carries_documents
 from chunkwise.testsets.testset import TestSet
-from chunkwise.tuning.plan.default_sweep import default_chunkers, not_tried_by_default
+from chunkwise.text.tokens.tokenizers import canonical_name, get_tokenizer
 from chunkwise.tuning.plan.grid import NotTried
-from chunkwise.tuning.plan.plan import Plan, plan_sweep
-from chunkwise.tuning.plan.sweep_budget import SweepEstimate, estimate_sweep
+from chunkwise.tuning.plan.plan import (
+    Plan,
+    default_chunkers,
+    default_retrieval,
+    default_sweep,
+    not_tried_by_default,
+    plan_sweep,
+)
+from chunkwise.tuning.plan.sweep_budget import SweepEstimate, estimate_sweep, parse_time
+from chunkwise.tuning.plan.sweep_file import read_sweep
 from chunkwise.tuning.sweep import Sweep, metrics_to_score, objective_of
 from chunkwise.tuning.sweep_inputs import SweepInputs, read_sweep_inputs
+
+_SUFFIX = ".toml"
+
+
+@dataclass(frozen=True, slots=True)
+class SweepSource:
+    """A sweep, and the parts of it that exist in memory only."""
+
+    sweep: Sweep
+    plan: Path | None = None
+    """The file it was read from, which is no document."""
+    documents: tuple[Document, ...] = ()
+    queries: TestSet | None = None
+    embedder: Embedder | None = None
+
+    @property
+    def is_resumable(self) -> bool:
+        """Whether another process can continue it from its plan alone."""
+        return not self.documents and self.queries is None and self.embedder is None
+
+
+def sweep_from_source(
+    source: Inputs = (),
+    test_queries: TestQueries | None = None,
+    *,
+    embedder: str | Embedder | None = None,
+    objective: str | None = None,
+    k: int | None = None,
+    seed: int | None = None,
+    exact: bool | None = None,
+    time: str | None = None,
+    tokenizer: str | None = None,
+    resume: str | os.PathLike[str] | None = None,
+) -> SweepSource:
+    """The sweep of a plan, of the folder to `resume`, or the usual one for these documents.
+
+    What is given beside a plan wins; None: as the plan has it. An empty `embedder`: words alone.
+    """
+    paths, documents = _paths_and_documents(source)
+    plan = _plan_path(paths, len(paths) + len(documents), resume)
+    sweep = (
+        read_sweep(plan, as_record=resume is not None)
+        if plan
+        else default_sweep(paths, None, has_headings=True)
+    )
+    if test_queries is None and plan is None and not documents and len(paths) == 1:
+        # A test set that holds its documents brings its questions, too.
+        test_queries = paths[0] if carries_documents(paths[0]) else None
+    file, queries = _file_or_queries(test_queries)
+    model = embedder if embedder is None or isinstance(embedder, str) else embedder.identity
+    overrides = {
+        "test_queries": file,
+        "objective": objective,
+        "k": k,
+        "seed": seed,
+        "exact": exact,
+        "seconds": parse_time(time) if time else None,
+        "tokenizer": tokenizer,
+    }
+    sweep = _overridden(sweep, model, overrides)
+    if queries is not None:
+        sweep = replace(sweep, test_queries=None)
+    return SweepSource(
+        sweep, plan, tuple(documents), queries, None if isinstance(embedder, str) else embedder
+    )
+
+
+def _paths_and_documents(source: Inputs) -> tuple[list[str], list[Document]]:
+    paths: list[str] = []
+    documents: list[Document] = []
+    for one in each_input(source):
+        if isinstance(one, Document):
+            documents.append(one)
+        else:
+            paths.append(os.fspath(one))
+    return paths, documents
+
+
+def _plan_path(paths: list[str], inputs: int, resume: str | os.PathLike[str] | None) -> Path | None:
+    """None: these are documents."""
+    if resume is not None:
+        if inputs:
+            raise InvalidParameter(
+                "a sweep is continued with what is in its folder: name no documents beside it"
+            )
+        path = Path(resume) / SWEEP_FILES[0]
+        if not path.is_file():
+            raise InvalidParameter(
+                f"{os.fspath(resume)} holds no sweep to go on with; name another folder: -o FOLDER"
+            )
+        return path
+    if not inputs:
+        raise InvalidParameter(
+            "there is no document to tune for: name files or folders, or a plan: sweep.toml"
+        )
+    plans = [path for path in paths if path.lower().endswith(_SUFFIX)]
+    if plans and inputs > 1:
+        raise InvalidParameter(
+            f"{plans[0]} is a plan, which names its documents itself: give the plan alone, or documents alone"
+        )
+    return Path(plans[0]) if plans else None
+
+
+def _overridden(sweep: Sweep, model: str | None, overrides: Mapping[str, object]) -> Sweep:
+    """Where the plan searches as usual, it does so with the model that is named beside it."""
+    changes = {name: value for name, value in overrides.items() if value is not None}
+    if model is not None:
+        changes["embedder"] = model
+        if sweep.retrieval in (default_retrieval(sweep.embedder), default_retrieval("")):
+            changes["retrieval"] = default_retrieval(model)
+    return replace(sweep, **changes)  # type: ignore[arg-type]
+
+
+def _file_or_queries(test_queries: TestQueries | None) -> tuple[str | None, TestSet | None]:
+    """The path of a file, or the queries that are in memory already."""
+    if test_queries is None:
+        return None, None
+    if isinstance(test_queries, str | os.PathLike):
+        return os.fspath(test_queries), None
+    if isinstance(test_queries, TestSet):
+        return None, test_queries
+    return None, testset_in_memory(test_queries)
+
 
 TOKENS_PER_SECOND = 2500.0
 """What the usual model reads on one core of a server; others may be ten times slower or faster."""
@@ -32,6 +167,8 @@ class PreparedSweep:
     sweep: Sweep
     plan: Plan
     inputs: SweepInputs
+    notes: tuple[str, ...] = ()
+    """What the user is told of it beforehand."""
 
     def estimate(self, known: Collection[str] = (), jobs: int = 1) -> SweepEstimate:
         """What is left to do when these configurations are done."""
@@ -43,14 +180,17 @@ class PreparedSweep:
             plan = Plan(tuple(replace(each, vectors="none") for each in waiting))
         return estimate_sweep(
             plan, known=known, documents=len(inputs.documents),
-            characters=inputs.characters, tokens=inputs.tokens(), questions=len(inputs.questions),
+            characters=inputs.characters, tokens=inputs.tokens(sweep.tokenizer), questions=len(inputs.questions),
             tokens_per_second=TOKENS_PER_SECOND, finalists=0 if sweep.exact else sweep.finalists,
             price=sweep.price, currency=sweep.currency, jobs=jobs,
         )  # fmt: skip
 
 
-def check_sweep(sweep: Sweep, embedder: Embedder | None = None) -> tuple[Sweep, bool]:
-    """The sweep with its objective in full, and whether its model gives late vectors; wrong names are told at once."""
+def check_sweep(sweep: Sweep, embedder: Embedder | None = None) -> tuple[Sweep, str]:
+    """The sweep with its objective in full, and why its model's late vectors are not taken; empty: they are.
+
+    Wrong names are told at once.
+    """
     objective = objective_of(sweep.objective, sweep.k)
     metrics_to_score(objective, sweep.k)
     if "-" in (*sweep.documents, sweep.test_queries):
@@ -59,17 +199,30 @@ def check_sweep(sweep: Sweep, embedder: Embedder | None = None) -> tuple[Sweep, 
         )
     if sweep.seed < 0:
         raise InvalidParameter(f"seed is {sweep.seed}; a whole number is needed, 0 or more")
-    late = sweep.embedder in ("", DEFAULT)
-    if embedder is not None or not late:
-        # Not by `isinstance`, which looks at every member: an endpoint would be asked for its dimensions.
-        late = hasattr(
-            embedder or get_embedder(sweep.embedder), TokenEmbedder.token_vectors.__name__
+    why_not_late = ""
+    if embedder is not None or sweep.embedder not in ("", DEFAULT):
+        why_not_late = _why_not_late(sweep.embedder, embedder or get_embedder(sweep.embedder))
+    if not isinstance(sweep.tokenizer, str):
+        raise InvalidParameter(
+            f"tokenizer is {sweep.tokenizer!r}; a sweep is written down and gone on with, so it needs a name, or the "
+            "path of a tokenizer.json"
         )
+    get_tokenizer(sweep.tokenizer)
     sweep = replace(
-        sweep, objective=objective, documents=tuple(map(shortest_path, sweep.documents)),
+        sweep, objective=objective, tokenizer=canonical_name(sweep.tokenizer),
+        documents=tuple(map(shortest_path, sweep.documents)),
         test_queries=sweep.test_queries and shortest_path(sweep.test_queries),
     )  # fmt: skip
-    return sweep, late
+    return sweep, why_not_late
+
+
+def _why_not_late(name: str, model: Embedder) -> str:
+    # Not by `isinstance`, which looks at every member: an endpoint would be asked for its dimensions.
+    if not hasattr(model, TokenEmbedder.token_vectors.__name__):
+        return f"the model {spec.quoted(name)} gives no vectors of single tokens"
+    if not suits_late(model):
+        return f"the model {spec.quoted(name)} finds more where each chunk is embedded by itself"
+    return ""
 
 
 def shortest_path(path: str) -> str:
@@ -91,13 +244,17 @@ def prepare_sweep(
     options: LoadOptions | None = None,
 ) -> PreparedSweep:
     """Where the sweep is the usual one, it is fitted to the documents, and what it leaves out is said."""
-    sweep, late = check_sweep(sweep, embedder)
+    sweep, why_not_late = check_sweep(sweep, embedder)
     inputs = read_sweep_inputs(
         sweep, left_out, documents=documents, questions=questions, options=options
     )
     sweep, unusual = _fitted(sweep, inputs)
-    found = plan_sweep(sweep, late=late)
-    return PreparedSweep(sweep, replace(found, left_out=(*found.left_out, *unusual)), inputs)
+    found = plan_sweep(sweep, why_not_late=why_not_late)
+    is_told = why_not_late and not sweep.exact
+    is_told = is_told and any(each.vectors == "own" for each in found.configurations)
+    notes = (f"{why_not_late}, so each chunk has vectors of its own",) if is_told else ()
+    plan = replace(found, left_out=(*found.left_out, *unusual))
+    return PreparedSweep(sweep, plan, inputs, notes)
 
 
 def _fitted(sweep: Sweep, inputs: SweepInputs) -> tuple[Sweep, tuple[NotTried, ...]]:

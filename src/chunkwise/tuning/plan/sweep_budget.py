@@ -10,7 +10,7 @@ from typing import NamedTuple
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.wording import counted, money_words, time_words
 from chunkwise.chunkers import Strategy, get_strategy
-from chunkwise.chunkers.embedding_chunker import EmbeddingChunker
+from chunkwise.chunkers.semantic import EmbeddingChunker
 from chunkwise.tuning.plan.grid import overlap_of
 from chunkwise.tuning.plan.plan import Plan
 from chunkwise.tuning.sweep import Configuration

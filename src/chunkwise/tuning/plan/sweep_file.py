@@ -11,6 +11,7 @@ from typing import Any, TypeVar, get_args
 from chunkwise import chunkers
 from chunkwise.base import parameters, spec
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.recorded import check_allowed, like, recorded
 from chunkwise.base.registry import Registry
 from chunkwise.base.wording import did_you_mean
 from chunkwise.chunkers.packing.overlap import overlap_tokens
@@ -19,8 +20,9 @@ from chunkwise.documents.loader import OptionValue
 from chunkwise.models import DEFAULT
 from chunkwise.retrieval import retrievers
 from chunkwise.retrieval.settings import Context
-from chunkwise.tuning.plan.default_sweep import default_chunkers, default_retrieval
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 from chunkwise.tuning.plan.grid import parameter_names
+from chunkwise.tuning.plan.plan import default_chunkers, default_retrieval
 from chunkwise.tuning.plan.sweep_budget import SweepBudget, budget_text, parse_amount, parse_budget
 from chunkwise.tuning.sweep import Grid, Sweep, SweepValue, objective_of
 from chunkwise.tuning.toml_file import TomlTable, read_toml, toml_line
@@ -45,6 +47,8 @@ def _lines(sweep: Sweep, folder: Path) -> Iterator[str]:
     if sweep.price is not None:
         yield toml_line("price", [budget_text(SweepBudget(None, sweep.price, sweep.currency))])
     yield toml_line("embedder", [_named(folder, sweep.embedder) or NO_MODEL])
+    if sweep.tokenizer != DEFAULT_TOKENIZER:
+        yield toml_line("tokenizer", [_named(folder, sweep.tokenizer)])
     yield toml_line("seed", [sweep.seed])
     yield toml_line("exact", [sweep.exact])
     yield toml_line("finalists", [sweep.finalists])
@@ -129,12 +133,13 @@ def read_grid(table: TomlTable, first: str, registry: Registry, folder: Path) ->
                 in_folder(each, folder) if isinstance(each, str) else each for each in chosen
             )
         values.append((key, chosen))
+    check_allowed(values)  # here: what grids make of them are texts of our own
     return Grid(names, tuple(values))
 
 
 def in_folder(name: str, folder: Path) -> str:
     """A path is meant from the folder of the file; a name stays as it is."""
-    return str(folder / name) if is_path(name) else name
+    return like(name, str(folder / name)) if is_path(name) else name
 
 
 def _part(table: TomlTable, first: str, name: str, registry: Registry) -> Any:
@@ -208,7 +213,7 @@ T = TypeVar("T")
 
 _KEYS = (
     "documents", "test_queries", "objective", "budget", "price", "seed", "exact", "embedder", "finalists",
-    "test_share",
+    "test_share", "tokenizer",
     "reading", "chunkers", "retrieval",
 )  # fmt: skip
 _READING = (
@@ -224,10 +229,13 @@ _ELSEWHERE = {
 }
 
 
-def read_sweep(path: str | os.PathLike[str]) -> Sweep:
-    """The plan in a file; paths in it are meant from the file's folder. Without grids: the usual ones."""
+def read_sweep(path: str | os.PathLike[str], *, as_record: bool = False) -> Sweep:
+    """The plan in a file; paths in it are meant from the file's folder. Without grids: the usual ones.
+
+    `as_record`: the user named the folder it lies in, and not the plan; so names in it are not the user's.
+    """
     file, folder = os.fspath(path), Path(path).parent
-    table = _sweep_table(file)
+    table = _sweep_table(file, as_record)
     if _OLD_EMBEDDER in table.values and "embedder" in table.values:
         needed = f"and {_OLD_EMBEDDER} is its old name; leave {_OLD_EMBEDDER} out"
         raise table.wrong("embedder", table.values["embedder"], needed)
@@ -261,11 +269,14 @@ def read_sweep(path: str | os.PathLike[str]) -> Sweep:
         table.whole("finalists", 5, 0),
         _test_share(table),
         _reading(table, folder),
+        _tokenizer(table, folder),
     )
 
 
-def _sweep_table(file: str) -> TomlTable:
+def _sweep_table(file: str, as_record: bool) -> TomlTable:
     given = read_toml(file, "plan")
+    if as_record:
+        given = recorded(given, file)
     TomlTable(file, "the file", given).only(("sweep",), dict.fromkeys(_KEYS, "[sweep]"))
     table = given.get("sweep")
     if not isinstance(table, dict):
@@ -325,6 +336,15 @@ def _model(table: TomlTable, folder: Path) -> str:
     if not model:
         raise table.wrong(key, model, needed)
     return "" if model == NO_MODEL else in_folder(model, folder)
+
+
+def _tokenizer(table: TomlTable, folder: Path) -> str:
+    needed = f'the name of a tokenizer is needed, such as "{DEFAULT_TOKENIZER}"'
+    named = table.of_type("tokenizer", str, DEFAULT_TOKENIZER, needed)
+    try:
+        return get_tokenizer(in_folder(named, folder)).name
+    except ChunkwiseError as error:
+        raise table.refused("tokenizer", error) from None
 
 
 def _objective(table: TomlTable, k: int) -> str:

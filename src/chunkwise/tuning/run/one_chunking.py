@@ -33,8 +33,7 @@ from chunkwise.metrics.spans.tables import Chunking, HitTable
 from chunkwise.retrieval.filters import EVERYTHING
 from chunkwise.retrieval.indexes import Index
 from chunkwise.retrieval.ranking import NOTHING, Ranking
-from chunkwise.retrieval.retrievers import ChunkRetriever, get_retriever
-from chunkwise.retrieval.retrievers.query_batch import QueryBatch
+from chunkwise.retrieval.retrievers import ChunkRetriever, QueryBatch, get_retriever
 from chunkwise.text.tokens.measure import TokenMeasure
 from chunkwise.tuning.run.shared_corpus import SharedCorpus, SharedIndex
 from chunkwise.tuning.sweep import Configuration, VectorKind

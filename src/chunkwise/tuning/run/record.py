@@ -1,23 +1,29 @@
-"""What a sweep has found out so far, in a folder: a file a configuration, each whole or not there."""
+"""What a sweep has found out so far, in its folder beside plan and report: a file a configuration, whole or not."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 from chunkwise import __version__
 from chunkwise.base import spec
-from chunkwise.base.atomic import replacing, says_what_it_writes
-from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.atomic import check_writable, refuse_links, replacing, says_what_it_writes
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.chunkers import get_strategy, registry
 from chunkwise.core import Document, Query
+from chunkwise.documents.walk import SWEEP_FILES, SWEEP_RECORD
 from chunkwise.evaluation.results import Json, documents_hash
 from chunkwise.records.typed import WrongType, json_text, read_as
 from chunkwise.retrieval.indexing.fingerprint import strategy_code
 from chunkwise.testsets.reading import hash_of
-from chunkwise.tuning.sweep import Sweep
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
+from chunkwise.tuning.plan.prepare import PreparedSweep
+from chunkwise.tuning.plan.sweep_file import sweep_text
+from chunkwise.tuning.sweep import Configuration, Sweep
 from chunkwise.tuning.sweep_result import Outcome
 
 LAYOUT = 2
@@ -40,6 +46,8 @@ def sweep_fingerprint(
         "objective": sweep.objective,
         "k": sweep.k,
         "model": sweep.embedder,
+        # Older records were all counted by the usual one, and do not say so.
+        **({} if sweep.tokenizer == DEFAULT_TOKENIZER else {"tokenizer": sweep.tokenizer}),
     }
 
 
@@ -74,12 +82,20 @@ class SweepRecord:
                 "this one to start anew"
             )
 
-    def known(self) -> dict[str, Outcome]:
-        """By key; a file that cannot be read is set aside, and its configuration is no longer known."""
+    def known(self, planned: Iterable[Configuration] = ()) -> dict[str, Outcome]:
+        """By key; a file that cannot be read is set aside, and its configuration is no longer known.
+
+        Strategies of one's own are made again as `planned`, to see whether their code is the same: what a record
+        names is not run.
+        """
         found: dict[str, Outcome] = {}
+        strategies = {each.key: each.strategy for each in planned}
         for path in sorted(self._files()):
             try:
                 value = _read(path)
+                check = value.pop("check", None)  # none: of an earlier version
+                if check not in (None, _check(value)) or value.keys() - {"outcome", "code"}:
+                    raise WrongType("changed since it was written")
                 outcome: Outcome = read_as(Outcome, value.get("outcome"))
                 if outcome.configuration.key != path.stem:
                     raise WrongType("another configuration's")
@@ -88,7 +104,9 @@ class SweepRecord:
                     path.replace(path.with_name(f"{path.name}.damaged"))
                 continue
             # A strategy of one's own keeps its name when its code changes.
-            if value.get("code") == _code(outcome.configuration.strategy):
+            is_ours = _is_ours(outcome.configuration.strategy)
+            strategy = "" if is_ours else strategies.get(path.stem)
+            if strategy is not None and value.get("code") == _code(strategy):
                 found[path.stem] = outcome
         return found
 
@@ -96,7 +114,8 @@ class SweepRecord:
         """On disk when this returns."""
         configuration = outcome.configuration
         path = self.folder / _OUTCOMES / f"{configuration.key}.json"
-        _write(path, {"outcome": outcome, "code": _code(configuration.strategy)})
+        value = json.loads(json_text({"outcome": outcome, "code": _code(configuration.strategy)}))
+        _write(path, value | {"check": _check(value)})
 
     def _files(self) -> list[Path]:
         folder = self.folder / _OUTCOMES
@@ -110,14 +129,26 @@ def _difference(name: str, known: SweepFingerprint, now: SweepFingerprint) -> st
     return f"its {name} is {known.get(name)!r}, here it is {now.get(name)!r}"
 
 
+def _is_ours(strategy: str) -> bool:
+    try:
+        return not strategy or spec.parse(strategy)[0] in registry.builtin
+    except InvalidParameter:
+        return False
+
+
 def _code(strategy: str) -> str:
     """Empty for our own strategies, and for one that cannot be made any more."""
-    if not strategy or spec.parse(strategy)[0] in registry.builtin:
+    if _is_ours(strategy):
         return ""
     try:
         return strategy_code(get_strategy(strategy))
     except Exception:  # somebody else's code runs
         return ""
+
+
+def _check(value: Mapping[str, Any]) -> str:
+    """A hash of all that it says: a digit that a disk has changed makes another figure, which would decide a sweep."""
+    return blake2b(json.dumps(value, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -131,5 +162,49 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _write(path: Path, value: object) -> None:
+    refuse_links((path.parent, path))
     with replacing(path) as temporary, says_what_it_writes(path):
         temporary.write_text(json_text(value) + "\n", encoding="utf-8", newline="\n")
+
+
+PLAN, RECOMMENDATION, RESULTS, REPORT = SWEEP_FILES
+
+
+class SweepFolder:
+    """One sweep's; a folder of another sweep is refused and stays as it is."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+
+    @property
+    def files(self) -> list[Path]:
+        """What a sweep writes here, which is no document of it."""
+        return [self.path.resolve() / name for name in SWEEP_FILES]
+
+    @property
+    def record(self) -> SweepRecord:
+        return SweepRecord(self.path / SWEEP_RECORD)
+
+    def check_writable(self) -> None:
+        """That nothing can be written here is an error before hours are spent."""
+        refuse_links(self.path / name for name in (*SWEEP_FILES, SWEEP_RECORD))
+        if self.path.exists():
+            check_writable(self.path / RESULTS)
+
+    def refuse_another(self, prepared: PreparedSweep) -> None:
+        """An error where the record is that of another sweep; without a record nothing is written."""
+        if self.record.folder.exists():
+            self._match(prepared)
+
+    def keep_plan(self, prepared: PreparedSweep) -> None:
+        """Writes the plan that `--resume` continues."""
+        self._match(prepared)
+        path = self.path / PLAN
+        with replacing(path) as temporary, says_what_it_writes(path):
+            temporary.write_text(sweep_text(prepared.sweep, self.path), encoding="utf-8")
+
+    def _match(self, prepared: PreparedSweep) -> None:
+        inputs = prepared.inputs
+        self.record.matches(
+            sweep_fingerprint(inputs.documents, inputs.questions.queries, prepared.sweep)
+        )

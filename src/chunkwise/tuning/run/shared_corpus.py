@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.chunkers import Strategy, registry
 from chunkwise.core import Chunk, Document, OnProgress, Query
-from chunkwise.evaluation.cost import chunk_cost
 from chunkwise.evaluation.results import Json
+from chunkwise.evaluation.system import chunk_cost
 from chunkwise.metrics.cuts.boundary_issues import KINDS, count_issues
 from chunkwise.metrics.spans.budget_recall import containing
 from chunkwise.metrics.spans.overlaps import Numbers
@@ -31,7 +31,7 @@ from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.settings import Context, Settings
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.language import language_of
-from chunkwise.text.terms.terms import query_terms
+from chunkwise.text.terms import query_terms
 from chunkwise.text.tokens.measure import TokenMeasure
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 from chunkwise.tuning.sweep import VectorKind
@@ -120,12 +120,14 @@ class SharedCorpus:
         queries: Sequence[Query],
         model: LazyEmbedder | None,
         sums: Sums | None = None,
+        tokenizer: str = DEFAULT_TOKENIZER,
     ) -> None:
-        """`sums` is what another process had the model read of these documents."""
+        """`sums` is what another process had the model read of these documents; `tokenizer` counts budgets."""
         self.documents = tuple(documents)
         self.queries = tuple(queries)
         self.model = model
-        settings = Settings("", "")
+        self._tokenizer = tokenizer
+        settings = Settings("", "", tokenizer=tokenizer)
         self.all_features = [
             DocumentFeatures(Analyzed(document), settings) for document in self.documents
         ]
@@ -198,7 +200,7 @@ class SharedCorpus:
         # Our own strategies count exactly; where they count in the index's tokens nothing is counted again.
         limit = strategy.limit
         counted = strategy.name in registry.builtin and (
-            limit is None or limit[0] == DEFAULT_TOKENIZER
+            limit is None or limit[0] == self._tokenizer
         )
         for made in build_on_features(
             chunks, self.all_features, settings, embedder, counted=counted
@@ -242,11 +244,13 @@ class SharedCorpus:
         self, label: str, context: Context, vectors: VectorKind, code: str = ""
     ) -> Settings:
         if vectors == "none":
-            return Settings(label, "", vectors=vectors, context=context, code=code)
+            return Settings(
+                label, "", vectors=vectors, context=context, code=code, tokenizer=self._tokenizer
+            )
         embedder = self._token_embedder if vectors == "late" else self._embedder
         return Settings(
             label, self._model.name, embedder.identity, embedder.dimensions, vectors, context,
-            code=code,
+            code=code, tokenizer=self._tokenizer,
         )  # fmt: skip
 
     @property

@@ -1,0 +1,104 @@
+"""How much memory and processor time work on what others wrote may take: `memory=4GB,time=300s`."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+
+VARIABLE = "CHUNKWISE_LIMITS"
+"""The limits where nobody gives any."""
+_USUAL_MEMORY = 4_000_000_000
+_USUAL_SECONDS = 300.0
+"""About 20,000 pages of PDF."""
+_LEAST_MEMORY = 100_000_000
+"""The process itself takes half of it."""
+_EXAMPLE = "memory=4GB,time=300s, one of them, or none"
+_AMOUNT = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]*)", re.IGNORECASE)
+_SIZES: dict[str, float] = {"": 1, "b": 1}
+for _power, _letter in enumerate("kmgt", 1):
+    _SIZES |= {_letter: 1e3**_power, f"{_letter}b": 1e3**_power, f"{_letter}ib": 1024**_power}
+_TIMES: dict[str, float] = {"": 1, "s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Of one file: bytes that lie in memory, and seconds of the processor until the next document; None: no limit."""
+
+    memory: int | None
+    seconds: float | None
+
+    @property
+    def is_none(self) -> bool:
+        return self.memory is None and self.seconds is None
+
+
+class LimitExceeded(ChunkwiseError):
+    """What was worked on took more than it may."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+
+    @classmethod
+    def memory(cls, limits: Limits) -> LimitExceeded:
+        allowed = limits.memory or _USUAL_MEMORY
+        return cls._of(f"more than {_size(allowed)} of memory", f"memory={_size(2 * allowed)}")
+
+    @classmethod
+    def time(cls, limits: Limits) -> LimitExceeded:
+        allowed = limits.seconds or _USUAL_SECONDS
+        return cls._of(f"more than {allowed:g} s of processor time", f"time={2 * allowed:g}s")
+
+    @classmethod
+    def _of(cls, what: str, more: str) -> LimitExceeded:
+        return cls(f"takes {what} to read; if you trust it: --limits {more}, or --limits none")
+
+
+def limits_of(given: str | None) -> Limits:
+    """Limits from a text; without one those of the environment, else the usual ones."""
+    return _parsed(given if given is not None else os.environ.get(VARIABLE, ""))
+
+
+@lru_cache(maxsize=16)
+def _parsed(text: str) -> Limits:
+    if text.strip().lower() == "none":
+        return Limits(None, None)
+    memory: int | None = _usual_memory()
+    seconds: float | None = _USUAL_SECONDS
+    for part in filter(None, (each.strip() for each in text.split(","))):
+        name, _, value = (each.strip().lower() for each in part.partition("="))
+        if name == "memory":
+            memory = None if value == "none" else int(_amount(part, value, _SIZES))
+            if memory is not None and memory < _LEAST_MEMORY:
+                least = _size(_LEAST_MEMORY)
+                raise InvalidParameter(f"limits has {part!r}; the least allowed is memory={least}")
+        elif name == "time":
+            seconds = None if value == "none" else _amount(part, value, _TIMES)
+            if seconds is not None and seconds < 1:
+                raise InvalidParameter(f"limits has {part!r}; the least allowed is time=1s")
+        else:
+            raise InvalidParameter(f"limits is {text!r}; allowed: {_EXAMPLE}")
+    return Limits(memory, seconds)
+
+
+def _amount(part: str, value: str, units: dict[str, float]) -> float:
+    found = _AMOUNT.fullmatch(value)
+    if not found or found[2] not in units:
+        raise InvalidParameter(f"limits has {part!r}, which is no amount; allowed: {_EXAMPLE}")
+    return float(found[1]) * units[found[2]]
+
+
+def _usual_memory() -> int:
+    """Half of what the machine has, where that is little."""
+    try:
+        there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # Windows; a system that does not tell
+        return _USUAL_MEMORY
+    return max(min(_USUAL_MEMORY, there // 2), _LEAST_MEMORY)
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e9:g}GB" if count >= 1e9 else f"{count / 1e6:g}MB"

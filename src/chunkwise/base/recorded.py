@@ -1,0 +1,153 @@
+"""Names read from what others may have written: they name what is installed, and no code, file or server by themselves.
+
+An index, a row of a database, a recommendation and the folder of a sweep are data. Whoever reads a name from one marks
+it as `Recorded`; `Registry`, where names become parts, refuses what only the user may name.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from shlex import quote
+from types import MappingProxyType
+from typing import Any, SupportsIndex, TypeVar
+
+from chunkwise.base.errors import NotAllowed
+
+ALLOW = "CHUNKWISE_ALLOW"
+"""The variable that holds what recorded names may name, with commas between: `host:port`, `./file.py:Name`."""
+
+PROVIDERS: Mapping[str, str] = MappingProxyType(
+    {
+        "api.openai.com": "OPENAI_API_KEY",
+        "api.cohere.com": "COHERE_API_KEY",
+        "api.jina.ai": "JINA_API_KEY",
+        "api.mistral.ai": "MISTRAL_API_KEY",
+        "api.voyageai.com": "VOYAGE_API_KEY",
+    }
+)
+"""Hosts whose keys are meant for them, whoever names them; by the variable that holds the key."""
+
+_ADDRESS = re.compile(r"(https?)://([^/?#\s'\"]*)", re.IGNORECASE)
+_CODE = re.compile(r"[^\s'\"(),=]*\.py:\w*")
+_WEIGHTS = (".onnx", ".gguf")
+_LIBRARIES = ("sentence-transformers", "fastembed")
+
+
+class Recorded(str):
+    """A name as a file or a table has it; its parts are recorded, too."""
+
+    __slots__ = ("where",)
+    where: str
+    """Who says so: `the index kb`."""
+
+    def __new__(cls, text: str, where: str) -> Recorded:
+        made = super().__new__(cls, text)
+        made.where = where
+        return made
+
+    def __reduce__(self) -> tuple[type[Recorded], tuple[str, str]]:
+        return Recorded, (super().__str__(), self.where)
+
+    def strip(self, chars: str | None = None, /) -> Recorded:
+        return Recorded(super().strip(chars), self.where)
+
+    def split(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> list[str]:
+        return [Recorded(each, self.where) for each in super().split(sep, maxsplit)]
+
+    def partition(self, sep: str, /) -> tuple[str, str, str]:
+        first, mark, rest = super().partition(sep)
+        return Recorded(first, self.where), mark, Recorded(rest, self.where)
+
+    def rpartition(self, sep: str, /) -> tuple[str, str, str]:
+        first, mark, rest = super().rpartition(sep)
+        return Recorded(first, self.where), mark, Recorded(rest, self.where)
+
+
+Value = TypeVar("Value")
+
+
+def recorded(value: Value, where: str) -> Value:
+    """The same with every text in it marked: a text, or lists and tables of them."""
+    made: Any = value
+    if isinstance(value, str):
+        made = Recorded(value, where)
+    elif isinstance(value, list | tuple):
+        made = type(value)(recorded(each, where) for each in value)
+    elif isinstance(value, dict):
+        made = {key: recorded(each, where) for key, each in value.items()}
+    return made
+
+
+def like(name: str, text: str) -> str:
+    """What was made of a name: recorded if that is."""
+    return Recorded(text, name.where) if isinstance(name, Recorded) else text
+
+
+def check_allowed(value: object) -> None:
+    """Refuses what recorded texts in a value name that only the user may name, unless CHUNKWISE_ALLOW has it."""
+    for text in _recorded_texts(value):
+        for what, name in _by_place(text):
+            if not _is_allowed(name):
+                raise NotAllowed(
+                    f"{text.where} names {what}, {name}; what is written there is data, and is not followed unless "
+                    f"you name it yourself or allow it: --allow {quote(name)} ({ALLOW} in the environment)"
+                )
+
+
+def to_allow(*names: str) -> list[str]:
+    """What has to be allowed once these names are read from a file."""
+    found = [name for text in names for _, name in _by_place(text)]
+    return [name for name in dict.fromkeys(found) if not _is_allowed(name)]
+
+
+def allowing(*names: str) -> str:
+    """What is to be typed behind a command that reads these names from a file; empty: nothing."""
+    return "".join(f" --allow {quote(name)}" for name in to_allow(*names))
+
+
+def _recorded_texts(value: object) -> Iterator[Recorded]:
+    if isinstance(value, Recorded):
+        yield value
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _recorded_texts(each)
+    elif isinstance(value, dict):
+        yield from _recorded_texts(list(value.values()))
+
+
+def _by_place(text: str) -> Iterator[tuple[str, str]]:
+    """What a name finds by an address or a path: what that is, and what would allow it."""
+    for address in _ADDRESS.finditer(text):
+        scheme, host = address[1].lower(), address[2].lower()
+        if scheme != "https" or host not in PROVIDERS:
+            what = "a server that would get your texts, and your key if there is one"
+            host = host.rpartition("@")[2]  # no password in a message
+            yield what, host if scheme == "https" else f"{scheme}://{host}"
+    bare = str.partition(text, "(")[0].strip()
+    for reference in [bare] if ".py:" in bare else _CODE.findall(text):
+        yield "code that would be run", reference
+    if _ADDRESS.match(text):
+        return  # servers like to call a model by its file's name
+    library, _, name = str.partition(text, ":")
+    if text.strip().lower().endswith(_WEIGHTS):
+        yield "a model's file", text.strip()
+    elif library in _LIBRARIES and os.path.exists(name):
+        # What lies in such a folder says which classes are to be imported.
+        yield "a model's folder", text
+
+
+def _is_allowed(name: str) -> bool:
+    allowed = [each.strip() for each in os.environ.get(ALLOW, "").split(",")]
+    return _place(name) in {_place(each) for each in allowed if each}
+
+
+def _place(name: str) -> str:
+    """One spelling for all ways to write a path; an address stays as it is."""
+    kind, mark, rest = name.rpartition(":") if ".py:" in name else ("", "", "")
+    if mark:
+        return f"{os.path.realpath(kind)}:{rest}"
+    if name.lower().endswith(_WEIGHTS):
+        return os.path.realpath(name)
+    return name.lower()

@@ -1,0 +1,139 @@
+"""`chunkwise baseline` and its commands: set, clear."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from chunkwise.cli import commands
+from chunkwise.cli.commands import argument, option
+from chunkwise.cli.keep import HISTORY_VARIABLE, HistoryOption, hand_down
+from chunkwise.cli.options import json_flag
+from chunkwise.cli.streams import print_json, say
+
+if TYPE_CHECKING:
+    from chunkwise.tracking.store import Baseline, History
+
+_EXAMPLES = """
+\b
+Examples:
+  chunkwise baseline                       # which runs later ones are held against
+  chunkwise baseline set 41
+  chunkwise baseline set last --name main  # on the branch main
+  chunkwise baseline clear --name main
+\b
+There is one baseline of each kind of run under a name. Where a branch has one of its own name, that is taken; else the
+one named default.
+"""
+_SET_EXAMPLES = """
+\b
+Examples:
+  chunkwise baseline set 41
+  chunkwise baseline set last --name main
+"""
+_CLEAR_EXAMPLES = """
+\b
+Examples:
+  chunkwise baseline clear
+  chunkwise baseline clear --name main
+"""
+
+
+@click.group("baseline", invoke_without_command=True, epilog=_EXAMPLES)
+@click.option("--history", "place", metavar="PLACE", envvar=HISTORY_VARIABLE, show_envvar=True,
+              show_default=".chunkwise/history.db here or above",
+              help="The history: a file, or postgresql://user@host/database for a team.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout and nothing else.")
+@click.pass_context
+def command(context: click.Context, place: str | None, as_json: bool) -> None:
+    """Show which runs later ones are held against, and choose them."""
+    if context.invoked_subcommand is not None:
+        hand_down(context, place)
+        return
+    history = HistoryOption(history=place).opened()
+    there = history.baselines()
+    if as_json:
+        print_json({"baselines": [asdict(each) for each in there]})
+        return
+    for each in there:
+        click.echo(_words(each, history))
+    if not there:
+        say(
+            "no run is a baseline yet; `chunkwise baseline set RUN` makes one, `chunkwise history` lists runs"
+        )
+
+
+def _words(baseline: Baseline, history: History) -> str:
+    """ "default  evaluate  run 41  2026-01-31 08:00  recall@5 0.812 (0.790 to 0.834)  structure · hybrid"."""
+    from chunkwise.base.wording import with_interval
+    from chunkwise.report.plain_text import one_line
+
+    run = history.run(baseline.run)
+    when = run.when[:16].replace("T", " ")
+    metric = run.main_metric
+    figure = run.figures.get(metric)
+    told = f"  {metric} {with_interval(figure.mean, figure.low, figure.high)}" if figure else ""
+    return one_line(f"{baseline.name}  {baseline.kind}  run {baseline.run}  {when}{told}  {run.label}")  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetOptions(HistoryOption):
+    """The options of `chunkwise baseline set`."""
+
+    run: str = argument("RUN")
+    name: str = option(
+        "--name", default="default", show_default=True, metavar="NAME",
+        help="Name of the baseline; that of a branch is taken on the branch.",
+    )  # fmt: skip
+    as_json: bool = json_flag()
+
+
+@commands.command("set", SetOptions, examples=_SET_EXAMPLES)
+def set_baseline(options: SetOptions) -> None:
+    """Hold later runs of its kind against this one. RUN is its number, or `last`."""
+    from chunkwise.base.errors import InvalidParameter
+
+    history = options.opened()
+    if options.run == "last":
+        runs = history.runs(last=1)
+        number = runs[-1].number if runs else 0
+    elif re.fullmatch(r"#?\d{1,9}", options.run):
+        number = int(options.run.removeprefix("#"))
+    else:
+        raise InvalidParameter(
+            f"{options.run!r} names no run; allowed: its number as `chunkwise history` lists it, or last"
+        )
+    made = history.set_baseline(number, options.name)
+    if options.as_json:
+        print_json(asdict(made))
+    else:
+        say(f"run {made.run} is the baseline {made.name!r} of {made.kind}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClearOptions(HistoryOption):
+    """The options of `chunkwise baseline clear`."""
+
+    name: str | None = option(
+        "--name", metavar="NAME", show_default="all", help="Clear only the baseline of this name."
+    )
+    as_json: bool = json_flag()
+
+
+@commands.command("clear", ClearOptions, examples=_CLEAR_EXAMPLES)
+def clear(options: ClearOptions) -> None:
+    """Forget which runs are baselines; the runs themselves stay."""
+    gone = options.opened().clear_baselines(options.name)
+    if options.as_json:
+        print_json({"cleared": [asdict(each) for each in gone]})
+    else:
+        from chunkwise.base.wording import counted
+
+        say(f"{counted(len(gone), 'baseline')} cleared")
+
+
+for each in (set_baseline, clear):
+    command.add_command(each)

@@ -1,0 +1,421 @@
+"""`chunkwise history` and its commands: show, diff, chart, export, prune, import."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from chunkwise.cli import commands
+from chunkwise.cli.commands import argument, option
+from chunkwise.cli.keep import HISTORY_VARIABLE, HistoryOption, hand_down
+from chunkwise.cli.options import SKIPPED, json_flag, page_file
+from chunkwise.cli.streams import print_json, say, say_skipped, shown_place
+
+if TYPE_CHECKING:
+    from chunkwise.tracking.kept_run import RunKind
+    from chunkwise.tracking.store import History
+
+_KINDS = ["evaluate", "tune", "compare", "judge calibrate", "lint", "profile"]
+
+_EXAMPLES = """
+\b
+Examples:
+  chunkwise evaluate handbook/ --test-queries queries.json --keep   # a run joins the history
+  chunkwise history                                                 # every run, and what changed since the one before
+  chunkwise history -n 5 --kind evaluate
+  chunkwise history show 41
+  chunkwise history diff 41 57                                      # what fell, and what of
+  chunkwise history chart recall@1000t --page recall.html
+  chunkwise history export --csv runs.csv
+  chunkwise history prune --older 1y
+  chunkwise history import results/before.json results/after.json
+"""
+_SHOW_EXAMPLES = """
+\b
+Examples:
+  chunkwise history show 41
+  chunkwise history show last --json
+"""
+_DIFF_EXAMPLES = """
+\b
+Examples:
+  chunkwise history diff 41 57
+  chunkwise history diff baseline last --all
+  chunkwise history diff 41 57 --json
+\b
+A difference is divided into what came from the questions, the documents, the settings and the versions; the parts add
+up to it. docs/watch.md says how.
+"""
+_CHART_EXAMPLES = """
+\b
+Examples:
+  chunkwise history chart                           # the main metric of the latest run
+  chunkwise history chart recall@1000t -n 40
+  chunkwise history chart boundary_issues --kind lint
+  chunkwise history chart recall@1000t --page recall.html
+"""
+_EXPORT_EXAMPLES = """
+\b
+Examples:
+  chunkwise history export --csv runs.csv
+  chunkwise history export --parquet scores.parquet --by-question
+  chunkwise history export --jsonl runs.jsonl --kind evaluate
+  chunkwise history export --json
+"""
+_PRUNE_EXAMPLES = """
+\b
+Examples:
+  chunkwise history prune --older 1y
+  chunkwise history prune --older 90d --yes
+\b
+Baselines are kept, however old they are.
+"""
+_IMPORT_EXAMPLES = """
+\b
+Examples:
+  chunkwise history import results/before.json results/after.json
+  chunkwise history import chunkwise-tune/results.json
+  chunkwise history import results
+\b
+The oldest file becomes the first run. The same file is one run, however often it is imported.
+\b
+Exit status: 0 imported, 3 something was no file of results (a line on stderr each), 1 an error, 2 wrong usage.
+"""
+
+
+def _kind_option(function: Any) -> Any:
+    return click.option(
+        "--kind", type=click.Choice(_KINDS), help="Only runs of this kind: evaluate, tune, lint …"
+    )(function)
+
+
+@click.group("history", invoke_without_command=True, epilog=_EXAMPLES)
+@click.option("-n", "--last", type=click.IntRange(1), default=20, show_default=True, metavar="N",
+              help="Number of runs to show, the latest first.")  # fmt: skip
+@_kind_option
+@click.option("--history", "place", metavar="PLACE", envvar=HISTORY_VARIABLE, show_envvar=True,
+              show_default=".chunkwise/history.db here or above",
+              help="The history: a file, or postgresql://user@host/database for a team.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout and nothing else.")
+@click.pass_context
+def command(
+    context: click.Context, last: int, kind: RunKind | None, place: str | None, as_json: bool
+) -> None:
+    """List the runs that were kept: when, what, figures with small charts, what changed since the one before.
+
+    Runs are kept by --keep of evaluate, tune, compare, judge calibrate, lint and profile.
+    """
+    if context.invoked_subcommand is not None:
+        hand_down(context, place)
+        return
+    from rich.console import Console
+
+    from chunkwise.report.terminal.history import render_history
+    from chunkwise.report.views.history import history_view
+
+    history = HistoryOption(history=place).opened()
+    view = history_view(history, kind=kind, last=last)
+    if as_json:
+        print_json(view.to_dict())
+    elif not view.rows:
+        _say_empty(history, kind if view.total else None)
+    else:
+        render_history(view, Console(file=sys.stdout, highlight=False))
+
+
+def _say_empty(history: History, kind: str | None = None) -> None:
+    what = f"no run of the kind {kind!r} is" if kind else "no run is"
+    say(
+        f"{what} kept in {shown_place(history.place)} yet; add --keep to a command: "
+        f"chunkwise {kind or 'evaluate'} … --keep, or take files of results in: chunkwise history import FILE..."
+    )
+
+
+def run_number(history: History, word: str) -> int:
+    """The run that a word of the command line names: its number, last, or baseline."""
+    from chunkwise.base.errors import InvalidParameter
+
+    if re.fullmatch(r"#?\d{1,9}", word):
+        return int(word.removeprefix("#"))
+    if word == "last":
+        runs = history.runs(last=1)
+        return runs[-1].number if runs else history.run(0).number
+    if word == "baseline":
+        from chunkwise.tracking.origin import git_state
+
+        runs = history.runs(last=1)
+        branch = git_state(".")[1]
+        found = history.baseline(runs[-1].kind, branch=branch) if runs else None
+        if found is None:
+            raise InvalidParameter(
+                "there is no baseline for runs as the last one; `chunkwise baseline set RUN` sets one"
+            )
+        return found.run
+    raise InvalidParameter(
+        f"{word!r} names no run; allowed: its number as `chunkwise history` lists it, last, or baseline"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShowOptions(HistoryOption):
+    """The options of `chunkwise history show`."""
+
+    run: str = argument("RUN")
+    as_json: bool = json_flag("Print all that is kept of the run as JSON on stdout and nothing else.")  # fmt: skip
+
+
+@commands.command("show", ShowOptions, examples=_SHOW_EXAMPLES)
+def show(options: ShowOptions) -> None:
+    """Show one run: figures, settings, versions, where it comes from, what changed since the one before.
+
+    RUN is its number, `last`, or `baseline`.
+    """
+    history = options.opened()
+    number = run_number(history, options.run)
+    if options.as_json:
+        print_json(history.run(number).to_dict())
+        return
+    from rich.console import Console
+
+    from chunkwise.report.terminal.history import render_run
+    from chunkwise.report.views.history import run_view
+
+    render_run(run_view(history, number), Console(file=sys.stdout, highlight=False))
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiffOptions(HistoryOption):
+    """The options of `chunkwise history diff`."""
+
+    before: str = argument("BEFORE")
+    after: str = argument("AFTER")
+    whole: bool = option(
+        "--all", is_flag=True, help="Show every metric, not only the most important ones."
+    )
+    as_json: bool = json_flag()
+
+
+@commands.command("diff", DiffOptions, examples=_DIFF_EXAMPLES)
+def diff(options: DiffOptions) -> None:
+    """Show what changed between two runs, by how much figures differ, and what that comes from.
+
+    BEFORE and AFTER are numbers of runs, `last`, or `baseline`.
+    """
+    history = options.opened()
+    before, after = (run_number(history, word) for word in (options.before, options.after))
+    if before == after:
+        raise click.UsageError(f"run {before} has no difference to itself; name two runs")
+    if options.as_json:
+        print_json(history.difference(before, after).to_dict())
+        return
+    from rich.console import Console
+
+    from chunkwise.report.terminal.history import render_run_difference
+    from chunkwise.report.views.history import run_difference_view
+
+    view = run_difference_view(history, before, after, whole=options.whole)
+    render_run_difference(view, Console(file=sys.stdout, highlight=False))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChartOptions(HistoryOption):
+    """The options of `chunkwise history chart`."""
+
+    metric: str | None = argument("[METRIC]", required=False, default=None)
+    kind: str | None = option(
+        "--kind", type=click.Choice(_KINDS), metavar="KIND",
+        help="Only runs of this kind: evaluate, tune, lint …",
+    )  # fmt: skip
+    last: int | None = option(
+        "-n", "--last", type=click.IntRange(1), metavar="N", show_default="all",
+        help="Number of runs to show, the latest ones.",
+    )  # fmt: skip
+    page: Path | None = page_file("Write one HTML page with the chart and what changed at each run.")  # fmt: skip
+    as_json: bool = json_flag()
+
+
+@commands.command("chart", ChartOptions, examples=_CHART_EXAMPLES)
+def chart(options: ChartOptions) -> None:
+    """Draw one metric over all runs, with intervals and the baseline.
+
+    METRIC is a name such as recall@1000t; without it, the main metric of the latest run is drawn.
+    """
+    from chunkwise.cli.options import check_outputs
+    from chunkwise.report.views.history import metric_history_view
+
+    check_outputs([], page=options.page)
+    history = options.opened()
+    if not len(history):
+        _say_empty(history)
+        return
+    view = metric_history_view(history, options.metric, kind=options.kind, last=options.last)  # type: ignore[arg-type]
+    if options.page is not None:
+        from chunkwise.report.page import write_page
+
+        write_page(view, options.page)
+        click.echo(f"written: {options.page}", err=True)
+    if options.as_json:
+        print_json({name: value for name, value in view.to_dict().items() if name != "chart"})
+    elif options.page is None:
+        from rich.console import Console
+
+        from chunkwise.report.terminal.history import render_metric_history
+
+        render_metric_history(view, Console(file=sys.stdout, highlight=False))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportOptions(HistoryOption):
+    """The options of `chunkwise history export`."""
+
+    csv: Path | None = option(
+        "--csv", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write a table as CSV."
+    )  # fmt: skip
+    jsonl: Path | None = option(
+        "--jsonl", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+        help="Write a line of JSON for each row.",
+    )  # fmt: skip
+    parquet: Path | None = option(
+        "--parquet", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+        help="Write a table as Parquet; needs chunkwise[parquet].",
+    )  # fmt: skip
+    by_question: bool = option(
+        "--by-question", is_flag=True,
+        help="A row for each score of each question, not for each figure of each run.",
+    )  # fmt: skip
+    kind: str | None = option(
+        "--kind", type=click.Choice(_KINDS), metavar="KIND",
+        help="Only runs of this kind: evaluate, tune, lint …",
+    )  # fmt: skip
+    as_json: bool = json_flag("Print the rows as JSON lines on stdout and nothing else.")
+
+
+@commands.command("export", ExportOptions, examples=_EXPORT_EXAMPLES)
+def export(options: ExportOptions) -> None:
+    """Write the runs as a table for other tools: a row for each figure of each run."""
+    from chunkwise.records.write import json_line
+    from chunkwise.tracking.export import export_rows, write_rows
+
+    files = [file for file in (options.csv, options.jsonl, options.parquet) if file is not None]
+    if not files and not options.as_json:
+        raise click.UsageError(
+            "where to? name a file: --csv runs.csv, --jsonl runs.jsonl or --parquet runs.parquet; or --json"
+        )
+    history = options.opened()
+
+    def rows() -> Iterator[dict[str, object]]:
+        return export_rows(history, by_question=options.by_question, kind=options.kind)  # type: ignore[arg-type]
+
+    for kind in ("csv", "jsonl", "parquet"):
+        if (file := getattr(options, kind)) is not None:
+            count = write_rows(rows(), file, kind, by_question=options.by_question)
+            click.echo(f"written: {file} ({count:,} rows)", err=True)
+    if options.as_json:
+        from chunkwise.cli.streams import json_stdout
+
+        json_stdout().writelines(map(json_line, rows()))
+
+
+_AGE = re.compile(r"(\d{1,5})\s*(h|d|w|m|mo|y)[a-z]*", re.IGNORECASE)
+_DAYS = {"h": 1 / 24, "d": 1.0, "w": 7.0, "m": 30.4375, "mo": 30.4375, "y": 365.25}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PruneOptions(HistoryOption):
+    """The options of `chunkwise history prune`."""
+
+    older: str = option(
+        "--older", required=True, metavar="AGE",
+        help="Forget runs that are older than this: 12h, 90d, 8w, 6m (months), 1y.",
+    )  # fmt: skip
+    yes: bool = option("-y", "--yes", is_flag=True, help="Do it without asking.")
+    as_json: bool = json_flag()
+
+
+@commands.command("prune", PruneOptions, examples=_PRUNE_EXAMPLES)
+def prune(options: PruneOptions) -> None:
+    """Forget old runs with their scores; baselines are kept."""
+    since = _since(options.older)
+    history = options.opened()
+    gone = history.prunable(since)
+    if gone and not options.yes:
+        from chunkwise.base.wording import counted
+
+        question = (
+            f"Forget {counted(len(gone), 'run')} from before {since[:10]} "
+            f"({gone[0].number} to {gone[-1].number})?"
+        )
+        if not sys.stdin.isatty() or options.as_json:
+            raise click.UsageError(f"{question} Add --yes to do it without being asked")
+        if not click.confirm(question, err=True):
+            say("nothing was forgotten")
+            return
+    gone = history.prune(since) if gone else []
+    if options.as_json:
+        print_json({"forgotten": [run.number for run in gone], "kept": len(history)})
+    else:
+        from chunkwise.base.wording import counted
+
+        say(f"{counted(len(gone), 'run')} forgotten, {len(history):,} kept")
+
+
+def _since(age: str) -> str:
+    """The time in UTC that lies so far back."""
+    from chunkwise.base.errors import InvalidParameter
+
+    found = _AGE.fullmatch(age.strip())
+    if not found:
+        raise InvalidParameter(f"--older is {age!r}; write an age like 12h, 90d, 8w, 6m or 1y")
+    unit = found[2].lower()
+    days = int(found[1]) * _DAYS[unit]
+    try:
+        then = datetime.now(UTC) - timedelta(days=days)
+    except OverflowError:
+        raise InvalidParameter(f"--older is {age!r}, from before there were calendars") from None
+    return then.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportOptions(HistoryOption):
+    """The options of `chunkwise history import`."""
+
+    files: tuple[str, ...] = argument("FILE...", nargs=-1, required=True)
+    as_json: bool = json_flag()
+
+
+@commands.command("import", ImportOptions, examples=_IMPORT_EXAMPLES)
+def import_files(options: ImportOptions) -> None:
+    """Take files of results into the history: what `evaluate --output` and `tune` wrote, with earlier versions, too."""
+    from chunkwise.base.wording import counted
+    from chunkwise.tracking.results_files import import_results
+
+    bad: list[str] = []
+
+    def on_bad(error: Exception) -> None:
+        bad.append(str(error))
+        say_skipped(error)
+
+    history = options.opened()
+    found = import_results(history, options.files, on_bad)
+    if options.as_json:
+        print_json({"imported": [asdict(each) for each in found], "skipped": bad})
+    else:
+        new = [each for each in found if each.is_new]
+        known = len(found) - len(new)
+        ends = list(dict.fromkeys((new[0].number, new[-1].number))) if new else []
+        numbers = f" as {' to '.join(map(str, ends))}" if ends else ""
+        had = f"; {counted(known, 'file')} known already" if known else ""
+        say(f"{counted(len(new), 'run')} imported{numbers} into {shown_place(history.place)}{had}")
+    if bad:
+        sys.exit(SKIPPED)
+
+
+for each in (show, diff, chart, export, prune, import_files):
+    command.add_command(each)

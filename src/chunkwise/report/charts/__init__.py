@@ -1,1 +1,0 @@
-"""Charts of the pages: said in Vega-Lite, drawn into the page as SVG."""

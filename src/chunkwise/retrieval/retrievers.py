@@ -1,0 +1,350 @@
+"""What a retriever is, what it is asked, and those there are: bm25, dense, hybrid, and several sizes at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, Protocol, runtime_checkable
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.base import parameters
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.parameters import param
+from chunkwise.base.registry import Registry
+from chunkwise.core import Document
+from chunkwise.models.embed.embedder import Embedder
+from chunkwise.retrieval.bm25 import K1, B
+from chunkwise.retrieval.errors import no_vectors_error, wrong_model_error
+from chunkwise.retrieval.filters import Filter
+from chunkwise.retrieval.fusion import (
+    Fusion,
+    Side,
+    followed,
+    reciprocal_rank_fusion,
+    weighted_fusion,
+)
+from chunkwise.retrieval.headings_ahead import is_table_header
+from chunkwise.retrieval.multiscale import Multiscale, PreparedWindows, ScoredSpan
+from chunkwise.retrieval.ranking import NOTHING, Ranking
+from chunkwise.retrieval.searchable import AtomSource, AtomTable, CandidateSpan, Searchable
+from chunkwise.retrieval.settings import Settings
+from chunkwise.retrieval.whole_blocks import whole_blocks
+from chunkwise.text.terms import query_terms
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class QueryBatch:
+    """What is asked, for one index: its vectors come from the model the index was made with."""
+
+    def __init__(
+        self,
+        texts: Sequence[str],
+        settings: Settings,
+        embedder: Callable[[], Embedder] | None = None,
+    ) -> None:
+        # Half a surrogate pair has no UTF-8 form, which tokenizers and databases insist on.
+        self.texts = tuple(_SURROGATE.sub("\ufffd", text) for text in texts)
+        self.settings = settings
+        self._embedder = embedder or (lambda: _embedder_of(settings))
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @property
+    def have_vectors(self) -> bool:
+        """Whether the index has vectors to compare theirs with."""
+        return self.settings.vectors != "none"
+
+    @cached_property
+    def vectors(self) -> NDArray[np.float32]:
+        """One row a question."""
+        if not self.have_vectors:
+            raise no_vectors_error()
+        embedder = self._embedder()
+        if self.settings.identity and embedder.identity != self.settings.identity:
+            raise wrong_model_error(
+                self.settings.identity, self.settings.embedder, embedder.identity
+            )
+        different = list(dict.fromkeys(self.texts))
+        row = {text: number for number, text in enumerate(different)}
+        made = np.asarray(embedder.embed(different, "query"), np.float32)
+        return made[[row[text] for text in self.texts]]
+
+    def some(self, positions: Sequence[int]) -> QueryBatch:
+        """A part of the batch; vectors that are there already come along."""
+        part = QueryBatch([self.texts[at] for at in positions], self.settings, self._embedder)
+        if "vectors" in self.__dict__:
+            part.__dict__["vectors"] = self.vectors[list(positions)]
+        return part
+
+
+def _embedder_of(settings: Settings) -> Embedder:
+    from chunkwise.models import get_embedder
+
+    return get_embedder(settings.embedder)
+
+
+registry = Registry(
+    "retriever",
+    "chunkwise.retrievers",
+    {
+        "bm25": "chunkwise.retrieval.retrievers:Bm25Retriever",
+        "dense": "chunkwise.retrieval.retrievers:DenseRetriever",
+        "hybrid": "chunkwise.retrieval.retrievers:HybridRetriever",
+        "multiscale": "chunkwise.retrieval.retrievers:MultiscaleRetriever",
+    },
+    needs=("rank or spans",),
+    example="hybrid(dense=1, fusion='rrf')",
+)
+
+
+@runtime_checkable
+class ChunkRetriever(Protocol):
+    """Ranks the chunks of an index; what is made of them is not its business."""
+
+    def rank(
+        self, source: Searchable, questions: QueryBatch, depth: int, only: Filter
+    ) -> list[Ranking]:
+        """The best chunks for every question, `depth` at most; a pure function of its arguments."""
+
+
+@runtime_checkable
+class SpanRetriever(Protocol):
+    """Hands out spans of any length that fill a budget of tokens, whatever the chunks are."""
+
+    def spans(
+        self, source: Searchable, questions: QueryBatch, budget: int, only: Filter
+    ) -> list[list[CandidateSpan]]:
+        """For every question spans that do not overlap, in the order they are to be shown."""
+
+
+Retriever = ChunkRetriever | SpanRetriever
+
+
+def get_retriever(retriever: str | Retriever) -> Retriever:
+    """A retriever from "name(parameter=value)", `./file.py:Class`, or an object with `rank` or `spans`."""
+    made: Retriever = (
+        registry.make(retriever) if isinstance(retriever, str) else registry.checked(retriever)
+    )
+    return made
+
+
+def _k1() -> Any:
+    return param(K1, "BM25: how soon more of the same word adds nothing", low=0.0, high=10.0)
+
+
+def _b() -> Any:
+    return param(B, "BM25: how much a chunk pays for its length", low=0.0, high=1.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bm25Retriever:
+    """BM25 over the stems of words; needs no model.
+
+    Use it where the exact words matter: names, numbers, terms of a trade.
+    """
+
+    k1: float = _k1()
+    b: float = _b()
+
+    def __post_init__(self) -> None:
+        parameters.check(self)
+
+    def rank(
+        self, source: Searchable, questions: QueryBatch, depth: int, only: Filter
+    ) -> list[Ranking]:
+        return source.words(questions.texts, depth, only, k1=self.k1, b=self.b)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DenseRetriever:
+    """The cosine between the vectors of question and chunk.
+
+    Use it where questions are put in other words than the documents.
+    """
+
+    def rank(
+        self, source: Searchable, questions: QueryBatch, depth: int, only: Filter
+    ) -> list[Ranking]:
+        if not len(questions):
+            return []
+        found = source.nearest(questions.vectors, depth, only)
+        # A question without a word has no direction: it is near to nothing.
+        words = (questions.vectors != 0).any(axis=1).tolist()
+        return [ranking if some else NOTHING for ranking, some in zip(found, words, strict=True)]
+
+
+@runtime_checkable
+class FusingIndex(Protocol):
+    """An index, on a server for one, that finds and fuses both sides in one go, by the same arithmetic."""
+
+    def hybrid(
+        self,
+        queries: Sequence[str],
+        vectors: NDArray[np.float32],
+        depth: int,
+        only: Filter,
+        *,
+        side_depth: int,
+        fusion: Fusion,
+        dense: float,
+        k1: float,
+        b: float,
+    ) -> list[Ranking]: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class HybridRetriever:
+    """BM25 and vectors, fused.
+
+    Use it when you do not know which of the two suits your questions.
+    """
+
+    fusion: Fusion = param(
+        "weighted",
+        "weighted: each side's scores as shares of its best; rrf: reciprocal ranks, constant 60",
+        choices=("weighted", "rrf"),
+        old_choices={"scores": "weighted", "ranks": "rrf"},
+    )
+    dense: float = param(0.5, "how much the vectors count; the words count 1", low=0.0, high=10.0)
+    depth: int = param(
+        400, "chunks of each side that are fused", unit="chunks", low=1, high=1_000_000
+    )
+    k1: float = _k1()
+    b: float = _b()
+
+    def __post_init__(self) -> None:
+        parameters.check(self)
+
+    def rank(
+        self, source: Searchable, questions: QueryBatch, depth: int, only: Filter
+    ) -> list[Ranking]:
+        if depth <= self.depth and isinstance(source, FusingIndex) and len(questions):
+            return source.hybrid(
+                questions.texts, questions.vectors, depth, only,
+                side_depth=self.depth, fusion=self.fusion, dense=self.dense, k1=self.k1, b=self.b,
+            )  # fmt: skip
+        deep = max(self.depth, depth)
+        near = DenseRetriever().rank(source, questions, deep, only)
+        words = source.words(questions.texts, deep, only, k1=self.k1, b=self.b)
+        return [
+            followed(self._fused(one, other), (one, other), depth)
+            for one, other in zip(words, near, strict=True)
+        ]
+
+    def _fused(self, words: Ranking, near: Ranking) -> Ranking:
+        """Of `self.depth` chunks a side, however many are wanted: those behind must not change the order of these."""
+        words, near = words.first(self.depth), near.first(self.depth)
+        fuse = weighted_fusion if self.fusion == "weighted" else reciprocal_rank_fusion
+        # Where fewer chunks share a word with the question than were asked for, the next one's score is 0.
+        floor = None if len(words.numbers) >= self.depth else 0.0
+        return fuse([Side(words, floor=floor), Side(near, self.dense)], 2 * self.depth)
+
+
+_prepared: WeakKeyDictionary[AtomSource, dict[tuple[int, ...], PreparedWindows]] = (
+    WeakKeyDictionary()
+)
+"""Windows of the indexes that are open, by their sizes: the same for every search, gone with the index."""
+_KEPT = 4
+"""Choices of sizes an index keeps windows of."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MultiscaleRetriever(Multiscale):
+    __doc__ = Multiscale.__doc__
+
+    def spans(
+        self, source: Searchable, questions: QueryBatch, budget: int, only: Filter
+    ) -> list[list[CandidateSpan]]:
+        if not isinstance(source, AtomSource):
+            raise InvalidParameter(
+                "multiscale needs an index that knows its sentences, and this one does not; choose hybrid"
+            )
+        atoms = source.atom_table()
+        if not self.words and atoms.vectors is None:
+            raise InvalidParameter(
+                "words is 0, and the index has no vectors of its sentences; let words count (words=1), "
+                "or make the index again with vectors ('late' or 'both')"
+            )
+        allowed = source.allowed("atom", only)
+        holds = partial(atoms.terms.holds, allowed=allowed)
+        terms = [query_terms(text, source.languages, holds) for text in questions.texts]
+        vectors = questions.vectors if atoms.vectors is not None and self.dense else None
+        texts = _Texts(atoms, source.document, source.section_path, allowed)
+        windows = self._windows(source, atoms)
+        found = self.search(windows, terms, vectors, budget, allowed, texts)
+        return [_candidate_spans(source, spans) for spans in found]
+
+    def _windows(self, source: AtomSource, atoms: AtomTable) -> PreparedWindows:
+        known = _prepared.get(source, {})
+        windows = known.get(self.sizes)
+        if windows is None or windows.atoms is not atoms:
+            windows = self.prepare(atoms)
+            # What was made of atoms that have changed since is of no use any more.
+            current = [(sizes, old) for sizes, old in known.items() if old.atoms is atoms]
+            _prepared[source] = dict([*current[1 - _KEPT :], (self.sizes, windows)])
+        return windows
+
+
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    atoms: AtomTable
+    document: Callable[[int], Document]
+    section_path: Callable[[int], tuple[str, ...]]
+
+    allowed: NDArray[np.bool_] | None = None
+
+    def heads_next(self, atom: int) -> bool:
+        """The heading a document begins with changes no section; lead-ins, fences and headers have none."""
+        start, end = int(self.atoms.start[atom]), int(self.atoms.end[atom])
+        if not start and self.section_path(int(self.atoms.section[atom])):
+            return True
+        document = self.document(int(self.atoms.document[atom]))
+        return is_table_header(document, start, end) or whole_blocks(document).heads(start, end)
+
+    def says(self, atom: int) -> bool:
+        start, end = int(self.atoms.start[atom]), int(self.atoms.end[atom])
+        document = self.document(int(self.atoms.document[atom]))
+        return any(map(str.isalnum, document.text[start:end])) and not self.is_hidden(atom)
+
+    def is_hidden(self, atom: int) -> bool:
+        document = self.document(int(self.atoms.document[atom]))
+        blocks = whole_blocks(document)
+        return bool(blocks.comments) and blocks.is_hidden(
+            int(self.atoms.start[atom]), int(self.atoms.end[atom])
+        )
+
+    def block(self, atom: int) -> range | None:
+        number = int(self.atoms.document[atom])
+        document = self.document(number)
+        low, high = self.atoms.document.searchsorted([number, number + 1]).tolist()
+        found = whole_blocks(document).around(
+            int(self.atoms.start[atom]), int(self.atoms.end[atom])
+        )
+        if found is None:
+            return None
+        starts = self.atoms.start[low:high]
+        first = low + int(starts.searchsorted(found.start, "right")) - 1
+        stop = low + int(starts.searchsorted(found.end))
+        if self.allowed is None:
+            return range(first, stop)
+        # What a filter keeps out parts a block.
+        barred = np.flatnonzero(~self.allowed[first:stop]) + first
+        at = int(barred.searchsorted(atom))
+        first = int(barred[at - 1]) + 1 if at else first
+        return range(first, int(barred[at]) if at < len(barred) else stop)
+
+
+def _candidate_spans(source: AtomSource, spans: Sequence[ScoredSpan]) -> list[CandidateSpan]:
+    return [
+        CandidateSpan(
+            span.document, span.start, span.end, span.score, source.section_path(span.section)
+        )
+        for span in spans
+    ]

@@ -1,1 +1,0 @@
-"""The terms that word search counts."""

@@ -1,0 +1,374 @@
+"""Where runs are kept: one SQLite file, or the same tables on PostgreSQL; several may write, and none may be torn."""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import quote
+
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.records.typed import json_text
+from chunkwise.retrieval.postgres.connection import (
+    LONGEST_NAME,
+    Address,
+    connect,
+    is_postgres,
+    parse_address,
+    server_problems_explained,
+)
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+Row = tuple[Any, ...]
+Migrations = Sequence[Sequence[str]]
+"""Statements by version, the first ones for a new history; `{serial}` is a key that numbers itself."""
+
+_MARK = 0x63687764
+"""In the head of the file: other programs' files are left alone."""
+_SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD)$", re.IGNORECASE)
+_SHORTEST_SECRET = 8
+_PASSWORD = re.compile(r"(\w://[^\s:@/\"]*):[^\s@/\"]+@")
+"""In the address of a server."""
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+class HistoryProblem(ChunkwiseError):
+    """A history cannot be read or written; the message says why and what to do."""
+
+
+class Statements:
+    """What is said to either kind of database: `?` stands for a value; no key of the environment gets in."""
+
+    def __init__(
+        self,
+        run: Callable[[str, Sequence[object]], Iterable[Row]],
+        run_many: Callable[[str, list[list[object]]], object],
+    ) -> None:
+        self._run = run
+        self._run_many = run_many
+        self._secrets = secrets_of(os.environ)
+
+    def rows(self, statement: str, *values: object) -> list[Row]:
+        return list(self._run(statement, [self._clean(each) for each in values]))
+
+    def execute(self, statement: str, *values: object) -> None:
+        self.rows(statement, *values)
+
+    def many(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
+        found = [[self._clean(each) for each in row] for row in rows]
+        if found:
+            self._run_many(statement, found)
+
+    def _clean(self, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        for secret in self._secrets:
+            value = value.replace(secret, "***")
+        return _UNSTORABLE.sub("\ufffd", _PASSWORD.sub(r"\1:***@", value))
+
+
+def secrets_of(environment: Mapping[str, str]) -> list[str]:
+    """Values of variables that are named as keys and passwords are, as JSON and addresses spell them, too."""
+    found: set[str] = set()
+    for name, value in environment.items():
+        own = value.strip()
+        if _SECRET_NAME.search(name) and len(own) >= _SHORTEST_SECRET:
+            found |= {own, json_text(own)[1:-1], quote(own, safe="", errors="replace")}
+    # The longest first: one may hold another.
+    return sorted(found, key=len, reverse=True)
+
+
+class Database(Protocol):
+    """A place with tables."""
+
+    @property
+    def shown(self) -> str:
+        """As it may be printed."""
+        ...
+
+    def exists(self) -> bool: ...
+    def reading(self) -> Any:
+        """A context manager of `Statements`."""
+        ...
+
+    def writing(self) -> Any:
+        """The same for one change, which is made as a whole or not at all."""
+        ...
+
+    def shrink(self) -> None:
+        """Gives room back where much was deleted, unless somebody else is at work."""
+        ...
+
+
+def database_at(place: str | Path, migrations: Migrations, wait: float) -> Database:
+    """By what the place looks like."""
+    if is_postgres(place):
+        return PostgresDatabase(str(place), migrations, wait)
+    if "://" in str(place):
+        kind = str(place).partition("://")[0]
+        raise InvalidParameter(
+            f"the history is {kind}://…; name a file, or a server: postgresql://user@host/database"
+        )
+    return SqliteDatabase(Path(place).expanduser(), migrations, wait)
+
+
+def _later(place: str, found: int, known: int) -> HistoryProblem:
+    return HistoryProblem(
+        f"the history {place} was written by a later chunkwise (its version is {found}, this one knows up to {known}); "
+        "update chunkwise"
+    )
+
+
+class SqliteDatabase:
+    """A file that is opened for each piece of work: a killed process leaves nothing half done behind."""
+
+    def __init__(self, path: Path, migrations: Migrations, wait: float) -> None:
+        self.path = path
+        self._migrations = migrations
+        self._wait = wait
+
+    @property
+    def shown(self) -> str:
+        return str(self.path)
+
+    def exists(self) -> bool:
+        return os.path.lexists(self.path)
+
+    @contextmanager
+    def reading(self) -> Iterator[Statements]:
+        with self._explained(), closing(self._opened_to_read()) as connection:
+            connection.execute("begin")
+            yield _sqlite_statements(connection)
+
+    @contextmanager
+    def writing(self) -> Iterator[Statements]:
+        with self._explained():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with closing(self._opened()) as connection:
+                connection.execute("begin immediate")
+                try:
+                    yield _sqlite_statements(connection)
+                    connection.execute("commit")
+                except BaseException:
+                    with suppress(sqlite3.Error):
+                        connection.execute("rollback")
+                    raise
+
+    def shrink(self) -> None:
+        with suppress(HistoryProblem), self._explained(), closing(self._opened()) as connection:
+            connection.execute("vacuum")
+            connection.execute("pragma wal_checkpoint(truncate)")
+
+    def _opened(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self.path, timeout=self._wait, isolation_level=None)
+        try:
+            self._prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _opened_to_read(self) -> sqlite3.Connection:
+        """A file that nobody may write to is read as it is."""
+        try:
+            return self._opened()
+        except sqlite3.OperationalError as error:
+            if _reason(error) not in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
+                raise
+        if not self.path.is_file():
+            raise FileNotFoundError(2, "no such file")
+        address = f"{self.path.resolve().as_uri()}?immutable=1"
+        connection = sqlite3.connect(address, uri=True, isolation_level=None)
+        try:
+            if self._checked_version(connection) < len(self._migrations):
+                raise HistoryProblem(
+                    f"the history {self.shown} is of an earlier version and cannot be written to, so it cannot be "
+                    "brought up to date; copy it to a folder of your own"
+                )
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        if self._checked_version(connection) < len(self._migrations):
+            self._use_wal(connection)
+            connection.execute("begin immediate")
+            try:
+                # Another process may have been quicker.
+                for version in range(self._checked_version(connection), len(self._migrations)):
+                    for statement in self._migrations[version]:
+                        connection.execute(statement.format(serial="integer primary key"))
+                connection.execute("update state set version = ?", [len(self._migrations)])
+                connection.execute(f"pragma application_id = {_MARK}")
+                connection.execute(f"pragma user_version = {len(self._migrations)}")
+                connection.execute("commit")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    connection.execute("rollback")
+                raise
+        # A run that is said to be kept outlives a loss of power, too.
+        connection.execute("pragma synchronous = full")
+
+    def _checked_version(self, connection: sqlite3.Connection) -> int:
+        """0: a new file. What is not ours, or of a later version, is refused before anything is changed in it."""
+        (version,) = connection.execute("pragma user_version").fetchone()
+        (mark,) = connection.execute("pragma application_id").fetchone()
+        (tables,) = connection.execute("select count(*) from sqlite_master").fetchone()
+        if mark != _MARK and (version or tables):
+            raise HistoryProblem(
+                f"{self.shown} is a database of another program, no history of chunkwise; name another file"
+            )
+        if version > len(self._migrations):
+            raise _later(self.shown, version, len(self._migrations))
+        return int(version)
+
+    def _use_wal(self, connection: sqlite3.Connection) -> None:
+        deadline = time.monotonic() + self._wait
+        while True:
+            try:
+                connection.execute("pragma journal_mode = wal")
+                return
+            except sqlite3.OperationalError as error:
+                # Two that begin a file at the same moment: SQLite does not wait here by itself.
+                if _reason(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.02)
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise HistoryProblem(f"the history {self.shown} {self._why(error)}") from error
+        except OSError as error:
+            raise HistoryProblem(
+                f"the history {self.shown} cannot be used: {error.strerror or error}"
+            ) from error
+
+    def _why(self, error: sqlite3.Error) -> str:
+        reason = _reason(error)
+        if reason in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            return f"is locked: another process was writing for more than {self._wait:g} seconds; try again"
+        if reason in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            return (
+                f"is damaged ({error}); move it away, and the next run that is kept begins a new one "
+                "(`chunkwise history import` takes files of results in)"
+            )
+        if reason == sqlite3.SQLITE_FULL:
+            return "cannot be written: the disk is full"
+        if reason in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+            return f"cannot be written ({error}); check the rights of the file and its folder"
+        return f"cannot be used: {error}"
+
+
+def _reason(error: Exception) -> int:
+    """SQLite's code without the details above its lowest byte; 0 for what Python itself found wrong."""
+    code: int = getattr(error, "sqlite_errorcode", 0)
+    return code & 0xFF
+
+
+def _sqlite_statements(connection: sqlite3.Connection) -> Statements:
+    return Statements(connection.execute, connection.executemany)
+
+
+class PostgresDatabase:
+    """The same tables in a schema of their own, `chunkwise_history`, or `NAME_history` with `?kb=NAME`."""
+
+    def __init__(self, url: str, migrations: Migrations, wait: float) -> None:
+        address = parse_address(url)
+        name = f"{address.name}_history"
+        if len(name.encode("utf-8", "replace")) > LONGEST_NAME:
+            raise InvalidParameter(
+                f"kb is {address.name!r}; for a history its name has at most {LONGEST_NAME - 8} bytes"
+            )
+        self._address: Address = replace(address, name=name)
+        self._migrations = migrations
+        self._wait = wait
+
+    @property
+    def shown(self) -> str:
+        return self._address.shown
+
+    def exists(self) -> bool:
+        with connect(self._address) as connection, server_problems_explained(self._address):
+            return self._version(connection) is not None
+
+    @contextmanager
+    def reading(self) -> Iterator[Statements]:
+        with self._transaction() as connection:
+            self._migrate(connection)
+            yield _postgres_statements(connection)
+
+    @contextmanager
+    def writing(self) -> Iterator[Statements]:
+        with self._transaction() as connection:
+            self._migrate(connection)
+            yield _postgres_statements(connection)
+
+    def shrink(self) -> None:
+        """The server does that by itself."""
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Connection[Any]]:
+        with connect(self._address) as connection, server_problems_explained(self._address):  # noqa: SIM117
+            with connection.transaction():
+                wait = f"{max(1, round(self._wait * 1000))}ms"
+                # For this transaction alone: poolers hand a connection to others behind it.
+                connection.execute("select set_config('lock_timeout', %s, true)", [wait])
+                connection.execute(
+                    "select set_config('search_path', quote_ident(%s), true)", [self._address.name]
+                )
+                yield connection
+
+    def _version(self, connection: Connection[Any]) -> int | None:
+        """None: there is no history yet."""
+        # Asked of the tables themselves: what is looked up by name may be older than another writer's commit.
+        found = connection.execute(
+            "select 1 from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace"
+            " where n.nspname = %s and c.relname = 'state'",
+            [self._address.name],
+        ).fetchone()
+        if found is None:
+            return None
+        schema = '"' + self._address.name.replace('"', '""') + '"'
+        row = connection.execute(f"select version from {schema}.state").fetchone()  # type: ignore[call-overload, unused-ignore]
+        version = int(row[0]) if row else 0
+        if version > len(self._migrations):
+            raise _later(self.shown, version, len(self._migrations))
+        return version
+
+    def _migrate(self, connection: Connection[Any]) -> None:
+        """One at a time: who comes second finds everything done."""
+        if self._version(connection) == len(self._migrations):
+            return
+        connection.execute("select pg_advisory_xact_lock(hashtext(%s))", [self._address.name])
+        schema = '"' + self._address.name.replace('"', '""') + '"'
+        version = self._version(connection)
+        if version is None:
+            connection.execute(f"create schema if not exists {schema}")  # type: ignore[call-overload, unused-ignore]
+        serial = "integer generated by default as identity primary key"
+        for step in range(version or 0, len(self._migrations)):
+            for statement in self._migrations[step]:
+                connection.execute(statement.format(serial=serial))  # type: ignore[call-overload, unused-ignore]
+        connection.execute("update state set version = %s", [len(self._migrations)])
+
+
+def _postgres_statements(connection: Connection[Any]) -> Statements:
+    def run(statement: str, values: Sequence[object]) -> Iterable[Row]:
+        done = connection.execute(statement.replace("?", "%s"), values)  # type: ignore[call-overload, unused-ignore]
+        return done.fetchall() if done.description else []
+
+    def run_many(statement: str, rows: list[list[object]]) -> None:
+        with connection.cursor() as cursor:
+            cursor.executemany(statement.replace("?", "%s"), rows)  # type: ignore[arg-type, unused-ignore]
+
+    return Statements(run, run_many)

@@ -1,0 +1,437 @@
+"""What changed from one run to another, and how much of a figure's difference came from it.
+
+The difference of a metric is that of its means over all scored questions. It is divided so, and the parts add up to it:
+
+- *questions*: what the means over all questions differ by beyond the means over the common ones. Common is what both
+  runs asked in the same words, expected the same of, and scored.
+- *documents*: among common questions, the sum of the changes of those that see a document which was added, removed or
+  changed (it is referred to, or retrieved in either run), over the number of common questions.
+- the rest: that of the other common questions. It is that of the settings or of the versions, whichever changed; of the
+  documents, which weigh words and fill ranks for all questions, where neither did; not known where nothing changed.
+
+Where settings or versions changed beside the documents, questions that see changed documents do not tell them apart:
+their part carries all the names.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from chunkwise.base.wording import all_listed, counted, plural, points, signed
+from chunkwise.evaluation.results import Json
+from chunkwise.metrics.registry import lower_is_better, metric_of
+from chunkwise.records.typed import json_text
+from chunkwise.stats.intervals import Interval
+from chunkwise.stats.paired import paired_difference
+from chunkwise.tracking.kept_run import KeptQuestion, KeptRun
+
+QUESTIONS, DOCUMENTS, SETTINGS, VERSIONS = "questions", "documents", "settings", "versions"
+UNKNOWN = "not known"
+_SHOWN = 40
+"""Characters of a setting in a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetChange:
+    """Which of many things with ids are new, gone or changed."""
+
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.removed or self.changed)
+
+    @property
+    def words(self) -> str:
+        """ "+3 ~1 −2"; empty where nothing changed."""
+        counts = (("+", self.added), ("~", self.changed), ("−", self.removed))
+        return " ".join(f"{sign}{len(ids):,}" for sign, ids in counts if ids)
+
+
+@dataclass(frozen=True, slots=True)
+class ValueChange:
+    """A setting or a version that differs; None: it is not there."""
+
+    name: str
+    before: Json
+    after: Json
+
+    @property
+    def words(self) -> str:
+        """ "k 5 → 10"."""
+        return f"{self.name} {_shown(self.before)} → {_shown(self.after)}"
+
+
+@dataclass(frozen=True, slots=True)
+class RunChanges:
+    """What two runs were made with, and how that differs."""
+
+    documents: SetChange | None
+    """None: they differ, or may, and which is not known."""
+    questions: SetChange | None
+    settings: tuple[ValueChange, ...]
+    versions: tuple[ValueChange, ...]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What changed, a part each; empty: nothing did."""
+        found = []
+        for name, change in ((DOCUMENTS, self.documents), (QUESTIONS, self.questions)):
+            if change is None:
+                found.append(f"other {name}")
+            elif change:
+                found.append(f"{name} {change.words}")
+        return (*found, *(each.words for each in (*self.settings, *self.versions)))
+
+
+@dataclass(frozen=True, slots=True)
+class DifferencePart:
+    """What one cause adds to the difference."""
+
+    cause: str
+    """questions, documents, settings, versions, several of them joined by "or", or "not known"."""
+    amount: float
+    questions: int
+    """Of how many questions; 0 where the figure is no mean over questions."""
+    words: str
+    """As in "12 new questions"."""
+    note: str = ""
+    """What cannot be told apart from it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DividedDifference:
+    """One metric in two runs, and what the difference is made of."""
+
+    before: float
+    after: float
+    difference: float
+    parts: tuple[DifferencePart, ...]
+    """Without those of nothing; they add up to the difference."""
+    common: int = 0
+    """Questions that both runs asked and scored."""
+    paired: Interval | None = None
+    """The mean difference of the common questions with its 95 % interval."""
+    is_lower_better: bool = False
+
+    @property
+    def words(self) -> str:
+        """ "−3.1 points: −2.4 by 12 new questions, −0.7 by changed documents"."""
+        in_points = max(abs(self.before), abs(self.after)) <= 1
+        total, *amounts = self.shown
+        if not in_points:
+            told = signed(self.difference)
+            parts = [f"{signed(part.amount)} by {part.words}" for part in self.parts]
+        else:
+            unit = plural(abs(total), "point")
+            told = f"{points(total / 100)} {unit}"
+            parts = [
+                f"{points(amount / 100)} by {part.words}"
+                for amount, part in zip(amounts, self.parts, strict=True)
+                if amount
+            ]
+        if len(self.parts) == 1 and parts:
+            return f"{told} by {self.parts[0].words}"
+        return f"{told}: {', '.join(parts)}" if parts else told
+
+    @property
+    def shown(self) -> tuple[float, ...]:
+        """The difference and its parts in points of a hundred with one digit: what is shown adds up, too."""
+        total = round(1000 * self.difference)
+        exact = [1000 * part.amount for part in self.parts]
+        whole = [round(each) for each in exact]
+        # What rounding lost or won goes where it changes least.
+        step = 1 if sum(whole) < total else -1
+        while whole and sum(whole) != total:
+            at = max(range(len(whole)), key=lambda at: step * (exact[at] - whole[at]))
+            whole[at] += step
+        return tuple(each / 10 for each in (total, *whole))
+
+
+@dataclass(frozen=True, slots=True)
+class RunDifference:
+    """A run against another."""
+
+    before: int
+    after: int
+    changes: RunChanges
+    metrics: Mapping[str, DividedDifference]
+    """Of both runs, in the order of the later one."""
+    only_before: tuple[str, ...] = ()
+    only_after: tuple[str, ...] = ()
+    """Metrics that one run alone has."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON; every difference with its sentence."""
+        found: dict[str, Any] = json.loads(json_text(self))
+        for name, each in self.metrics.items():
+            found["metrics"][name]["words"] = each.words
+        found["changes"]["words"] = list(self.changes.words)
+        return found
+
+
+def changes_between(before: KeptRun, after: KeptRun) -> RunChanges:
+    """What differs in documents, questions, settings and versions."""
+    documents = _documents(before, after)
+    return RunChanges(
+        documents,
+        _questions(before, after, documents),
+        _values(before.settings, after.settings),
+        _values(before.versions, after.versions),
+    )
+
+
+def _documents(before: KeptRun, after: KeptRun) -> SetChange | None:
+    first, second = before.documents, after.documents
+    if first is None or second is None:
+        same = before.documents_hash == after.documents_hash
+        return SetChange() if same and before.documents_hash else None
+    return SetChange(
+        tuple(id for id in second if id not in first),
+        tuple(id for id in first if id not in second),
+        tuple(id for id, own in second.items() if id in first and first[id] != own),
+    )
+
+
+def _questions(before: KeptRun, after: KeptRun, documents: SetChange | None) -> SetChange | None:
+    if not before.questions and not after.questions:
+        return SetChange() if before.questions_hash == after.questions_hash else None
+    first = {question.id: question for question in before.questions}
+    second = {question.id: question for question in after.questions}
+    return SetChange(
+        tuple(id for id in second if id not in first),
+        tuple(id for id in first if id not in second),
+        tuple(
+            id
+            for id, own in second.items()
+            if id in first and not _is_same(first[id], own, documents)
+        ),
+    )
+
+
+def _is_same(one: KeptQuestion, other: KeptQuestion, documents: SetChange | None) -> bool:
+    """Whether both ask the same and expect the same; what a changed document says anew is the document's doing."""
+    if one.text and other.text and one.text != other.text:  # of a sweep's file only ids are known
+        return False
+    if not one.fingerprint or not other.fingerprint or one.fingerprint == other.fingerprint:
+        return True
+    return documents is None or bool(_ids(documents) & {*one.documents, *other.documents})
+
+
+def _ids(change: SetChange) -> set[str]:
+    return {*change.added, *change.removed, *change.changed}
+
+
+def _values(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[ValueChange, ...]:
+    return tuple(
+        ValueChange(name, before.get(name), after.get(name))
+        for name in dict.fromkeys([*before, *after])
+        if before.get(name) != after.get(name)
+    )
+
+
+def _shown(value: Json) -> str:
+    if value is None or value == "":
+        return "none"
+    text = value if isinstance(value, str) else json_text(value)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+
+
+def difference_of(before: KeptRun, after: KeptRun) -> RunDifference:
+    """Every metric that both runs have, divided."""
+    changes = changes_between(before, after)
+    pairing = _Pairing(before, after, changes)
+    metrics = {
+        name: found
+        for name in after.figures
+        if name in before.figures and (found := pairing.divided(name)) is not None
+    }
+    return RunDifference(
+        before.number,
+        after.number,
+        changes,
+        metrics,
+        tuple(name for name in before.figures if name not in after.figures),
+        tuple(name for name in after.figures if name not in before.figures),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DividedScores:
+    """The sums behind a division, exact."""
+
+    before: Fraction
+    after: Fraction
+    questions: Fraction
+    documents: Fraction
+    rest: Fraction
+    common: int
+    seeing: int
+    """Common questions that see a changed document."""
+
+
+def divided_scores(
+    before: Mapping[str, float | None],
+    after: Mapping[str, float | None],
+    same: set[str],
+    seeing: set[str],
+) -> DividedScores | None:
+    """Scores by question, divided; `same` questions are asked in both runs, `seeing` ones see changed documents.
+
+    None: one of the runs has no score at all.
+    """
+    first = {id: Fraction(score) for id, score in before.items() if score is not None}
+    second = {id: Fraction(score) for id, score in after.items() if score is not None}
+    if not first or not second:
+        return None
+    all_first, all_second = _mean(first.values()), _mean(second.values())
+    common = [id for id in second if id in first and id in same]
+    if not common:
+        return DividedScores(
+            all_first, all_second, all_second - all_first, Fraction(0), Fraction(0), 0, 0
+        )
+    moved = {id: second[id] - first[id] for id in common}
+    of_documents = sum((moved[id] for id in common if id in seeing), Fraction(0)) / len(common)
+    rest = sum((moved[id] for id in common if id not in seeing), Fraction(0)) / len(common)
+    return DividedScores(
+        all_first, all_second, all_second - all_first - of_documents - rest, of_documents, rest,
+        len(common), sum(id in seeing for id in common),
+    )  # fmt: skip
+
+
+def _mean(values: Any) -> Fraction:
+    return sum(values, Fraction(0)) / len(values)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pairing:
+    before: KeptRun
+    after: KeptRun
+    changes: RunChanges
+    same: set[str] = field(default_factory=set)
+    seeing: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        first = {question.id: question for question in self.before.questions}
+        changed = {*self.changes.questions.changed} if self.changes.questions else set()
+        moved = _ids(self.changes.documents) if self.changes.documents else set()
+        for own in self.after.questions:
+            other = first.get(own.id)
+            if other is None or own.id in changed:
+                continue
+            self.same.add(own.id)
+            if moved & {*_seen(own), *_seen(other)}:
+                self.seeing.add(own.id)
+
+    def divided(self, metric: str) -> DividedDifference | None:
+        scores = [
+            dict(zip((each.id for each in run.questions), run.scores.get(metric, ()), strict=False))
+            for run in (self.before, self.after)
+        ]
+        if not all(scores):
+            return self._of_whole_runs(metric)
+        found = divided_scores(scores[0], scores[1], self.same, self.seeing)
+        if found is None:
+            return None
+        parts = [self._of_questions(found, scores), *self._of_common(found)]
+        return DividedDifference(
+            float(found.before),
+            float(found.after),
+            float(found.after - found.before),
+            tuple(part for part in parts if part.amount),
+            found.common,
+            self._paired(scores),
+            lower_is_better(metric),
+        )
+
+    def _paired(self, scores: Sequence[Mapping[str, float | None]]) -> Interval | None:
+        first, second = scores
+        pairs = [
+            (one, other)
+            for id, other in second.items()
+            if id in self.same and other is not None and (one := first.get(id)) is not None
+        ]
+        if not pairs:
+            return None
+        found = paired_difference(*zip(*pairs, strict=True))
+        return None if found is None else found.difference
+
+    def _of_questions(
+        self, found: DividedScores, scores: Sequence[Mapping[str, float | None]]
+    ) -> DifferencePart:
+        if not found.common:
+            why = "no question is scored in both runs, so nothing else can be told apart"
+            return DifferencePart(QUESTIONS, float(found.questions), 0, "other questions", why)
+        change = self.changes.questions or SetChange()
+        counts = {"new": change.added, "dropped": change.removed, "changed": change.changed}
+        told = [f"{len(ids):,} {name}" for name, ids in counts.items() if ids]
+        total = sum(map(len, counts.values()))
+        first, second = scores
+        once = sum((first.get(id) is None) != (second.get(id) is None) for id in self.same)
+        words = f"{all_listed(told)} {plural(total, 'question')}" if told else ""
+        if once:
+            one_run = (
+                f"{counted(once, 'question') if not told else f'{once:,}'} scored in one run only"
+            )
+            words = f"{words} and {one_run}" if words else one_run
+        return DifferencePart(QUESTIONS, float(found.questions), total + once, words)
+
+    def _of_common(self, found: DividedScores) -> list[DifferencePart]:
+        named = self._named
+        if self.changes.documents is None:
+            # Which questions see a changed document is not known: they stay together.
+            return [
+                self._part([DOCUMENTS, *named], float(found.documents + found.rest), found.common)
+            ]
+        if self.changes.documents and not named:
+            return [self._part([DOCUMENTS], float(found.documents + found.rest), found.common)]
+        return [
+            self._part([DOCUMENTS, *named], float(found.documents), found.seeing),
+            self._part(named, float(found.rest), found.common - found.seeing),
+        ]
+
+    def _of_whole_runs(self, metric: str) -> DividedDifference | None:
+        """A figure that is no mean over questions: whatever changed may have changed it."""
+        first, second = (run.figures[metric].mean for run in (self.before, self.after))
+        if first is None or second is None:
+            return None
+        causes = [DOCUMENTS] if self.changes.documents is None or self.changes.documents else []
+        asks = self.before.questions_hash and _looks_at_questions(metric)
+        if asks and (self.changes.questions is None or self.changes.questions):
+            causes.append(QUESTIONS)
+        apart = second - first
+        parts = (self._part([*causes, *self._named], apart, 0),) if apart else ()
+        return DividedDifference(
+            first, second, apart, parts, is_lower_better=lower_is_better(metric)
+        )
+
+    @property
+    def _named(self) -> list[str]:
+        own = ((SETTINGS, self.changes.settings), (VERSIONS, self.changes.versions))
+        return [name for name, changed in own if changed]
+
+    def _part(self, causes: Sequence[str], amount: float, questions: int) -> DifferencePart:
+        if not causes:
+            words = "what is not known: documents, settings and versions are the same"
+            return DifferencePart(UNKNOWN, amount, questions, words)
+        names = " or ".join([", ".join(causes[:-1]), causes[-1]] if len(causes) > 1 else causes)
+        together = f"{all_listed(causes)} changed together and cannot be told apart"
+        note = together if len(causes) > 1 else ""
+        own = {SETTINGS: self.changes.settings, VERSIONS: self.changes.versions}.get(names, ())
+        words = own[0].words if len(own) == 1 else f"changed {names}"
+        return DifferencePart(names, amount, questions, words, note)
+
+
+def _looks_at_questions(metric: str) -> bool:
+    """Whether questions can change it; boundary issues are those of the chunks alone."""
+    known = metric_of(metric)
+    return known is None or known.per == "question" or "references" in known.needs
+
+
+def _seen(question: KeptQuestion) -> list[str]:
+    return [*question.documents, *(hit.doc_id for hit in question.hits)]

@@ -1,0 +1,363 @@
+"""From what a verb found out to what is remembered of it: figures and places, no text of a document unless asked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.core import Document, Query
+from chunkwise.evaluation.calibrate import CalibrationRun, KnownPairs
+from chunkwise.evaluation.comparison import Comparison
+from chunkwise.evaluation.lint import LintResult
+from chunkwise.evaluation.results import (
+    Figure,
+    Json,
+    Results,
+    hash_of_hashes,
+    results_text,
+    versions,
+)
+from chunkwise.metrics.cuts.boundary_issues import CutCounts
+from chunkwise.profiling.results import Profile
+from chunkwise.records.typed import json_text
+from chunkwise.stats.intervals import Interval, interval
+from chunkwise.stats.paired import detectable_by
+from chunkwise.testsets.reading import hash_of
+from chunkwise.tracking.kept_run import (
+    KeptFigure,
+    KeptHit,
+    KeptQuestion,
+    KeptRun,
+    document_fingerprints,
+    kept_questions,
+    question_fingerprint,
+)
+from chunkwise.tracking.origin import run_origin, utc_now
+from chunkwise.tuning.sweep_result import Outcome, SweepResult, sweep_text
+
+OF_CUTS = "boundary_issues"
+"""The share of chunks that begin or end badly, as `evaluate` calls it."""
+
+
+def run_of(
+    found: Results | SweepResult | Comparison | LintResult | Profile,
+    *,
+    documents: Sequence[Document] | None = None,
+    queries: Sequence[Query] | None = None,
+    keep_text: bool = False,
+) -> KeptRun:
+    """What a verb returned, as a run."""
+    if isinstance(found, Results):
+        return run_of_results(found, documents=documents, queries=queries, keep_text=keep_text)
+    if isinstance(found, SweepResult):
+        return run_of_sweep(found, documents=documents, queries=queries)
+    if isinstance(found, Comparison):
+        return run_of_comparison(found)
+    prints = None if documents is None else document_fingerprints(documents)
+    if isinstance(found, LintResult):
+        return run_of_lint(found.label, found.cuts, prints)
+    if isinstance(found, Profile):
+        return run_of_profile(found, prints)
+    raise InvalidParameter(
+        f"a history keeps what evaluate, compare, lint and profile return, and the sweep of tune, "
+        f"not {type(found).__name__}"
+    )
+
+
+def run_of_results(
+    results: Results,
+    *,
+    documents: Sequence[Document] | None = None,
+    queries: Sequence[Query] | None = None,
+    keep_text: bool = False,
+) -> KeptRun:
+    """An evaluation; without `documents` and `queries` it is not known by document what changed later."""
+    texts = None if documents is None else {document.id: document.text for document in documents}
+    asked = {query.id: query for query in queries or ()}
+    questions = []
+    for each in results.questions:
+        query = asked.get(each.id)
+        kept = texts if keep_text and texts else {}
+        hits = tuple(
+            KeptHit(hit.doc_id, hit.start, hit.end, kept.get(hit.doc_id, "")[hit.start : hit.end])
+            for hit in each.hits
+        )
+        print_ = question_fingerprint(query, texts) if query is not None else ""
+        questions.append(KeptQuestion(each.id, each.text, print_, each.types, each.documents, hits))
+    of_questions = {name for each in results.questions for name in each.scores}
+    scores = {
+        name: tuple(each.scores.get(name) for each in results.questions)
+        for name in results.summary
+        if name in of_questions
+    }
+    return KeptRun(
+        kind="evaluate",
+        when=utc_now(),
+        label=results.label,
+        objective=results.objective,
+        figures={
+            name: _figure(figure, results.detectable.get(name))
+            for name, figure in results.summary.items()
+        },
+        # Which metrics are looked at changes none of them.
+        settings={name: own for name, own in results.configuration.items() if name != "metrics"},
+        versions=results.versions,
+        documents_hash=_hash_in(results.data, "documents"),
+        questions_hash=_hash_in(results.data, "questions"),
+        origin=run_origin(),
+        seconds=_seconds(results.timing),
+        money=results.timing.get("llm_money"),
+        documents=None if documents is None else document_fingerprints(documents),
+        questions=tuple(questions),
+        scores=scores,
+        details={
+            **_counted(results.data),
+            "cost": dict(results.cost),
+            **({"cuts": _cut_counts(results.cuts)} if results.cuts else {}),
+            "timing": dict(results.timing),
+        },
+        key=sha256(results_text(results).encode("utf-8")).hexdigest(),
+    )
+
+
+def run_of_sweep(
+    result: SweepResult,
+    *,
+    documents: Sequence[Document] | None = None,
+    queries: Sequence[Query] | None = None,
+) -> KeptRun:
+    """The choice of a sweep, by its scores on the questions that were never used to choose."""
+    chosen = next((own for own in result.outcomes if own.configuration.key == result.chosen), None)
+    scores = {} if chosen is None else _test_scores(chosen, result)
+    known = kept_questions(queries, documents) if queries is not None else ()
+    return KeptRun(
+        kind="tune",
+        when=utc_now(),
+        label="nothing was recommended" if chosen is None else chosen.configuration.label,
+        objective=result.objective,
+        figures={name: _mean(own) for name, own in scores.items()},
+        settings={"objective": result.objective, **_chosen_settings(chosen)},
+        versions=result.versions,
+        documents_hash=_hash_in(result.data, "documents"),
+        questions_hash=_hash_in(result.data, "questions"),
+        origin=run_origin(),
+        seconds=_seconds(result.timing),
+        documents=None if documents is None else document_fingerprints(documents),
+        questions=known or tuple(KeptQuestion(id, "") for id in result.questions),
+        scores=scores,
+        details={
+            **_counted(result.data),
+            "sentence": result.sentence,
+            "configurations": len(result.outcomes),
+            "cost": {} if chosen is None else dict(chosen.cost),
+        },
+        key=sha256(sweep_text(result).encode("utf-8")).hexdigest(),
+    )
+
+
+def _test_scores(chosen: Outcome, result: SweepResult) -> dict[str, tuple[float | None, ...]]:
+    """None for questions that chose; all of them where no others are scored."""
+    found = {}
+    for name, scores in chosen.scores.items():
+        pairs = list(zip(scores, result.splits, strict=False))
+        test = tuple(score if split == "test" else None for score, split in pairs)
+        found[name] = test if any(score is not None for score in test) else tuple(scores)
+    return found
+
+
+def _chosen_settings(chosen: Outcome | None) -> dict[str, Json]:
+    if chosen is None:
+        return {}
+    own = chosen.configuration
+    return {
+        "strategy": own.strategy, "retriever": own.retriever, "context": own.context,
+        "neighbours": own.neighbours, "vectors": own.vectors,
+    }  # fmt: skip
+
+
+def run_of_comparison(comparison: Comparison) -> KeptRun:
+    """The differences of runs to the first one, each with the interval its verdict was made by."""
+    several = len(comparison.contrasts) > 1
+    figures: dict[str, KeptFigure] = {}
+    verdicts: dict[str, Json] = {}
+    for contrast in comparison.contrasts:
+        for name, tested in contrast.metrics.items():
+            called = f"{name} {contrast.second} − {contrast.first}" if several else name
+            figures[called] = KeptFigure(
+                tested.difference.mean, tested.corrected.low, tested.corrected.high, tested.pairs,
+                tested.pairs + tested.unscored, tested.detectable,
+            )  # fmt: skip
+            verdicts[called] = tested.verdict
+    objective = comparison.contrasts[0].objective if comparison.contrasts else ""
+    if several:
+        first = comparison.contrasts[0]
+        objective = f"{objective} {first.second} − {first.first}"
+    compared: dict[str, Json] = {run.name: run.label for run in comparison.runs}
+    return KeptRun(
+        kind="compare",
+        when=utc_now(),
+        label=" and ".join(f"{run.name}: {run.label}" for run in comparison.runs),
+        objective=objective,
+        figures=figures,
+        settings=compared,
+        versions=versions(),
+        origin=run_origin(),
+        details={
+            "runs": [
+                {"name": run.name, "label": run.label, "file": run.source, "questions": run.questions}
+                for run in comparison.runs
+            ],
+            "verdicts": verdicts,
+            "warnings": list(comparison.warnings),
+        },
+    )  # fmt: skip
+
+
+def run_of_calibrations(
+    measured: Sequence[CalibrationRun],
+    pairs: KnownPairs,
+    *,
+    documents: Sequence[Document] | None = None,
+    seed: int = 0,
+) -> KeptRun:
+    """The figures of every judge, as `kappa.llm`."""
+    figures: dict[str, KeptFigure] = {}
+    settings: dict[str, Json] = {
+        "against": pairs.against, "passages": len(pairs), "seed": seed, "cut_by": pairs.strategy
+    }  # fmt: skip
+    money: float | None = None
+    for each in measured:
+        known = each.calibration
+        settings[f"judge {known.name}"] = known.judge
+        for name in ("kappa", "accuracy", "missed", "false_alarms"):
+            found: Interval | None = getattr(known, name)
+            mean, low, high = (None, None, None) if found is None else found
+            figures[f"{name}.{known.name}"] = KeptFigure(
+                mean, low, high, known.confusion.scored, known.verdicts
+            )
+        if known.cost is not None and known.cost.money is not None:
+            money = (money or 0.0) + known.cost.money * (known.verdicts - each.kept) / 1000
+    prints = None if documents is None else document_fingerprints(documents)
+    return KeptRun(
+        kind="judge calibrate",
+        when=utc_now(),
+        label=", ".join(each.calibration.name for each in measured),
+        objective=next(iter(figures), ""),
+        figures=figures,
+        settings=settings,
+        versions=versions(),
+        documents_hash=_corpus_hash(prints),
+        questions_hash=hash_of(pairs.queries),
+        origin=run_origin(),
+        money=money,
+        documents=prints,
+        questions=kept_questions(pairs.queries, documents),
+        details={"warnings": [each.error for each in measured if each.error]},
+    )
+
+
+def run_of_lint(
+    label: str, cuts: CutCounts, fingerprints: Mapping[str, str] | None, kinds: str | None = None
+) -> KeptRun:
+    """The share of chunks with an issue, and how many cuts there are of each kind."""
+    share = cuts.with_issues / cuts.chunks if cuts.chunks else None
+    figures = {
+        OF_CUTS: KeptFigure(share, scored=cuts.chunks, questions=cuts.chunks),
+        **{kind: KeptFigure(float(count)) for kind, count in cuts.counts.items()},
+        "chunks": KeptFigure(float(cuts.chunks)),
+    }
+    return KeptRun(
+        kind="lint",
+        when=utc_now(),
+        label=label,
+        objective=OF_CUTS,
+        figures=figures,
+        settings={"strategy": label, "kinds": kinds or "all"},
+        versions=versions(),
+        documents_hash=_corpus_hash(fingerprints),
+        origin=run_origin(),
+        documents=fingerprints,
+        details={"cuts": _cut_counts(cuts)},
+    )
+
+
+def run_of_profile(profile: Profile, fingerprints: Mapping[str, str] | None) -> KeptRun:
+    """What a corpus amounts to."""
+    total = profile.total
+    numbers: dict[str, float] = {
+        "documents": total.documents,
+        "tokens": total.tokens,
+        "characters": total.characters,
+        "sections": total.sections.count,
+        "section_tokens_median": total.sections.median,
+        "section_tokens_p95": total.sections.p95,
+        "sentences": total.sentences.count,
+        "tables": total.tables.count,
+        "code_blocks": total.code.count,
+        "oversized_sentences": total.oversized.share_over_100,
+        "repeated_tokens": total.repeats.token_share,
+    }
+    return KeptRun(
+        kind="profile",
+        when=utc_now(),
+        label=f"{total.documents:,} documents, {total.tokens:,} tokens",
+        objective="tokens",
+        figures={name: KeptFigure(float(value)) for name, value in numbers.items()},
+        settings={"tokenizer": profile.tokenizer},
+        versions=versions(),
+        documents_hash=_corpus_hash(fingerprints),
+        origin=run_origin(),
+        documents=fingerprints,
+        details={"languages": dict(total.languages), "formats": dict(total.formats)},
+    )
+
+
+def _corpus_hash(fingerprints: Mapping[str, str] | None) -> str:
+    return "" if fingerprints is None else hash_of_hashes(fingerprints.values())
+
+
+def _figure(figure: Figure, detectable: float | None) -> KeptFigure:
+    return KeptFigure(
+        figure.mean, figure.low, figure.high, figure.scored, figure.questions, detectable
+    )
+
+
+def _mean(scores: Iterable[float | None]) -> KeptFigure:
+    own = list(scores)
+    known = [score for score in own if score is not None]
+    found = interval(known) if known else None
+    if found is None:
+        return KeptFigure(None, questions=len(own))
+    return KeptFigure(*found, len(known), len(known), detectable_by(known))
+
+
+def _hash_in(data: Mapping[str, Json], what: str) -> str:
+    value = data.get(what)
+    return str(value.get("hash") or "") if isinstance(value, dict) else ""
+
+
+def _seconds(timing: Mapping[str, float]) -> float | None:
+    """Of all stages; what asking took is counted beside them."""
+    stages = [value for name, value in timing.items() if not name.startswith("llm_")]
+    return sum(stages) if stages else None
+
+
+def _cut_counts(cuts: CutCounts) -> dict[str, Json]:
+    """Without the texts around them."""
+    return {
+        "chunks": cuts.chunks, "with_issues": cuts.with_issues,
+        "cuts_with_issues": cuts.cuts_with_issues, "counts": dict(cuts.counts),
+    }  # fmt: skip
+
+
+def _counted(data: Mapping[str, Json]) -> dict[str, Json]:
+    """How much there was and what was left out, in numbers: the reasons may quote documents."""
+    found: dict[str, Json] = {}
+    for name, value in data.items():
+        if isinstance(value, list):
+            found[name] = len(value)
+        elif name in ("documents", "questions", "reachable", "positions"):
+            found[name] = json.loads(json_text(value))
+    return found

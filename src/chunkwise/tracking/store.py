@@ -1,0 +1,477 @@
+"""`chunkwise.history`: the runs of a project, kept in order, with baselines that later runs are held against."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from chunkwise.base.errors import InvalidParameter, UnknownName
+from chunkwise.base.notebook import drawn
+from chunkwise.base.wording import counted
+from chunkwise.core import Document, Query
+from chunkwise.evaluation.comparison import Comparison
+from chunkwise.evaluation.lint import LintResult
+from chunkwise.evaluation.results import Results
+from chunkwise.profiling.results import Profile
+from chunkwise.records.typed import json_text
+from chunkwise.tracking.database import Database, Migrations, Statements, database_at
+from chunkwise.tracking.difference import RunChanges, RunDifference, changes_between, difference_of
+from chunkwise.tracking.kept_run import (
+    KINDS,
+    KeptFigure,
+    KeptHit,
+    KeptQuestion,
+    KeptRun,
+    RunKind,
+    RunOrigin,
+    RunSummary,
+    hash_of_json,
+)
+from chunkwise.tracking.origin import utc_now
+from chunkwise.tracking.record import run_of
+from chunkwise.tuning.sweep_result import SweepResult
+
+HISTORY_VARIABLE = "CHUNKWISE_HISTORY"
+"""The file or the server of the history, where none is named."""
+FOLDER, FILE = ".chunkwise", "history.db"
+WAIT = 10.0
+"""Seconds for which another writer is waited for."""
+USUAL_BASELINE = "default"
+
+MIGRATIONS: Migrations = (
+    (
+        "create table state (id integer primary key, version integer not null, last_run integer not null)",
+        "insert into state (id, version, last_run) values (1, 1, 0)",
+        "create table corpora (number {serial}, hash text not null unique)",
+        "create table documents (number {serial}, id text not null, fingerprint text not null,"
+        " unique (id, fingerprint))",
+        "create table corpus_documents (corpus integer not null references corpora, document integer not null"
+        " references documents, primary key (corpus, document))",
+        "create table questions (number {serial}, hash text not null unique, id text not null, text text not null,"
+        " fingerprint text not null, types text not null, documents text not null)",
+        "create table runs (number integer primary key, key text not null unique, kind text not null,"
+        " happened text not null, label text not null, objective text not null, settings text not null,"
+        " settings_hash text not null, versions text not null, documents_hash text not null,"
+        " questions_hash text not null, corpus integer references corpora, git_revision text not null,"
+        " git_branch text not null, user_name text not null, host text not null, seconds double precision,"
+        " money double precision, source text not null, details text not null)",
+        "create table figures (run integer not null references runs, position integer not null, metric text not null,"
+        " mean double precision, low double precision, high double precision, scored integer not null,"
+        " questions integer not null, detectable double precision, scores text not null, primary key (run, metric))",
+        "create table run_questions (run integer not null references runs, position integer not null,"
+        " question integer not null references questions, hits text not null, primary key (run, position))",
+        "create table baselines (name text not null, kind text not null, run integer not null references runs,"
+        " happened text not null, primary key (name, kind))",
+        "create index runs_of_kind on runs (kind, number)",
+    ),
+)
+"""What was released is never changed: what comes later is a further version."""
+
+_RUN_COLUMNS = (
+    "number, kind, happened, label, objective, settings, versions, documents_hash, questions_hash, user_name, host,"
+    " git_revision, git_branch, seconds, money, source"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """A run that later ones of its kind are held against."""
+
+    name: str
+    kind: RunKind
+    run: int
+    when: str
+    """Since when, in UTC."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddedRun:
+    """What became of a run that was to be kept."""
+
+    number: int
+    is_new: bool
+    """False: it was known already, by the file it stands in."""
+
+
+def history_place(named: str | Path | None = None, folder: str | Path = ".") -> str | Path:
+    """What is named, else `CHUNKWISE_HISTORY`, else `.chunkwise/history.db` here or above, else that file here."""
+    given = named if named not in (None, "") else os.environ.get(HISTORY_VARIABLE, "").strip()
+    if given:
+        return given
+    start = Path(folder).resolve()
+    for each in (start, *start.parents):
+        if os.path.lexists(each / FOLDER / FILE):
+            return each / FOLDER / FILE
+    return start / FOLDER / FILE
+
+
+def history(path: str | Path | None = None) -> History:
+    """The runs that are remembered: of the project around the working folder, of a file, or of a server.
+
+    Without a `path` it is what `CHUNKWISE_HISTORY` names, else `.chunkwise/history.db` in the working folder or in the
+    nearest folder above it that has one. Nothing is made before the first run is kept.
+    """
+    return History(history_place(path))
+
+
+class History:
+    """Runs in the order in which they were kept; several processes may read and write it at once."""
+
+    def __init__(self, path: str | Path, *, wait: float | None = None) -> None:
+        self._path = path
+        self._wait = WAIT if wait is None else wait
+        self._is_there = False
+        self._seen: dict[int, KeptRun] = {}
+
+    @cached_property
+    def _database(self) -> Database:
+        return database_at(self._path, MIGRATIONS, self._wait)
+
+    @property
+    def place(self) -> str:
+        """The file, or the server without its password."""
+        return self._database.shown
+
+    def exists(self) -> bool:
+        """Whether anything was ever kept here."""
+        # A server need not be asked again.
+        self._is_there = self._is_there or self._database.exists()
+        return self._is_there
+
+    def add(self, run: KeptRun, *, again: bool = True) -> AddedRun:
+        """Keeps a run; it is there when this returns, whatever happens to the process then.
+
+        Without `again`, a run whose key is known already is not kept a second time.
+        """
+        with self._database.writing() as say:
+            known = say.rows("select number from runs where key = ?", run.key) if run.key else []
+            if known and not again:
+                return AddedRun(int(known[0][0]), False)
+            # Numbers are given in the order of the commits: this row is locked until then.
+            say.execute("update state set last_run = last_run + 1")
+            number = int(say.rows("select last_run from state")[0][0])
+            key = run.key if run.key and not known else secrets.token_hex(16)
+            _insert(say, replace(run, number=number, key=key))
+        return AddedRun(number, True)
+
+    def keep(
+        self,
+        found: Results | SweepResult | Comparison | LintResult | Profile,
+        *,
+        documents: Sequence[Document] | None = None,
+        queries: Sequence[Query] | None = None,
+        keep_text: bool = False,
+    ) -> RunSummary:
+        """Keeps what a verb returned (of `tune` its `sweep`), and gives the run with its number.
+
+        With the `documents` and the `queries` it is known later which of them changed. Of documents only fingerprints
+        are kept, and with `keep_text` the passages that were retrieved.
+        """
+        run = run_of(found, documents=documents, queries=queries, keep_text=keep_text)
+        return self.run(self.add(run).number)
+
+    def runs(self, kind: RunKind | None = None, last: int | None = None) -> list[RunSummary]:
+        """In their order; of one kind, or only the `last` ones."""
+        if not self.exists():
+            return []
+        _check_kind(kind)
+        chosen, values = ("", []) if kind is None else (" where kind = ?", [kind])
+        most = "" if last is None else f" limit {int(last)}"
+        with self._database.reading() as say:
+            rows = say.rows(
+                f"select {_RUN_COLUMNS} from runs{chosen} order by number desc{most}", *values
+            )
+            figures = _figures_of(say, rows[-1][0] if rows else 0)
+        return [_summary(row, figures.get(row[0], {})) for row in reversed(rows)]
+
+    def run(self, number: int) -> KeptRun:
+        """One run with its scores, its questions and its documents."""
+        if number not in self._seen:
+            self._seen[number] = self._read(number)
+        return self._seen[number]
+
+    def _read(self, number: int) -> KeptRun:
+        rows: list[Any] = []
+        if isinstance(number, int) and self.exists():
+            with self._database.reading() as say:
+                rows = say.rows(
+                    f"select {_RUN_COLUMNS}, corpus, details, key from runs where number = ?",
+                    number,
+                )
+                if rows:
+                    return _whole_run(say, rows[0])
+        raise UnknownName(f"there is no run {number!r} in the history {self.place}; {self._there}")
+
+    @property
+    def _there(self) -> str:
+        known = [run.number for run in self.runs()]
+        if not known:
+            return "it is empty: `chunkwise evaluate … --keep` keeps a run"
+        return f"it has {counted(len(known), 'run')}, {known[0]} to {known[-1]}: `chunkwise history` lists them"
+
+    def changes(self, before: int, after: int) -> RunChanges:
+        """What differs in documents, questions, settings and versions."""
+        return changes_between(self.run(before), self.run(after))
+
+    def difference(self, before: int, after: int) -> RunDifference:
+        """By how much each figure differs, and what that comes from."""
+        return difference_of(self.run(before), self.run(after))
+
+    def prune(
+        self, older: str | None = None, *, numbers: Iterable[int] | None = None
+    ) -> list[RunSummary]:
+        """Forgets runs from before `older` (a time in UTC), or these; baselines stay. What was forgotten."""
+        if not self.exists():
+            return []
+        gone = self.prunable(older, numbers=numbers)
+        with self._database.writing() as say:
+            kept = {int(row[0]) for row in say.rows("select run from baselines")}
+            gone = [run for run in gone if run.number not in kept]
+            for table, column in (
+                ("figures", "run"),
+                ("run_questions", "run"),
+                ("runs", "number"),
+            ):
+                say.many(
+                    f"delete from {table} where {column} = ?", [[each.number] for each in gone]
+                )
+            for statement in _UNUSED:
+                say.execute(statement)
+        self._database.shrink()
+        self._seen.clear()
+        return gone
+
+    def prunable(
+        self, older: str | None = None, *, numbers: Iterable[int] | None = None
+    ) -> list[RunSummary]:
+        """The runs that `prune` would forget."""
+        kept = {each.run for each in self.baselines()}
+        named = None if numbers is None else {*numbers}
+        return [
+            run
+            for run in self.runs()
+            if run.number not in kept
+            and (older is None or run.when < older)
+            and (named is None or run.number in named)
+        ]
+
+    def baselines(self) -> list[Baseline]:
+        """By name and kind."""
+        if not self.exists():
+            return []
+        with self._database.reading() as say:
+            rows = say.rows("select name, kind, run, happened from baselines order by name, kind")
+        return [Baseline(*row) for row in rows]
+
+    def set_baseline(self, number: int, name: str = USUAL_BASELINE) -> Baseline:
+        """Later runs of its kind are held against this one; what had the name before has it no longer."""
+        if not name.strip():
+            raise InvalidParameter(
+                "the name of a baseline is empty; a word is needed, such as main"
+            )
+        run = self.run(number)
+        made = Baseline(name.strip(), run.kind, number, utc_now())
+        with self._database.writing() as say:
+            if not say.rows("select 1 from runs where number = ?", number):
+                raise UnknownName(f"there is no run {number} any more; {self._there}")
+            say.execute("delete from baselines where name = ? and kind = ?", made.name, made.kind)
+            say.execute(
+                "insert into baselines (name, kind, run, happened) values (?, ?, ?, ?)",
+                made.name, made.kind, made.run, made.when,
+            )  # fmt: skip
+        return made
+
+    def clear_baselines(self, name: str | None = None) -> list[Baseline]:
+        """Those of this name, or all; the runs stay. What was cleared."""
+        there = self.baselines()
+        gone = [each for each in there if name is None or each.name == name]
+        if name is not None and not gone:
+            names = ", ".join(dict.fromkeys(each.name for each in there)) or "none"
+            raise UnknownName(f"no baseline is named {name!r}; there are: {names}")
+        if gone:
+            with self._database.writing() as say:
+                rows = [[each.name, each.kind] for each in gone]
+                say.many("delete from baselines where name = ? and kind = ?", rows)
+        return gone
+
+    def baseline(self, kind: RunKind, *, name: str | None = None, branch: str = "") -> Baseline | None:  # fmt: skip
+        """The one of this name; else the one named as the branch is, else the one named default."""
+        known = {each.name: each for each in self.baselines() if each.kind == kind}
+        if name is not None:
+            return known.get(name)
+        return known.get(branch) or known.get(USUAL_BASELINE)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON: every run without its scores, and the baselines."""
+        return {
+            "history": self.place,
+            "runs": [run.to_dict() for run in self.runs()],
+            "baselines": json.loads(json_text(self.baselines())),
+        }
+
+    def __len__(self) -> int:
+        if not self.exists():
+            return 0
+        with self._database.reading() as say:
+            return int(say.rows("select count(*) from runs")[0][0])
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        return f"<History {self.place}: {counted(len(self), 'run')}>"
+
+    def _repr_html_(self) -> str:
+        return drawn(self)
+
+
+_UNUSED = (
+    "delete from corpus_documents where corpus not in (select corpus from runs where corpus is not null)",
+    "delete from corpora where number not in (select corpus from runs where corpus is not null)",
+    "delete from documents where number not in (select document from corpus_documents)",
+    "delete from questions where number not in (select question from run_questions)",
+)
+
+
+def _check_kind(kind: str | None) -> None:
+    if kind is not None and kind not in KINDS:
+        raise InvalidParameter(f"kind is {kind!r}; allowed: {', '.join(KINDS)}")
+
+
+def _insert(say: Statements, run: KeptRun) -> None:
+    """All rows of a run."""
+    say.execute(
+        f"insert into runs ({_RUN_COLUMNS}, corpus, details, key, settings_hash)"
+        f" values ({', '.join('?' * 20)})",
+        run.number, run.kind, run.when, run.label, run.objective, json_text(run.settings),
+        json_text(run.versions), run.documents_hash, run.questions_hash, run.origin.user,
+        run.origin.host, run.origin.git_revision, run.origin.git_branch, run.seconds, run.money,
+        run.source, _corpus(say, run.documents), json_text(run.details), run.key, run.settings_hash,
+    )  # fmt: skip
+    say.many(
+        "insert into figures (run, position, metric, mean, low, high, scored, questions, detectable, scores)"
+        " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            [run.number, at, metric, each.mean, each.low, each.high, each.scored, each.questions,
+             each.detectable, json_text(run.scores.get(metric, ()))]
+            for at, (metric, each) in enumerate(run.figures.items())
+        ],
+    )  # fmt: skip
+    hashes = [_question_hash(each) for each in run.questions]
+    say.many(
+        "insert into questions (hash, id, text, fingerprint, types, documents) values (?, ?, ?, ?, ?, ?)"
+        " on conflict do nothing",
+        [
+            [hash, each.id, each.text, each.fingerprint, json_text(each.types), json_text(each.documents)]
+            for hash, each in zip(hashes, run.questions, strict=True)
+        ],
+    )  # fmt: skip
+    say.many(
+        "insert into run_questions (run, position, question, hits)"
+        " select ?, ?, number, ? from questions where hash = ?",
+        [
+            [run.number, at, json_text([list(hit) for hit in each.hits]), hash]
+            for at, (hash, each) in enumerate(zip(hashes, run.questions, strict=True))
+        ],
+    )
+
+
+def _question_hash(question: KeptQuestion) -> str:
+    return hash_of_json(
+        [question.id, question.text, question.fingerprint, question.types, question.documents]
+    )
+
+
+def _corpus(say: Statements, documents: Mapping[str, str] | None) -> int | None:
+    """The number of these documents together, which are kept once, however many runs read them."""
+    if documents is None:
+        return None
+    hash = hash_of_json(dict(documents))
+    known = say.rows("select number from corpora where hash = ?", hash)
+    if known:
+        return int(known[0][0])
+    say.execute("insert into corpora (hash) values (?)", hash)
+    number = int(say.rows("select number from corpora where hash = ?", hash)[0][0])
+    rows = list(documents.items())
+    say.many(
+        "insert into documents (id, fingerprint) values (?, ?) on conflict do nothing",
+        rows,
+    )
+    say.many(
+        "insert into corpus_documents (corpus, document)"
+        " select ?, number from documents where id = ? and fingerprint = ? on conflict do nothing",
+        [[number, *row] for row in rows],
+    )
+    return number
+
+
+def _figures_of(say: Statements, first: int) -> dict[int, dict[str, KeptFigure]]:
+    """By run, from this number on."""
+    found: dict[int, dict[str, KeptFigure]] = {}
+    for run, metric, *values in say.rows(
+        "select run, metric, mean, low, high, scored, questions, detectable from figures"
+        " where run >= ? order by run, position",
+        first,
+    ):
+        found.setdefault(run, {})[metric] = KeptFigure(*values)
+    return found
+
+
+def _summary(row: Sequence[Any], figures: Mapping[str, KeptFigure]) -> RunSummary:
+    return RunSummary(figures=figures, **_columns(row))
+
+
+def _columns(row: Sequence[Any]) -> dict[str, Any]:
+    number, kind, when, label, objective, settings, versions, documents, questions = row[:9]
+    user, host, revision, branch, seconds, money, source = row[9:16]
+    return {
+        "number": number, "kind": kind, "when": when, "label": label, "objective": objective,
+        "settings": json.loads(settings), "versions": json.loads(versions),
+        "documents_hash": documents, "questions_hash": questions,
+        "origin": RunOrigin(user, host, revision, branch), "seconds": seconds, "money": money,
+        "source": source,
+    }  # fmt: skip
+
+
+def _whole_run(say: Statements, row: Sequence[Any]) -> KeptRun:
+    number, (corpus, details, key) = row[0], row[16:]
+    figures: dict[str, KeptFigure] = {}
+    scores: dict[str, tuple[float | None, ...]] = {}
+    for metric, *values, own in say.rows(
+        "select metric, mean, low, high, scored, questions, detectable, scores from figures"
+        " where run = ? order by position",
+        number,
+    ):
+        figures[metric] = KeptFigure(*values)
+        if found := json.loads(own):
+            scores[metric] = tuple(found)
+    questions = tuple(
+        KeptQuestion(
+            id, text, print_, tuple(json.loads(types)), tuple(json.loads(documents)),
+            tuple(KeptHit(*hit) for hit in json.loads(hits)),
+        )
+        for id, text, print_, types, documents, hits in say.rows(
+            "select id, text, fingerprint, types, documents, hits from run_questions"
+            " join questions on number = question where run = ? order by position",
+            number,
+        )
+    )  # fmt: skip
+    documents: dict[str, str] | None = None
+    if corpus is not None:
+        documents = dict(
+            say.rows(
+                "select id, fingerprint from corpus_documents join documents on number = document"
+                " where corpus = ? order by id",
+                corpus,
+            )
+        )
+    return KeptRun(
+        figures=figures, scores=scores, questions=questions, documents=documents,
+        details=json.loads(details), key=key, **_columns(row),
+    )  # fmt: skip

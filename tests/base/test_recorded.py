@@ -1,0 +1,151 @@
+"""Names read from files: which of them are followed, and that no way of writing one gets by."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chunkwise.base import spec
+from chunkwise.base.errors import NotAllowed
+from chunkwise.base.recorded import (
+    ALLOW,
+    PROVIDERS,
+    Recorded,
+    check_allowed,
+    like,
+    recorded,
+    to_allow,
+)
+from chunkwise.base.registry import Registry
+from chunkwise.chunkers import get_strategy
+from chunkwise.metrics.judges.judge import get_judge
+from chunkwise.metrics.registry import parse as parse_metric
+from chunkwise.models import get_embedder, get_language_model, get_reranker
+from chunkwise.retrieval.retrievers import get_retriever
+
+MAKERS = [
+    get_strategy,
+    get_embedder,
+    get_reranker,
+    get_language_model,
+    get_retriever,
+    get_judge,
+    parse_metric,
+]
+
+
+@pytest.fixture
+def code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file that leaves a trace when it is run."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text("open('ran', 'w').close()\nclass Mine:\n    pass\n")
+    return tmp_path / "ran"
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("name", ["mine.py:Mine", " ./mine.py:Mine", "mine.py:Mine(size=1)"])
+def test_code_that_a_file_names_is_run_by_no_kind_of_part(make, name, code: Path) -> None:
+    with pytest.raises(NotAllowed, match=r"the index kb names code .*--allow"):
+        make(Recorded(name, "the index kb"))
+    assert not code.exists()
+
+
+@pytest.mark.parametrize("make", [get_embedder, get_reranker, get_language_model])
+@pytest.mark.parametrize(
+    "name",
+    ["https://evil.example/v1#m", "HTTPS://evil.example/v1#m", "http://localhost:1/v1#m(timeout=1)",
+     "http://api.openai.com/v1#m", "https://api.openai.com:8443/v1#m", "https://api.openai.com@evil.example/v1#m",
+     "https://api.openai.com\\@evil.example/v1#m", "https://api.openai.com.evil.example/v1#m",
+     "/tmp/m.onnx", "m.gguf", "sentence-transformers:."],
+)  # fmt: skip
+def test_a_server_or_a_file_that_a_file_names_is_no_model(make, name: str) -> None:
+    with pytest.raises(NotAllowed, match="the index kb names a"):
+        make(Recorded(name, "the index kb"))
+
+
+@pytest.mark.parametrize(
+    "label",
+    ["semantic(embedder='https://evil.example/v1#m')", r"semantic(embedder='\x68ttps://evil.example/v1#m')",
+     "semantic(embedder='mine.py:Mine')", r"semantic(embedder='mine\x2epy:Mine')", "raptor(llm='http://127.0.0.1/v1#m')"],
+)  # fmt: skip
+def test_what_stands_among_the_parameters_of_a_name_is_held_back_too(
+    label: str, code: Path
+) -> None:
+    with pytest.raises(NotAllowed, match="the index kb names"):
+        get_strategy(Recorded(label, "the index kb"))
+    assert not code.exists()
+
+
+@pytest.mark.parametrize("host", PROVIDERS)
+def test_a_provider_s_own_host_is_asked_whoever_names_it(host: str) -> None:
+    get_embedder(Recorded(f"https://{host}/v1#m", "kb"), cache=False)
+
+
+def test_names_of_what_is_installed_are_followed() -> None:
+    assert get_strategy(Recorded("sentences(max_tokens=20)", "kb")).label == (
+        "sentences(max_tokens=20)"
+    )
+    get_embedder(Recorded("openai:text-embedding-3-small", "kb"), cache=False)
+
+
+@pytest.mark.parametrize(
+    ("allowed", "name", "is_followed"),
+    [("mine.py:Mine", "./mine.py:Mine", True), ("./mine.py:Mine", "mine.py:Other", False),
+     ("mine.py", "mine.py:Mine", False),
+     ("evil.example", "https://evil.example/v1#m", True), ("Evil.Example", "https://evil.EXAMPLE/v1#m", True),
+     ("evil.example", "http://evil.example/v1#m", False), ("http://evil.example", "http://evil.example/v1#m", True),
+     ("evil.example", "https://evil.example:8443/v1#m", False),
+     ("x, evil.example:8443 ", "https://evil.example:8443/#m", True),
+     ("evil.example", "https://evil.example.org/v1#m", False), ("", "https:///v1#m", False)],
+)  # fmt: skip
+def test_what_the_user_allows_is_followed_and_nothing_like_it(
+    allowed: str, name: str, is_followed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(ALLOW, allowed)
+    assert bool(to_allow(name)) is not is_followed
+    if is_followed:
+        check_allowed(Recorded(name, "kb"))
+    else:
+        with pytest.raises(NotAllowed):
+            check_allowed({"a": [Recorded(name, "kb")]})
+
+
+def test_what_a_refusal_says_to_type_is_what_allows_it(
+    code: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("./mine.py:Mine", "http://127.0.0.1:8/v1#m", "https://evil.example/#m"):
+        with pytest.raises(NotAllowed) as refused:
+            check_allowed(Recorded(name, "kb"))
+        monkeypatch.setenv(ALLOW, str(refused.value).partition("--allow ")[2].split()[0])
+        check_allowed(Recorded(name, "kb"))
+
+
+def test_the_same_name_from_the_user_is_followed(code: Path) -> None:
+    made = Registry("part", "chunkwise.nothing", {}, needs=()).get("mine.py:Mine")
+    assert made.__name__ == "Mine"
+    assert code.exists()
+
+
+@given(st.text(max_size=20), st.text(min_size=1, max_size=3))
+def test_parts_and_copies_of_a_recorded_name_are_recorded(text: str, mark: str) -> None:
+    name = Recorded(text, "kb")
+    parts = [name.strip(), *name.split(mark), name.partition(mark)[0], name.partition(mark)[2],
+             name.rpartition(mark)[0], name.rpartition(mark)[2], copy.deepcopy(name),
+             pickle.loads(pickle.dumps(name)), like(name, "other")]  # fmt: skip
+    assert all(isinstance(part, Recorded) and part.where == "kb" for part in parts)
+    assert name == text
+    assert hash(name) == hash(text)
+    assert type(like("plain", text)) is str
+
+
+def test_values_of_a_recorded_specification_are_recorded() -> None:
+    name, values = spec.parse(Recorded("a(b='c', d=['e', 1], f=2)", "kb"))
+    assert isinstance(name, Recorded)
+    assert isinstance(values["b"], Recorded)
+    assert [type(each) for each in values["d"]] == [Recorded, int]  # type: ignore[attr-defined]
+    assert recorded({"a": ["b", 1]}, "kb") == {"a": ["b", 1]}

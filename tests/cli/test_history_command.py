@@ -1,0 +1,410 @@
+"""`--keep`, `chunkwise history` and `chunkwise baseline` as a user runs them."""
+
+import csv
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from chunkwise.cli.history import _since
+from chunkwise.tracking import store
+from chunkwise.tracking.store import HISTORY_VARIABLE, History
+from cli.in_process import Run, here, with_streams
+from cli.small_corpus import PLAN, write_corpus, write_questions
+from made_results import results
+from retrieval.postgres_server import new_url
+from tracking.made_runs import kept_run
+from untimed import HANG
+
+__all__ = ["here"]
+
+WORDS = ("--retriever", "bm25", "--metrics", "recall@1000t,completeness")
+EVALUATE = ("evaluate", "docs", "--test-queries", "queries.json", *WORDS)
+
+
+@pytest.fixture(autouse=True)
+def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(HISTORY_VARIABLE, raising=False)
+    monkeypatch.setenv("CHUNKWISE_HOME", str(tmp_path / "home"))
+    write_corpus(tmp_path / "docs", passages=5)
+    write_questions(tmp_path / "queries.json", count=20, passages=5)
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> History:
+    """Four runs, a document changed before the second, ten new questions before the third, k before the last."""
+    place = History(tmp_path / ".chunkwise" / "history.db")
+    scores = {f"q{n}": n % 2 for n in range(10)}
+    changed = {"a.md": "1", "b.md": "new"}
+    more = {**scores, **{f"n{n}": 0.0 for n in range(10)}}
+    for each in (
+        kept_run(scores), kept_run({**scores, "q1": 0.5}, documents=changed, documents_hash="e", hits={"q1": "b.md"}),
+        kept_run({**more, "q1": 0.5}, documents=changed, documents_hash="e", hits={"q1": "b.md"}, questions_hash="r"),
+        kept_run({**more, "q1": 1.0}, documents=changed, documents_hash="e", questions_hash="r", settings={"k": 9}),
+    ):  # fmt: skip
+        place.add(each)
+    return place
+
+
+def test_a_run_joins_the_history_of_the_project(here: Run, tmp_path: Path) -> None:
+    plain = here(*EVALUATE, "--json")
+    done = here(*EVALUATE, "--keep", "--json")
+    assert done.returncode == 0
+    assert done.stderr == f"chunkwise: kept as run 1 in {tmp_path / '.chunkwise' / 'history.db'}\n"
+    assert json.loads(done.stdout)["summary"] == json.loads(plain.stdout)["summary"]
+    run = History(tmp_path / ".chunkwise" / "history.db").run(1)
+    assert run.kind == "evaluate"
+    assert run.objective == "recall@1000t"
+    assert list(run.documents or {}) == [f"duties-{n}.md" for n in range(4)]
+    assert len(run.questions) == 20
+    assert all(question.fingerprint and question.hits for question in run.questions)
+    assert run.settings["retriever"] == "bm25"
+    assert run.versions["chunkwise"]
+    assert run.origin.host
+    assert run.seconds is not None
+    found = json.loads(done.stdout)
+    assert run.figures["recall@1000t"].mean == found["summary"]["recall@1000t"]["mean"]
+    assert run.scores["recall@1000t"] == tuple(q["scores"]["recall@1000t"] for q in found["questions"])  # fmt: skip
+
+
+def test_no_text_of_a_document_is_kept_unless_it_is_asked_for(here: Run, tmp_path: Path) -> None:
+    sentence = b"Whoever needs more asks at the office"
+    assert here(*EVALUATE, "-q", "--keep").returncode == 0
+    assert here("lint", "docs", "-q", "--keep", "-s", "tokens(max_tokens=9)").returncode == 0
+    assert here("profile", "docs", "-q", "--keep").returncode == 0
+    kept = [path.read_bytes() for path in (tmp_path / ".chunkwise").iterdir()]
+    assert kept
+    assert not [each for each in kept if sentence in each or b"is kept by the" in each]
+    assert here(*EVALUATE, "-q", "--keep-text").returncode == 0
+    run = History(tmp_path / ".chunkwise" / "history.db").run(4)
+    assert "is kept by the" in run.questions[0].hits[0].text
+
+
+def test_every_kind_of_run_is_kept(here: Run, tmp_path: Path) -> None:
+    (tmp_path / "sweep.toml").write_text(PLAN)
+    commands = (
+        (*EVALUATE, "-o", "a.json"),
+        (*EVALUATE, "-o", "b.json", "-s", "tokens(max_tokens=30)"),
+        ("compare", "a.json", "b.json"),
+        ("tune", "sweep.toml", "-o", "out", "-j", "1"),
+        ("lint", "docs", "-n", "0"),
+        ("profile", "docs"),
+        ("judge", "calibrate", "docs", "--test-queries", "queries.json", "--judge", "labels,./judge.py:Judge"),
+    )  # fmt: skip
+    (tmp_path / "judge.py").write_text(
+        "from chunkwise.core import Score\n"
+        "class Judge:\n"
+        "    name = 'yes'\n"
+        "    def judge(self, queries, hits):\n"
+        "        return [[Score(1.0) for _ in own] for own in hits]\n"
+    )
+    for words in commands:
+        done = here(*words, "--keep")
+        assert done.returncode == 0, done.stderr
+        assert "chunkwise: kept as run " in done.stderr
+    runs = History(tmp_path / ".chunkwise" / "history.db").runs()
+    assert [run.kind for run in runs] == [
+        "evaluate", "evaluate", "compare", "tune", "lint", "profile", "judge calibrate"
+    ]  # fmt: skip
+    for run in runs:
+        assert run.main_metric, run.kind
+        assert run.label
+    assert "kappa.yes" in runs[-1].figures
+    listed = here("history")
+    assert listed.returncode == 0
+    for kind in ("evaluate", "compare", "tune", "lint", "profile", "judge calibrate"):
+        assert kind in listed.stdout
+    assert "strategy structure → tokens" in listed.stdout
+    known = here("history", "import", "a.json", "out/results.json")
+    assert known.returncode == 0
+    assert "0 runs imported" in known.stderr
+    assert "2 files known already" in known.stderr
+    other = here("history", "import", "a.json", "out/results.json", "--history", "other.db")
+    assert "2 runs imported as 1 to 2" in other.stderr
+    both = History(tmp_path / "other.db"), History(tmp_path / ".chunkwise" / "history.db")
+    tuned = [next(run for run in each.runs() if run.kind == "tune") for each in both]
+    assert tuned[0].figures == tuned[1].figures
+
+
+def breaks(path: Path, how: str) -> sqlite3.Connection:
+    """What holds it, where that is what is wrong."""
+    path.parent.mkdir()
+    if how == "locked":
+        History(path).add(kept_run())
+        holder = sqlite3.connect(path, isolation_level=None)
+        holder.execute("begin immediate")
+        return holder
+    if how == "later":
+        with sqlite3.connect(path) as file:
+            file.execute(f"pragma application_id = {0x63687764}")
+            file.execute("pragma user_version = 99")
+    elif how == "damaged":
+        path.write_bytes(b"this is no database" * 500)
+    elif how == "folder":
+        path.mkdir()
+    elif how == "another":
+        with sqlite3.connect(path) as file:
+            file.execute("create table t (a)")
+    return sqlite3.connect(":memory:")
+
+
+@pytest.mark.parametrize("how", ["later", "damaged", "folder", "another", "locked"])
+@pytest.mark.parametrize("asked", [(), ("--at-most", "recall@1000t=0")])
+def test_a_history_that_cannot_be_used_is_one_line_and_changes_nothing_else(
+    here: Run, tmp_path: Path, how: str, asked: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "WAIT", 0.01)
+    plain = here(*EVALUATE, *asked, "-o", "plain.json")
+    assert plain.returncode == (4 if asked else 0)
+    with closing(breaks(tmp_path / ".chunkwise" / "history.db", how)):
+        done = here(*EVALUATE, *asked, "-o", "kept.json", "--keep")
+    assert (done.returncode, done.stdout) == (plain.returncode, plain.stdout)
+    added = [line for line in done.stderr.splitlines() if line not in plain.stderr.splitlines()]
+    assert len(added) == 2, added  # the other names the file of results
+    assert added[0].startswith("chunkwise: this run is not kept: ")
+    assert (tmp_path / "kept.json").exists()
+
+
+def test_a_reader_that_leaves_early_loses_no_run(tmp_path: Path, history: History) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        with open(os.devnull, "w") as nowhere:
+            status = with_streams(tmp_path, *EVALUATE, "--json", "--keep", out=write, err=nowhere.fileno())  # fmt: skip
+    finally:
+        os.close(write)
+    assert status == 0
+    assert len(history) == 5
+
+
+def test_a_killed_command_has_its_results_in_a_file_and_the_next_one_is_kept(
+    here: Run, tmp_path: Path
+) -> None:
+    """While it waits for the history, which another process holds."""
+    assert here(*EVALUATE, "-q", "--keep").returncode == 0
+    place = tmp_path / ".chunkwise" / "history.db"
+    with sqlite3.connect(place, isolation_level=None) as other:
+        other.execute("begin immediate")
+        process = subprocess.Popen(
+            [sys.executable, "-m", "chunkwise", *EVALUATE, "-o", "safe.json", "--keep", "--json"],
+            cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert process.stdout
+        printed = ""
+        while not printed.endswith("\n}\n}\n"):
+            printed += process.stdout.readline()
+        process.kill()
+        process.communicate(timeout=HANG)
+        other.execute("rollback")
+    assert json.loads((tmp_path / "safe.json").read_text()) == json.loads(printed)
+    assert len(History(place)) == 1
+    assert here(*EVALUATE, "-q", "--keep").returncode == 0
+    assert len(History(place)) == 2
+
+
+def test_a_place_can_be_named_and_names_mean_keeping(
+    here: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert here("profile", "docs", "-q", "--history", "mine.db").returncode == 0
+    assert len(History(tmp_path / "mine.db")) == 1
+    monkeypatch.setenv(HISTORY_VARIABLE, str(tmp_path / "ours.db"))
+    assert here("profile", "docs", "-q").returncode == 0
+    assert not (tmp_path / "ours.db").exists(), "the variable says where, not whether"
+    assert here("profile", "docs", "-q", "--keep").returncode == 0
+    assert "profile" in here("history").stdout
+    assert not (tmp_path / ".chunkwise").exists()
+    for words in (
+        ("history", "--history", "mine.db", "show", "1"),
+        ("history", "show", "1", "--history", "mine.db"),
+    ):
+        assert "Run 1" in here(*words).stdout
+    assert here("baseline", "--history", "mine.db", "set", "1").returncode == 0
+    assert len(History(tmp_path / "mine.db").baselines()) == 1
+    assert not History(tmp_path / "ours.db").baselines()
+
+
+def test_a_history_on_a_server_is_used_as_a_file_is(here: Run, tmp_path: Path) -> None:
+    url = new_url()
+    done = here(*EVALUATE, "-q", "--keep", "--history", url)
+    assert done.returncode == 0, done.stderr
+    assert here("baseline", "set", "1", "--history", url).returncode == 0
+    assert "recall@1000t" in here("history", "--history", url).stdout
+    shown = json.loads(here("history", "show", "last", "--json", "--history", url).stdout)
+    assert len(shown["questions"]) == 20
+    assert not (tmp_path / ".chunkwise").exists()
+
+
+def test_who_ran_it_is_left_out_where_that_is_wished(
+    here: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CHUNKWISE_HISTORY_WHO", "no")
+    assert here("profile", "docs", "-q", "--keep").returncode == 0
+    origin = History(tmp_path / ".chunkwise" / "history.db").run(1).origin
+    assert (origin.user, origin.host) == ("", "")
+
+
+def test_an_empty_history_says_what_to_type(here: Run, tmp_path: Path) -> None:
+    for words in (("history",), ("history", "chart"), ("baseline",)):
+        done = here(*words)
+        assert (done.returncode, done.stdout) == (0, "")
+        assert "chunkwise evaluate … --keep" in done.stderr or "baseline set RUN" in done.stderr
+    assert json.loads(here("history", "--json").stdout)["rows"] == []
+    assert here("history", "show", "1").returncode == 2
+    assert not (tmp_path / ".chunkwise").exists()
+
+
+def test_the_list_says_what_changed_since_the_one_before(here: Run, history: History) -> None:
+    shown = here("history").stdout
+    for words in (
+        "documents ~1", "questions +10", "k 5 → 9", "the first of its kind",
+        "recall@5 0.500 (0.100–0.900)", "▁",
+    ):  # fmt: skip
+        assert words in shown, words
+    assert shown.index("    4  2026") < shown.index("    1  2026"), "the latest first"
+    assert "2 of 4 runs shown" in here("history", "-n", "2").stdout
+    assert "no run of the kind 'lint'" in here("history", "--kind", "lint").stderr
+    rows = json.loads(here("history", "--json").stdout)["rows"]
+    assert [row["number"] for row in rows] == [4, 3, 2, 1]
+    assert rows[2]["changes"] == ["documents ~1"]
+
+
+def test_a_difference_is_told_with_what_it_comes_from(here: Run, history: History) -> None:
+    shown = " ".join(here("history", "diff", "1", "3").stdout.split())
+    assert (
+        "0.500 → 0.225, −27.5 points: −22.5 by 10 new questions, −5 by changed documents" in shown
+    )
+    assert "documents ~1: changed b.md" in shown
+    assert "questions +10: new n0, n1, n2, n3, n4 and 5 more" in shown
+    assert "no longer retrieved: a.md" in shown
+    told = json.loads(here("history", "diff", "baseline", "last", "--json").stdout or "null")
+    assert told is None, "there is no baseline yet"
+    assert here("baseline", "set", "1").returncode == 0
+    told = json.loads(here("history", "diff", "baseline", "last", "--json").stdout)
+    parts = told["metrics"]["recall@5"]["parts"]
+    assert [part["cause"] for part in parts] == ["questions"]
+    assert here("history", "diff", "2", "2").returncode == 2
+    assert "allowed: its number" in here("history", "diff", "1", "x").stderr
+    assert "there is no run 9" in here("history", "diff", "1", "9").stderr
+
+
+def test_one_run_is_shown_whole(here: Run, history: History) -> None:
+    shown = here("history", "show", "2").stdout
+    for words in (
+        "Run 2: evaluate",
+        "recall@5",
+        "strategy",
+        "since run 1: documents ~1",
+        "10 questions",
+    ):
+        assert words in shown, words
+    whole = json.loads(here("history", "show", "last", "--json").stdout)
+    assert whole["number"] == 4
+    assert len(whole["scores"]["recall@5"]) == 20
+    assert whole["settings_hash"]
+
+
+def test_a_chart_in_the_terminal_on_a_page_and_as_json(
+    here: Run, history: History, tmp_path: Path
+) -> None:
+    history.set_baseline(1)
+    shown = here("history", "chart").stdout
+    assert "recall@5 over 4 runs" in shown
+    assert "│ baseline, run 1: 0.500" in shown
+    assert shown.count("●") == 4
+    done = here("history", "chart", "recall@5", "--page", "recall.html")
+    assert (done.returncode, done.stdout) == (0, "")
+    page = (tmp_path / "recall.html").read_text("utf-8")
+    assert "questions +10" in page
+    assert "against the baseline" in page
+    points = json.loads(here("history", "chart", "recall@5", "--json").stdout)["points"]
+    assert [point["row"]["number"] for point in points] == [1, 2, 3, 4]
+    wrong = here("history", "chart", "recal@5")
+    assert wrong.returncode == 2
+    assert "did you mean recall@5?" in wrong.stderr
+
+
+def test_a_table_for_other_tools(here: Run, history: History, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    done = here("history", "export", "--csv", "r.csv", "--jsonl", "r.jsonl", "--parquet", "r.parquet")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text("utf-8").splitlines()]
+    assert [(row["run"], row["metric"]) for row in lines] == [(n, "recall@5") for n in (1, 2, 3, 4)]
+    with (tmp_path / "r.csv").open(newline="", encoding="utf-8") as file:
+        table = list(csv.DictReader(file))
+    assert [*table[0]] == [*lines[0]]
+    assert [float(row["mean"]) for row in table] == [row["mean"] for row in lines]
+    import pyarrow.parquet as pq
+
+    assert pq.read_table(tmp_path / "r.parquet").to_pylist() == lines
+    scores = here("history", "export", "--by-question", "--json").stdout.splitlines()
+    assert len(scores) == 10 + 10 + 20 + 20
+    assert json.loads(scores[1])["question"] == "q1"
+    assert here("history", "export").returncode == 2
+
+
+def test_pruning_asks_and_keeps_baselines(here: Run, history: History) -> None:
+    history.set_baseline(2)
+    refused = here("history", "prune", "--older", "1d")
+    assert refused.returncode == 2
+    assert "Forget 3 runs" in refused.stderr
+    assert len(history) == 4
+    done = here("history", "prune", "--older", "1d", "--yes", "--json")
+    assert json.loads(done.stdout) == {"forgotten": [1, 3, 4], "kept": 1}
+    assert [run.number for run in history.runs()] == [2]
+    assert here("history", "prune", "--older", "1d").returncode == 0
+    assert "0 runs forgotten" in here("history", "prune", "--older", "1d").stderr
+    assert "like 12h, 90d" in here("history", "prune", "--older", "soon").stderr
+
+
+def test_ages() -> None:
+    assert _since("1y") < _since("11m") < _since("8w") < _since("30 days") < _since("12h")
+
+
+def test_importing_takes_what_can_be_read_once(here: Run, tmp_path: Path) -> None:
+    from chunkwise.evaluation.results import write_results
+
+    folder = tmp_path / "results"
+    folder.mkdir()
+    for at, name in enumerate(("b", "a")):
+        write_results(results(at), folder / f"{name}.json")
+        os.utime(folder / f"{name}.json", (1_700_000_000 + at, 1_700_000_000 + at))
+    old = json.loads((folder / "a.json").read_text("utf-8"))
+    old["configuration"]["model"] = old["configuration"].pop("seed")
+    (folder / "old.json").write_text(json.dumps(old), "utf-8")
+    (folder / "broken.json").write_text('{"format": "chunkwise results", ', "utf-8")
+    (folder / "other.json").write_text("[]", "utf-8")
+    done = here("history", "import", "results/*.json", "results/a.json")
+    assert done.returncode == 3
+    assert "skipped results/broken.json breaks off" in done.stderr
+    assert "other.json is JSON, but no results" in done.stderr
+    assert "3 runs imported as 1 to 3" in done.stderr
+    runs = History(tmp_path / ".chunkwise" / "history.db").runs()
+    assert [run.source for run in runs] == ["b.json", "a.json", "old.json"], "the oldest first"
+    assert runs[0].when == "2023-11-14T22:13:20Z"
+    assert runs[2].settings["embedder"] == 0
+    again = here("history", "import", "results", "--json")
+    told = json.loads(again.stdout)
+    assert [each["is_new"] for each in told["imported"]] == [False] * 3
+    assert len(told["skipped"]) == 2
+    assert here("history", "import", "nothing.json").returncode == 3
+
+
+def test_baselines_are_set_listed_and_cleared(here: Run, history: History) -> None:
+    assert "run 4 is the baseline 'default' of evaluate" in here("baseline", "set", "last").stderr
+    assert json.loads(here("baseline", "set", "2", "--name", "main", "--json").stdout)["run"] == 2
+    shown = here("baseline").stdout.splitlines()
+    assert [line.split()[:4] for line in shown] == [
+        ["default", "evaluate", "run", "4"], ["main", "evaluate", "run", "2"],
+    ]  # fmt: skip
+    assert "★ baseline main" in here("history").stdout
+    assert len(json.loads(here("baseline", "--json").stdout)["baselines"]) == 2
+    assert here("baseline", "clear", "--name", "nobody").returncode == 2
+    assert "1 baseline cleared" in here("baseline", "clear", "--name", "main").stderr
+    assert "1 baseline cleared" in here("baseline", "clear").stderr
+    assert here("baseline", "set", "77").returncode == 2
+    assert here("baseline", "set", "x").returncode == 2
